@@ -1,21 +1,25 @@
-/// The folders in which somebody may do what a request wants with a note: values that a store can decide by,
-/// which knows a note's folder and nothing of tokens.
+/// The notes with which somebody may do what a request wants, by their folders and ages: values that a store can
+/// decide by, which knows these of a note and nothing of tokens.
 public struct FolderRights: Hashable, Sendable {
   /// The verbs that rights to the note itself do not give.
   private let missing: Verbs
   /// Rights to folders, of which several may add up.
   private let grants: [Grant]
+  /// The time after which the note must not have been made.
+  private let madeUntil: Timestamp?
 
-  fileprivate init(missing: Verbs, grants: [Grant]) {
+  fileprivate init(missing: Verbs, grants: [Grant], madeUntil: Timestamp?) {
     self.missing = missing
     self.grants = grants
+    self.madeUntil = madeUntil
   }
 
-  /// Whether the request may be done to a note in a folder.
+  /// Whether the request may be done to a note in a folder, which was made at a time.
   ///
   /// - Complexity: O(*n*) grants.
-  public func cover(_ folder: FolderPath) -> Bool {
-    grants.reduce(into: Verbs()) {
+  public func cover(_ folder: FolderPath, madeAt time: Timestamp) -> Bool {
+    if let madeUntil, time > madeUntil { return false }
+    return grants.reduce(into: Verbs()) {
       if $1.pattern.matches(folder: folder) { $0.formUnion($1.verbsOnNotes) }
     }.isSuperset(of: missing)
   }
@@ -55,17 +59,34 @@ extension Verbs {
 }
 
 extension Identity {
+  /// The time after which a note must not have been made to be meant by a link, which opens the note that it was made
+  /// for and no later one of the same id; `nil` for everybody else.
+  ///
+  /// Tokens name the second of their issue, and nodes' clocks may differ a little.
+  var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
+
+  /// Returns what somebody may do with a note that was made at a time.
+  public func verbs(
+    onNote id: DocumentID, in folder: FolderPath?, madeAt time: Timestamp?
+  ) -> Verbs {
+    if let time, let notesMadeUntil, time > notesMadeUntil { return [] }
+    return verbs(on: .document(id, in: folder))
+  }
+
   /// Returns whether somebody may do something with a note wherever it is, depending on its folder, or not at
   /// all.
   public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
     let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
-    guard !missing.isEmpty else { return .granted }
+    if missing.isEmpty {
+      guard let notesMadeUntil else { return .granted }
+      return .inFolders(FolderRights(missing: [], grants: [], madeUntil: notesMadeUntil))
+    }
     let folders = grants.filter {
       $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing)
     }
     let all = folders.reduce(into: Verbs()) { $0.formUnion($1.verbsOnNotes) }
     guard all.isSuperset(of: missing) else { return .refused }
-    return .inFolders(FolderRights(missing: missing, grants: folders))
+    return .inFolders(FolderRights(missing: missing, grants: folders, madeUntil: notesMadeUntil))
   }
 
   /// Whether somebody may do something with every note of a folder and of those below it, whatever its name.

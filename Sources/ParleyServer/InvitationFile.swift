@@ -87,12 +87,13 @@ package struct InvitationFile: Sendable {
     let index = try index(of: token, among: before)
     let line: UserLine
     do throws(FileError) {
+      try UserLine.check(chosen: id)
       line = try UserLine(
         id: id, name: name, password: password, rights: before[index].rights, since: now)
     } catch {
       throw .name(error.description)
     }
-    guard try !Self.file({ () throws(FileError) in try users.has(id) }) else { throw .taken }
+    guard try !Self.file({ () throws(FileError) in try users.hasLike(id) }) else { throw .taken }
     var after = before
     after[index].uses -= 1
     try Self.file { () throws(FileError) in try write(after, isNew: false) }

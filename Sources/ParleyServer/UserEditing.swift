@@ -24,10 +24,11 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Whether the file has the user.
-  func has(_ user: String) throws(FileError) -> Bool {
+  /// Returns whether the file has a user of this name, in whatever case.
+  func hasLike(_ user: String) throws(FileError) -> Bool {
     guard Files.isFile(path) else { return false }
-    return try UserLine.lines(ofFileAt: path).contains { $0.user.id == user }
+    let wanted = user.lowercased()
+    return try UserLine.lines(ofFileAt: path).contains { $0.user.id.lowercased() == wanted }
   }
 
   /// Throws if the file has the user.

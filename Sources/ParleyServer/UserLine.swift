@@ -78,6 +78,13 @@ package struct UserLine: Sendable, Equatable {
     guard !Identity.isReserved(id) else { throw reserved("the arguments") }
   }
 
+  /// Throws if a name that somebody chose reads as something else in the file: a group, a right or a pattern.
+  static func check(chosen id: String) throws(FileError) {
+    guard !id.utf8.starts(with: "@".utf8), !id.utf8.contains(where: "*{}:=".utf8.contains) else {
+      throw FileError("expected a user's name without * { } : = and without @ at its beginning")
+    }
+  }
+
   private static func check(name: String) throws(FileError) {
     guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !isBlank($0) }),
       !name.unicodeScalars.contains(where: isDeceiving)

@@ -475,6 +475,30 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == nil)
   }
 
+  @Test("a link opens no later note of the same id")
+  func linkOfFormerNote() throws {
+    _ = share("n1", #"{"access":"write"}"#)
+    let (early, _) = try rig.greet("own0", name: "A guest")
+    #expect(join(early)?.rawValue == "write")
+    rig.pass(milliseconds: 61_000)
+    #expect(rig.request("DELETE", "/api/notes/n1", token: "manager").status == 204)
+    _ = rig.store.perform([
+      .create(
+        id: "n1", epoch: "later", title: "Another", time: rig.clock.now, folder: FolderPath.none)
+    ])
+    for (method, path, body) in [("GET", "/text", ""), ("PUT", "/text", "x"), ("GET", "", "")] {
+      #expect(rig.request(method, "/api/notes/n1\(path)", token: "own0", body).status == 403)
+    }
+    let (late, _) = try rig.greet("own0", name: "A guest")
+    let (beside, _) = try rig.greet("bare")
+    rig.ask(beside, .grant(.init(token: "own0")))
+    for guest in [early, late, beside] { #expect(join(guest) == nil) }
+    _ = share("n1", #"{"access":"read"}"#)
+    #expect(rig.request("GET", "/api/notes/n1/text", token: "own1").status == 200)
+    let (new, _) = try rig.greet("own1", name: "A guest")
+    #expect(join(new) == .read)
+  }
+
   @Test("a note whose id looks like a pattern is shared alone")
   func exactLink() throws {
     rig.book?.enter("all", user: "u", [Grant(.documents, NamePattern("*"), .all)])

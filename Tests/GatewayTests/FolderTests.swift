@@ -237,6 +237,7 @@ struct FolderTests {
     _ = rig.ask(reader, .join(.init(documentID: "n")))
     #expect(subscribes(reader, to: "/note/n"))
     #expect(move("n", to: "c", by: "mover") == 200)
+    _ = rig.pushes(reader)
     #expect(heard() == [], "a note out of reach is heard of")
   }
 

@@ -37,7 +37,7 @@ extension SQLiteStore {
   /// Whether a note is in one of the folders that a condition names.
   func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
     let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
-    return row.map { condition.rights.cover($0.folder) } ?? false
+    return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
   }
 
   private func put(_ row: DocumentRow, into folder: FolderPath) throws(StoreError) -> DocumentRow {

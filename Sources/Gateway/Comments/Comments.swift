@@ -202,7 +202,7 @@ final class Comments: Part {
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "\t", "\n", "\r": false
-    default: scalar.value < 0x20
+    default: scalar.properties.generalCategory == .control
     }
   }
 

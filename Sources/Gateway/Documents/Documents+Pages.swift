@@ -127,7 +127,7 @@ extension Documents {
     messageID: String, _ connection: Connection
   ) {
     connection.pageReads[live.id] = nil
-    guard connection.verbs(on: .document(live.id, in: live.folder)).contains(.read) else {
+    guard connection.verbs(on: live.id, live).contains(.read) else {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
     var entries = entries

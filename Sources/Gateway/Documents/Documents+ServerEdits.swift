@@ -23,7 +23,9 @@ extension Documents {
   /// Transforms an edit to the head, and has it go to the store.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
-    if let condition = board.condition(of: edit.request), !condition.rights.cover(live.folder) {
+    if let condition = board.condition(of: edit.request),
+      !condition.rights.cover(live.folder, madeAt: live.createdAt)
+    {
       respond(edit.request, .notGranted)
       return
     }

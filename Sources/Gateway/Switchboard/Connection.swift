@@ -100,7 +100,16 @@ final class Connection {
 
   /// The rights to a document by its name and folder; without those by its folder while it is not in memory.
   func verbs(in room: DocumentRoom) -> Verbs {
-    verbs(on: .document(room.id, in: room.live?.folder))
+    verbs(on: room.id, room.live)
+  }
+
+  /// The same by the document itself.
+  func verbs(on id: DocumentID, _ live: LiveDocument?) -> Verbs {
+    guard let identity else { return [] }
+    let (folder, time) = (live?.folder, live?.createdAt)
+    return passes.reduce(into: identity.verbs(onNote: id, in: folder, madeAt: time)) {
+      $0.formUnion($1.verbs(onNote: id, in: folder, madeAt: time))
+    }
   }
 
   /// Whether it may be that it has a right to a document whose folder is not known.

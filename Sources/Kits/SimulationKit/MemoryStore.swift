@@ -318,7 +318,9 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .within(let condition, let work):
       let key = Key(condition.id)
       let record = condition.isOfDeleted ? deletedNotes[key]?.first?.record : records[key]
-      guard let record, condition.rights.cover(record.summary.folder) else { throw .outOfReach }
+      guard let note = record?.summary,
+        condition.rights.cover(note.folder, madeAt: note.createdAt)
+      else { throw .outOfReach }
       return try reply(to: work, &undo)
     case .once(let request): return try reply(to: request, &undo)
     case .tell(let drafts):
