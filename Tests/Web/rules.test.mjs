@@ -21,13 +21,13 @@ const signs = [
   // Problems have the server's codes, to say them in plain words; former edits have numbers, to pass them on; a
   // comment's range is one of a text, which history and revision name.
   { rule: "numbers of changes", sign: /sequence/i, except: ["problems.js", "formeredits.js"] },
-  { rule: "histories", sign: /epoch/i, except: ["problems.js", "formeredits.js", "comments.js"] },
+  { rule: "histories", sign: /epoch/i, except: ["problems.js", "formeredits.js", "comments.js", "pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
   { rule: "operations", sign: /transform\(|rebase\(|compose\(/, except: [] },
   { rule: "messages", sign: /messageId|lastSequence|"(hello|join|resync|ping|refresh)"/, except: [] },
   {
-    rule: "counting revisions", except: ["history.js", "historyview.js", "past.js", "comments.js"],
+    rule: "counting revisions", except: ["history.js", "historyview.js", "past.js", "comments.js", "pastcomments.js"],
     sign: /revision\s*(?:[-+*]|[<>]=?|[!=]==?)|(?:[-+*]|[<>]=?|[!=]==?)\s*(?:[\w#]+\.)*#?\w*revision\b/i,
   },
 ];
