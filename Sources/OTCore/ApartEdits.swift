@@ -11,7 +11,7 @@ struct ApartEdits {
   /// A number for each edit; those that are none lie behind the text.
   private typealias Lanes = SIMD4<Int32>
 
-  /// Where each run of inserts and deletes begins.
+  /// The beginnings of the runs of inserts and deletes.
   private var starts: Lanes
   /// The scalars that each deletes.
   private var widths = Lanes()

@@ -8,9 +8,9 @@ import SocketMessages
 ///     POST /api/links/open   {"key": "…"}
 ///     GET  /s/…              the page, with the note's title for who makes a preview
 ///
-/// What is no key slows down whoever sends it, as wrong passwords do. What could be one is a link that has ended
-/// rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one address, so it counts
-/// by address alone. Used on the loop's thread.
+/// A text that is no key slows down whoever sends it, as wrong passwords do. One that could be a key is of a link that
+/// has ended rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one address, so it
+/// counts by address alone. Used on the loop's thread.
 final class LinkService {
   /// The name under which wrong keys are counted, whichever they are.
   private static let attempted = Identity.guestPrefix

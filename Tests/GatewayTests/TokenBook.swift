@@ -52,7 +52,7 @@ final class RevocationList: Revocations {
   private var revoked = RevokedTokens()
   private var fromElsewhere: [Revocation] = []
   var isBroken = false
-  /// How often a disk would have been waited for.
+  /// The number of times that a disk would have been waited for.
   private(set) var waits = 0
   /// The time at which the list was complete; `nil` for a gateway that is alone.
   var completeAt: Int64?
