@@ -223,6 +223,8 @@ public struct Identity: Hashable, Sendable {
     var anothers: String?
     if case .room(let name) = subject {
       if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
+        // A room's name tells no time either: a link opens it like a right by the folder, to followers.
+        guard notesMadeUntil == nil else { return [] }
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(note, in: nil)).intersection(.read)
       }

@@ -489,14 +489,44 @@ struct AccessTests {
     for (method, path, body) in [("GET", "/text", ""), ("PUT", "/text", "x"), ("GET", "", "")] {
       #expect(rig.request(method, "/api/notes/n1\(path)", token: "own0", body).status == 403)
     }
+    // The index, which knows nothing of links.
+    let time = rig.clock.now
+    let summary = NoteSummary(
+      id: "n1", title: "Another", revision: 0, createdAt: time, updatedAt: time)
+    rig.index = { search in
+      switch search {
+      case .find: .ids(["n1"], folders: [FolderPath.none])
+      default:
+        .hits([
+          SearchHit(
+            note: summary, titleMarks: [0..<7], place: SearchPlace(text: "", start: 0, marks: []))
+        ])
+      }
+    }
     let (late, _) = try rig.greet("own0", name: "A guest")
     let (beside, _) = try rig.greet("bare")
     rig.ask(beside, .grant(.init(token: "own0")))
-    for guest in [early, late, beside] { #expect(join(guest) == nil) }
+    for guest in [early, late, beside] {
+      #expect(join(guest) == nil)
+      #expect(!hearsOfComments(guest))
+    }
+    for list in ["notes", "notes?limit=9", "search?q=Another"] {
+      let (status, body) = rig.request("GET", "/api/\(list)", token: "own0")
+      #expect(status == 200 && !body.contains("Another"), "\(list) names the note: \(body)")
+    }
     _ = share("n1", #"{"access":"read"}"#)
+    for list in ["notes", "notes?limit=9", "search?q=Another"] {
+      #expect(rig.request("GET", "/api/\(list)", token: "own1").body.contains("Another"))
+    }
     #expect(rig.request("GET", "/api/notes/n1/text", token: "own1").status == 200)
     let (new, _) = try rig.greet("own1", name: "A guest")
+    #expect(!hearsOfComments(new), "the note's age is not known before it is joined")
     #expect(join(new) == .read)
+    #expect(hearsOfComments(new))
+  }
+
+  private func hearsOfComments(_ id: UInt64) -> Bool {
+    if case .subscribed = rig.ask(id, .subscribe(.init(room: "/note/n1"))) { true } else { false }
   }
 
   @Test("a note whose id looks like a pattern is shared alone")

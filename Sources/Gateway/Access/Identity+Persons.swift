@@ -18,8 +18,17 @@ extension Identity {
     return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }
 
+  /// Returns what they may do with a note of which all is known that rights depend on.
+  func verbs(on note: NoteSummary) -> Verbs {
+    verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
+  }
+
+  func may(_ verbs: Verbs, _ note: NoteSummary) -> Bool {
+    self.verbs(on: note).isSuperset(of: verbs)
+  }
+
   /// Whether they may be told of a note of theirs that is there already.
   func mayHearOf(_ note: NoteSummary) -> Bool {
-    !verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
+    !verbs(on: note).isDisjoint(with: [.read, .manage])
   }
 }

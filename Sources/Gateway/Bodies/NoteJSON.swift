@@ -19,7 +19,7 @@ enum NoteJSON {
     JSONWriter.object(&body) { object, body in
       object.key("notes", &body)
       JSONWriter.array(notes, &body) {
-        append($0, verbs: identity.verbs(on: .document($0.id, in: $0.folder)), &$1)
+        append($0, verbs: identity.verbs(on: $0), &$1)
       }
       object.field("deletedAgeMax", Int(deletedAgeMax), &body)
       object.field("mayCreate", mayCreate, &body)

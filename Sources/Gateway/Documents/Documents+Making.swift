@@ -41,6 +41,6 @@ extension Documents {
 
   /// Whether a connection may hear the title and the folder that a note has now.
   private func mayHear(of note: NoteSummary, _ connection: Connection) -> Bool {
-    !connection.verbs(on: .document(note.id, in: note.folder)).isDisjoint(with: [.read, .manage])
+    !connection.verbs(on: note).isDisjoint(with: [.read, .manage])
   }
 }

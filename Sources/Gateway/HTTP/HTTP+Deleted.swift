@@ -29,9 +29,7 @@ extension HTTP {
   func goOn(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
     let identity = work.identity
-    let step = work.take(notes, at: DeletedPlace.init) {
-      identity.may(.manage, .document($0.note.id, in: $0.note.folder))
-    }
+    let step = work.take(notes, at: DeletedPlace.init) { identity.may(.manage, $0.note) }
     switch step {
     case .read(let place): read(request, work, after: place)
     case .end(let next):

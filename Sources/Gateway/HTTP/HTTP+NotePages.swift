@@ -65,7 +65,7 @@ extension HTTP {
   func goOn(_ request: RequestID, _ list: WholeNoteList, _ notes: [NoteSummary]) {
     // What may not be read is not named either.
     let identity = list.identity
-    if let place = list.take(notes, if: { identity.may(.read, .document($0.id, in: $0.folder)) }) {
+    if let place = list.take(notes, if: { identity.may(.read, $0) }) {
       return read(request, list, after: place)
     }
     respond(
@@ -97,9 +97,7 @@ extension HTTP {
   ) {
     var work = work
     let identity = work.identity
-    let step = work.take(notes, at: NotePlace.init) {
-      identity.may(.read, .document($0.id, in: $0.folder))
-    }
+    let step = work.take(notes, at: NotePlace.init) { identity.may(.read, $0) }
     switch step {
     case .read(let place):
       guard let folder else { return read(request, work, after: place) }

@@ -143,9 +143,8 @@ final class Search: Part {
     switch reply {
     case .ids(let ids, let folders): goOn(request, work, ids, folders)
     case .hits(let all):
-      let hits = all.filter {
-        work.identity.may(.read, .document($0.note.id, in: $0.note.folder))
-      }
+      // Only now it is known when each note was made.
+      let hits = all.filter { work.identity.may(.read, $0.note) }
       answer(request, work, hits, isCut: work.isCut)
     case .tags(let tags, let isCut):
       respond(request, .json(200, SearchJSON.tags(tags, isCut: isCut)))

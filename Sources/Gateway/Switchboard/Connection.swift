@@ -105,8 +105,18 @@ final class Connection {
 
   /// The same by the document itself.
   func verbs(on id: DocumentID, _ live: LiveDocument?) -> Verbs {
+    verbs(onNote: id, in: live?.folder, madeAt: live?.createdAt)
+  }
+
+  /// The same by a note of a list.
+  func verbs(on note: NoteSummary) -> Verbs {
+    verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
+  }
+
+  private func verbs(
+    onNote id: DocumentID, in folder: FolderPath?, madeAt time: Timestamp?
+  ) -> Verbs {
     guard let identity else { return [] }
-    let (folder, time) = (live?.folder, live?.createdAt)
     return passes.reduce(into: identity.verbs(onNote: id, in: folder, madeAt: time)) {
       $0.formUnion($1.verbs(onNote: id, in: folder, madeAt: time))
     }
