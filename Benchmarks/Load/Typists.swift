@@ -8,24 +8,26 @@ import SocketMessages
 /// An edit counts from the moment it is typed: while a change is under way, what is typed on waits,
 /// and that waiting is in the figure.
 final class Typists: Workload {
-  /// A change on its way to everybody else.
-  private struct Journey {
-    /// When each of the edits in it was typed.
-    let typed: [UInt64]
-    var missing: Int
+  /// One of the people, with what a client keeps of its half of operational transform when nobody looks at
+  /// the text: edits that wait get their places when they are sent, on the text as it is then.
+  private struct Typist {
+    var revision = 0
+    var sequence = 0
+    var underWay: ChangeUnderWay?
+    /// When each of the edits was typed that have not been sent.
+    var waiting: [UInt64] = []
+    /// When it types next.
+    var due = UInt64.max
+
+    var unconfirmedCount: Int { waiting.count + (underWay?.typed.count ?? 0) }
   }
 
-  private let documents: [String]
+  private var notes: [NoteLog]
   private let interval: UInt64
   /// Scalars around which a text stays; without one it grows as long as anybody types.
   private let size: Int?
   private var typists: [Typist]
   private var numbers: [String: Int] = [:]
-  /// Edits that have not been sent.
-  private var waiting: [[UInt64]]
-  private var due: [UInt64]
-  private var sent: [UInt64]
-  private var journeys: [UInt64: Journey] = [:]
   private var joined = 0
   private var isMeasuring = false
   private var measuredFrom = UInt64.max
@@ -33,16 +35,13 @@ final class Typists: Workload {
   private var everyone = Histogram()
   private var acknowledgements = Histogram()
   private var random = RandomNumbers(seed: 1)
-  private var recent = RecentMessages()
+  private var pages = RecentPages()
 
   private init(typists: Int, documents: [String], interval: UInt64, size: Int?) {
-    self.documents = documents
+    notes = documents.map(NoteLog.init)
     self.interval = interval
     self.size = size
     self.typists = Array(repeating: Typist(), count: typists)
-    waiting = Array(repeating: [], count: typists)
-    due = Array(repeating: .max, count: typists)
-    sent = Array(repeating: 0, count: typists)
   }
 
   static func run(_ options: Options, _ client: Client, _ server: ServerProcess) {
@@ -65,7 +64,9 @@ final class Typists: Workload {
     while workload.joined < count { client.turn(milliseconds: 20, workload) }
     let opening = whole.serverSeconds * 1_000_000 / Double(count)
     let now = nanoseconds()
-    for index in 0..<count { workload.due[index] = now + workload.random.below(workload.interval) }
+    for index in 0..<count {
+      workload.typists[index].due = now + workload.random.below(workload.interval)
+    }
     workload.type(client, seconds: options.seconds("warm", 1))
     workload.isMeasuring = true
     workload.measuredFrom = nanoseconds()
@@ -81,10 +82,12 @@ final class Typists: Workload {
     workload.settle(client, seconds: options.seconds("patience", 30))
     report.add("everyone", workload.everyone)
     report.add("acknowledgement", workload.acknowledgements)
-    report.add("undelivered", workload.journeys.count)
-    report.add("unacknowledged", workload.typists.reduce(0) { $0 + $1.unconfirmedCount })
+    report.add("undelivered", workload.undelivered)
+    report.add("unacknowledged", workload.unconfirmed)
     report.print()
   }
+
+  // MARK: Typing
 
   private func type(_ client: Client, seconds: Double) {
     let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
@@ -95,11 +98,13 @@ final class Typists: Workload {
       if now >= next {
         next = .max
         for index in typists.indices {
-          if due[index] <= now {
-            type(index, now, client)
-            due[index] += interval / 2 + random.below(interval)
+          if typists[index].due <= now {
+            typists[index].waiting.append(now)
+            if isMeasuring { edits += 1 }
+            send(index, client)
+            typists[index].due += interval / 2 + random.below(interval)
           }
-          next = min(next, due[index])
+          next = min(next, typists[index].due)
         }
       }
       client.turn(milliseconds: next > now + 2_000_000 ? 1 : 0, self)
@@ -109,112 +114,151 @@ final class Typists: Workload {
   /// Waits until everything that was typed has reached everybody, and its author knows.
   private func settle(_ client: Client, seconds: Double) {
     let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
-    while nanoseconds() < end {
-      if journeys.isEmpty, typists.allSatisfy({ $0.unconfirmedCount == 0 }) { return }
+    while nanoseconds() < end, undelivered > 0 || unconfirmed > 0 {
       client.turn(milliseconds: 20, self)
     }
   }
 
-  /// A letter somewhere, now and then a letter less; mostly less where the text is long enough.
-  private func type(_ index: Int, _ now: UInt64, _ client: Client) {
-    let length = typists[index].length
-    let place = Int(random.below(UInt64(length + 1)))
+  private var undelivered: Int { notes.reduce(0) { $0 + $1.undelivered } }
+
+  private var unconfirmed: Int { typists.reduce(0) { $0 + $1.unconfirmedCount } }
+
+  /// Sends what somebody has typed, as one change, if none of theirs is under way.
+  private func send(_ index: Int, _ client: Client) {
+    guard typists[index].underWay == nil, !typists[index].waiting.isEmpty else { return }
+    let note = notes[index % notes.count]
+    let typed = typists[index].waiting
+    let revision = typists[index].revision
+    let operation = edits(typed.count, on: note.length(at: revision))
+    typists[index].waiting.removeAll(keepingCapacity: true)
+    typists[index].sequence += 1
+    typists[index].underWay = ChangeUnderWay(
+      typed: typed, sent: nanoseconds(), base: revision, operation: operation,
+      deletes: operation.targetLength - operation.baseLength < typed.count)
+    client.send(
+      Native.frame(
+        .change(
+          .init(
+            documentID: note.document, epoch: note.epoch, revision: revision,
+            sequence: typists[index].sequence, operation: operation))), on: index)
+  }
+
+  /// Letters somewhere, now and then a letter less; mostly less where the text is long enough.
+  private func edits(_ count: Int, on length: Int) -> TextOperation {
     var operation = TextOperation()
-    operation.retain(place)
+    var place = 0
     let deletions: UInt64 = length > size ?? .max ? 3 : 1
-    if place < length, random.below(4) < deletions {
-      operation.delete(1)
-      operation.retain(length - place - 1)
-    } else {
-      operation.insert("e")
-      operation.retain(length - place)
+    for next in (0..<count).map({ _ in Int(random.below(UInt64(length + 1))) }).sorted() {
+      operation.retain(max(0, next - place))
+      place = max(place, next)
+      if place < length, random.below(4) < deletions {
+        operation.delete(1)
+        place += 1
+      } else {
+        operation.insert("e")
+      }
     }
-    waiting[index].append(now)
-    if isMeasuring { edits += 1 }
-    if let change = typists[index].edit(operation) { send(change, index, client) }
+    operation.retain(length - place)
+    return operation
   }
 
-  private func send(_ change: ClientSynchronizer.Change, _ index: Int, _ client: Client) {
-    sent[index] = nanoseconds()
-    let others = (typists.count - 1 - index % documents.count) / documents.count
-    if others > 0 {
-      journeys[Self.key(index, change.sequence)] = Journey(typed: waiting[index], missing: others)
-    }
-    waiting[index].removeAll(keepingCapacity: true)
-    client.send(typists[index].frame(change, of: documents[index % documents.count]), on: index)
-  }
-
-  private static func key(_ index: Int, _ sequence: Int) -> UInt64 {
-    UInt64(index) << 40 | UInt64(sequence)
-  }
+  // MARK: Reading
 
   func opened(_ connection: Int, _ client: Client) {
     client.send(Native.hello(name: "t\(connection)"), on: connection)
   }
 
   func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
-    switch recent.decode(bytes) {
+    if let page = pages.page(bytes) {
+      if !page.isEmpty { read(page, connection, client) }
+      return
+    }
+    switch Native.decode(bytes) {
     case .welcome(let welcome):
-      typists[connection].id = welcome.clientID
       numbers[welcome.clientID] = connection
-      client.send(Native.join(documents[connection % documents.count]), on: connection)
+      client.send(Native.join(notes[connection % notes.count].document), on: connection)
     case .joined(let state):
-      typists[connection].join(state)
+      typists[connection].revision = notes[connection % notes.count].join(state)
       joined += 1
     case .changes(let changes):
-      for (offset, change) in changes.changes.enumerated() {
-        let next = typists[connection].take(change, revision: changes.revision + offset)
-        guard let author = numbers[change.clientID] else { fail("a stranger has typed") }
-        if author == connection {
-          acknowledged(connection, next, client)
-        } else {
-          arrived(Self.key(author, change.sequence))
-        }
-      }
+      learn(changes)
+      let page = changes.revision..<changes.revision + changes.changes.count
+      pages.add(page, bytes)
+      read(page, connection, client)
     case .acknowledged(let answer):
-      let next = typists[connection].acknowledge(answer.sequence, revision: answer.revision)
-      acknowledged(connection, next, client)
+      guard typists[connection].sequence == answer.sequence else { fail("another is under way") }
+      learn(answer.revision, of: connection)
+      read(answer.revision..<answer.revision + 1, connection, client)
     case .refused(let refusal): fail("a change was refused: \(refusal.code.rawValue)")
-    default: break
+    // Who comes and goes, which everybody is told as well.
+    default: pages.add(0..<0, bytes)
     }
   }
 
-  private func arrived(_ key: UInt64) {
-    guard let index = journeys.index(forKey: key) else { fail("a change has come once too often") }
-    journeys.values[index].missing -= 1
-    guard journeys.values[index].missing == 0 else { return }
-    let now = nanoseconds()
-    for typed in journeys.values[index].typed where typed >= measuredFrom {
-      everyone.add(now - typed)
+  private func learn(_ changes: ServerMessage.Changes) {
+    for (offset, change) in changes.changes.enumerated() {
+      guard let author = numbers[change.clientID] else { fail("a stranger has typed") }
+      let revision = changes.revision + offset
+      guard revision > notes[author % notes.count].last else {
+        notes[author % notes.count].learn(change.operation, at: revision)
+        continue
+      }
+      guard change.sequence == typists[author].sequence else {
+        fail("a change has come that is not under way")
+      }
+      learn(revision, of: author, as: change.operation)
     }
-    journeys.remove(at: index)
   }
 
-  private func acknowledged(
-    _ index: Int, _ next: ClientSynchronizer.Change?, _ client: Client
-  ) {
-    if isMeasuring { acknowledgements.add(nanoseconds() - sent[index]) }
-    if let next { send(next, index, client) }
+  /// Somebody's change under way has made a revision, which the first who is told of it says.
+  private func learn(_ revision: Int, of author: Int, as operation: TextOperation? = nil) {
+    let last = notes[author % notes.count].last
+    guard var change = typists[author].underWay else { fail("a change was made twice") }
+    if revision <= last, change.revision == revision { return }
+    guard revision == last + 1, change.revision == nil else {
+      fail("client and server have parted")
+    }
+    notes[author % notes.count].append(change, as: operation)
+    change.revision = revision
+    typists[author].underWay = change
+  }
+
+  /// Somebody has been told of some changes; an own one among them is acknowledged.
+  private func read(_ page: Range<Int>, _ reader: Int, _ client: Client) {
+    let old = typists[reader].revision
+    guard page.lowerBound == old + 1 else { fail("a change is missing, or came once too often") }
+    let new = page.upperBound - 1
+    typists[reader].revision = new
+    notes[reader % notes.count].move(from: old, to: new) { typed in
+      if typed >= measuredFrom { everyone.add(nanoseconds() - typed) }
+    }
+    guard let change = typists[reader].underWay, let revision = change.revision,
+      page.contains(revision)
+    else { return }
+    typists[reader].underWay = nil
+    if isMeasuring { acknowledgements.add(nanoseconds() - change.sent) }
+    send(reader, client)
   }
 }
 
-/// Everybody gets the same bytes: they are decoded once.
-struct RecentMessages {
-  private var entries: [(bytes: [UInt8], message: ServerMessage)] = []
+/// The changes that messages of late tell of, as revisions; none for other messages. Everybody gets the
+/// same bytes, which are decoded once.
+struct RecentPages {
+  private var entries: [(bytes: [UInt8], page: Range<Int>)] = []
   private var next = 0
 
-  mutating func decode(_ bytes: UnsafeRawBufferPointer) -> ServerMessage {
-    for entry in entries where bytes.holds(entry.bytes) {
-      return entry.message
-    }
-    let message = Native.decode(bytes)
-    if entries.count < 8 {
-      entries.append((Array(bytes), message))
+  func page(_ bytes: UnsafeRawBufferPointer) -> Range<Int>? {
+    for entry in entries where bytes.holds(entry.bytes) { return entry.page }
+    return nil
+  }
+
+  mutating func add(_ page: Range<Int>, _ bytes: UnsafeRawBufferPointer) {
+    if entries.count < 16 {
+      entries.append((Array(bytes), page))
     } else {
-      entries[next] = (Array(bytes), message)
-      next = (next + 1) % 8
+      entries[next] = (Array(bytes), page)
+      next = (next + 1) % 16
     }
-    return message
   }
 }
 

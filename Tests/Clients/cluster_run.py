@@ -14,6 +14,7 @@ A run prints its seed. What happens when follows from it, what each was doing at
 
 import argparse
 import contextlib
+import gc
 import json
 import os
 import pathlib
@@ -40,6 +41,8 @@ TEXT_MAX = 3_000
 AFTERMATH = 3.0
 # Events from one look for people who are shown and have gone to the next.
 GHOSTS_EVERY = 25
+# Seconds that others may wait; whoever waits longer is told of.
+PAUSE_MAX = 0.7
 NAMES = ("one", "two", "three")
 
 
@@ -364,9 +367,24 @@ class ClusterRun:
             else:
                 waits = [taken for moment, taken in thread.acknowledged if began <= moment <= end]
                 self.pauses.append((kind, max(waits, default=0)))
+                if max(waits, default=0) > PAUSE_MAX:
+                    self.tell_long_wait(kind, began, thread, max(waits))
         for thread in self.threads:
             thread.breaks.clear()
             del thread.acknowledged[:-1]
+        # Between two events, and never all of it: at the end of a long run that would keep everybody for seconds, who
+        # then seem to have waited for a gateway.
+        gc.collect(1)
+
+    def tell_long_wait(self, kind, began, thread, wait):
+        """Says what befell somebody who was at another gateway, and had to wait all the same."""
+        print(
+            f"event {sum(self.counts.values())}, a {kind}: a {type(thread.typist).__name__} at {NAMES[thread.gateway]}"
+            f" waited {wait * 1000:.0f} ms; breaks, ms after it: "
+            f"{[round((moment - began) * 1000) for moment in thread.breaks]}; ended after "
+            f"{(time.monotonic() - began) * 1000:.0f} ms, at {time.time():.3f}",
+            flush=True,
+        )  # fmt: skip
 
     # The end.
 
@@ -496,6 +514,7 @@ def main():
     parser.add_argument("--broker-url", help="as the setting; the database unless named")
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}", flush=True)
+    gc.disable()
     kinds = [
         kind for kind in ("kill", "stop", "cut", "restart", "promotion")
         for _ in range(getattr(arguments, kind + "s"))

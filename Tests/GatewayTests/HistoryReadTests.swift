@@ -86,6 +86,31 @@ struct HistoryReadTests {
     #expect(changes.count == 18)
   }
 
+  @Test(
+    "changes of a crowd may be based further back before the store has to be read",
+    arguments: [1, 500])
+  func crowd(followers: Int) throws {
+    let rig = GatewayRig(isDemo: true) { $0.windowEntries = 4 }
+    rig.make("n1")
+    let ids = try (0...followers).map { _ in try rig.greet(nil).0 }
+    for id in ids { rig.ask(id, .join(.init(documentID: "n1"))) }
+    for revision in 0..<20 { type(rig, ids[0], revision: revision) }
+    rig.store.unreadableDocuments = ["n1"]
+    var operation = TextOperation()
+    operation.insert("y")
+    operation.retain(13)
+    let reply = rig.ask(
+      ids[1],
+      .change(
+        .init(
+          documentID: "n1", epoch: Self.epoch, revision: 13, sequence: 1, operation: operation)))
+    switch reply {
+    case .acknowledged(let answer)?: #expect(followers == 500 && answer.revision == 21)
+    case .refused(let refusal)?: #expect(followers == 1 && refusal.code == .unavailable)
+    default: Issue.record("answered with \(String(describing: reply))")
+    }
+  }
+
   @Test("who waits beside such a join and needs no changes is let in")
   func passingErrorOfAnother() throws {
     let rig = try rig()

@@ -28,7 +28,7 @@ test("every code of the server has words for people", () => {
 });
 
 test("every reason for which a sign-in at a provider fails has words for people, and no other has", () => {
-  const kinds = [...source("Sources/ParleyServer/ProviderFailure.swift").matchAll(/^ {4}case (\w+)$/gm)].map(([, kind]) => kind ?? "");
+  const kinds = [...source("Sources/ParleyServer/Provider/ProviderFailure.swift").matchAll(/^ {4}case (\w+)$/gm)].map(([, kind]) => kind ?? "");
   const texts = Object.entries(english).flatMap(([key, text]) => (key.startsWith("provider.") ? [[key.slice(9), text]] : []));
   assert.deepEqual(texts.map(([kind]) => kind).sort(), kinds.sort());
   for (const [kind, text] of texts) assert.doesNotMatch(String(text), jargon, String(kind));

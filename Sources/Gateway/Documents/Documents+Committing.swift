@@ -146,7 +146,8 @@ extension Documents {
 
   /// Does what waited for a commit to be over.
   func goOn(_ room: DocumentRoom) {
-    room.live?.trim(keeping: settings.windowEntries, forBases: Self.basesMax)
+    let window = settings.windowEntries(forFollowers: room.subscriptions.count)
+    room.live?.trim(keeping: window, forBases: Self.basesMax)
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)

@@ -27,7 +27,7 @@ public struct GatewaySettings: Sendable {
   /// Components that the changes since a change's base may have together; beyond, its author must
   /// rebase it.
   public var historyComponentsMax: Int
-  /// Entries of each document's log kept in memory, at least.
+  /// Entries of each document's log kept in memory, at least; more for a crowd.
   public var windowEntries: Int
   /// Whether other nodes publish in the same rooms, and have people in them.
   public var sharesStore: Bool
@@ -135,4 +135,13 @@ public struct GatewaySettings: Sendable {
     storeBytesMax = 64 << 20
     storeStallMilliseconds = 5_000
   }
+
+  /// Returns how many entries of a note's log are kept for so many followers: more for a crowd, whose people each have
+  /// a change under way, based further back the more of them there are. What lies before is read from the store.
+  func windowEntries(forFollowers count: Int) -> Int {
+    max(windowEntries, windowEntries * count / Self.followersOfWindow)
+  }
+
+  /// The followers for whom ``windowEntries`` do.
+  private static let followersOfWindow = 250
 }

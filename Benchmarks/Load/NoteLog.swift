@@ -1,0 +1,105 @@
+import OTCore
+import SocketMessages
+
+/// A note as its readers know it: one log for all of them, who are told the same, and how many have come to
+/// each of its revisions.
+///
+/// So a reader costs a few additions for each message that it gets. What a thousand clients do on a thousand
+/// machines is not this program's to do on one core, where it would be measured in place of the server.
+struct NoteLog {
+  let document: String
+  private(set) var epoch = ""
+  /// The revision at which everybody joins.
+  private var first = 0
+  /// Scalars of the text at each revision, from the first one.
+  private var lengths: [Int] = []
+  /// The change that made each revision; `nil` as long as its author alone was told of it.
+  private var operations: [TextOperation?] = []
+  /// When the edits of each change were typed; the first revision has none.
+  private var typed: [[UInt64]] = []
+  /// Readers whose latest revision is this one.
+  private var readers: [Int] = []
+  /// The latest revision that everybody has.
+  private var everywhere = 0
+
+  init(document: String) { self.document = document }
+
+  /// The latest revision that anybody was told of.
+  var last: Int { first + lengths.count - 1 }
+
+  /// Changes that somebody has and somebody else has not.
+  var undelivered: Int { last - everywhere }
+
+  /// Lets in a reader, who is told the text as it is; nobody types before all have come.
+  mutating func join(_ joined: ServerMessage.Joined) -> Int {
+    guard case .text(let text) = joined.content else { fail("a text was expected") }
+    if lengths.isEmpty {
+      (epoch, first, everywhere) = (joined.epoch, joined.revision, joined.revision)
+      (lengths, operations) = ([text.unicodeScalars.count], [nil])
+      (typed, readers) = ([[]], [0])
+    }
+    guard joined.revision == last else { fail("a note has changed before all had joined") }
+    readers[joined.revision - first] += 1
+    return joined.revision
+  }
+
+  func length(at revision: Int) -> Int { lengths[revision - first] }
+
+  /// Adds the next revision, which a change under way has made.
+  ///
+  /// - Parameter operation: the change as others are told of it; `nil` if its author was told first.
+  mutating func append(_ change: ChangeUnderWay, as operation: TextOperation?) {
+    let made = operation ?? rebased(change)
+    lengths.append(lengths[lengths.count - 1] + made.targetLength - made.baseLength)
+    operations.append(operation)
+    typed.append(change.typed)
+    readers.append(0)
+  }
+
+  /// Others are told of a change that its author knows.
+  mutating func learn(_ operation: TextOperation, at revision: Int) {
+    operations[revision - first] = operation
+  }
+
+  /// A change over all that came in between. Its author was told of that, so all of it is known.
+  private func rebased(_ change: ChangeUnderWay) -> TextOperation {
+    guard change.deletes else { return change.operation }
+    var operation = change.operation
+    for revision in change.base + 1..<last + 1 {
+      guard let other = operations[revision - first] else { fail("a change is not known") }
+      do {
+        operation = try TextOperation.transform(other, operation).1
+      } catch {
+        fail("client and server have parted: \(error)")
+      }
+    }
+    return operation
+  }
+
+  /// Moves a reader on.
+  ///
+  /// - Parameter delivered: Called with the time at which each edit was typed that everybody has from now on.
+  mutating func move(from old: Int, to new: Int, _ delivered: (UInt64) -> Void) {
+    readers[old - first] -= 1
+    readers[new - first] += 1
+    while everywhere < last, readers[everywhere - first] == 0 {
+      everywhere += 1
+      typed[everywhere - first].forEach(delivered)
+      typed[everywhere - first] = []
+    }
+  }
+}
+
+/// An author's change that the server has not acknowledged.
+struct ChangeUnderWay {
+  /// When each of the edits in it was typed.
+  var typed: [UInt64]
+  let sent: UInt64
+  /// The revision that it was typed on.
+  let base: Int
+  let operation: TextOperation
+  /// Whether it deletes anything, which another may have deleted at the same time.
+  let deletes: Bool
+  /// The revision that it has made, as far as anybody was told of it.
+  var revision: Int?
+}
