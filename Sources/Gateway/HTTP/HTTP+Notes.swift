@@ -214,6 +214,9 @@ extension HTTP {
       case .removeDeleted:
         try reply.value(of: .done)
         respond(request, Response(status: 204))
+      case .replay(let response):
+        _ = try reply.value(of: .note)
+        respond(request, response)
       case .one(let known):
         respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
       case .text(let format, let known):

@@ -17,6 +17,8 @@ enum NotesRequest {
   case bringBack
   case removeDeleted
   case one(known: EntityTags?)
+  /// Giving an answer again, if the note is still where it may be given.
+  case replay(Response)
   case text(Format, known: EntityTags?)
   /// The text that an edit starts from.
   case base(DocumentID, Edit)
