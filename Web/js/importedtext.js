@@ -1,6 +1,7 @@
 // Texts and titles of files that are imported.
 
 import { ImportProblem } from "./importproblem.js";
+import { oneLine } from "./oneline.js";
 import { wellFormed } from "./wellformed.js";
 
 /** As the field for titles has it. */
@@ -59,10 +60,7 @@ export function baseName(path) {
  * @param {string} title
  */
 export function cleanTitle(title) {
-  const line = wellFormed(title.slice(0, 4 * titleLettersMax))
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+  const line = oneLine(wellFormed(title.slice(0, 4 * titleLettersMax)).replace(/\p{Bidi_Control}/gu, " "));
   const encoder = new TextEncoder();
   let bytes = 0;
   let cut = "";

@@ -70,10 +70,9 @@ extension HTTP {
         .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
       return
     }
-    guard let author = author(fields.author, call.identity, request), checkedName(name, request)
-    else {
-      return
-    }
+    guard let author = author(fields.author, call.identity, request), checkedName(name, request),
+      isOneLine(name, "a version's name", request)
+    else { return }
     documents.save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
@@ -118,6 +117,15 @@ extension HTTP {
       respond(
         request,
         .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(name.utf8.count)"))
+      return false
+    }
+    return true
+  }
+
+  /// Whether a title or a name is one line; answers the request if not.
+  func isOneLine(_ text: String, _ subject: String, _ request: RequestID) -> Bool {
+    guard OneLine.isMet(by: text) else {
+      respond(request, .problem(400, .badMessage, OneLine.problem(of: subject)))
       return false
     }
     return true

@@ -153,7 +153,7 @@ extension HTTP {
     }
   }
 
-  /// The title in a body; answers the request if it has none, or too long a one.
+  /// The title in a body; answers the request if it has none, too long a one, or one of several lines.
   private func title(in fields: NoteJSON.Fields?, _ request: RequestID) -> String? {
     guard let title = fields?.title else {
       respond(
@@ -172,7 +172,7 @@ extension HTTP {
             + "\(title.utf8.count)"))
       return nil
     }
-    return title
+    return isOneLine(title, "a title", request) ? title : nil
   }
 
   /// Shows everybody who looks at the list of notes that it has changed.
