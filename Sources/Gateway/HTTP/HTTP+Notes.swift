@@ -219,13 +219,13 @@ extension HTTP {
         respond(request, response)
       case .one(let known):
         respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
-      case .text(let format, let known):
-        let text = try reply.value(of: .text)
+      case .text(let format, let revision, let known):
+        let text = try text(reply, of: revision)
         respond(request, NoteText.response(text, as: format).unless(known: known))
       case .base(let id, let edit):
-        documents.edit(id, edit.onto(try reply.value(of: .text), for: request))
-      case .restore(let id, let author):
-        let text = try reply.value(of: .text)
+        documents.edit(id, edit.onto(try text(reply, of: edit.base), for: request))
+      case .restore(let id, let revision, let author):
+        let text = try text(reply, of: revision)
         documents.edit(
           id,
           DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
@@ -243,6 +243,15 @@ extension HTTP {
     } catch {
       answer(request, error)
     }
+  }
+
+  /// The text of a revision, for which the store gives the newest where there is no such yet; the newest for `nil`.
+  private func text(
+    _ reply: StoreReply, of revision: Int?
+  ) throws(StoreError) -> HistoricText {
+    let text = try reply.value(of: .text)
+    if let revision, revision > text.revision { throw .notNext(headRevision: text.revision) }
+    return text
   }
 
   private func answer(_ request: RequestID, _ error: StoreError) {

@@ -19,14 +19,15 @@ enum NotesRequest {
   case one(known: EntityTags?)
   /// Giving an answer again, if the note is still where it may be given.
   case replay(Response)
-  case text(Format, known: EntityTags?)
+  /// Reading a text, of a revision where one is asked for.
+  case text(Format, of: Int?, known: EntityTags?)
   /// The text that an edit starts from.
   case base(DocumentID, Edit)
   case history
   case versions
   case saveVersion(NamedVersion)
   case deleteVersion
-  case restore(DocumentID, author: String)
+  case restore(DocumentID, revision: Int, author: String)
 
   /// A page of notes that the identity may read.
   typealias Page = PageWork<NoteSummary, NotePlace>
@@ -46,6 +47,8 @@ enum NotesRequest {
   /// A new text for a note, made from an older one.
   struct Edit {
     var text: String
+    /// The revision of the older one.
+    var base: Int
     var author: String
     var expected: Int?
   }
