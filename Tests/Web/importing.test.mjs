@@ -7,7 +7,7 @@ import { deflateRawSync } from "node:zlib";
 import { Archive, crc32 } from "../../Web/js/archive.js";
 import { padsIn } from "../../Web/js/etherpad.js";
 import { RequestError } from "../../Web/js/http.js";
-import { baseName, cleanTitle, textOf, titleOf } from "../../Web/js/importedtext.js";
+import { baseName, cleanTitle, folderOf, textOf, titleOf } from "../../Web/js/importedtext.js";
 import { importNotes, piecesOf } from "../../Web/js/importing.js";
 import { ImportProblem } from "../../Web/js/importproblem.js";
 import { importFilesMax, notesIn } from "../../Web/js/importsource.js";
@@ -139,6 +139,7 @@ test("a title comes from the front matter, the first heading, or the file's name
   assert.equal(cleanTitle("half \ud800"), "half \ufffd");
   assert.equal(cleanTitle("a\u061cb\u0085c\u2029"), "a b c");
   assert.equal(baseName("a/b.markdown"), "b");
+  assert.equal(folderOf("\u2800/team/\u3164 \u{1d159}/a.md"), "team");
 });
 
 test("what is typed or pasted as a title is one line, as the server takes it", () => {
