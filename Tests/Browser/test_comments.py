@@ -252,3 +252,16 @@ def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, 
     assert eve.page.evaluate("document.documentElement.scrollWidth") <= width
     check_axe(eve)
     eve.picture(f"comments-on-a-phone-{len(may)}")
+    expect(eve.page.locator("#comments-guest")).to_be_hidden()
+    if may == ["read"]:
+        return
+    # By a link she is one of many whom nothing tells apart, and hears it before she writes.
+    link = guarded.request("POST", f"/api/notes/{note}/share", {"access": "comment"})
+    eve.page.goto(link["path"])
+    eve.editor.wait_for(state="attached")
+    wait_for_marks(eve, "some", "words")
+    eve.page.locator("#comments").click()
+    expect(eve.page.locator("#comments-guest")).to_contain_text("you cannot edit or delete a comment")
+    comment(eve, "A guest's", 2, 3)
+    expect(threads(eve)).to_have_count(3)
+    expect(eve.page.get_by_role("button", name="Edit")).to_have_count(0)

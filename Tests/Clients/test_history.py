@@ -38,7 +38,7 @@ def written(server):
         ("?revision=0", "", []),
         ("?revision=1", "one", [["Ada", 3]]),
         ("?revision=2", "one two", [["Ada", 3], ["Bo", 4]]),
-        ("?revision=99", "ne two", [["Ada", 2], ["Bo", 4]]),
+        ("?revision=3", "ne two", [["Ada", 2], ["Bo", 4]]),
         ("?time=0", "", []),
     ],
 )
@@ -94,6 +94,9 @@ def test_what_cannot_be_answered_is_said(server, written):
         for body in (b"", b"{", {"revision": "1"}, {"name": 1, "revision": 1}, {"name": ""}):
             assert post(server, f"{written}/{path}", body)[0] == 400
     assert post(server, f"{written}/versions", {"name": "x", "revision": 99})[0] == 409
+    assert post(server, f"{written}/restore", {"revision": 99})[0] == 409
+    for path in ("text?revision=99", "comments?revision=99"):
+        assert get(server, f"{written}/{path}")[0] == 409
     assert server.request("DELETE", f"{written}/text")[0] == 405
     for path in ("text", "history", "versions"):
         assert get(server, f"/api/notes/nobody-made-this/{path}")[0] == 404

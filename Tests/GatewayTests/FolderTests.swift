@@ -67,7 +67,7 @@ struct FolderTests {
     arguments: [
       ("..", 400), ("a/../b", 400), ("a\\b", 400), ("team*", 400), ("a/\u{202E}b", 400),
       ("a\u{0}b", 400),
-      ("\u{200B}", 400), ("a\nb", 400), ("1/2/3/4/5/6/7/8/9", 413),
+      ("\u{200B}", 400), ("\u{2800}", 400), ("a/ \u{2800}\u{3164}\u{1D159} ", 400), ("a\nb", 400), ("1/2/3/4/5/6/7/8/9", 413),
       (String(repeating: "x", count: 241), 413), (String(repeating: "/", count: 10_000), 413),
     ])
   func hostile(path: String, status: Int) throws {
@@ -103,6 +103,7 @@ struct FolderTests {
       #expect(path.isWithin(.none) && path.isWithin(path))
     }
     #expect(try FolderPath("\u{e9}") != FolderPath("e\u{301}"))
+    #expect(try FolderPath("\u{2800}\u{2801}").text == "\u{2800}\u{2801}")
     #expect(try !FolderPath("teamster").isWithin(FolderPath("team")))
   }
 

@@ -257,6 +257,14 @@ final class GatewayRig {
   /// The whole answer to a request; `nil` if there is none yet.
   func response(_ request: UInt64) -> Response? { responses[request] }
 
+  /// Asks for work with sessions, as the program around the gateway does.
+  func perform(
+    _ request: SessionRequest, then goOn: @escaping (Result<SessionReply, StoreError>) -> Void
+  ) {
+    gateway.perform(request, then: goOn)
+    perform()
+  }
+
   /// Requests that wait for the store.
   var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) { gateway.storeBacklog }
 

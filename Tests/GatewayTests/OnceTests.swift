@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import JSON
 import OTCore
 import SimulationKit
 import SocketMessages
@@ -299,6 +300,134 @@ struct OnceTests {
       rig.answer(send(Self.all[0], to: rig, ["authorization": "ada"]))?.status
     }
     #expect(statuses == [201, 201, 429])
+  }
+
+  // MARK: Rights that were lost since
+
+  /// Requests about a note in a folder `a`, as ``all`` has them, and comments.
+  private static let inFolder =
+    all.map { writing in
+      var writing = writing
+      if ["/api/notes", "/api/notes/own"].contains(writing.path) {
+        writing.body = #"{"folder":"a","# + writing.body.dropFirst()
+      }
+      return writing
+    } + [
+      Writing(
+        method: "POST", path: "/api/notes/n1/comments",
+        body: #"{"text":"secret","anchor":{"revision":1,"from":0,"to":1}}"#, status: 201),
+      Writing(
+        method: "PATCH", path: "/api/notes/n1", body: #"{"folder":"a/b","title":"Other"}"#,
+        status: 200),
+      Writing(
+        method: "POST", path: "/api/folders/move", body: #"{"from":"a","to":"a2"}"#, status: 200),
+    ]
+
+  private func grants(_ words: String...) throws -> [Grant] { try words.map { try Grant(word: $0) } }
+
+  private func rigWithNote(in folder: String) -> GatewayRig {
+    let rig = GatewayRig()
+    let text = TextOperation(replacing: Document(""), by: Document("text"))
+    _ = rig.store.perform([
+      .create(
+        id: "n1", epoch: "e", title: "n1", time: rig.clock.now, folder: FolderPath(stored: folder)),
+      .append(
+        id: "n1", epoch: "e",
+        entries: [
+          LogEntry(
+            revision: 1, client: "c", sequence: 1, digest: 1, operation: text, author: "A",
+            time: rig.clock.now)
+        ]),
+    ])
+    return rig
+  }
+
+  @Test(
+    "a kept answer is given to nobody who lost the right to the request", arguments: inFolder,
+    [["document:*=all"], ["folder:a/*=all", "folder:a2/*=all"]])
+  func lostRights(writing: Writing, rights: [String]) throws {
+    let rig = rigWithNote(in: "a")
+    let book = try #require(rig.book)
+    book.enter("before", user: "ada", try (rights + ["room:*=publish"]).map(Grant.init(word:)))
+    book.enter("after", user: "ada", try grants("document:x=all", "folder:x=all", "room:x=publish"))
+    let first = send(writing, to: rig, ["authorization": "before"])
+    #expect(rig.answer(first)?.status == writing.status)
+    let again = rig.response(send(writing, to: rig, ["authorization": "before"]))
+    #expect(again?.status == writing.status && isReplayed(again))
+    let log = rig.store.log(of: "n1")?.count
+    let later = send(writing, to: rig, ["authorization": "after"])
+    switch (writing.method, writing.path) {
+    case ("DELETE", "/api/notes/n1"):
+      // There is no note any more whose folder could be looked at, and nothing is told of it.
+      #expect(rig.answer(later)?.status == 204)
+    case (_, "/api/publish"):
+      #expect(rig.answer(later)?.status == 200)
+      #expect(rig.answer(later)?.body.contains("epoch") == false)
+    default:
+      #expect(rig.answer(later)?.status == 403)
+      #expect(!isReplayed(rig.response(later)))
+    }
+    #expect(rig.store.log(of: "n1")?.count == log)
+    #expect(notes(rig).count <= 2)
+    #expect(isReplayed(rig.response(send(writing, to: rig, ["authorization": "before"]))))
+  }
+
+  @Test("a kept answer follows the note that was moved, out of reach and back")
+  func movedAway() throws {
+    let rig = rigWithNote(in: "a")
+    rig.book?.enter("ada", user: "ada", try grants("folder:a=all"))
+    rig.book?.enter("mover", user: "mover", try grants("document:*=all"))
+    for (index, writing) in Self.inFolder.enumerated()
+    where writing.path.hasPrefix("/api/notes/n1/") {
+      func status() -> Int? {
+        rig.answer(send(writing, key: "k\(index)", to: rig, ["authorization": "ada"]))?.status
+      }
+      #expect(status() == writing.status)
+      for (folder, expected) in [("b", 403), ("a", writing.status)] {
+        let moved = rig.request(
+          "PATCH", "/api/notes/n1", token: "mover", #"{"folder":"\#(folder)"}"#)
+        #expect(moved.status == 200)
+        #expect(status() == expected, "\(writing) in \(folder)")
+      }
+    }
+  }
+
+  @Test("a kept answer is given to no guest of another link, and for no later note of the same id")
+  func guests() throws {
+    let rig = rigWithNote(in: "a")
+    _ = rig.token("ada", try grants("document:*=all"))
+    func link(_ access: String) throws -> String {
+      let body = rig.request(
+        "POST", "/api/notes/n1/share", token: "ada", #"{"access":"\#(access)"}"#
+      ).body
+      let token = try #require(JSONFields(Array(body.utf8))?["token"]?.string)
+      return token
+    }
+    let (reading, commenting) = (try link("read"), try link("comment"))
+    let writing = try #require(Self.inFolder.first { $0.path.hasSuffix("/comments") })
+    func status(_ token: String) -> Int? {
+      rig.answer(send(writing, to: rig, ["authorization": token]))?.status
+    }
+    #expect([commenting, commenting, reading, commenting].map(status) == [201, 201, 403, 201])
+    #expect(rig.request("DELETE", "/api/notes/n1", token: "ada").status == 204)
+    #expect(status(commenting) == 403)
+    rig.clock.advance(milliseconds: 120_000)
+    rig.make("n1")
+    #expect(status(commenting) == 403)
+  }
+
+  @Test("a request with another token does not wait for the first: it is not answered by its rights")
+  func otherToken() throws {
+    let rig = rigWithNote(in: "a")
+    rig.book?.enter("all", user: "ada", try grants("document:*=all"))
+    rig.book?.enter("less", user: "ada", try grants("document:x=all"))
+    rig.isStepwise = true
+    let writing = Self.all[2]
+    let first = send(writing, to: rig, ["authorization": "all"])
+    let second = send(writing, to: rig, ["authorization": "less"])
+    while !rig.stored.isEmpty { rig.storeWorks() }
+    #expect(rig.answer(first)?.status == 200)
+    #expect(rig.answer(second)?.status == 409)
   }
 
   // MARK: Notes under their makers' ids

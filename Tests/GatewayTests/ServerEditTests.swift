@@ -63,7 +63,7 @@ struct ServerEditTests {
   @Test(
     "a text that is there already makes no revision",
     arguments: [
-      ("", [:]), ("", ["if-match": "\"2\""]), ("?base=2", [:]), ("?base=99", [:]),
+      ("", [:]), ("", ["if-match": "\"2\""]), ("?base=2", [:]),
       ("?author=Eve", ["idempotency-key": "same"]),
     ])
   func sameText(query: String, headers: [String: String]) {
@@ -78,6 +78,28 @@ struct ServerEditTests {
     let outdated = replace("the text", ifMatch: 1)
     #expect(rig.answer(outdated)?.status == 412)
     #expect(rig.answer(replace("another"))?.body == #"{"revision":3}"#)
+  }
+
+  @Test("a revision that does not exist yet is refused wherever one is named, and nothing is written")
+  func futureRevisions() {
+    for text in ["first", "the text"] { #expect(rig.answer(replace(text))?.status == 200) }
+    for (method, path, body) in [
+      ("GET", "/text?revision=3", ""), ("GET", "/text?revision=9007199254740992&format=text", ""),
+      ("PUT", "/text?base=3", "another"), ("PUT", "/text?base=3", "the text"),
+      ("POST", "/changes", #"{"revision":3,"operation":[8,"!"]}"#),
+      ("POST", "/restore", #"{"revision":3}"#), ("GET", "/comments?revision=3", ""),
+      ("POST", "/versions", #"{"name":"v","revision":3}"#),
+      ("POST", "/comments", #"{"text":"?","anchor":{"revision":3,"from":0,"to":1}}"#),
+    ] {
+      let answer = rig.request(method, "/api/notes/n1\(path)", body)
+      #expect(answer.status == 409, "\(method) \(path)")
+      #expect(answer.body.contains(#""code":"futureRevision""#), "\(method) \(path)")
+    }
+    #expect(rig.request("GET", "/api/notes/n1/text?time=9007199254740992").status == 200)
+    #expect(rig.request("GET", "/api/notes/n1/comments?revision=2").status == 200)
+    let history = rig.request("GET", "/api/notes/n1/history?after=9")
+    #expect(history.status == 200 && history.body == #"{"head":2,"groups":[]}"#)
+    #expect(revisions == 2)
   }
 
   @Test("the text of an older revision is no change of what came since")

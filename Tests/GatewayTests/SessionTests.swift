@@ -114,6 +114,55 @@ struct SessionTests {
     }
   }
 
+  @Test(
+    "wherever the process ends, no token counts of a session that is gone",
+    arguments: ["a token used twice", "a logout", "another password"])
+  func crash(reason: String) {
+    let identity = Identity(user: "ada", tokenID: "s.1", issuedAt: 0, grants: [])
+    for broken in [false, true] {
+      let rig = GatewayRig()
+      rig.revocations.isBroken = broken
+      let now = rig.clock.now
+      let session = Session(
+        id: "s.1", user: "ada", begunAt: now, endsAt: now + 90_000,
+        device: Session.Device(browser: "", system: ""), Self.rule)
+      _ = rig.store.perform([.logins(.begin(session, countMax: 32))])
+      for turn in 1...2 {
+        _ = rig.store.perform([
+          .logins(
+            .renew(
+              id: "s.1", user: "ada", turn: turn, adopting: nil, now: now + Timestamp(turn),
+              Self.rule))
+        ])
+      }
+      func isThere() -> Bool {
+        guard
+          case .logins(.sessions(let sessions)) = rig.store.perform([
+            .logins(.list(user: "ada", now: now))
+          ])[0]
+        else { return false }
+        return !sessions.isEmpty
+      }
+      let request: SessionRequest =
+        switch reason {
+        case "a logout": .end(user: "ada", .one("s.1"))
+        case "another password": .end(user: "ada", .all)
+        // Two turns ago.
+        default:
+          .renew(id: "s.1", user: "ada", turn: 1, adopting: nil, now: now + 3, Self.rule)
+        }
+      rig.isStepwise = true
+      var isDone = false
+      rig.perform(request) { _ in isDone = true }
+      while !rig.stored.isEmpty {
+        rig.storeWorks(on: 1)
+        if !broken { #expect(isThere() || rig.revocations.isRevoked(identity)) }
+      }
+      #expect(isDone && !isThere())
+      #expect(rig.revocations.isRevoked(identity) != broken)
+    }
+  }
+
   @Test("tokens that end are revoked until then, and bounded apart from others")
   func revocations() {
     var revoked = RevokedTokens()

@@ -60,6 +60,20 @@ struct ExportTests {
     }
   }
 
+  @Test("titles and names of versions come in as one line", arguments: ExportFormat.allCases)
+  func oneLine(format: ExportFormat) throws {
+    let store = makeStore()
+    _ = store.perform([.rename(id: "n", title: "a\nb\u{1b}", time: 2_000)])
+    #expect(store.error(.saveVersion(id: "n", epoch: epoch, version: version(1, "v\r\nw"))) == nil)
+    var details = details("m")
+    details.title = "\u{0}a\nb"
+    let bytes = try export("n", store, as: format)
+    #expect(try NoteImport(into: store).importNote(bytes, as: format, details).title == "a b")
+    guard case .operations = format else { return }
+    // A carriage return and a line feed are one Character, and two scalars.
+    #expect(store.versions("m").map(\.name) == ["🐦", "v  w"])
+  }
+
   @Test("a compacted log is exported with the text it begins from")
   func compacted() throws {
     let store = makeStore()

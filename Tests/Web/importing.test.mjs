@@ -7,10 +7,11 @@ import { deflateRawSync } from "node:zlib";
 import { Archive, crc32 } from "../../Web/js/archive.js";
 import { padsIn } from "../../Web/js/etherpad.js";
 import { RequestError } from "../../Web/js/http.js";
-import { baseName, cleanTitle, textOf, titleOf } from "../../Web/js/importedtext.js";
+import { baseName, cleanTitle, folderOf, textOf, titleOf } from "../../Web/js/importedtext.js";
 import { importNotes, piecesOf } from "../../Web/js/importing.js";
 import { ImportProblem } from "../../Web/js/importproblem.js";
 import { importFilesMax, notesIn } from "../../Web/js/importsource.js";
+import { oneLine } from "../../Web/js/oneline.js";
 import { entriesOf, unpack } from "../../Web/js/unzip.js";
 
 const encoder = new TextEncoder();
@@ -136,7 +137,18 @@ test("a title comes from the front matter, the first heading, or the file's name
     assert.equal(titleOf(text, path), title, JSON.stringify(text.slice(0, 60)));
   }
   assert.equal(cleanTitle("half \ud800"), "half \ufffd");
+  assert.equal(cleanTitle("a\u061cb\u0085c\u2029"), "a b c");
   assert.equal(baseName("a/b.markdown"), "b");
+  assert.equal(folderOf("\u2800/team/\u3164 \u{1d159}/a.md"), "team");
+});
+
+test("what is typed or pasted as a title is one line, as the server takes it", () => {
+  for (const [text, line] of /** @type {const} */ ([
+    ["a\r\nb", "a b"], ["\0", ""], [" a\u001b[31m\u0085b ", "a [31m b"], ["a\u2028\u2029b\u007f", "a b"],
+    ["\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"],
+  ])) {
+    assert.equal(oneLine(text), line);
+  }
 });
 
 test("every file has an outcome: a note, or why it is none", async () => {

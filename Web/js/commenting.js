@@ -3,7 +3,7 @@
 import { byId } from "./dialogs.js";
 import { myName } from "./me.js";
 import { page } from "./page.js";
-import { connection, drawer, profile } from "./session.js";
+import { access, connection, drawer, profile } from "./session.js";
 
 /** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
 let shown;
@@ -25,7 +25,8 @@ export async function followComments() {
     // The text can be done without them.
     const { showComments } = await import("./commentsview.js");
     if (page.current !== note || page.editor !== editor || shown) return;
-    shown = showComments({ note, editor, connection, drawer, profile: () => ({ name: myName(), color: profile.color }) });
+    const own = () => ({ name: myName(), color: profile.color });
+    shown = showComments({ note, editor, connection, drawer, isGuest: access.isLink, profile: own });
   } catch (error) {
     console.error(error);
   }

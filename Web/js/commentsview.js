@@ -26,9 +26,10 @@ import { messageOf } from "./words.js";
  * @param {Editor} options.editor
  * @param {import("./connection.js").Connection} options.connection
  * @param {() => {name: string, color: string}} options.profile
+ * @param {boolean} options.isGuest Whether this person comes by a link: the server tells its guests apart by nothing.
  * @param {import("./unsentcomments.js").DrawerOfComments} options.drawer
  */
-export function showComments({ note, editor, connection, profile, drawer }) {
+export function showComments({ note, editor, connection, profile, isGuest, drawer }) {
   const { comments: marks, view } = editor;
   const panel = byId("comments-panel");
   const button = byId("comments");
@@ -87,6 +88,7 @@ export function showComments({ note, editor, connection, profile, drawer }) {
     byId("comments-resolved-label").hidden = resolved === 0;
     byId("comments-resolved-count").textContent = t("comments.showResolved", { count: resolved });
     byId("comments-none").hidden = shown.length > 0 || draft !== undefined || !comments.isLoaded;
+    byId("comments-guest").hidden = !isGuest || !comments.mayComment;
     const isBeginning = comments.mayComment && threads.length === 0;
     byId("comments-none").textContent = isBeginning ? t("comments.howTo") : t("comments.none");
     for (const id of views.keys()) if (!shown.some(({ first }) => first.id === id)) views.delete(id);

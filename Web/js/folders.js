@@ -5,6 +5,7 @@
 
 import { Emitter } from "./emitter.js";
 import { request } from "./http.js";
+import { Refresher } from "./refresher.js";
 
 /**
  * @typedef {import("./notes.js").NoteEntry} NoteEntry
@@ -84,8 +85,7 @@ export class Folders extends Emitter {
   #entries;
   /** @type {Granted[]} */
   #granted = [];
-  #isFetching = false;
-  #isStale = false;
+  #refresher = new Refresher(() => this.#fetch());
   /** @type {{folder: string, notes: NoteEntry[], next?: string} | undefined} Pages of a folder. */
   #pages;
   #list;
@@ -157,31 +157,21 @@ export class Folders extends Emitter {
     }
   }
 
-  /** Asks which folders there are. Calls while that is under way are served by one more afterwards. */
-  async refresh() {
-    if (this.#isFetching) {
-      this.#isStale = true;
-      return;
+  /** Asks which folders there are. */
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
+  async #fetch() {
+    const { folders, granted } = await request(`/api/folders?limit=${foldersMax}`);
+    this.#entries = folders;
+    this.#granted = granted ?? [];
+    // Notes may have come into the folder, or gone from it: its pages begin anew.
+    if (this.#pages) {
+      this.#pages = undefined;
+      await this.fetchMore();
     }
-    this.#isFetching = true;
-    try {
-      do {
-        this.#isStale = false;
-        const { folders, granted } = await request(`/api/folders?limit=${foldersMax}`);
-        this.#entries = folders;
-        this.#granted = granted ?? [];
-        // Notes may have come into the folder, or gone from it: its pages begin anew.
-        if (this.#pages) {
-          this.#pages = undefined;
-          await this.fetchMore();
-        }
-        this.emit("changed", undefined);
-      } while (this.#isStale);
-    } catch {
-      // The connection will be back, and then the list is fetched.
-    } finally {
-      this.#isFetching = false;
-    }
+    this.emit("changed", undefined);
   }
 
   /**

@@ -5,6 +5,7 @@ import { announce, byId, confirm, icon, openDialog, toast } from "./dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
 import { request } from "./http.js";
 import { dateFormat, isolated, locale, t } from "./language.js";
+import { oneLine } from "./oneline.js";
 import { threadItem, threadsAt } from "./pastcomments.js";
 import { avatar, colorOf, shownName } from "./people.js";
 import { messageOf } from "./words.js";
@@ -310,7 +311,7 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
     const confirmed = openDialog(/** @type {HTMLDialogElement} */ (byId("version")));
     field.select();
     if (!(await confirmed) || isClosed) return;
-    const name = field.value.trim();
+    const name = oneLine(field.value);
     if (!name) return;
     try {
       await history.name(at, name, profile.name);

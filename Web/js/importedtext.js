@@ -1,6 +1,7 @@
 // Texts and titles of files that are imported.
 
 import { ImportProblem } from "./importproblem.js";
+import { oneLine } from "./oneline.js";
 import { wellFormed } from "./wellformed.js";
 
 /** As the field for titles has it. */
@@ -59,10 +60,7 @@ export function baseName(path) {
  * @param {string} title
  */
 export function cleanTitle(title) {
-  const line = wellFormed(title.slice(0, 4 * titleLettersMax))
-    .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
+  const line = oneLine(wellFormed(title.slice(0, 4 * titleLettersMax)).replace(/\p{Bidi_Control}/gu, " "));
   const encoder = new TextEncoder();
   let bytes = 0;
   let cut = "";
@@ -146,6 +144,9 @@ const withoutMarks = (heading) =>
     .replace(/[*`]|__|~~|\\(?=[!-/:-@[-`{-~])/g, "")
     .trim();
 
+/** As the server has it: something that is drawn, which some letters and signs are not. */
+const seen = /[^\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]/u;
+
 /** Names that a folder's path may have, and its bytes in UTF-8. */
 const foldersMax = 8;
 const folderBytesMax = 240;
@@ -161,7 +162,7 @@ export function folderOf(path) {
     .split(/[\\/]+/)
     .slice(0, -1)
     .map((name) => name.replace(/[\p{Cc}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Bidi_Control}*\u{fffd}]/gu, " ").trim())
-    .filter((name) => /[^\p{Cf}\p{Z}]/u.test(name) && name !== "." && name !== "..")
+    .filter((name) => seen.test(name) && name !== "." && name !== "..")
     .slice(0, foldersMax);
   while (new TextEncoder().encode(names.join("/")).length > folderBytesMax) names.pop();
   return names.join("/");

@@ -3,6 +3,7 @@
 import { Emitter } from "./emitter.js";
 import { RequestError, request } from "./http.js";
 import { locale, t } from "./language.js";
+import { Refresher } from "./refresher.js";
 
 /**
  * @typedef {import("./connection.js").Connection} Connection
@@ -32,9 +33,7 @@ export class NoteList extends Emitter {
   deletedAgeMax;
   /** Whether there are more notes than the server names at once. */
   isCut = false;
-  /** @type {Promise<void> | undefined} The fetch that is under way. */
-  #fetching;
-  #isStale = false;
+  #refresher = new Refresher(() => this.#fetch());
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
   /** @type {boolean | undefined} As the server says. */
@@ -82,33 +81,22 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * Fetches the list. Calls while it is under way are served by one more fetch after it.
+   * Fetches the list.
    *
    * @returns {Promise<void>} Fulfilled when it is fetched, or the server is not reached.
    */
   refresh() {
-    if (this.#fetching) this.#isStale = true;
-    else this.#fetching = this.#fetch();
-    return this.#fetching;
+    return this.#refresher.refresh();
   }
 
   async #fetch() {
-    try {
-      do {
-        this.#isStale = false;
-        const { notes, mayCreate, deletedAgeMax, more } = await request("/api/notes");
-        this.#notes = notes;
-        this.isCut = more ?? false;
-        this.deletedAgeMax = deletedAgeMax ?? 0;
-        this.#keepMayCreate(mayCreate ?? true);
-        this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
-        this.emit("changed", undefined);
-      } while (this.#isStale);
-    } catch {
-      // The connection will be back, and then this is called again.
-    } finally {
-      this.#fetching = undefined;
-    }
+    const { notes, mayCreate, deletedAgeMax, more } = await request("/api/notes");
+    this.#notes = notes;
+    this.isCut = more ?? false;
+    this.deletedAgeMax = deletedAgeMax ?? 0;
+    this.#keepMayCreate(mayCreate ?? true);
+    this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
+    this.emit("changed", undefined);
   }
 
   /** Whether this person may make notes; as it was the last time, until the server has said so. */

@@ -2,6 +2,7 @@
 
 import { Emitter } from "./emitter.js";
 import { request } from "./http.js";
+import { Refresher } from "./refresher.js";
 
 /** Of what the gateway says that it changed, when notes have other tags: a while after they were edited. */
 const resource = "tags";
@@ -17,8 +18,7 @@ export class Tags extends Emitter {
   #chosen;
   /** @type {Set<string> | undefined} Of the notes that have it; undefined until it is known. */
   #ids;
-  #isFetching = false;
-  #isStale = false;
+  #refresher = new Refresher(() => this.#fetch());
 
   /**
    * @param {Pick<import("./notes.js").NoteList, "on">} list
@@ -68,24 +68,14 @@ export class Tags extends Emitter {
     }
   }
 
-  /** Asks which tags there are. Calls while it is under way are served by one more question after it. */
-  async refresh() {
-    if (this.#isFetching) {
-      this.#isStale = true;
-      return;
-    }
-    this.#isFetching = true;
-    try {
-      do {
-        this.#isStale = false;
-        this.all = (await request("/api/tags")).tags;
-        this.emit("changed", undefined);
-        await this.#fetchNotes();
-      } while (this.#isStale);
-    } catch {
-      // The list is fetched again, and then these are.
-    } finally {
-      this.#isFetching = false;
-    }
+  /** Asks which tags there are. */
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
+  async #fetch() {
+    this.all = (await request("/api/tags")).tags;
+    this.emit("changed", undefined);
+    await this.#fetchNotes();
   }
 }

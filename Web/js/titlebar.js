@@ -4,6 +4,7 @@ import { byId } from "./dialogs.js";
 import { t } from "./language.js";
 import { untitled } from "./newnote.js";
 import { renameNote } from "./noteactions.js";
+import { oneLine } from "./oneline.js";
 import { page } from "./page.js";
 import { list } from "./session.js";
 
@@ -41,14 +42,11 @@ export function drawTitle() {
   document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 
-/** @param {string} text What is pasted may have several lines; a title has one. */
-const lineIn = (text) => text.replace(/\s+/g, " ").trim();
-
 /** What stands in the field becomes the note's title. */
 export function keepTitle() {
   const { note: id } = titleField.dataset;
   if (!page.current || !id || id !== page.current.documentId || titleField.disabled) return;
-  const value = lineIn(titleField.value);
+  const value = oneLine(titleField.value);
   if (value !== titleNow()) void renameNote(id, value);
 }
 
@@ -63,7 +61,7 @@ export function setUpTitle(goOn) {
   titleField.addEventListener("input", () => {
     grow();
     if (!page.newNote) return;
-    page.newNote.title = lineIn(titleField.value);
+    page.newNote.title = oneLine(titleField.value);
     page.emit("notes", undefined);
   });
   titleField.addEventListener("blur", () => {

@@ -28,8 +28,8 @@ extension PostgresStore {
         change(
           "UPDATE parley.sessions SET turn = $2, renewed = $3, expires = $4 WHERE id = $1", id,
           session.turn, session.renewedAt, session.expiresAt)
-      case .repeated: break
-      case .reused, .expired: removeSession(id)
+      case .repeated, .reused: break
+      case .expired: removeSession(id)
       }
       return .renewed(session, renewal)
     case .list(let user, let now):

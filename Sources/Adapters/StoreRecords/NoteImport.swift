@@ -149,7 +149,8 @@ public struct NoteImport {
       if let name = fields.string("version") {
         versions.append(
           NamedVersion(
-            revision: revision + offset, name: name, author: author, time: Timestamp(time)))
+            revision: revision + offset, name: OneLine.made(of: name), author: author,
+            time: Timestamp(time)))
         continue
       }
       guard let client = fields.string("client"), let sequence = fields.integer("sequence"),
@@ -192,8 +193,9 @@ public struct NoteImport {
     _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
     files: [FileDraft] = [], comments: [Comment] = []
   ) throws(ExportError) -> NoteSummary {
-    guard details.title.utf8.count <= details.titleBytesMax else {
-      throw .titleTooLong(bytes: details.title.utf8.count, max: details.titleBytesMax)
+    let title = OneLine.made(of: details.title)
+    guard title.utf8.count <= details.titleBytesMax else {
+      throw .titleTooLong(bytes: title.utf8.count, max: details.titleBytesMax)
     }
     let length = entries.last?.operation.targetLength ?? 0
     guard length <= details.textScalarsMax else {
@@ -202,7 +204,7 @@ public struct NoteImport {
     let created = entries.first.map { min($0.time, details.time) } ?? details.time
     var batch: [StoreRequest] = [
       .create(
-        id: details.id, epoch: details.epoch, title: details.title, time: created,
+        id: details.id, epoch: details.epoch, title: title, time: created,
         folder: details.folder)
     ]
     for start in stride(from: 0, to: entries.count, by: NoteExport.entriesAtOnce) {

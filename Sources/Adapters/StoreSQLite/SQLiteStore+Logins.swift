@@ -25,8 +25,8 @@ extension SQLiteStore {
       case .renewed:
         try sql("UPDATE sessions SET turn = ?2, renewed = ?3, expires = ?4 WHERE id = ?1").run(
           id, session.turn, session.renewedAt, session.expiresAt)
-      case .repeated: break
-      case .reused, .expired: try removeSession(id)
+      case .repeated, .reused: break
+      case .expired: try removeSession(id)
       }
       return .renewed(session, renewal)
     case .list(let user, let now):

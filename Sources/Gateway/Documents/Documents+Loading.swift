@@ -39,7 +39,8 @@ extension Documents {
       if wantsCreation, settings.whalerCreatesDocuments {
         store(
           .create(
-            id: id, epoch: surroundings.names.next(), title: id, time: surroundings.clock.now),
+            id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id),
+            time: surroundings.clock.now),
           for: .creation(id))
       } else {
         turnAway(room, .unknownDocument, "no document has this name; create it first")

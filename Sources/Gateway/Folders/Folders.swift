@@ -64,14 +64,30 @@ final class Folders: Part {
             "a folder cannot be moved into itself, and notes in no folder only one by one"))
         return
       }
-      guard identity.mayWithAll(.moving, within: old), identity.mayWithAll(.manage, within: new)
-      else { return respond(request, .notGranted) }
+      guard Self.mayMoveAll(from: old, to: new, identity) else {
+        return respond(request, .notGranted)
+      }
       store(
         .folders(.moveAll(from: old, to: new, limit: Self.moveMax)),
         for: .folders(request, .moveAll))
     } catch {
       respond(request, .unfit(error))
     }
+  }
+
+  /// Whether somebody may make a request to move notes, which was made before.
+  func mayMoveAll(_ body: [UInt8], by identity: Identity) -> Bool {
+    let fields = FolderJSON.fields(in: body)
+    guard let old = fields?.from.flatMap({ try? FolderPath($0) }),
+      let new = fields?.to.flatMap({ try? FolderPath($0) })
+    else { return false }
+    return Self.mayMoveAll(from: old, to: new, identity)
+  }
+
+  private static func mayMoveAll(
+    from old: FolderPath, to new: FolderPath, _ identity: Identity
+  ) -> Bool {
+    identity.mayWithAll(.moving, within: old) && identity.mayWithAll(.manage, within: new)
   }
 
   /// The store has done what a request wants, or not.

@@ -16,8 +16,11 @@ extension HTTP {
         call.request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
       return
     }
+    var asked: Int?
     switch (query.number("revision"), query.number("time")) {
-    case (.value(let revision), .absent): point = .revision(revision)
+    case (.value(let revision), .absent):
+      asked = revision
+      point = .revision(revision)
     case (.absent, .value(let time)): point = .time(Timestamp(time))
     case (.absent, .absent): point = .revision(.max)
     default:
@@ -28,7 +31,7 @@ extension HTTP {
     }
     store(
       .text(id: call.name, at: point),
-      for: .notes(call.request, .text(format, known: call.known)))
+      for: .notes(call.request, .text(format, of: asked, known: call.known)))
   }
 
   func readHistory(_ call: Call) {
@@ -70,10 +73,9 @@ extension HTTP {
         .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
       return
     }
-    guard let author = author(fields.author, call.identity, request), checkedName(name, request)
-    else {
-      return
-    }
+    guard let author = author(fields.author, call.identity, request), checkedName(name, request),
+      isOneLine(name, "a version's name", request)
+    else { return }
     documents.save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
@@ -100,7 +102,7 @@ extension HTTP {
     guard let author = author(fields.author, call.identity, request) else { return }
     store(
       .text(id: call.name, at: .revision(revision)),
-      for: .notes(request, .restore(call.name, author: author)))
+      for: .notes(request, .restore(call.name, revision: revision, author: author)))
   }
 
   /// The name under which the edit or version is kept.
@@ -118,6 +120,15 @@ extension HTTP {
       respond(
         request,
         .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(name.utf8.count)"))
+      return false
+    }
+    return true
+  }
+
+  /// Whether a title or a name is one line; answers the request if not.
+  func isOneLine(_ text: String, _ subject: String, _ request: RequestID) -> Bool {
+    guard OneLine.isMet(by: text) else {
+      respond(request, .problem(400, .badMessage, OneLine.problem(of: subject)))
       return false
     }
     return true

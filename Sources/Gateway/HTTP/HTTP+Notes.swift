@@ -153,7 +153,7 @@ extension HTTP {
     }
   }
 
-  /// The title in a body; answers the request if it has none, or too long a one.
+  /// The title in a body; answers the request if it has none, too long a one, or one of several lines.
   private func title(in fields: NoteJSON.Fields?, _ request: RequestID) -> String? {
     guard let title = fields?.title else {
       respond(
@@ -172,7 +172,7 @@ extension HTTP {
             + "\(title.utf8.count)"))
       return nil
     }
-    return title
+    return isOneLine(title, "a title", request) ? title : nil
   }
 
   /// Shows everybody who looks at the list of notes that it has changed.
@@ -214,15 +214,18 @@ extension HTTP {
       case .removeDeleted:
         try reply.value(of: .done)
         respond(request, Response(status: 204))
+      case .replay(let response):
+        _ = try reply.value(of: .note)
+        respond(request, response)
       case .one(let known):
         respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
-      case .text(let format, let known):
-        let text = try reply.value(of: .text)
+      case .text(let format, let revision, let known):
+        let text = try text(reply, of: revision)
         respond(request, NoteText.response(text, as: format).unless(known: known))
       case .base(let id, let edit):
-        documents.edit(id, edit.onto(try reply.value(of: .text), for: request))
-      case .restore(let id, let author):
-        let text = try reply.value(of: .text)
+        documents.edit(id, edit.onto(try text(reply, of: edit.base), for: request))
+      case .restore(let id, let revision, let author):
+        let text = try text(reply, of: revision)
         documents.edit(
           id,
           DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
@@ -240,6 +243,15 @@ extension HTTP {
     } catch {
       answer(request, error)
     }
+  }
+
+  /// The text of a revision, for which the store gives the newest where there is no such yet; the newest for `nil`.
+  private func text(
+    _ reply: StoreReply, of revision: Int?
+  ) throws(StoreError) -> HistoricText {
+    let text = try reply.value(of: .text)
+    if let revision, revision > text.revision { throw .notNext(headRevision: text.revision) }
+    return text
   }
 
   private func answer(_ request: RequestID, _ error: StoreError) {

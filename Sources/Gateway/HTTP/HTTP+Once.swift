@@ -44,7 +44,7 @@ extension HTTP {
       variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
       time: surroundings.clock.now)
     if let first = once.first(of: keyed) {
-      repeated(request, keyed, first: first)
+      repeated(request, keyed, by: identity, first: first)
     } else {
       once.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
       answerFromStore(request)
@@ -56,13 +56,16 @@ extension HTTP {
   /// their link: they are told apart by keys that nobody guesses.
   static func owner(_ identity: Identity) -> String { identity.user }
 
-  /// Has a request wait that was sent again while the first is being done.
-  private func repeated(_ request: RequestID, _ keyed: KeyedRequest, first: RequestID) {
-    guard once[first]?.keyed.asksForSame(as: keyed) ?? false else {
+  /// Has a request wait that was sent again while the first is being done. One with another token is not answered
+  /// by the rights of the first.
+  private func repeated(
+    _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, first: RequestID
+  ) {
+    guard let work = once[first], work.keyed.asksForSame(as: keyed) else {
       respond(request, .keyReused)
       return
     }
-    guard !once.wait(request, for: first) else { return }
+    if work.identity == identity, once.wait(request, for: first) { return }
     var response = Response.problem(
       409, .busy, "this request is being done, and others wait for its answer; ask again")
     response.headers.append(("retry-after", "1"))
@@ -77,7 +80,7 @@ extension HTTP {
     case .success(.answered(let bytes)):
       once.keepNothing(of: request)
       switch KeptAnswer(bytes) {
-      case .response(let response): respond(request, response.replayed)
+      case .response(let response): replay(response, to: request, work)
       case .token(let stamp):
         once.stamp(request, stamp)
         perform(request, work.head, at: work.match, work.keyed.body)
@@ -90,6 +93,52 @@ extension HTTP {
       respond(
         request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
     }
+  }
+
+  // MARK: Giving again
+
+  /// Gives an answer again to whoever may still make the request. Others are answered as if it came for the first
+  /// time, which does nothing: their rights do not reach so far.
+  private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
+    let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
+    switch right(to: call, at: work.match) {
+    case .granted: respond(request, response.replayed)
+    case .inFolders(let rights):
+      board.restrict(request, to: FolderCondition(id: call.name, rights: rights))
+      store(.note(id: call.name), for: .notes(request, .replay(response.replayed)))
+    case .refused: perform(request, work.head, at: work.match, work.keyed.body)
+    }
+  }
+
+  /// The right to make a request that was done before.
+  private func right(to call: Call, at match: Resource.Match) -> NoteRight {
+    let identity = call.identity
+    let isGranted: Bool
+    switch match.resource.route(call.head.method)?.right {
+    case .note(let verbs):
+      let right = identity.right(to: verbs, ofNote: call.name)
+      // What has removed the note leaves none to look for, and its answer says nothing of it.
+      if case .inFolders = right, call.head.method == "DELETE", match.resource.isNote {
+        return .granted
+      }
+      return right
+    case .newNote(let verbs), .chosenNote(let verbs):
+      let id = call.name.isEmpty ? surroundings.names.next() : call.name
+      let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")
+      isGranted = folder.map { identity.may(verbs, .document(id, in: $0)) } ?? false
+    case .folders: isGranted = folders.mayMoveAll(call.body, by: identity)
+    case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
+    case .rooms(let verbs):
+      // Without a right to any, each part is refused; without one to some, the answer names their positions alone.
+      isGranted = (RoomJSON.publications(in: call.body) ?? []).contains { item in
+        item.room.map { identity.may(verbs, .room($0)) } ?? false
+      }
+    case .operatorKey: isGranted = identity.isOperator
+    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,
+      .person, nil:
+      isGranted = true
+    }
+    return isGranted ? .granted : .refused
   }
 
   // MARK: Keeping

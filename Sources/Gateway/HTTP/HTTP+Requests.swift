@@ -38,9 +38,7 @@ extension HTTP {
       return
     }
     guard let identity = identity(of: head, request) else { return }
-    let call = Call(
-      request: request, head: head, body: body, identity: identity, name: match.name,
-      item: match.names.count > 1 ? match.names[1] : nil)
+    let call = Call(request, head, at: match, body, by: identity)
     guard admits(call, at: match, route) else { return }
     guard case .gateway(let answer)? = route?.answer else {
       respond(request, resource.refusal)

@@ -95,7 +95,9 @@ extension HTTP {
         for: .notes(
           request,
           .base(
-            call.name, NotesRequest.Edit(text: text, author: author, expected: expected.revision))))
+            call.name,
+            NotesRequest.Edit(
+              text: text, base: base, author: author, expected: expected.revision))))
     }
   }
 

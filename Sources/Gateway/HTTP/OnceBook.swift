@@ -80,11 +80,3 @@ struct OnceBook {
     "\(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
   }
 }
-
-/// A stamp that tells a token from all others with the same rights.
-struct TokenStamp: Sendable, Equatable {
-  /// The token's own id.
-  var id: String
-  /// The time at which the token was made.
-  var time: Timestamp
-}

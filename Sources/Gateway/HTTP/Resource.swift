@@ -56,6 +56,9 @@ package struct Resource: Sendable {
   /// Whether a note that it names is a deleted one.
   var isOfDeleted: Bool { path.description.utf8.starts(with: "/api/deleted/".utf8) }
 
+  /// Whether it is a note itself, and nothing below it.
+  var isNote: Bool { kind == .note && path.description.utf8.suffix(5).elementsEqual("/{id}".utf8) }
+
   /// The answer to a method that the path does not take.
   package var methodNotAllowed: Response { .methodNotAllowed(routes.map(\.method)) }
 

@@ -141,3 +141,15 @@ struct Call {
   /// The entity tags that its client has already, by `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 }
+
+extension Call {
+  /// A request of the path that it matches.
+  init(
+    _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8],
+    by identity: Identity
+  ) {
+    self.init(
+      request: request, head: head, body: body, identity: identity, name: match.name,
+      item: match.names.count > 1 ? match.names[1] : nil)
+  }
+}

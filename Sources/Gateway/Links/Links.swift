@@ -48,7 +48,11 @@ final class Links: Part {
     }
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
-    guard !isRepeated else { return respond(request, answer) }
+    guard !isRepeated else {
+      // For whoever still reaches the note, which the store knows.
+      let look = StoreRequest.links(.list(note: link.note, now: surroundings.clock.now))
+      return perform(look, request) { [self] _ in respond(request, answer) }
+    }
     let work = keeping(.links(.make(link, key: key, countMax: NoteLink.countMax)))
     perform(work, request) { [self] reply in
       guard case .made = reply else {

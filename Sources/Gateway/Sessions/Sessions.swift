@@ -8,8 +8,8 @@ import SocketMessages
 ///     DELETE /api/sessions        ends all but this one
 ///     DELETE /api/sessions/{id}   ends one
 ///
-/// A session that ends is gone from the store, so that no new token comes of it, and its tokens are taken back,
-/// which closes its connections here at once and at other gateways when they hear of it.
+/// The tokens of a session that ends are taken back, which closes its connections here at once and at other gateways
+/// when they hear of it; then it goes from the store, so that no new token comes of it.
 final class Sessions: Part {
   let board: Switchboard
   let access: Access
@@ -21,28 +21,66 @@ final class Sessions: Part {
     self.rights = rights
   }
 
-  /// Has the store work with sessions. Tokens of those that end by it are taken back, but for sessions whose tokens
-  /// were already.
+  /// Has the store work with sessions. The tokens of those that end by it are taken back.
   func perform(
-    _ request: SessionRequest, after taken: [Session] = [],
+    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+  ) {
+    if case .end(let user, let choice) = request { return end(choice, of: user, then: goOn) }
+    ask(request) { [self] outcome in
+      switch outcome {
+      case .success(.renewed(let session, .reused)):
+        log(.warning, "session ended", "its refresh token was used twice")
+        takeBack([session])
+        remove(.one(session.id), of: session.user, after: [session]) { removal in
+          if case .failure(let error) = removal { return goOn(.failure(error)) }
+          goOn(outcome)
+        }
+      case .success(.begun(let ended)):
+        takeBack(ended)
+        goOn(outcome)
+      case .success, .failure: goOn(outcome)
+      }
+    }
+  }
+
+  private func ask(
+    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+  ) {
+    store(.logins(request), for: .logins(goOn))
+  }
+
+  // MARK: Ending
+
+  /// Ends sessions of a user.
+  ///
+  /// Their tokens are taken back first: a crash in between leaves sessions that whoever asks again ends, and no token
+  /// that counts of a session that is gone.
+  private func end(
+    _ choice: SessionChoice, of user: String,
     then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    store(
-      .logins(request),
-      for: .logins { [self] outcome in
-        switch outcome {
-        case .success(.begun(let ended)), .success(.ended(let ended)):
-          takeBack(
-            ended.filter { session in
-              !taken.contains { $0.id.utf8.elementsEqual(session.id.utf8) }
-            })
-        case .success(.renewed(let session, .reused)):
-          log(.warning, "session ended", "its refresh token was used twice")
-          takeBack([session])
-        case .success, .failure: break
-        }
-        goOn(outcome)
-      })
+    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else { return goOn(outcome) }
+      let chosen = sessions.filter { choice.includes($0.id) }
+      takeBack(chosen)
+      remove(choice, of: user, after: chosen, then: goOn)
+    }
+  }
+
+  /// Removes sessions from the store, after the tokens of some were taken back; those of others are then.
+  private func remove(
+    _ choice: SessionChoice, of user: String, after taken: [Session],
+    then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+  ) {
+    ask(.end(user: user, choice)) { [self] outcome in
+      if case .success(.ended(let ended)) = outcome {
+        takeBack(
+          ended.filter { session in
+            !taken.contains { $0.id.utf8.elementsEqual(session.id.utf8) }
+          })
+      }
+      goOn(outcome)
+    }
   }
 
   /// Takes back the tokens of sessions; whether that would survive the process.
@@ -73,7 +111,7 @@ final class Sessions: Part {
   func list(_ request: RequestID, of identity: Identity) {
     guard isPerson(identity, request) else { return }
     let now = surroundings.clock.now
-    perform(.list(user: identity.user, now: now)) { [self] outcome in
+    ask(.list(user: identity.user, now: now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else {
         return respond(request, Self.unavailable)
       }
@@ -86,7 +124,7 @@ final class Sessions: Part {
   func end(_ choice: SessionChoice, of identity: Identity, _ request: RequestID) {
     guard isPerson(identity, request) else { return }
     let user = identity.user
-    perform(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
+    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else {
         return respond(request, Self.unavailable)
       }
@@ -96,9 +134,9 @@ final class Sessions: Part {
           request,
           .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
       }
-      // First: whoever asks again after a failure still finds the session.
+      // Whoever asks again after a failure still finds the session.
       guard takeBack(chosen) else { return respond(request, Self.unavailable) }
-      perform(.end(user: user, choice), after: chosen) { [self] outcome in
+      remove(choice, of: user, after: chosen) { [self] outcome in
         guard case .success(.ended(let ended)) = outcome else {
           return respond(request, Self.unavailable)
         }

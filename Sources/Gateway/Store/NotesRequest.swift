@@ -17,14 +17,17 @@ enum NotesRequest {
   case bringBack
   case removeDeleted
   case one(known: EntityTags?)
-  case text(Format, known: EntityTags?)
+  /// Giving an answer again, if the note is still where it may be given.
+  case replay(Response)
+  /// Reading a text, of a revision where one is asked for.
+  case text(Format, of: Int?, known: EntityTags?)
   /// The text that an edit starts from.
   case base(DocumentID, Edit)
   case history
   case versions
   case saveVersion(NamedVersion)
   case deleteVersion
-  case restore(DocumentID, author: String)
+  case restore(DocumentID, revision: Int, author: String)
 
   /// A page of notes that the identity may read.
   typealias Page = PageWork<NoteSummary, NotePlace>
@@ -44,6 +47,8 @@ enum NotesRequest {
   /// A new text for a note, made from an older one.
   struct Edit {
     var text: String
+    /// The revision of the older one.
+    var base: Int
     var author: String
     var expected: Int?
   }

@@ -37,7 +37,7 @@ extension CommentLedger {
   /// Does a piece of work.
   public func reply(to work: CommentRequest.Work) throws(StoreError) -> CommentReply {
     switch work {
-    case .list(let revision): .list(try list(at: revision))
+    case .list(let revision): try list(at: revision)
     case .quote(let epoch, let anchor): try quote(anchor, epoch: epoch)
     case .add(let comment, let countMax): try add(comment, countMax: countMax)
     case .edit(let id, let text, let actor, let time): try edit(id, text, by: actor, time)
@@ -49,13 +49,14 @@ extension CommentLedger {
 
   // MARK: Reading
 
-  private func list(at revision: Int?) throws(StoreError) -> CommentList {
-    let revision = max(base, min(revision ?? head, head))
+  private func list(at revision: Int?) throws(StoreError) -> CommentReply {
+    if let revision, revision > head { return .futureRevision(head: head) }
+    let revision = max(base, revision ?? head)
     var comments = try comments()
     comments.sort { $0.precedes($1) }
     try move(&comments, through: revision)
-    return CommentList(
-      epoch: epoch, revision: revision, folder: folder, comments: comments)
+    return .list(
+      CommentList(epoch: epoch, revision: revision, folder: folder, comments: comments))
   }
 
   /// Moves the anchors that stand before a revision up to it.

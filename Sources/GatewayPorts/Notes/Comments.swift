@@ -158,7 +158,7 @@ public struct CommentRequest: Sendable {
   /// A piece of work.
   public enum Work: Sendable {
     /// Lists all comments, the oldest first, with their ranges at a revision, or at the head. Ranges of later
-    /// comments are given at the revisions they have.
+    /// comments are given at the revisions they have. There may be no such revision yet.
     case list(at: Int?)
     /// Finds the text of a range, and the same range at the head. With an epoch, the range has to be of it.
     case quote(epoch: String?, CommentAnchor)

@@ -64,8 +64,14 @@ public struct FolderPath: Hashable, Comparable, Sendable {
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isWhitespace
-      && scalar.properties.generalCategory != .format
+      && scalar.properties.generalCategory != .format && !blanks.contains(scalar)
   }
+
+  /// Characters that are drawn as nothing, though Unicode has them among letters, signs and marks: the Braille pattern
+  /// without dots, Egyptian blanks, the Khitan filler, and the notehead that is none.
+  private static let blanks: Set<Unicode.Scalar> = [
+    "\u{2800}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
+  ]
 
   // MARK: Places
 

@@ -103,7 +103,7 @@ extension Session {
     case renewed
     /// The token was exchanged a moment ago: the token of the current turn is given again.
     case repeated
-    /// The token was exchanged before: two have it, and the session ends.
+    /// The token was exchanged before: two have it, and the session is to end.
     case reused
     /// The session's time is over.
     case expired
@@ -132,7 +132,7 @@ public enum SessionRequest: Sendable {
   /// Some sessions whose time is over are removed with it.
   case begin(Session, countMax: Int)
   /// Exchanges the refresh token of a turn, see ``Session/renew(turn:now:_:)``. A session whose token was used
-  /// twice is removed.
+  /// twice stays as it is: its tokens are taken back before it is ended, so that no crash leaves one that counts.
   ///
   /// A token of a former version belongs to no session yet; the one to `adopt` begins then.
   case renew(
@@ -171,7 +171,7 @@ public enum SessionChoice: Sendable, Hashable {
 public enum SessionReply: Sendable, Equatable {
   /// The session is kept; these had to end for it.
   case begun(ended: [Session])
-  /// The session as it is now, and what came of the token. After `reused` or `expired` it is gone.
+  /// The session as it is now, and what came of the token. After `expired` it is gone.
   case renewed(Session, Session.Renewal)
   /// There is no such session.
   case unknown

@@ -68,7 +68,7 @@ public struct SearchPlace: Sendable, Equatable {
     var length = 0
     while index < scalars.endIndex, length < Self.scalarsMax {
       let scalar = scalars[index]
-      piece.unicodeScalars.append(Self.isControl(scalar) ? " " : scalar)
+      piece.unicodeScalars.append(OneLine.isBreak(scalar) ? " " : scalar)
       length += 1
       index = scalars.index(after: index)
     }
@@ -96,13 +96,6 @@ public struct SearchPlace: Sendable, Equatable {
       }
     }
     return marks
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 }
 

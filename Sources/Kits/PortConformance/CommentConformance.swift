@@ -56,6 +56,7 @@ extension DocumentStoreConformance {
       try expect(rig.comments("n").comments[0].anchor, anchor(5, 7, 11), "the range")
       try expect(rig.comments("n", at: 3).comments[0].anchor, anchor(3, 7, 10), "the range before")
       try expect(rig.comments("n", at: 3).revision, 3, "the revision of the list")
+      try expect(rig.comment("n", .list(at: 6)), .futureRevision(head: 5), "a revision yet to come")
       try rig.compact("n", through: 4)
       rig.maintain()
       try rig.restart()

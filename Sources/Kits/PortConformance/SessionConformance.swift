@@ -21,7 +21,7 @@ extension DocumentStoreConformance {
       try expect(rig.login(.list(user: "Ada", now: 1)), .sessions([]), "another's")
       try expect(rig.login(.list(user: "ada", now: 1_000)), .sessions([]), "when it is over")
     },
-    ConformanceCheck("each refresh token is exchanged once; a second time ends the session") {
+    ConformanceCheck("each refresh token is exchanged once; a second time is told") {
       rig in
       var own = session("s.1")
       _ = try rig.login(.begin(own, countMax: 9))
@@ -32,6 +32,9 @@ extension DocumentStoreConformance {
       _ = own.renew(turn: 2, now: 900, rule)
       try expect(rig.renew("s.1", turn: 2, at: 900), .renewed(own, .renewed), "the second exchange")
       try expect(rig.renew("s.1", turn: 1, at: 901), .renewed(own, .reused), "a stolen token")
+      try rig.restart()
+      try expect(rig.renew("s.1", turn: 1, at: 901), .renewed(own, .reused), "until it is ended")
+      _ = try rig.login(.end(user: "ada", .one("s.1")))
       try expect(rig.renew("s.1", turn: 3, at: 902), .unknown, "the token that counted")
       try expect(rig.login(.list(user: "ada", now: 902)), .sessions([]), "the sessions")
     },

@@ -20,8 +20,8 @@ struct MemorySessions {
       let renewal = sessions[place].renew(turn: turn, now: now, rule)
       let session = sessions[place]
       switch renewal {
-      case .renewed, .repeated: break
-      case .reused, .expired: sessions.remove(at: place)
+      case .renewed, .repeated, .reused: break
+      case .expired: sessions.remove(at: place)
       }
       return .renewed(session, renewal)
     case .list(let user, let now): return .sessions(list(user).filter { $0.expiresAt > now })

@@ -251,7 +251,10 @@ final class ProviderService {
       guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
         return LoginAnswer.unverified
       }
-      guard !revocations.isRevoked(token.identity) else { throw .revoked }
+      guard !revocations.isRevoked(token.identity) else {
+        sessions.forget(token)
+        throw .revoked
+      }
       guard !settings.grants(of: user).isEmpty else { throw .claims }
       let time = sessions.time(for: user.id)
       sessions.renew(token, at: time) { [self] outcome in

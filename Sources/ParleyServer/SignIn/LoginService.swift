@@ -218,8 +218,11 @@ final class LoginService {
       guard revocations.age(uptime: clock.uptime) <= RevocationAge.unverifiedMilliseconds else {
         return LoginAnswer.unverified
       }
-      guard !revocations.isRevoked(identity), let user = users.user(identity.user),
-        user.owns(tokenIssuedAt: identity.issuedAt)
+      guard !revocations.isRevoked(identity) else {
+        sessions.forget(checked)
+        throw .revoked
+      }
+      guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
       let time = sessions.time(for: user.id, since: user.since)
       sessions.renew(checked, at: time) { [self] outcome in

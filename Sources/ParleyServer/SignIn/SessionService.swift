@@ -61,7 +61,13 @@ final class SessionService {
     let session = Session(
       id: Session.idPrefix + names.next(), user: user, begunAt: time, endsAt: endsAt,
       device: device, rule)
-    if isAlone { gateway.perform(.end(user: user, .all)) { _ in } }
+    guard !isAlone else {
+      return gateway.perform(.end(user: user, .all)) { [self] _ in begin(session, then: goOn) }
+    }
+    begin(session, then: goOn)
+  }
+
+  private func begin(_ session: Session, then goOn: @escaping (Outcome) -> Void) {
     gateway.perform(.begin(session, countMax: Session.countMax)) { [log] outcome in
       guard case .success(.begun(let ended)) = outcome else { return goOn(.failure(.unavailable)) }
       if !ended.isEmpty {
@@ -103,6 +109,13 @@ final class SessionService {
       case .failure: goOn(.failure(.unavailable))
       }
     }
+  }
+
+  /// Removes what a crash may have left of a session whose tokens were taken back: it is not to begin again when they
+  /// would have ended anyway.
+  func forget(_ token: RefreshToken) {
+    guard let id = token.identity.tokenID, id.utf8.starts(with: Session.idPrefix.utf8) else { return }
+    gateway.perform(.end(user: token.identity.user, .one(id))) { _ in }
   }
 
   /// Ends the session of a refresh token.

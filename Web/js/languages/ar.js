@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "التعليق على التحديد",
   "comments.none": "لا توجد تعليقات.",
   "comments.howTo": "لا توجد تعليقات بعد. حدِّد كلمات في النص ثم اضغط «تعليق».",
+  "comments.guest": "أنت ضيف هنا: لا يمكنك تعديل التعليق أو حذفه بعد إرساله.",
   "comments.selectFirst": "حدِّد الكلمات التي تريد التعليق عليها ثم اضغط «تعليق».",
   "comments.yours": "تعليقك",
   "comments.answer": "رد",

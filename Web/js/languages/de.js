@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "Auswahl kommentieren",
   "comments.none": "Keine Kommentare.",
   "comments.howTo": "Noch keine Kommentare. Wähle Wörter im Text aus und drücke „Kommentieren“.",
+  "comments.guest": "Du bist hier Gast: Nach dem Senden kannst du einen Kommentar weder ändern noch löschen.",
   "comments.selectFirst": "Wähle die Wörter aus, die du kommentieren willst, und drücke „Kommentieren“.",
   "comments.yours": "Dein Kommentar",
   "comments.answer": "Antworten",

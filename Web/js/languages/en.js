@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "Comment on the selection",
   "comments.none": "No comments.",
   "comments.howTo": "No comments yet. Select words in the text, then press “Comment”.",
+  "comments.guest": "You are a guest here: once it is sent, you cannot edit or delete a comment.",
   "comments.selectFirst": "Select the words that you want to comment on, then press “Comment”.",
   "comments.yours": "Your comment",
   "comments.answer": "Answer",

@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "Comentar la selección",
   "comments.none": "No hay comentarios.",
   "comments.howTo": "Aún no hay comentarios. Selecciona palabras del texto y pulsa «Comentar».",
+  "comments.guest": "Aquí eres invitado: una vez enviado, no puedes editar ni eliminar un comentario.",
   "comments.selectFirst": "Selecciona las palabras que quieres comentar y pulsa «Comentar».",
   "comments.yours": "Tu comentario",
   "comments.answer": "Responder",

@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "Commenter la sélection",
   "comments.none": "Aucun commentaire.",
   "comments.howTo": "Pas encore de commentaires. Sélectionnez des mots dans le texte, puis « Commenter ».",
+  "comments.guest": "Vous êtes invité ici : une fois envoyé, un commentaire ne peut plus être modifié ni supprimé par vous.",
   "comments.selectFirst": "Sélectionnez les mots à commenter, puis « Commenter ».",
   "comments.yours": "Votre commentaire",
   "comments.answer": "Répondre",

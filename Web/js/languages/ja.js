@@ -468,6 +468,7 @@ export default {
   "comments.onSelection": "選択範囲にコメント",
   "comments.none": "コメントはありません。",
   "comments.howTo": "まだコメントはありません。本文の語句を選択して「コメント」を押してください。",
+  "comments.guest": "ゲストとして参加しています。送信したコメントは編集も削除もできません。",
   "comments.selectFirst": "コメントしたい語句を選択して「コメント」を押してください。",
   "comments.yours": "コメント",
   "comments.answer": "返信",

@@ -72,6 +72,10 @@ extension NativeDialect {
         ref: ref, to: connection)
       return
     }
+    guard OneLine.isMet(by: create.title) else {
+      sendError(.badMessage, OneLine.problem(of: "a title"), ref: ref, to: connection)
+      return
+    }
     let folder: FolderPath
     do throws(FolderPathError) {
       folder = try FolderPath(create.folder ?? "")

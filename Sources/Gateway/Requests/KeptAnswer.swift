@@ -58,3 +58,11 @@ enum KeptAnswer {
     return bytes
   }
 }
+
+/// A stamp that tells a token from all others with the same rights.
+struct TokenStamp: Sendable, Equatable {
+  /// The token's own id.
+  var id: String
+  /// The time at which the token was made.
+  var time: Timestamp
+}

@@ -1,0 +1,95 @@
+// The lists of notes, folders and tags, fetched anew whenever the server says that they have changed.
+
+import assert from "node:assert/strict";
+import { afterEach, test } from "node:test";
+import { Emitter } from "../../Web/js/emitter.js";
+import { Folders } from "../../Web/js/folders.js";
+import { NoteList } from "../../Web/js/notes.js";
+import { Tags } from "../../Web/js/tags.js";
+import { stopTime } from "./support.mjs";
+
+const { fetch } = globalThis;
+afterEach(() => (globalThis.fetch = fetch));
+
+/** All that is settled by now has gone on. */
+async function turn() {
+  for (let step = 0; step < 5; step += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A server whose answers a test gives one by one. */
+function server() {
+  /** @type {{path: string, answer: (body: object, status?: number) => Promise<void>, fail: () => Promise<void>}[]} */
+  const asked = [];
+  globalThis.fetch = /** @type {any} */ (
+    (/** @type {string} */ path) =>
+      new Promise((resolve, reject) => {
+        asked.push({
+          path,
+          answer: (body, status = 200) => (resolve(new Response(JSON.stringify(body), { status })), turn()),
+          fail: () => (reject(new TypeError("no network")), turn()),
+        });
+      })
+  );
+  return asked;
+}
+
+const line = () => Object.assign(new Emitter(), { subscribe: () => {}, notes: [] });
+const lists = /** @type {const} */ ([
+  { name: "notes", path: "/api/notes", make: () => new NoteList(/** @type {any} */ (line())) },
+  { name: "folders", path: "/api/folders?limit=5000", make: () => new Folders(/** @type {any} */ (line())) },
+  { name: "tags", path: "/api/tags", make: () => new Tags(/** @type {any} */ (line()), /** @type {any} */ (line())) },
+]);
+const body = { notes: [], folders: [{ folder: "team", notes: 1 }], tags: [{ tag: "plan", notes: 1 }] };
+
+for (const { name, path, make } of lists) {
+  test(`${name}: a change that is told while an answer is on its way is asked for, also if that fails`, async (context) => {
+    stopTime(context);
+    for (const outcome of ["answered", "failed", "refused"]) {
+      const asked = server();
+      const list = make();
+      let changes = 0;
+      list.on("changed", () => (changes += 1));
+      const first = list.refresh();
+      void list.refresh();
+      void list.refresh();
+      assert.deepEqual(asked.map((one) => one.path), [path]);
+      if (outcome === "answered") await asked[0]?.answer(body);
+      else if (outcome === "failed") await asked[0]?.fail();
+      else await asked[0]?.answer({ code: "notAllowed" }, 403);
+      assert.equal(asked.length, 2, outcome);
+      await asked[1]?.answer(body);
+      await first;
+      assert.equal(changes, outcome === "answered" ? 2 : 1);
+      assert.equal(asked.length, 2);
+    }
+  });
+
+  test(`${name}: what fails for the moment is asked again by itself, a few times`, async (context) => {
+    const pass = stopTime(context);
+    const asked = server();
+    const list = make();
+    void list.refresh();
+    await asked[0]?.answer({ code: "busy" }, 503);
+    pass(999);
+    assert.equal(asked.length, 1);
+    pass(1);
+    await asked[1]?.fail();
+    pass(4_000);
+    await asked[2]?.answer({ code: "tooFast" }, 429);
+    pass(16_000);
+    await asked[3]?.fail();
+    pass(100_000);
+    assert.equal(asked.length, 4);
+    void list.refresh();
+    await asked[4]?.fail();
+    // Somebody asks while it waits: once is enough.
+    void list.refresh();
+    await asked[5]?.answer(body);
+    pass(100_000);
+    assert.equal(asked.length, 6);
+    void list.refresh();
+    await asked[6]?.answer({ code: "notAllowed" }, 403);
+    pass(100_000);
+    assert.equal(asked.length, 7);
+  });
+}
