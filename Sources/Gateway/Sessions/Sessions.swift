@@ -22,7 +22,7 @@ final class Sessions: Part {
   }
 
   /// Has the store work with sessions. Tokens of those that end by it are taken back, but for sessions whose tokens
-  /// were already.
+  /// were already, and were not renewed since.
   func perform(
     _ request: SessionRequest, after taken: [Session] = [],
     then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
@@ -30,25 +30,28 @@ final class Sessions: Part {
     store(
       .logins(request),
       for: .logins { [self] outcome in
+        var ended: [Session] = []
         switch outcome {
-        case .success(.begun(let ended)), .success(.ended(let ended)):
-          takeBack(
-            ended.filter { session in
-              !taken.contains { $0.id.utf8.elementsEqual(session.id.utf8) }
-            })
+        case .success(.begun(let others)): ended = others
+        case .success(.ended(let all)):
+          ended = all.filter { session in
+            !taken.contains {
+              $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8)
+            }
+          }
         case .success(.renewed(let session, .reused)):
           log(.warning, "session ended", "its refresh token was used twice")
-          takeBack([session])
+          ended = [session]
         case .success, .failure: break
         }
-        goOn(outcome)
+        takeBack(ended) { _ in goOn(outcome) }
       })
   }
 
-  /// Takes back the tokens of sessions; whether that would survive the process.
-  @discardableResult
-  private func takeBack(_ sessions: [Session]) -> Bool {
-    guard !sessions.isEmpty else { return true }
+  /// Takes back the tokens of sessions.
+  ///
+  /// - Parameter goOn: Called with whether that would survive the process.
+  private func takeBack(_ sessions: [Session], then goOn: @escaping (Bool) -> Void) {
     let now = surroundings.clock.now
     let ends = sessions.map { session in
       // A token of a former version would begin the session again, as long as it counts.
@@ -56,15 +59,26 @@ final class Sessions: Part {
         session.id,
         until: session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds)
     }
-    var isDone = true
-    do throws(RevocationError) {
-      try access.revoke(ends)
-    } catch {
-      log(.error, "tokens of a session not taken back", "\(error)")
-      isDone = false
+    rights.takeBack(ends) { goOn($0 != nil) }
+  }
+
+  /// Ends some of a user's sessions.
+  ///
+  /// - Parameter goOn: Called with how many there were; with `nil` if the store or the disk does not say.
+  func end(_ choice: SessionChoice, of user: String, then goOn: @escaping (Int?) -> Void) {
+    perform(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else { return goOn(nil) }
+      let chosen = sessions.filter { choice.includes($0.id) }
+      guard !chosen.isEmpty else { return goOn(0) }
+      // First: whoever asks again after a failure still finds the session.
+      takeBack(chosen) { [self] isDone in
+        guard isDone else { return goOn(nil) }
+        perform(.end(user: user, choice), after: chosen) { outcome in
+          guard case .success(.ended(let ended)) = outcome else { return goOn(nil) }
+          goOn(max(chosen.count, ended.count))
+        }
+      }
     }
-    rights.applyRevocations()
-    return isDone
   }
 
   // MARK: Requests
@@ -85,26 +99,15 @@ final class Sessions: Part {
   /// Ends some of the asker's own sessions.
   func end(_ choice: SessionChoice, of identity: Identity, _ request: RequestID) {
     guard isPerson(identity, request) else { return }
-    let user = identity.user
-    perform(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
-      guard case .success(.sessions(let sessions)) = outcome else {
-        return respond(request, Self.unavailable)
-      }
-      let chosen = sessions.filter { choice.includes($0.id) }
-      if case .one = choice, chosen.isEmpty {
+    end(choice, of: identity.user) { [self] count in
+      guard let count else { return respond(request, Self.unavailable) }
+      if case .one = choice, count == 0 {
         return respond(
           request,
           .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
       }
-      // First: whoever asks again after a failure still finds the session.
-      guard takeBack(chosen) else { return respond(request, Self.unavailable) }
-      perform(.end(user: user, choice), after: chosen) { [self] outcome in
-        guard case .success(.ended(let ended)) = outcome else {
-          return respond(request, Self.unavailable)
-        }
-        surroundings.log.write(.notice, "sessions ended", [("sessions", "\(ended.count)")])
-        respond(request, .json(200, SessionJSON.ended(max(chosen.count, ended.count))))
-      }
+      surroundings.log.write(.notice, "sessions ended", [("sessions", "\(count)")])
+      respond(request, .json(200, SessionJSON.ended(count)))
     }
   }
 
