@@ -10,6 +10,15 @@ extension Gateway {
     sessions.perform(request, then: goOn)
   }
 
+  /// Ends a session, and takes its tokens back.
+  ///
+  /// - Parameter goOn: Called with whether it has ended for good; if not, it may be asked for again.
+  public func endSession(
+    _ id: String, of user: String, then goOn: @escaping (_ hasEnded: Bool) -> Void
+  ) {
+    sessions.end(.one(id), of: user) { goOn($0 != nil) }
+  }
+
   /// A link that a key has opened.
   public struct OpenedLink {
     /// The title of its note.

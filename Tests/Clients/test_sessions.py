@@ -1,7 +1,9 @@
 """Sessions that last: renewed while they are used, listed and ended by their person, against the real program."""
 
+import fcntl
 import json
 import subprocess
+import threading
 
 import pytest
 from parley_server import PROGRAM
@@ -209,3 +211,29 @@ def test_a_session_and_a_link_are_on_every_node_and_end_on_all(start, postgres, 
     assert first.request("DELETE", f"/api/sessions/{own}", headers=as_ada)[0] == 200
     assert at_second.close_code() == 4508
     assert refresh(second, renewed)["code"] == 4004
+
+
+def test_a_log_out_waits_for_its_file_and_nobody_else_does(guarded):  # noqa: F811
+    own, other = tokens(guarded), tokens(guarded)
+    client, reply = greet(guarded, own["accessToken"])
+    assert reply == "welcome"
+    bystander, _ = greet(guarded, other["accessToken"])
+    note = json.loads(guarded.request("POST", "/api/notes", {"title": "N"}, bearer(other["accessToken"]))[2])["id"]
+    joined = bystander.join(note)
+    body = {"refreshToken": own["refreshToken"]}
+    answers = []
+    with open(guarded.data / "revocations", "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        leaving = threading.Thread(target=lambda: answers.append(post(guarded, "/api/user/logout", body)))
+        leaving.start()
+        # Until the file is free again, the others log in, read and write.
+        for _ in range(3):
+            assert len(sessions(guarded, tokens(guarded))) >= 2
+        assert bystander.change(note, joined, 1, ["written meanwhile"])[0] == "acknowledged"
+        assert guarded.request("GET", "/health")[0] == 200
+        assert not answers
+    leaving.join()
+    assert answers[0][1]["code"] == 1001
+    assert client.close_code() == 4508
+    assert greet(guarded, own["accessToken"])[1] == "error"
+    assert greet(guarded, other["accessToken"])[1] == "welcome"

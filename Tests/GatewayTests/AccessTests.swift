@@ -514,7 +514,9 @@ struct AccessTests {
       let (status, body) = rig.request("GET", "/api/\(list)", token: "own0")
       #expect(status == 200 && !body.contains("Another"), "\(list) names the note: \(body)")
     }
+    #expect(rig.request("GET", "/api/folders", token: "own0").body.contains(#""folders":[]"#))
     _ = share("n1", #"{"access":"read"}"#)
+    #expect(rig.request("GET", "/api/folders", token: "own1").body.contains(#""notes":1"#))
     for list in ["notes", "notes?limit=9", "search?q=Another"] {
       #expect(rig.request("GET", "/api/\(list)", token: "own1").body.contains("Another"))
     }

@@ -323,7 +323,9 @@ struct OnceTests {
         method: "POST", path: "/api/folders/move", body: #"{"from":"a","to":"a2"}"#, status: 200),
     ]
 
-  private func grants(_ words: String...) throws -> [Grant] { try words.map { try Grant(word: $0) } }
+  private func grants(_ words: String...) throws -> [Grant] {
+    try words.map { try Grant(word: $0) }
+  }
 
   private func rigWithNote(in folder: String) -> GatewayRig {
     let rig = GatewayRig()
@@ -416,7 +418,8 @@ struct OnceTests {
     #expect(status(commenting) == 403)
   }
 
-  @Test("a request with another token does not wait for the first: it is not answered by its rights")
+  @Test(
+    "a request with another token does not wait for the first: it is not answered by its rights")
   func otherToken() throws {
     let rig = rigWithNote(in: "a")
     rig.book?.enter("all", user: "ada", try grants("document:*=all"))

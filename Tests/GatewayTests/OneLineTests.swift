@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import JSON
+import SimulationKit
 import SocketMessages
 import Testing
 
@@ -13,7 +14,7 @@ struct OneLineTests {
 
   private let rig = GatewayRig(isDemo: true)
 
-  private func body(_ fields: (String, String)..., revision: Int? = nil) -> String {
+  private func body(_ fields: (StaticString, String)..., revision: Int? = nil) -> String {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
       for (name, value) in fields { object.field(name, value, &body) }
@@ -70,13 +71,15 @@ struct OneLineTests {
     }
     #expect(rig.request("PATCH", "/api/notes/n1", body(("folder", "team"))).status == 200)
     #expect(rig.request("PATCH", "/api/notes/n1", body(("title", "Größe 🐦 می‌خواهم"))).status == 200)
-    #expect(rig.request("POST", "/api/notes/n1/versions", body(("name", "v"), revision: 0)).status == 201)
+    #expect(
+      rig.request("POST", "/api/notes/n1/versions", body(("name", "v"), revision: 0)).status == 201)
   }
 
   @Test(
     "one from elsewhere is made a line",
     arguments: [
-      ("a\nb", "a b"), ("\r\n a\tb \u{0}", "a b"), ("a\u{2028}\u{85}b", "a  b"), ("\u{7f}", ""), (" a ", " a "),
+      ("a\nb", "a b"), ("\r\n a\tb \u{0}", "a b"), ("a\u{2028}\u{85}b", "a  b"), ("\u{7f}", ""),
+      (" a ", " a "),
       ("می‌خواهم", "می‌خواهم"),
     ])
   func made(text: String, line: String) {

@@ -108,7 +108,7 @@ struct SearchTests {
         left -= 1
         if left == 0, token == "short" { rig.clock.advance(milliseconds: 1_000) }
         if left == 0, token == "reader" {
-          try? rig.revocations.add(.user("reader", before: rig.clock.now + 1))
+          rig.revocations.add([.user("reader", before: rig.clock.now + 1)]) { _ in }
         }
         return answered(search)
       }

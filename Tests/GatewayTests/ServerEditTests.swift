@@ -80,7 +80,8 @@ struct ServerEditTests {
     #expect(rig.answer(replace("another"))?.body == #"{"revision":3}"#)
   }
 
-  @Test("a revision that does not exist yet is refused wherever one is named, and nothing is written")
+  @Test(
+    "a revision that does not exist yet is refused wherever one is named, and nothing is written")
   func futureRevisions() {
     for text in ["first", "the text"] { #expect(rig.answer(replace(text))?.status == 200) }
     for (method, path, body) in [

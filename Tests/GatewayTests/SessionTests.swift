@@ -163,6 +163,37 @@ struct SessionTests {
     }
   }
 
+  @Test(
+    "while the disk hangs a session goes on, and what it was given meanwhile is taken back, too")
+  func hangingDisk() throws {
+    let rig = GatewayRig()
+    _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])
+    let begun = rig.clock.now
+    let session = Session(
+      id: "s.1", user: "ada", begunAt: begun, endsAt: begun + 90_000_000,
+      device: Session.Device(browser: "", system: ""), SessionRule(idleMilliseconds: 90_000_000))
+    _ = rig.store.perform([.logins(.begin(session, countMax: 32))])
+    rig.revocations.hangs = true
+    let request = rig.begin("DELETE", "/api/sessions/s.1", headers: ["authorization": "Bearer ada"])
+    #expect(rig.answer(request) == nil)
+    #expect(rig.request("GET", "/api/sessions", token: "ada").status == 200)
+    // A minute later it is renewed, and so has a token that lasts longer than those of before.
+    rig.pass(milliseconds: 60_000)
+    let token = Identity(user: "ada", tokenID: "s.1", grants: [])
+    _ = rig.store.perform([
+      .logins(
+        .renew(
+          id: "s.1", user: "ada", turn: 1, adopting: nil, now: rig.clock.now,
+          SessionRule(idleMilliseconds: 90_000_000)))
+    ])
+    rig.revocations.hangs = false
+    rig.pass(milliseconds: 0)
+    #expect(rig.answer(request)?.body == #"{"ended":1}"#)
+    let lifetime = GatewaySettings().accessTokenMilliseconds
+    #expect(rig.revocations.all == [.timed("s.1", until: begun + 60_000 + lifetime)])
+    #expect(rig.revocations.isRevoked(token))
+  }
+
   @Test("tokens that end are revoked until then, and bounded apart from others")
   func revocations() {
     var revoked = RevokedTokens()

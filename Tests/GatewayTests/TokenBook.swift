@@ -54,6 +54,15 @@ final class RevocationList: Revocations {
   var isBroken = false
   /// The number of times that a disk would have been waited for.
   private(set) var waits = 0
+  /// Whether the disk hangs: what is asked for then waits until it does no longer.
+  var hangs = false {
+    didSet {
+      guard !hangs else { return }
+      defer { held = [] }
+      for (revocations, goOn) in held { add(revocations, then: goOn) }
+    }
+  }
+  private var held: [([Revocation], (RevocationError?) -> Void)] = []
   /// The time at which the list was complete; `nil` for a gateway that is alone.
   var completeAt: Int64?
 
@@ -66,10 +75,14 @@ final class RevocationList: Revocations {
 
   func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  func add(_ revocations: [Revocation]) throws(RevocationError) {
-    guard !isBroken else { throw .unwritable }
+  var all: [Revocation] { revoked.all }
+
+  func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void) {
+    guard !hangs else { return held.append((revocations, goOn)) }
+    guard !isBroken else { return goOn(.unwritable) }
     waits += 1
     for revocation in revocations where revoked.insert(revocation) { generation += 1 }
+    goOn(nil)
   }
 
   /// What another process has written down.

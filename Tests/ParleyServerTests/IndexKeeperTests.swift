@@ -243,6 +243,7 @@ struct IndexKeeperTests {
     func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
       try index.tags(after: place, limit: limit)
     }
+    func tags(of id: DocumentID) throws(StoreError) -> [String] { try index.tags(of: id) }
     @discardableResult
     func put(_ note: IndexedNote) throws(StoreError) -> Bool {
       if note.id == refused { throw .unavailable("no such letters") }
@@ -268,9 +269,12 @@ struct IndexKeeperTests {
     pass(60_000)
     perform(.folders(.move(id: "b", to: FolderPath(stored: "team"), time: 9)))
     perform(.delete(id: "c"))
-    func counted(_ notes: [NamePattern], _ folders: [String]) -> [String] {
+    func counted(
+      _ notes: [NamePattern], _ folders: [String], madeUntil: Timestamp? = nil
+    ) -> [String] {
       let counting = FolderCounting(
-        notes: notes, folders: folders.compactMap { NamePattern(folders: $0) })
+        notes: notes, folders: folders.compactMap { NamePattern(folders: $0) },
+        madeUntil: madeUntil)
       guard case .tags(let tags, isCut: false) = keeper.reply(to: .tags(counting)) else {
         return ["?"]
       }
@@ -278,6 +282,10 @@ struct IndexKeeperTests {
     }
     #expect(counted([NamePattern("*")], []) == ["plan 2", "b 1"])
     #expect(counted([NamePattern("a")], []) == ["plan 1"])
+    #expect(counted([NamePattern("a"), NamePattern("b"), NamePattern("c")], []).count == 2)
+    // A link's token counts for the note that it was made for, and for no later one of the same id.
+    #expect(counted([NamePattern("a")], [], madeUntil: 1) == ["plan 1"])
+    #expect(counted([NamePattern("a")], [], madeUntil: 0) == [])
     #expect(counted([], ["team/*"]) == ["b 1", "plan 1"])
     #expect(counted([], ["other"]) == [])
   }

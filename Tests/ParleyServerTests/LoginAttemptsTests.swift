@@ -65,7 +65,15 @@ struct LoginAttemptsTests {
   mutating func bounded() {
     for _ in 0..<6 { attempts.failed(address: "192.0.2.1", user: "ada", now: 0) }
     for index in 0..<30_000 { attempts.failed(address: "127.0.0.1", user: "\(index)", now: 0) }
-    #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > 0)
+    let wait = attempts.wait(address: "192.0.2.1", user: "ada", now: 0)
+    #expect(wait > 0)
+    // Who is known goes on to be counted, and newcomers are when there is room again.
+    attempts.failed(address: "192.0.2.1", user: "ada", now: 0)
+    #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > wait)
+    for now: Int64 in [500, 900_500] {
+      for _ in 0..<6 { attempts.failed(address: "192.0.2.9", user: "bea", now: now) }
+      #expect((attempts.wait(address: "192.0.2.9", user: "bea", now: now) > 0) == (now > 900_000))
+    }
   }
 
   @Test("an address that holds sign-ins at the provider leaves places to others")

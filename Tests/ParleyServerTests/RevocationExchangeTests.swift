@@ -39,11 +39,17 @@ struct RevocationExchangeTests {
   func again() throws {
     let path = FileManager.default.temporaryDirectory.path + "/revocations-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let file = try RevocationFile(path: path)
-    try file.add(.token("own"))
-    file.takeOver([.token("other")])
-    #expect(file.takeUntold(atMost: 9) == [.token("own")])
-    file.tellAgain()
-    #expect(Set(file.takeUntold(atMost: 9)) == [.token("own"), .token("other")])
+    #expect(RevocationFile.append(.token("own"), to: path))
+    let revocations = try SharedRevocations(path: path, hasOthers: true, log: SilentLog())
+    revocations.takeOver([.token("other")])
+    #expect(revocations.takeUntold(atMost: 9) == [.token("own")])
+    revocations.tellAgain()
+    #expect(Set(revocations.takeUntold(atMost: 9)) == [.token("own"), .token("other")])
+    // What they have told is on the disk, too.
+    revocations.stop()
+    #expect(
+      try Set(String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")) == [
+        "token own", "token other",
+      ])
   }
 }

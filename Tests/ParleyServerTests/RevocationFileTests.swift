@@ -23,8 +23,8 @@ struct RevocationFileTests {
   func survives(name: String) throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let first = try RevocationFile(path: path)
-    try first.add(.user(name, before: 1_000))
-    try first.add(.token("id " + name))
+    try first.add([.user(name, before: 1_000)])
+    try first.add([.token("id " + name)])
     for file in [first, try RevocationFile(path: path)] {
       #expect(file.isRevoked(identity(name, at: 1_000)))
       #expect(!file.isRevoked(identity(name, at: 1_001)))
@@ -63,8 +63,8 @@ struct RevocationFileTests {
   func compacted() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let file = try RevocationFile(path: path)
-    try file.add(.token("t"))
-    for time in 0..<1_500 { try file.add(.user("ada", before: Timestamp(time))) }
+    try file.add([.token("t")])
+    for time in 0..<1_500 { try file.add([.user("ada", before: Timestamp(time))]) }
     #expect(try text().split(separator: "\n").count < 1_100)
     let again = try RevocationFile(path: path)
     #expect(again.isRevoked(identity("ada", at: 1_499)))
@@ -76,7 +76,7 @@ struct RevocationFileTests {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try "token a\nuser 5 be".write(toFile: path, atomically: true, encoding: .utf8)
     let file = try RevocationFile(path: path)
-    try file.add(.token("c"))
+    try file.add([.token("c")])
     #expect(RevocationFile.append(.token("d"), to: path))
     let again = try RevocationFile(path: path)
     for id in ["a", "c", "d"] { #expect(again.isRevoked(identity("x", id: id)), "\(id)") }
@@ -91,7 +91,7 @@ struct RevocationFileTests {
       for number in 0..<300 { _ = RevocationFile.append(.token("other \(number)"), to: path) }
     }()
     // Twice as many lines as say something new, and a thousand: it is made shorter several times.
-    for time in 0..<3_000 { try file.add(.user("ada", before: Timestamp(time))) }
+    for time in 0..<3_000 { try file.add([.user("ada", before: Timestamp(time))]) }
     await others
     let again = try RevocationFile(path: path)
     for number in 0..<300 {
@@ -128,7 +128,7 @@ struct RevocationFileTests {
   @Test("what cannot be written is not taken back")
   func unwritable() throws {
     let file = try RevocationFile(path: path + "/no/such/folder")
-    #expect(throws: RevocationError.unwritable) { try file.add(.user("ada", before: 1)) }
+    #expect(throws: RevocationError.unwritable) { try file.add([.user("ada", before: 1)]) }
     #expect(!file.isRevoked(identity("ada", at: 1)))
   }
 }

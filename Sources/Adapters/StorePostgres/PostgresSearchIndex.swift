@@ -211,6 +211,14 @@ public final class PostgresSearchIndex: SearchIndex {
   }
 
   /// See ``SearchIndex``.
+  public func tags(of id: DocumentID) throws(StoreError) -> [String] {
+    try run(
+      "SELECT t.tag FROM \(Self.table) s, unnest(s.tags) AS t(tag) WHERE s.id = $1 ORDER BY t.tag",
+      id
+    ).rows { $0.text(0) }
+  }
+
+  /// See ``SearchIndex``.
   public func text(of id: DocumentID) throws(StoreError) -> String? {
     try run("SELECT text FROM \(Self.table) WHERE id = $1", id).first?.text(0)
   }

@@ -46,15 +46,16 @@ extension PostgresStore {
         Blob(hash.bytes), file.time)
       return .kept(file, isNew: false)
     }
-    let taken =
-      try query(
-        """
-        SELECT coalesce(sum(f.size), 0)::bigint
-        FROM parley.note_files n JOIN parley.files f ON f.hash = n.hash WHERE n.document = $1
-        """, row.number
-      ).first?.integer(0) ?? 0
-    guard draft.bytes.count <= room.noteBytesMax - taken else {
-      return .noteFull(byteCount: taken)
+    let found = try query(
+      """
+      SELECT count(*), coalesce(sum(f.size), 0)::bigint
+      FROM parley.note_files n JOIN parley.files f ON f.hash = n.hash WHERE n.document = $1
+      """, row.number
+    ).first
+    let taken = found.map { (count: $0.integer(0), bytes: $0.integer(1)) } ?? (count: 0, bytes: 0)
+    guard taken.count < room.noteFilesMax else { return .tooManyFiles(count: taken.count) }
+    guard draft.bytes.count <= room.noteBytesMax - taken.bytes else {
+      return .noteFull(byteCount: taken.bytes)
     }
     try lockFiles()
     let isThere = try query("SELECT 1::bigint FROM parley.files WHERE hash = $1", Blob(hash.bytes))

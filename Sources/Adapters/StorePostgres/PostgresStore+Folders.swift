@@ -44,6 +44,10 @@ extension PostgresStore {
   private func folders(
     after last: FolderPath?, limit: Int, _ counting: FolderCounting
   ) throws(StoreError) -> FolderReply {
+    if let names = counting.names {
+      let notes = try query(Self.selectSummaries + " WHERE id = ANY ($1)", names).rows(readSummary)
+      return counting.page(of: notes, after: last, limit: limit)
+    }
     let all = try query(
       """
       SELECT folder, count(*) FROM parley.documents WHERE folder \(last == nil ? ">=" : ">") $1
@@ -54,10 +58,13 @@ extension PostgresStore {
     let partly = page.map(\.folder).filter { !counting.includesAll(of: $0) }
     var counts: [FolderPath: Int] = [:]
     if !partly.isEmpty, !counting.notes.isEmpty {
-      let ids = try query(
-        "SELECT folder, id FROM parley.documents WHERE folder = ANY ($1)", partly.map(\.text))
-      for (folder, id) in ids.rows({ (FolderPath(stored: $0.text(0)), $0.text(1)) })
-      where counting.includes(id) { counts[folder, default: 0] += 1 }
+      let notes = try query(
+        "SELECT folder, id, created FROM parley.documents WHERE folder = ANY ($1)",
+        partly.map(\.text))
+      for note in notes.rows({ $0 })
+      where counting.includes(note.text(1), madeAt: Timestamp(note.integer(2))) {
+        counts[FolderPath(stored: note.text(0)), default: 0] += 1
+      }
     }
     for folder in partly where counts[folder] == nil { counts[folder] = 0 }
     let found = page.map { FolderCount(folder: $0.folder, notes: counts[$0.folder] ?? $0.notes) }

@@ -144,9 +144,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     let tags = NoteTags.all(in: note.text)
     var hasOtherTags = false
     try transaction { () throws(StoreError) in
-      let former = try sql(
-        "SELECT tag FROM tags WHERE note = (SELECT number FROM notes WHERE id = ?) ORDER BY tag"
-      ).rows(note.id) { $0.text(0) }
+      let former = try self.tags(of: note.id)
       hasOtherTags = Set(former.map { ExactName($0) }) != Set(tags.map { ExactName($0) })
       let number = try removeWords(of: note.id)
       try sql(
@@ -264,6 +262,13 @@ public final class SQLiteSearchIndex: SearchIndex {
     ).rows(place?.tag ?? "", number ?? -1, limit) {
       TaggedNote(tag: $0.text(0), id: $0.text(1))
     }
+  }
+
+  /// See ``SearchIndex``.
+  public func tags(of id: DocumentID) throws(StoreError) -> [String] {
+    try sql(
+      "SELECT tag FROM tags WHERE note = (SELECT number FROM notes WHERE id = ?) ORDER BY tag"
+    ).rows(id) { $0.text(0) }
   }
 
   /// See ``SearchIndex``.

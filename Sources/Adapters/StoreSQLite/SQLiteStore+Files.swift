@@ -40,11 +40,16 @@ extension SQLiteStore {
       ).run(row.number, hash.bytes, file.time)
       return .kept(file, isNew: false)
     }
-    let taken = try sql(
-      "SELECT ifnull(sum(size), 0) FROM note_files JOIN files ON number = file WHERE document = ?"
-    ).first(row.number) { $0.integer(0) }
-    guard draft.bytes.count <= room.noteBytesMax - (taken ?? 0) else {
-      return .noteFull(byteCount: taken ?? 0)
+    let taken =
+      try sql(
+        """
+        SELECT count(*), ifnull(sum(size), 0) FROM note_files JOIN files ON number = file
+        WHERE document = ?
+        """
+      ).first(row.number) { (count: $0.integer(0), bytes: $0.integer(1)) } ?? (count: 0, bytes: 0)
+    guard taken.count < room.noteFilesMax else { return .tooManyFiles(count: taken.count) }
+    guard draft.bytes.count <= room.noteBytesMax - taken.bytes else {
+      return .noteFull(byteCount: taken.bytes)
     }
     var number = try sql("SELECT number FROM files WHERE hash = ?").first(hash.bytes) {
       $0.integer(0)

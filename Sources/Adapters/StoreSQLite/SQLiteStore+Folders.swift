@@ -71,6 +71,11 @@ extension SQLiteStore {
   private func folders(
     after last: FolderPath?, limit: Int, _ counting: FolderCounting
   ) throws(StoreError) -> FolderReply {
+    if let names = counting.names {
+      var notes: [NoteSummary] = []
+      for name in names { if let row = try row(name) { notes.append(row.summary) } }
+      return counting.page(of: notes, after: last, limit: limit)
+    }
     var found: [FolderCount] = []
     var scanned = 0
     var next = try firstFolder("WHERE folder >= ?", "")
@@ -87,12 +92,14 @@ extension SQLiteStore {
             $0.integer(0)
           } ?? 0
       } else if !counting.notes.isEmpty {
-        let statement = try sql("SELECT id FROM documents WHERE folder = ?")
+        let statement = try sql("SELECT id, created FROM documents WHERE folder = ?")
         statement.bind(folder.text)
         defer { statement.reset() }
         while try statement.step() {
           scanned += 1
-          if counting.includes(statement.text(0)) { count += 1 }
+          if counting.includes(statement.text(0), madeAt: Timestamp(statement.integer(1))) {
+            count += 1
+          }
         }
       }
       if count > 0 { found.append(FolderCount(folder: folder, notes: count)) }

@@ -117,13 +117,10 @@ final class Access: Part {
     ports.revocations?.age(uptime: surroundings.clock.uptime) ?? 0
   }
 
-  /// Takes tokens back, for good: it is on the disk when this returns.
-  func revoke(_ meant: Revocation...) throws(RevocationError) { try revoke(meant) }
-
-  /// Takes tokens back, all or none, for good: it is on the disk when this returns.
-  func revoke(_ meant: [Revocation]) throws(RevocationError) {
-    guard let revocations = ports.revocations else { throw .unwritable }
-    try revocations.add(meant)
+  /// Takes tokens back, all or none, for good: `goOn` is called when it is on the disk, or cannot be.
+  func revoke(_ meant: [Revocation], then goOn: @escaping (RevocationError?) -> Void) {
+    guard let revocations = ports.revocations else { return goOn(.unwritable) }
+    revocations.add(meant, then: goOn)
   }
 
   /// Reads what was taken back elsewhere.

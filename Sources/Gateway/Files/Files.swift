@@ -152,6 +152,13 @@ final class Files: Part {
           "the files of a note may have \(room.noteBytesMax) bytes together; this note's have "
             + "\(byteCount), and this one \(upload.draft.bytes.count) more: put it into another note"
         ))
+    case .success(.tooManyFiles(let count)):
+      respond(
+        upload.request,
+        .problem(
+          413, .tooMany,
+          "a note may have \(room.noteFilesMax) files; this one has \(count): put it into another note"
+        ))
     case .success(.diskFull(let byteCount)):
       surroundings.log.write(
         .error, "file not kept",

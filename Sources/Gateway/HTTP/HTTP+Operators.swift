@@ -19,45 +19,38 @@ extension HTTP {
   // MARK: Taking back
 
   func revoke(_ call: Call) {
-    let request = call.request
     guard let fields = accessFields(of: call) else { return }
-    let closed: Int?
     switch (fields.user, fields.token, fields.client) {
     // Nobody in particular is everybody in an open demo: such a name is none.
     case (let user?, nil, nil) where !user.isEmpty:
-      closed = revoke(.user(user, before: surroundings.clock.now), request)
-    case (nil, let token?, nil) where !token.isEmpty: closed = revoke(.token(token), request)
+      takeBack(.user(user, before: surroundings.clock.now), call)
+    case (nil, let token?, nil) where !token.isEmpty: takeBack(.token(token), call)
     case (nil, nil, let client?):
       // A connection alone: its token stays good.
       let connection = connectionsByClient[client].flatMap { connections[$0] }
       connection.map(rights.closeRevoked)
-      closed = connection == nil ? 0 : 1
+      haveTakenBack(closing: connection == nil ? 0 : 1, call)
     default:
       respond(
-        request,
+        call.request,
         .problem(400, .badMessage, "expected one of \"user\", \"token\" (its jti) and \"client\""))
-      return
     }
-    guard let closed else { return }
+  }
+
+  private func takeBack(_ revocation: Revocation, _ call: Call) {
+    rights.takeBack([revocation]) { [self] closed in
+      if let closed { return haveTakenBack(closing: closed, call) }
+      respond(
+        call.request,
+        .problem(503, .unavailable, "the revocation could not be saved; try again later"))
+    }
+  }
+
+  private func haveTakenBack(closing closed: Int, _ call: Call) {
     surroundings.log.write(.notice, "taken back", [("connections", "\(closed)")])
     var body: [UInt8] = []
     JSONWriter.object(&body) { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))
-  }
-
-  /// Takes tokens back at once; answers the request and returns `nil` if that is not possible.
-  ///
-  /// - Returns: How many connections were closed.
-  func revoke(_ revocation: Revocation, _ request: RequestID) -> Int? {
-    do throws(RevocationError) {
-      try access.revoke(revocation)
-    } catch {
-      surroundings.log.write(.error, "nothing taken back", [("error", "\(error)")])
-      respond(
-        request, .problem(503, .unavailable, "the revocation could not be saved; try again later"))
-      return nil
-    }
-    return rights.applyRevocations()
   }
 
   /// The fields of a request's body; answers the request if it has none.

@@ -88,15 +88,17 @@ final class Links: Part {
     perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
       guard case .links(let links, _) = reply else { return }
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
-      if let link, !takeBack(.timed(link.id, until: link.expiresAt)) {
-        return respond(request, Self.unavailable)
-      }
-      perform(.links(.end(note: note, id: id)), request) { [self] reply in
-        guard case .ended(let ended) = reply else { return }
-        respond(
-          request,
-          link == nil && ended.isEmpty
-            ? .problem(404, .unknownType, "no such link of this note") : Response(status: 204))
+      let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
+      // First: whoever asks again after a failure still finds the link.
+      rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
+        guard closed != nil else { return respond(request, Self.unavailable) }
+        perform(.links(.end(note: note, id: id)), request) { [self] reply in
+          guard case .ended(let ended) = reply else { return }
+          respond(
+            request,
+            link == nil && ended.isEmpty
+              ? .problem(404, .unknownType, "no such link of this note") : Response(status: 204))
+        }
       }
     }
   }
@@ -104,21 +106,11 @@ final class Links: Part {
   /// Ends all links of a note.
   func endAll(of note: DocumentID, _ request: RequestID) {
     perform(.links(.end(note: note, id: nil)), request) { [self] reply in
-      let user = Identity.guestPrefix + note
-      let isDone = takeBack(.user(user, before: surroundings.clock.now))
-      respond(request, isDone ? Response(status: 204) : Self.unavailable)
+      let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
+      rights.takeBack([tokens]) { [self] closed in
+        respond(request, closed == nil ? Self.unavailable : Response(status: 204))
+      }
     }
-  }
-
-  private func takeBack(_ revocation: Revocation) -> Bool {
-    do throws(RevocationError) {
-      try access.revoke(revocation)
-    } catch {
-      log(.error, "nothing taken back", "\(error)")
-      return false
-    }
-    rights.applyRevocations()
-    return true
   }
 
   // MARK: Opening

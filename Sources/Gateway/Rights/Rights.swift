@@ -191,6 +191,20 @@ final class Rights: Part {
 
   // MARK: Taking back
 
+  /// Takes tokens back, all or none, for good, and ends what connections have by them.
+  ///
+  /// - Parameter goOn: Called when it is on the disk, with how many connections were closed; with `nil` if it cannot be.
+  func takeBack(_ revocations: [Revocation], then goOn: @escaping (Int?) -> Void) {
+    guard !revocations.isEmpty else { return goOn(0) }
+    access.revoke(revocations) { [self] failure in
+      if let failure {
+        log(.error, "nothing taken back", "\(failure)")
+        return goOn(nil)
+      }
+      goOn(applyRevocations())
+    }
+  }
+
   /// Holds all connections to what was taken back since, here or elsewhere.
   ///
   /// - Returns: How many connections were closed.
@@ -199,19 +213,26 @@ final class Rights: Part {
     guard access.revocationsGeneration != seenRevocations else { return 0 }
     seenRevocations = access.revocationsGeneration
     var closed = 0
-    for connection in connectionsInOrder(\.isOpen) {
+    for connection in connectionsInOrder({ $0.isOpen && self.mayHaveLost($0) }) {
       if connection.dialect.traits.hasIdentityPerSubscription {
         applyRights(to: connection)
         if !connection.isOpen { closed += 1 }
       } else if let identity = connection.identity, access.isRevoked(identity) {
         closeRevoked(connection)
         closed += 1
-      } else if connection.passes.contains(where: { access.isRevoked($0) }) {
+      } else {
         connection.passes.removeAll { access.isRevoked($0) }
         applyRights(to: connection)
       }
     }
     return closed
+  }
+
+  /// Whether one of a connection's tokens was taken back, as far as that is seen without asking its dialect.
+  private func mayHaveLost(_ connection: Connection) -> Bool {
+    connection.dialect.traits.hasIdentityPerSubscription
+      || connection.identity.map(access.isRevoked) ?? false
+      || connection.passes.contains(where: access.isRevoked)
   }
 
   /// Has everybody go to another gateway whose token may have been taken back there.

@@ -30,14 +30,13 @@ final class Sessions: Part {
       switch outcome {
       case .success(.renewed(let session, .reused)):
         log(.warning, "session ended", "its refresh token was used twice")
-        takeBack([session])
-        remove(.one(session.id), of: session.user, after: [session]) { removal in
-          if case .failure(let error) = removal { return goOn(.failure(error)) }
-          goOn(outcome)
+        takeBack([session]) { [self] _ in
+          remove(.one(session.id), of: session.user, after: [session]) { removal in
+            if case .failure(let error) = removal { return goOn(.failure(error)) }
+            goOn(outcome)
+          }
         }
-      case .success(.begun(let ended)):
-        takeBack(ended)
-        goOn(outcome)
+      case .success(.begun(let ended)): takeBack(ended) { _ in goOn(outcome) }
       case .success, .failure: goOn(outcome)
       }
     }
@@ -62,31 +61,48 @@ final class Sessions: Part {
     ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return goOn(outcome) }
       let chosen = sessions.filter { choice.includes($0.id) }
-      takeBack(chosen)
-      remove(choice, of: user, after: chosen, then: goOn)
+      takeBack(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: goOn) }
     }
   }
 
-  /// Removes sessions from the store, after the tokens of some were taken back; those of others are then.
+  /// Ends sessions of a user, of whom none stays good if that is done.
+  ///
+  /// - Parameter goOn: Called with how many there were; with `nil` if the store or the disk does not say. Whoever asks
+  ///   again then still finds them.
+  func end(_ choice: SessionChoice, of user: String, then goOn: @escaping (Int?) -> Void) {
+    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else { return goOn(nil) }
+      let chosen = sessions.filter { choice.includes($0.id) }
+      guard !chosen.isEmpty else { return goOn(0) }
+      takeBack(chosen) { [self] isDone in
+        guard isDone else { return goOn(nil) }
+        remove(choice, of: user, after: chosen) { outcome in
+          guard case .success(.ended(let ended)) = outcome else { return goOn(nil) }
+          goOn(max(chosen.count, ended.count))
+        }
+      }
+    }
+  }
+
+  /// Removes sessions from the store, after the tokens of some were taken back; those of others, and of what was renewed
+  /// since, are then.
   private func remove(
     _ choice: SessionChoice, of user: String, after taken: [Session],
     then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     ask(.end(user: user, choice)) { [self] outcome in
-      if case .success(.ended(let ended)) = outcome {
-        takeBack(
-          ended.filter { session in
-            !taken.contains { $0.id.utf8.elementsEqual(session.id.utf8) }
-          })
+      guard case .success(.ended(let ended)) = outcome else { return goOn(outcome) }
+      let others = ended.filter { session in
+        !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
       }
-      goOn(outcome)
+      takeBack(others) { _ in goOn(outcome) }
     }
   }
 
-  /// Takes back the tokens of sessions; whether that would survive the process.
-  @discardableResult
-  private func takeBack(_ sessions: [Session]) -> Bool {
-    guard !sessions.isEmpty else { return true }
+  /// Takes back the tokens of sessions.
+  ///
+  /// - Parameter goOn: Called with whether that would survive the process.
+  private func takeBack(_ sessions: [Session], then goOn: @escaping (Bool) -> Void) {
     let now = surroundings.clock.now
     let ends = sessions.map { session in
       // A token of a former version would begin the session again, as long as it counts.
@@ -94,15 +110,7 @@ final class Sessions: Part {
         session.id,
         until: session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds)
     }
-    var isDone = true
-    do throws(RevocationError) {
-      try access.revoke(ends)
-    } catch {
-      log(.error, "tokens of a session not taken back", "\(error)")
-      isDone = false
-    }
-    rights.applyRevocations()
-    return isDone
+    rights.takeBack(ends) { goOn($0 != nil) }
   }
 
   // MARK: Requests
@@ -123,26 +131,15 @@ final class Sessions: Part {
   /// Ends some of the asker's own sessions.
   func end(_ choice: SessionChoice, of identity: Identity, _ request: RequestID) {
     guard isPerson(identity, request) else { return }
-    let user = identity.user
-    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
-      guard case .success(.sessions(let sessions)) = outcome else {
-        return respond(request, Self.unavailable)
-      }
-      let chosen = sessions.filter { choice.includes($0.id) }
-      if case .one = choice, chosen.isEmpty {
+    end(choice, of: identity.user) { [self] count in
+      guard let count else { return respond(request, Self.unavailable) }
+      if case .one = choice, count == 0 {
         return respond(
           request,
           .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
       }
-      // Whoever asks again after a failure still finds the session.
-      guard takeBack(chosen) else { return respond(request, Self.unavailable) }
-      remove(choice, of: user, after: chosen) { [self] outcome in
-        guard case .success(.ended(let ended)) = outcome else {
-          return respond(request, Self.unavailable)
-        }
-        surroundings.log.write(.notice, "sessions ended", [("sessions", "\(ended.count)")])
-        respond(request, .json(200, SessionJSON.ended(max(chosen.count, ended.count))))
-      }
+      surroundings.log.write(.notice, "sessions ended", [("sessions", "\(count)")])
+      respond(request, .json(200, SessionJSON.ended(count)))
     }
   }
 

@@ -104,11 +104,12 @@ final class Switchboard {
   /// Queues a frame that cannot wait in a log for each of some connections that are open.
   func broadcast(_ frame: Frame, to members: [ConnectionID]) {
     let limit = settings.queuedBytesMax
+    var others = members
     var slow: [ConnectionID] = []
     if !allHaveRoom(upTo: limit) {
       slow = members.filter { surroundings.queuedBytes($0) > limit }
+      if !slow.isEmpty { others = members.filter { surroundings.queuedBytes($0) <= limit } }
     }
-    let others = slow.isEmpty ? members : members.filter { !slow.contains($0) }
     if !others.isEmpty {
       metrics.framesSent += others.count
       append(.broadcast(frame, to: others))

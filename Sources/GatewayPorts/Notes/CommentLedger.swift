@@ -61,8 +61,8 @@ extension CommentLedger {
 
   /// Moves the anchors that stand before a revision up to it.
   ///
-  /// - Complexity: O(operations since the oldest of them) for each. A store moves the anchors that it keeps
-  ///   whenever it folds a text from the log, so that these are as many as loading the note reads at most.
+  /// - Complexity: O(*operations* since the oldest of them + *anchors*²). A store moves the anchors that it keeps whenever
+  ///   it folds a text from the log, so that the operations are as many as loading the note reads at most.
   private func move(_ comments: inout [Comment], through revision: Int) throws(StoreError) {
     for index in comments.indices {
       guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {
@@ -75,14 +75,10 @@ extension CommentLedger {
     let moving = comments.indices.filter { index in
       comments[index].anchor.map { !$0.isGone && $0.revision < revision } ?? false
     }
-    let first = moving.compactMap { comments[$0].anchor?.revision }.min()
-    guard var place = first else { return }
-    try forEachOperation(after: place, through: revision) { operation throws(StoreError) in
-      for index in moving where comments[index].anchor?.revision == place {
-        comments[index].anchor?.pass(operation)
-      }
-      place += 1
-    }
+    guard !moving.isEmpty else { return }
+    var anchors = MovingAnchors(moving.compactMap { comments[$0].anchor })
+    try forEachOperation(after: anchors.first, through: revision) { anchors.pass($0) }
+    for (index, anchor) in zip(moving, anchors.finished()) { comments[index].anchor = anchor }
   }
 
   /// The comments whose anchors stand before a revision, with their anchors at it.

@@ -30,11 +30,14 @@ public struct FolderCounting: Sendable, Equatable {
   public var notes: [NamePattern]
   /// Patterns of folders.
   public var folders: [NamePattern]
+  /// The time after which a note must not have been made to count by its name; `nil` if it may have been.
+  public var madeUntil: Timestamp?
 
   /// Counts notes by names and by folders.
-  public init(notes: [NamePattern], folders: [NamePattern]) {
+  public init(notes: [NamePattern], folders: [NamePattern], madeUntil: Timestamp? = nil) {
     self.notes = notes
     self.folders = folders
+    self.madeUntil = madeUntil
   }
 
   /// Counts the notes that somebody may read.
@@ -42,7 +45,16 @@ public struct FolderCounting: Sendable, Equatable {
     func patterns(_ kind: Grant.Kind) -> [NamePattern] {
       identity.grants.filter { $0.kind == kind && $0.verbs.contains(.read) }.map(\.pattern)
     }
-    self.init(notes: patterns(.documents), folders: patterns(.folders))
+    self.init(
+      notes: patterns(.documents), folders: patterns(.folders), madeUntil: identity.notesMadeUntil)
+  }
+
+  /// The names of the only notes that can count, each once, where every right names one: these are looked up, and no
+  /// others. `nil` where there may be more.
+  public var names: [DocumentID]? {
+    guard folders.isEmpty, !notes.contains(where: \.isPattern) else { return nil }
+    var seen: Set<ExactName> = []
+    return notes.map(\.name).filter { seen.insert(ExactName($0)).inserted }
   }
 
   /// Whether all notes of a folder count.
@@ -51,7 +63,28 @@ public struct FolderCounting: Sendable, Equatable {
   }
 
   /// Whether a note counts in a folder whose notes do not all count.
-  public func includes(_ id: DocumentID) -> Bool { notes.contains { $0.matches(id) } }
+  ///
+  /// - Parameter time: When it was made; `nil` where that is not known.
+  public func includes(_ id: DocumentID, madeAt time: Timestamp?) -> Bool {
+    if let madeUntil, time ?? .max > madeUntil { return false }
+    return notes.contains { $0.matches(id) }
+  }
+
+  /// Makes a page of the folders of those notes that count by their names, as ``FolderRequest/list(after:limit:counting:)``
+  /// wants it.
+  public func page(
+    of found: [NoteSummary], after last: FolderPath?, limit: Int
+  ) -> FolderReply {
+    var counts: [FolderPath: Int] = [:]
+    for note in found where includes(note.id, madeAt: note.createdAt) {
+      counts[note.folder, default: 0] += 1
+    }
+    let folders = counts.map { FolderCount(folder: $0, notes: $1) }.filter { count in
+      last.map { $0 < count.folder } ?? true
+    }.sorted { $0.folder < $1.folder }
+    let page = folders.prefix(max(limit, 0))
+    return .folders(Array(page), next: page.count < folders.count ? page.last?.folder : nil)
+  }
 }
 
 /// A folder with its notes.

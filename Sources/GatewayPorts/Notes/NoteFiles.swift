@@ -55,6 +55,9 @@ public struct NoteFile: Sendable, Hashable {
   /// The time at which it was last put there.
   public var time: Timestamp
 
+  /// Files of one note, at most: they are listed in one answer.
+  public static let countMax = 1_000
+
   /// Describes a file.
   public init(hash: FileHash, name: String, byteCount: Int, time: Timestamp) {
     self.hash = hash
@@ -88,15 +91,19 @@ public struct FileRoom: Sendable, Hashable {
   /// Bytes of the store's disk that no file takes. A store whose disk is another machine's cannot
   /// look at it, and does not.
   public var diskReserveBytes: Int
+  /// Files that one note may have, however short.
+  public var noteFilesMax: Int
 
   /// Makes bounds.
-  public init(noteBytesMax: Int, diskReserveBytes: Int) {
+  public init(noteBytesMax: Int, diskReserveBytes: Int, noteFilesMax: Int = NoteFile.countMax) {
     self.noteBytesMax = noteBytesMax
     self.diskReserveBytes = diskReserveBytes
+    self.noteFilesMax = noteFilesMax
   }
 
   /// No bounds.
-  public static let unbounded = FileRoom(noteBytesMax: .max, diskReserveBytes: 0)
+  public static let unbounded = FileRoom(
+    noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: .max)
 }
 
 /// Work with the files of notes. A content is stored once, whichever notes have it; each note has its own
@@ -152,6 +159,8 @@ public enum FileReply: Sendable, Equatable {
   case kept(NoteFile, isNew: Bool)
   /// The note's files may not have so many bytes; those that it has count so many.
   case noteFull(byteCount: Int)
+  /// The note may not have another file; it has so many.
+  case tooManyFiles(count: Int)
   /// The disk has only so many bytes left.
   case diskFull(byteCount: Int)
   /// Files of a note.

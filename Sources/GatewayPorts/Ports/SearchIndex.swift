@@ -30,6 +30,9 @@ public protocol SearchIndex: AnyObject {
   /// Lists tags with their notes, in the order of both, those after a place or the first.
   func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote]
 
+  /// The tags of one note, in the order of their bytes; none if it is not in the index.
+  func tags(of id: DocumentID) throws(StoreError) -> [String]
+
   /// The indexed text of a note; `nil` if it is not in the index.
   func text(of id: DocumentID) throws(StoreError) -> String?
 

@@ -28,15 +28,14 @@ public protocol Revocations: AnyObject {
   func isRevoked(_ identity: Identity) -> Bool
   /// Milliseconds since all was known that other gateways had taken back; 0 where there are no others.
   func age(uptime: Int64) -> Int64
-  /// Takes tokens back, all or none, and returns when it would survive the process. However many there are, the disk is
-  /// waited for once.
-  func add(_ revocations: [Revocation]) throws(RevocationError)
+  /// Takes tokens back, all or none, without waiting for a disk. However many there are, that is written to once.
+  ///
+  /// - Parameter goOn: Called on the caller's thread, now or later: when it would survive the process, or with what is
+  ///   in the way. Until then the tokens may count.
+  func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void)
 }
 
 extension Revocations {
-  /// Takes tokens back, and returns when it would survive the process.
-  public func add(_ revocation: Revocation) throws(RevocationError) { try add([revocation]) }
-
   /// 0, for a gateway that is alone.
   public func age(uptime: Int64) -> Int64 { 0 }
 }
@@ -55,6 +54,8 @@ public enum RevocationError: Error, Sendable, Hashable {
   case unwritable
   /// There are too many.
   case tooMany
+  /// Too many wait for the disk.
+  case busy
 }
 
 extension Revocation {

@@ -66,6 +66,18 @@ extension DocumentStoreConformance {
       guard case .kept(_, isNew: false) = try put([2, 2], bytesMax: 0) else {
         throw ConformanceFailure("expected a file that is there to cost nothing")
       }
+      func put(_ bytes: [UInt8], filesMax: Int) throws -> FileReply {
+        let draft = FileDraft(name: "short", bytes: bytes, time: 4)
+        let room = FileRoom(noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: filesMax)
+        return try rig.file(.put(id: "n", draft, room))
+      }
+      try expect(put([4], filesMax: 3), .tooManyFiles(count: 3), "one file too many")
+      guard case .kept = try put([4], filesMax: 4) else {
+        throw ConformanceFailure("expected the bound itself to be allowed")
+      }
+      guard case .kept(_, isNew: false) = try put([4], filesMax: 1) else {
+        throw ConformanceFailure("expected a file that is there to be none more")
+      }
     },
     ConformanceCheck("files stand or fall with their batch") { rig in
       try rig.create("n")

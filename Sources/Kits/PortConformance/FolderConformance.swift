@@ -102,6 +102,19 @@ extension DocumentStoreConformance {
         notes: [NamePattern("e"), NamePattern("d")], folders: [NamePattern("team/x")])
       try expect(counts(below), ["team/x:2", "teamster:1"], "some notes and one folder")
       try expect(counts(FolderCounting(notes: [], folders: [])), [], "none")
+      try rig.create("late", time: 2_000)
+      let names = ["late", "d", "a", "d", "x", "f", "c"].map { NamePattern(exactly: $0) }
+      try expect(
+        counts(FolderCounting(notes: names, folders: [])), [":2", "team/x:2", "z:1"],
+        "notes by their names")
+      try expect(
+        counts(FolderCounting(notes: names, folders: [], madeUntil: 1_500)),
+        [":1", "team/x:2", "z:1"], "those that were made by then")
+      try expect(
+        counts(
+          FolderCounting(
+            notes: [NamePattern("l*")], folders: [NamePattern("z")], madeUntil: 1_500)),
+        ["z:1"], "those of a pattern that were made by then")
       try expect(
         rig.folders(.of(["d", "x", "a"])), .of([FolderPath("team/x"), nil, FolderPath.none]),
         "the folders of some")

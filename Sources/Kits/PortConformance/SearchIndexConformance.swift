@@ -74,6 +74,9 @@ public enum SearchIndexConformance {
       try PortConformance.expect(
         tags(), ["größe_1 b", "home/garden a", "plan a", "plan b"], "the tags")
       try PortConformance.expect(
+        rig.index.tags(of: "a"), ["home/garden", "plan"], "the tags of one note")
+      try PortConformance.expect(rig.index.tags(of: "x"), [], "the tags of no note")
+      try PortConformance.expect(
         rig.index.find(tag: "plan", skipping: 0, limit: 9), ["b", "a"], "notes with a tag")
       try PortConformance.expect(
         rig.index.find(tag: "plan", skipping: 1, limit: 9), ["a"], "the next")

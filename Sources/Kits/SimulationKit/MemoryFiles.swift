@@ -27,6 +27,7 @@ struct MemoryFiles {
       kept[hash] = known
       return .kept(known.file, isNew: false)
     }
+    guard kept.count < room.noteFilesMax else { return .tooManyFiles(count: kept.count) }
     let taken = kept.values.reduce(0) { $0 + $1.bytes.count }
     guard draft.bytes.count <= room.noteBytesMax - taken else {
       return .noteFull(byteCount: taken)

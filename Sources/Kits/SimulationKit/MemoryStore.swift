@@ -442,7 +442,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
     case .list(let last, let limit, let counting):
       let counted = list().filter {
-        counting.includesAll(of: $0.folder) || counting.includes($0.id)
+        counting.includesAll(of: $0.folder) || counting.includes($0.id, madeAt: $0.createdAt)
       }
       let all = Dictionary(grouping: counted, by: \.folder).map {
         FolderCount(folder: $0, notes: $1.count)

@@ -29,6 +29,7 @@ public final class Server: Sendable {
   private let broker: (any ServerBroker)?
   private let loginThread: LoginThread?
   private let providerThread: ProviderThread?
+  private let revocations: SharedRevocations
   private let hooks: HookInbox?
   private let loopGuard: LoopGuard
   private let users: UserFile?
@@ -132,6 +133,7 @@ public final class Server: Sendable {
       for thread in storeThreads { thread.stop() }
       loginThread?.stop()
       provider?.thread.stop()
+      revocations.stop()
     }
     do {
       for (loop, store) in zip(loops, stores) {
@@ -183,6 +185,7 @@ public final class Server: Sendable {
     self.broker = outer
     self.loginThread = loginThread
     providerThread = provider?.thread
+    self.revocations = revocations
     self.company = company
     self.hooks = inbox
     loopGuard = LoopGuard(
@@ -307,6 +310,8 @@ public final class Server: Sendable {
     loginThread?.stop()
     stopStage.withLock { $0 = "the identity provider" }
     providerThread?.stop()
+    stopStage.withLock { $0 = "the file of revocations" }
+    revocations.stop()
     loopGuard.stop()
   }
 

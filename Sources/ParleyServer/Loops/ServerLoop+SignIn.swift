@@ -14,13 +14,13 @@ extension ServerLoop {
 
   /// The service that signs people in at an identity provider.
   func service(
-    of parts: ProviderParts, _ access: Access, _ sessions: SessionService,
-    respond: @escaping (RequestID, Response) -> Void
+    of parts: ProviderParts, _ tokens: SelfSignedTokens, _ sessions: SessionService,
+    _ revocations: any Revocations, respond: @escaping (RequestID, Response) -> Void
   ) -> ProviderService {
     ProviderService(
-      settings: parts.settings, tokens: access.ownTokens, seal: parts.seal, thread: parts.thread,
+      settings: parts.settings, tokens: tokens, seal: parts.seal, thread: parts.thread,
       names: RandomNames(), sessions: sessions, cookie: configuration.sessionCookie,
-      clock: SystemClock(), revocations: access.revocations, log: log,
+      clock: SystemClock(), revocations: revocations, log: log,
       accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds), respond: respond)
   }
 

@@ -126,18 +126,19 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       if scribe.pushes { people.push = posting }
       people.rooms = posting
     }
+    let revocations = LoopRevocations(access.revocations, mailbox: transport.mailbox)
     let gateway = Gateway(
       settings: configuration.gateway,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: access.tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,
-        ownTokens: access.ownTokens, revocations: access.revocations,
+        ownTokens: access.ownTokens, revocations: revocations,
         users: access.users, people: people, limits: access.limits, place: place,
         hasOthers: company != nil,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) },
         queuedBytesBound: { [unowned transport] in transport.queuedBytesBound }))
     let sessions = SessionService(
-      names: RandomNames(), clock: SystemClock(), revocations: access.revocations, log: log,
+      names: RandomNames(), clock: SystemClock(), revocations: revocations, log: log,
       rule: SessionRule(idleMilliseconds: Int64(configuration.refreshTokenTime.milliseconds)),
       gateway: gateway)
     let respond = { [unowned transport] in transport.respond(to: $0, with: $1) }
@@ -146,7 +147,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       login = LoginService(
         tokens: access.ownTokens, users: users, thread: loginThread, sessions: sessions,
         cookie: configuration.sessionCookie, clock: SystemClock(),
-        revocations: access.revocations, log: log,
+        revocations: revocations, log: log,
         accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds),
         sessionMilliseconds: Int64(configuration.sessionTime.milliseconds), respond: respond)
     }
@@ -154,7 +155,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
       ownTokens: access.ownTokens, sessions: sessions,
       links: LinkService(clock: SystemClock(), log: log, gateway: gateway), login: login,
-      provider: provider.map { service(of: $0, access, sessions, respond: respond) }, hooks: hooks,
+      provider: provider.map {
+        service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
+      }, hooks: hooks,
       broker: broker,
       // One loop tells the others' nodes, for there is one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,

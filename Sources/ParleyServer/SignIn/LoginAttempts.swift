@@ -20,8 +20,11 @@ package struct LoginAttempts {
   /// After this long without a failure all is forgotten.
   private static let memoryMilliseconds: Int64 = 900_000
   private static let countsMax = 20_000
+  /// Milliseconds between looks for those that are forgotten, while there is no room.
+  private static let lookMilliseconds: Int64 = 1_000
 
   private var counts: [String: Count] = [:]
+  private var nextLook: Int64 = .min
 
   /// Nothing has failed yet.
   package init() {}
@@ -38,11 +41,6 @@ package struct LoginAttempts {
   ///
   /// - Parameter user: `nil` for what counts by address alone.
   package mutating func failed(address: String, user: String?, now: Int64) {
-    if counts.count >= Self.countsMax {
-      counts = counts.filter { now - $0.value.lastFailure < Self.memoryMilliseconds }
-      // Still full: those who guess are many. Who is slowed down already stays so.
-      guard counts.count < Self.countsMax else { return }
-    }
     if let user {
       count(
         Self.key(address, user), free: Self.freeForUser, waitMax: Self.waitMillisecondsMax, now: now
@@ -61,7 +59,18 @@ package struct LoginAttempts {
     counts[Self.key(address, user)] = nil
   }
 
+  /// Whether one more may be counted. If not, those who guess are many: who is counted already goes on to be.
+  private mutating func hasRoom(now: Int64) -> Bool {
+    if counts.count < Self.countsMax { return true }
+    // Not with each failure: it goes through all of them.
+    guard now >= nextLook else { return false }
+    nextLook = now + Self.lookMilliseconds
+    counts = counts.filter { now - $0.value.lastFailure < Self.memoryMilliseconds }
+    return counts.count < Self.countsMax
+  }
+
   private mutating func count(_ key: String, free: Int, waitMax: Int64, now: Int64) {
+    guard counts[key] != nil || hasRoom(now: now) else { return }
     var count = counts[key] ?? Count(failures: 0, closedUntil: 0, lastFailure: now)
     if now - count.lastFailure >= Self.memoryMilliseconds { count.failures = 0 }
     count.failures += 1

@@ -5,23 +5,26 @@ package import GatewayPorts
 /// Revocations in a file of the data folder, which `parley revoke` and the server append to.
 ///
 /// A line for each: `user 1763712000000 ada` for all that was issued to her until then, `token 5f3a`
-/// for one; `until 1763715600000 s.5f3a` for those of a session or a link. What is in memory stays revoked though its line goes; that counts at the next start.
+/// for one; `until 1763715600000 s.5f3a` for those of a session or a link. What is in memory stays revoked though its
+/// line goes; that counts at the next start.
 ///
-/// Writing waits for the disk on the caller's thread: it is done rarely, and by few.
-package final class RevocationFile: Revocations {
+/// Reading and writing wait for the disk, and for whoever has locked the file, on the caller's thread: loops use it by
+/// ``SharedRevocations``.
+package final class RevocationFile {
   /// Counts up whenever there is a new one.
   package private(set) var generation = 0
 
   private let path: String
   private let log: (any LogSink)?
-  private var revoked = RevokedTokens()
+  /// What was taken back.
+  private(set) var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
   /// The time at which those that have ended are forgotten again.
   private var forgetsAt: Timestamp = 0
   private static let forgettingMilliseconds: Timestamp = 600_000
-  /// Revocations that other nodes have not been told of.
-  private var untold: [Revocation] = []
+  /// What was taken back, but for what other nodes have told, since ``takeNews()``.
+  private var news: [Revocation] = []
 
   /// Reads the file, if there is one.
   package init(path: String, log: (any LogSink)? = nil) throws(FileError) {
@@ -35,23 +38,28 @@ package final class RevocationFile: Revocations {
   package var all: [Revocation] { revoked.all }
 
   /// Reads what others have appended.
-  package func refresh(now: Timestamp) {
-    if now >= forgetsAt || now < forgetsAt - Self.forgettingMilliseconds {
+  ///
+  /// - Returns: Whether those were forgotten that have ended.
+  @discardableResult
+  package func refresh(now: Timestamp) -> Bool {
+    let forgets = now >= forgetsAt || now < forgetsAt - Self.forgettingMilliseconds
+    if forgets {
       forgetsAt = now + Self.forgettingMilliseconds
       revoked.forget(endedBy: now)
     }
-    guard watch.hasChanged(now: now), Files.isFile(path) else { return }
+    guard watch.hasChanged(now: now), Files.isFile(path) else { return forgets }
     do throws(FileError) {
       try read()
     } catch {
       log?.write(.error, "revocations not read again", [("error", "\(error)")])
     }
+    return forgets
   }
 
   /// Whether the token of the identity was taken back.
   package func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  /// Writes revocations down and syncs them at once, then holds to them.
+  /// Writes revocations down and syncs them at once, all or none, then holds to them.
   package func add(_ revocations: [Revocation]) throws(RevocationError) {
     guard revocations.allSatisfy({ revoked.hasRoom(for: $0) }) else { throw .tooMany }
     guard Self.append(revocations, to: path) else { throw .unwritable }
@@ -59,23 +67,16 @@ package final class RevocationFile: Revocations {
     let news = revocations.filter { revoked.insert($0) }
     if !news.isEmpty {
       generation += 1
-      untold += news
+      self.news += news
     }
     if lineCount > 2 * revoked.count + 1_000 { compact() }
   }
 
-  /// Takes some of those that other nodes are to be told of.
-  package func takeUntold(atMost limit: Int) -> [Revocation] {
-    let taken = Array(untold.prefix(limit))
-    untold.removeFirst(taken.count)
-    return taken
+  /// Removes and returns what was taken back since the last call, here or by another process.
+  package func takeNews() -> [Revocation] {
+    defer { news = [] }
+    return news
   }
-
-  /// Puts back those that they could not be told of.
-  package func putBack(_ revocations: [Revocation]) { untold = revocations + untold }
-
-  /// Has other nodes be told of all of them once more.
-  package func tellAgain() { untold = revoked.all }
 
   /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
   package func takeOver(_ revocations: [Revocation]) {
@@ -100,7 +101,7 @@ package final class RevocationFile: Revocations {
       if case .timed(_, let end) = revocation, end <= now { continue }
       if revoked.insert(revocation) {
         hasNews = true
-        untold.append(revocation)
+        news.append(revocation)
       }
     }
     if hasNews { generation += 1 }

@@ -114,19 +114,24 @@ final class SessionService {
   /// Removes what a crash may have left of a session whose tokens were taken back: it is not to begin again when they
   /// would have ended anyway.
   func forget(_ token: RefreshToken) {
-    guard let id = token.identity.tokenID, id.utf8.starts(with: Session.idPrefix.utf8) else { return }
+    guard let id = token.identity.tokenID, id.utf8.starts(with: Session.idPrefix.utf8) else {
+      return
+    }
     gateway.perform(.end(user: token.identity.user, .one(id))) { _ in }
   }
 
   /// Ends the session of a refresh token.
   func end(_ token: RefreshToken, then goOn: @escaping (Bool) -> Void) {
-    guard let id = token.identity.tokenID else { return goOn(true) }
-    if !id.utf8.starts(with: Session.idPrefix.utf8) {
-      // One of a former version may have no session yet, and is not to begin one.
-      try? revocations.add(.timed(id, until: token.identity.expiresAt ?? clock.now))
+    let identity = token.identity
+    guard let id = identity.tokenID else { return goOn(true) }
+    guard !id.utf8.starts(with: Session.idPrefix.utf8) else {
+      return gateway.endSession(id, of: identity.user, then: goOn)
     }
-    gateway.perform(.end(user: token.identity.user, .one(id))) { outcome in
-      if case .success = outcome { goOn(true) } else { goOn(false) }
+    // One of a former version may have no session yet, and is not to begin one.
+    let end = Revocation.timed(id, until: identity.expiresAt ?? clock.now)
+    revocations.add([end]) { [gateway] failure in
+      guard failure == nil else { return goOn(false) }
+      gateway.endSession(id, of: identity.user, then: goOn)
     }
   }
 }

@@ -1,60 +1,202 @@
 import CryptoOpenSSL
-import GatewayPorts
+package import GatewayPorts
 
-/// The file of revocations as all loops of a process use it, one at a time.
-final class SharedRevocations: Revocations, Sendable {
-  private let file: Monitor<RevocationFile>
-  /// The uptime at which the others' list was complete; `nil` before it ever was.
-  private let completeAt = Monitor<Int64?>(nil)
+/// Revocations as all loops of a process use them: in memory, where they look, and in a file, which a thread of its own
+/// writes and reads. Whatever the disk does, and whoever has locked the file, no loop waits for it.
+///
+///     loops          add ─▶ additions ─▶ thread   one write and one sync for all of them ─▶ known ─▶ told
+///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────────────▶ known
+///     other nodes    takeOver ─▶ known, and then by the thread into the file
+package final class SharedRevocations: Sendable {
+  /// A call when revocations would survive the process, or with what is in the way; on any thread.
+  package typealias Told = @Sendable (RevocationError?) -> Void
+
+  /// Revocations that are to be written down, with whoever asked for it.
+  private struct Addition {
+    let revocations: [Revocation]
+    let told: Told
+  }
+
+  /// The work that the thread takes at a time.
+  private struct Work {
+    var additions: [Addition] = []
+    /// Those of other nodes, which are held to already.
+    var foreign: [Revocation] = []
+    /// The time at which the file is looked at; `nil` if it is not.
+    var lookAt: Timestamp?
+
+    var isEmpty: Bool { additions.isEmpty && foreign.isEmpty && lookAt == nil }
+  }
+
+  private struct State {
+    /// Those that are held to.
+    var known: RevokedTokens
+    /// Counts up whenever there is a new one.
+    var generation = 0
+    /// Those that other nodes have not been told of.
+    var untold: [Revocation]
+    var work = Work()
+    var lookedAt: Timestamp = 0
+    /// The uptime at which the others' list was complete; `nil` before it ever was.
+    var completeAt: Int64?
+    var isStopping = false
+    var hasStopped = false
+
+    /// Holds to revocations; returns those that are new.
+    mutating func hold(_ revocations: [Revocation]) -> [Revocation] {
+      let news = revocations.filter { known.hasRoom(for: $0) && known.insert($0) }
+      if !news.isEmpty { generation += 1 }
+      return news
+    }
+  }
+
+  /// Additions that may wait for the disk.
+  package static let additionsMax = 1_000
+  /// Milliseconds between looks at the file.
+  private static let lookMilliseconds: Timestamp = 1_000
+
+  private let state: Monitor<State>
   private let hasOthers: Bool
 
-  /// Reads the file, if there is one.
+  /// Reads the file, if there is one, and starts the thread.
   ///
   /// - Parameter hasOthers: Whether other gateways take back what this one is to hold to.
-  init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
-    file = Monitor(try RevocationFile(path: path, log: log))
+  package init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
+    let file = try RevocationFile(path: path, log: log)
+    state = Monitor(State(known: file.revoked, untold: file.takeNews()))
     self.hasOthers = hasOthers
+    let handover = Handover(file)
+    Thread.start { [state] in
+      Self.run(handover.take(), state)
+      state.withLock { $0.hasStopped = true }
+      state.signal()
+    }
   }
+
+  /// Writes down what is queued, then ends the thread; returns when it has ended.
+  package func stop() {
+    state.withLock { $0.isStopping = true }
+    state.signal()
+    state.wait(until: { $0.hasStopped }, then: { _ in })
+  }
+
+  // MARK: What is held to
+
+  /// Counts up whenever there is a new one.
+  package var generation: Int { state.withLock { $0.generation } }
+
+  /// Whether the token of an identity was taken back.
+  package func isRevoked(_ identity: Identity) -> Bool {
+    state.withLock { $0.known.isRevoked(identity) }
+  }
+
+  /// Takes tokens back, all or none. Until that is written down they may count.
+  package func add(_ revocations: [Revocation], then told: @escaping Told) {
+    let isQueued = state.withLock { state in
+      guard state.work.additions.count < Self.additionsMax else { return false }
+      state.work.additions.append(Addition(revocations: revocations, told: told))
+      return true
+    }
+    if isQueued { state.signal() } else { told(.busy) }
+  }
+
+  /// Has the file be looked at, if that was not done just now: another process may have written it.
+  package func refresh(now: Timestamp) {
+    let isDue = state.withLock { state in
+      // A clock that was set back must not keep a change from being seen.
+      guard abs(now - state.lookedAt) >= Self.lookMilliseconds else { return false }
+      state.lookedAt = now
+      state.work.lookAt = now
+      return true
+    }
+    if isDue { state.signal() }
+  }
+
+  // MARK: Other nodes
 
   /// Takes note that at a time all was known that the others had taken back.
   func complete(at uptime: Int64) {
-    completeAt.withLock { $0 = max($0 ?? uptime, uptime) }
+    state.withLock { $0.completeAt = max($0.completeAt ?? uptime, uptime) }
   }
 
+  /// Milliseconds since all was known that other nodes had taken back; 0 where there are no others.
   func age(uptime: Int64) -> Int64 {
     guard hasOthers else { return 0 }
-    return completeAt.withLock { $0 }.map { max(0, uptime - $0) } ?? .max
-  }
-
-  var generation: Int { file.withLock { $0.generation } }
-
-  func refresh(now: Timestamp) { file.withLock { $0.refresh(now: now) } }
-
-  func isRevoked(_ identity: Identity) -> Bool { file.withLock { $0.isRevoked(identity) } }
-
-  func add(_ revocations: [Revocation]) throws(RevocationError) {
-    let failure = file.withLock { file -> RevocationError? in
-      do throws(RevocationError) {
-        try file.add(revocations)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    if let failure { throw failure }
+    return state.withLock { $0.completeAt }.map { max(0, uptime - $0) } ?? .max
   }
 
   /// Takes some of those that other nodes are to be told of.
-  func takeUntold(atMost limit: Int) -> [Revocation] {
-    file.withLock { $0.takeUntold(atMost: limit) }
+  package func takeUntold(atMost limit: Int) -> [Revocation] {
+    state.withLock { state in
+      let taken = Array(state.untold.prefix(limit))
+      state.untold.removeFirst(taken.count)
+      return taken
+    }
   }
 
   /// Puts back those that they could not be told of.
-  func putBack(_ revocations: [Revocation]) { file.withLock { $0.putBack(revocations) } }
+  func putBack(_ revocations: [Revocation]) {
+    state.withLock { $0.untold = revocations + $0.untold }
+  }
 
   /// Has other nodes be told of all of them once more.
-  func tellAgain() { file.withLock { $0.tellAgain() } }
+  package func tellAgain() { state.withLock { $0.untold = $0.known.all } }
 
-  /// Takes over revocations of other nodes.
-  func takeOver(_ revocations: [Revocation]) { file.withLock { $0.takeOver(revocations) } }
+  /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
+  package func takeOver(_ revocations: [Revocation]) {
+    let hasNews = state.withLock { state in
+      let news = state.hold(revocations)
+      state.work.foreign += news
+      return !news.isEmpty
+    }
+    if hasNews { state.signal() }
+  }
+
+  // MARK: The thread
+
+  private static func run(_ file: RevocationFile, _ state: Monitor<State>) {
+    while true {
+      let work = state.wait(
+        until: { !$0.work.isEmpty || $0.isStopping },
+        then: { state in
+          defer { state.work = Work() }
+          return state.work
+        })
+      if work.isEmpty { return }
+      if !work.foreign.isEmpty { file.takeOver(work.foreign) }
+      if !work.additions.isEmpty { write(work.additions, file, state) }
+      if let now = work.lookAt {
+        if file.refresh(now: now) { state.withLock { $0.known.forget(endedBy: now) } }
+        hold(file.takeNews(), state)
+      }
+    }
+  }
+
+  /// Writes additions down, and tells those who asked for them.
+  private static func write(
+    _ additions: [Addition], _ file: RevocationFile, _ state: Monitor<State>
+  ) {
+    var failure: RevocationError?
+    do throws(RevocationError) {
+      try file.add(additions.flatMap(\.revocations))
+    } catch {
+      failure = error
+    }
+    if failure == .tooMany, additions.count > 1 {
+      // Some of them may have room.
+      for addition in additions { write([addition], file, state) }
+      return
+    }
+    hold(file.takeNews(), state)
+    for addition in additions { addition.told(failure) }
+  }
+
+  /// Holds to what the file has, and has other nodes be told of it.
+  private static func hold(_ news: [Revocation], _ state: Monitor<State>) {
+    guard !news.isEmpty else { return }
+    state.withLock { state in
+      let own = state.hold(news)
+      state.untold += own
+    }
+  }
 }

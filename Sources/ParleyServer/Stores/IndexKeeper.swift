@@ -310,19 +310,28 @@ package struct IndexKeeper {
     _ counting: FolderCounting, in index: any SearchIndex
   ) throws(StoreError) -> SearchReply {
     var counts: [ExactName: Int] = [:]
-    var place: TaggedNote?
     var scanned = 0
-    while scanned < Self.taggedMax {
-      let page = try index.tags(after: place, limit: 1_000)
-      for (found, folder) in zip(page, try folders(of: page.map(\.id))) {
-        guard let folder, counting.includesAll(of: folder) || counting.includes(found.id) else {
-          continue
-        }
-        counts[ExactName(found.tag), default: 0] += 1
+    if let names = counting.names {
+      let notes = try notes(names).filter { counting.includes($0.id, madeAt: $0.createdAt) }
+      // Tags of an earlier note of the same id are nobody's any more.
+      for (note, state) in zip(notes, try index.states(of: notes.map(\.id)))
+      where state?.createdAt == note.createdAt {
+        for tag in try index.tags(of: note.id) { counts[ExactName(tag), default: 0] += 1 }
       }
-      scanned += page.count
-      place = page.last
-      if page.count < 1_000 { break }
+    } else {
+      var place: TaggedNote?
+      while scanned < Self.taggedMax {
+        let page = try index.tags(after: place, limit: 1_000)
+        for (found, folder) in zip(page, try folders(of: page.map(\.id))) {
+          guard let folder,
+            counting.includesAll(of: folder) || counting.includes(found.id, madeAt: nil)
+          else { continue }
+          counts[ExactName(found.tag), default: 0] += 1
+        }
+        scanned += page.count
+        place = page.last
+        if page.count < 1_000 { break }
+      }
     }
     let sorted = counts.map { TagCount(tag: $0.text, notes: $1) }.sorted {
       $0.notes == $1.notes
@@ -342,10 +351,8 @@ package struct IndexKeeper {
     }
   }
 
-  /// The notes that are there still, each with its place.
-  private func hits(
-    _ query: SearchQuery, _ ids: [DocumentID], in index: any SearchIndex
-  ) throws(StoreError) -> [SearchHit] {
+  /// Those of some notes that are there still.
+  private func notes(_ ids: [DocumentID]) throws(StoreError) -> [NoteSummary] {
     var notes: [NoteSummary] = []
     for reply in store.perform(ids.map { .note(id: $0) }) {
       switch reply {
@@ -354,6 +361,14 @@ package struct IndexKeeper {
       default: break
       }
     }
+    return notes
+  }
+
+  /// The notes that are there still, each with its place.
+  private func hits(
+    _ query: SearchQuery, _ ids: [DocumentID], in index: any SearchIndex
+  ) throws(StoreError) -> [SearchHit] {
+    let notes = try notes(ids)
     let states = try index.states(of: notes.map(\.id))
     var hits: [SearchHit] = []
     var left = Self.scanMaxOfAll

@@ -1,0 +1,107 @@
+import GatewayPorts
+import GrowthKit
+import OTCore
+import OTWorkloads
+import Testing
+
+@Suite("Ranges of comments")
+struct CommentRangeTests {
+  /// A log and comments in memory; nothing is kept.
+  private struct Ledger: CommentLedger {
+    let operations: [TextOperation]
+    let all: [GatewayPorts.Comment]
+
+    var epoch: String { "e" }
+    var base: Int { 0 }
+    var head: Int { operations.count }
+    var folder: FolderPath { .none }
+
+    func text(at revision: Int) throws(StoreError) -> Document {
+      throw .unavailable("nobody asks for it")
+    }
+
+    func forEachOperation(
+      after: Int, through: Int, _ body: (TextOperation) throws(StoreError) -> Void
+    ) throws(StoreError) {
+      for operation in operations[after..<through] { try body(operation) }
+    }
+
+    func comments() throws(StoreError) -> [GatewayPorts.Comment] { all }
+    func comment(_ id: CommentID) throws(StoreError) -> GatewayPorts.Comment? { nil }
+    func count() throws(StoreError) -> Int { all.count }
+    func hasAnswers(_ thread: CommentID) throws(StoreError) -> Bool { false }
+    func keep(_ comment: GatewayPorts.Comment) throws(StoreError) {}
+    func remove(_ id: CommentID) throws(StoreError) {}
+  }
+
+  private static func comment(_ number: Int, at anchor: CommentAnchor?) -> GatewayPorts.Comment {
+    GatewayPorts.Comment(
+      id: "\(number)", author: "Ann", person: "ann", text: "x", createdAt: Timestamp(number),
+      anchor: anchor)
+  }
+
+  @Test(
+    "however many there are, each goes the way that it would go alone", arguments: UInt64(1)...60)
+  func together(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var lengths = [random.between(1, 60)]
+    var operations: [TextOperation] = []
+    for _ in 0..<random.between(1, 40) {
+      let operation = TextOperation.random(
+        length: lengths[operations.count], edits: random.between(1, 4), using: &random)
+      operations.append(operation)
+      lengths.append(operation.targetLength)
+    }
+    var comments: [GatewayPorts.Comment] = []
+    for number in 0..<random.between(1, 30) {
+      let revision = random.below(operations.count + 1)
+      guard lengths[revision] > 0, !random.chance(10) else {
+        comments.append(Self.comment(number, at: nil))
+        continue
+      }
+      let start = random.below(lengths[revision])
+      let end = random.between(start, lengths[revision])
+      comments.append(
+        Self.comment(number, at: CommentAnchor(revision: revision, start: start, end: end)))
+    }
+    let ledger = Ledger(operations: operations, all: comments)
+    let revision = random.below(operations.count + 1)
+    guard case .list(let list) = try ledger.reply(to: .list(at: revision)) else {
+      Issue.record("no list")
+      return
+    }
+    for (comment, found) in zip(comments, list.comments) {
+      var alone = comment.anchor
+      while let anchor = alone, !(comment.anchor?.isGone ?? true), anchor.revision < revision {
+        alone?.pass(operations[anchor.revision])
+      }
+      #expect(found.anchor == alone, "\(comment.id)")
+    }
+  }
+
+  @Test("many ranges over a long log cost what both do, and not the one for each of the other")
+  func growth() {
+    let law = GrowthLaw("move ranges", size: 200) { size in
+      var operations: [TextOperation] = []
+      for index in 0..<size * 4 {
+        var operation = TextOperation()
+        operation.retain(index)
+        operation.insert("x")
+        operation.retain(1_000)
+        operations.append(operation)
+      }
+      return Ledger(
+        operations: operations,
+        all: (0..<size).map {
+          Self.comment($0, at: CommentAnchor(revision: 0, start: 0, end: 1 + $0 % 999))
+        })
+    } run: { ledger in
+      guard case .list(let list)? = try? ledger.reply(to: .list(at: nil)) else {
+        preconditionFailure("no list")
+      }
+      precondition(list.comments.count == ledger.all.count)
+    }
+    let finding = law.check()
+    #expect(finding.holds, "\(finding)")
+  }
+}
