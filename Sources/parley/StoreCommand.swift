@@ -97,10 +97,15 @@ enum StoreCommand {
     guard let folder = words.options["output"], words.operands.isEmpty else {
       throw UsageError("expected --all --output FOLDER, and no note's id")
     }
+    var isWhole = true
     let count = try commands(words).exportAll(
-      as: format(words.options["format"] ?? "md"), to: folder)
+      as: format(words.options["format"] ?? "md"), to: folder
+    ) { note, error in
+      isWhole = false
+      Terminal.error("parley export: \(note.id): \(error)\n")
+    }
     Terminal.output("\(folder): \(count) notes\n")
-    return Program.ExitCode.success
+    return isWhole ? Program.ExitCode.success : Program.ExitCode.failure
   }
 
   private static func importNote(_ arguments: [String]) throws -> Int32 {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 
 import pytest
 from parley_server import ROOT
@@ -84,3 +85,28 @@ def test_all_notes_become_files(filled, tmp_path):
     assert again.returncode == 1 and "not empty" in again.stderr
     for words in (["--all"], ["--all", "--output", "x", "id"]):
         assert run("export", *words, "--data-dir", str(filled.data)).returncode == 2
+
+
+def test_no_note_hinders_the_export_of_the_others(server, tmp_path):
+    long = "x" * 200
+    made = {"a.b": ("Same", ""), "a-b": ("Same", ""), "a~b": ("Same", "Same-a-b.md"), long: ("t" * 500, "deep")}
+    for note, (title, place) in made.items():
+        status, _, _ = server.request("PUT", f"/api/notes/{note}", {"title": title, "folder": place})
+        assert status == 201
+        assert server.request("PUT", f"/api/notes/{note}/text", f"text of {note}".encode())[0] == 200
+    ended = run("export", "--all", "--output", str(tmp_path / "out"), "--data-dir", str(server.data))
+    assert ended.returncode == 0 and "4 notes" in ended.stdout, ended.stderr
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert {path.read_text() for path in files} == {f"text of {note}" for note in made}
+    assert server.stop() == 0
+    connection = sqlite3.connect(server.data / "notes.parley")
+    connection.execute("UPDATE log SET operation = '[]' WHERE document = (SELECT number FROM documents WHERE id = 'a.b')")
+    connection.execute("DELETE FROM snapshots")
+    connection.commit()
+    connection.close()
+    ended = run("export", "--all", "--output", str(tmp_path / "rest"), "--data-dir", str(server.data))
+    assert ended.returncode == 1 and "3 notes" in ended.stdout
+    assert ended.stderr.count("\n") == 1 and "a.b: " in ended.stderr and "damaged" in ended.stderr
+    files = [path for path in (tmp_path / "rest").rglob("*") if path.is_file()]
+    assert {path.read_text() for path in files} == {f"text of {note}" for note in made if note != "a.b"}
+    server.start()

@@ -265,6 +265,9 @@ test("ten thousand files come in, and what is beyond is said", async () => {
   const found = await read([...files, ["beyond.md", "x"], ["more.zip", zipOf([{ name: "a.md" }])]]);
   assert.equal(found.filter((row) => row.length === 3).length, importFilesMax);
   assert.deepEqual(found.slice(importFilesMax), [["beyond.md", "import.tooManyFiles"], ["more.zip", "import.tooManyFiles"]]);
+  const pads = Object.fromEntries(["one", "two", "three"].map((name) => [`pad:${name}`, { atext: { text: "x\n", attribs: "+2" } }]));
+  const last = await read([...files.slice(2), ["pads.etherpad", JSON.stringify(pads)]]);
+  assert.deepEqual(last.slice(importFilesMax), [["pads.etherpad", "import.tooManyFiles"]]);
 });
 
 /** A pad as Etherpad exports it. */

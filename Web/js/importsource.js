@@ -89,8 +89,7 @@ const tooMuch = () => new ImportProblem("import.tooMuch", { limit: importBytesMa
 async function* notesInFile(path, size, read, budget, name = path) {
   const kind = kindOf(name);
   try {
-    budget.files -= 1;
-    if (budget.files < 0) throw new ImportProblem("import.tooManyFiles", { limit: importFilesMax });
+    takeFile(budget);
     if (kind === "other") throw new ImportProblem("import.notANote");
     if (size > (kind === "pad" ? etherpadBytesMax : budget.textMax)) throw tooLong(budget);
     budget.bytes -= size;
@@ -101,7 +100,8 @@ async function* notesInFile(path, size, read, budget, name = path) {
       yield { path, draft: { title: titleOf(text, name), text, folder: folderOf(name) } };
       return;
     }
-    for (const pad of padsIn(text)) {
+    for (const [index, pad] of padsIn(text).entries()) {
+      if (index > 0) takeFile(budget);
       checkLength(pad.text, budget);
       const title = titleOf(pad.text, "") || cleanTitle(pad.name) || cleanTitle(baseName(name));
       yield { path, draft: { title, text: pad.text, pad } };
@@ -109,6 +109,12 @@ async function* notesInFile(path, size, read, budget, name = path) {
   } catch (error) {
     yield { path, problem: problemOf(error) };
   }
+}
+
+/** @param {Budget} budget */
+function takeFile(budget) {
+  budget.files -= 1;
+  if (budget.files < 0) throw new ImportProblem("import.tooManyFiles", { limit: importFilesMax });
 }
 
 /** @param {Budget} budget */

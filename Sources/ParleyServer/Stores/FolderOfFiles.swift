@@ -63,7 +63,11 @@ struct FolderOfFiles {
     var entries: [(name: String, isFolder: Bool)] = []
     for name in names where !name.hasPrefix(".") {
       var status = stat()
-      guard lstat("\(path)/\(name)", &status) == 0 else { continue }
+      guard lstat("\(path)/\(name)", &status) == 0 else {
+        // As for a name that is not UTF-8; passed on, so that opening it says why it is not taken.
+        entries.append((name, false))
+        continue
+      }
       switch status.st_mode & S_IFMT {
       case S_IFDIR: entries.append((name, true))
       case S_IFREG: entries.append((name, false))

@@ -1,6 +1,5 @@
 import CryptoOpenSSL
 package import GatewayPorts
-import Glibc
 import JSON
 import SocketMessages
 package import StoreRecords
@@ -128,71 +127,6 @@ package struct StoreCommands {
       backup, to: path, isReplacing: isReplacing, names: RandomNames())
   }
 
-  /// Writes a note to a file, or to standard output.
-  package func export(_ id: DocumentID, as format: ExportFormat, to file: String?) throws {
-    let output = try file.map(OutputFile.init(path:)) ?? OutputFile.standard
-    var failure: FileError?
-    try NoteExport(from: configuration.repairableStore(writing: false)).export(id, as: format) {
-      bytes in
-      guard failure == nil else { return }
-      do throws(FileError) { try output.write(bytes) } catch { failure = error }
-    }
-    if let failure { throw failure }
-    try output.close()
-  }
-
-  /// Writes every note to a file of its own in a folder that is empty or not there yet; where the format has
-  /// no place for pictures and other files, these go into folders beside, where the texts refer to them.
-  ///
-  /// - Returns: How many there were. A note that is deleted meanwhile is left out.
-  package func exportAll(as format: ExportFormat, to folder: String) throws -> Int {
-    let notes = try notes()
-    try Files.makeDirectory(folder)
-    guard Files.isEmpty(folder: folder) else {
-      throw FileError("\(folder) is not empty; name a folder that is, or is not there yet")
-    }
-    let export = NoteExport(from: try configuration.repairableStore(writing: false))
-    var count = 0
-    for note in notes {
-      let place = note.folder.isNone ? folder : "\(folder)/\(note.folder.text)"
-      try Files.makeDirectory(place)
-      let path = "\(place)/\(ExportName.of(note)).\(format.rawValue)"
-      let output = try OutputFile(path: path)
-      var failure: FileError?
-      do throws(ExportError) {
-        try export.export(note.id, as: format) { bytes in
-          guard failure == nil else { return }
-          do throws(FileError) { try output.write(bytes) } catch { failure = error }
-        }
-      } catch {
-        try output.close()
-        guard error == .store(.unknownDocument) else { throw error }
-        unlink(path)
-        continue
-      }
-      if let failure { throw failure }
-      try output.close()
-      if format != .operations { try exportFiles(of: note.id, with: export, to: folder) }
-      count += 1
-    }
-    return count
-  }
-
-  /// Writes the files of a note below a folder, each content once.
-  private func exportFiles(
-    of id: DocumentID, with export: NoteExport, to folder: String
-  ) throws {
-    for file in try export.files(of: id) {
-      let place = "\(folder)/files/\(file.hash)"
-      let path = "\(place)/\(FileName.clean(file.name))"
-      try Files.makeDirectory(place)
-      guard !Files.isThere(path), let bytes = try export.content(of: file, in: id) else { continue }
-      let output = try OutputFile(path: path)
-      try output.write(bytes)
-      try output.close()
-    }
-  }
-
   /// Makes a note of a file; no server may be running.
   package func importNote(
     from file: String, as format: ExportFormat, title: String, author: String,
@@ -249,41 +183,6 @@ package struct StoreCommands {
     }
     return try configuration.repairableStore(writing: true).compact(
       keeping: retention, now: SystemClock().now)
-  }
-}
-
-/// A file that is being written.
-private struct OutputFile {
-  private let descriptor: Int32
-
-  static let standard = OutputFile(descriptor: STDOUT_FILENO)
-
-  private init(descriptor: Int32) { self.descriptor = descriptor }
-
-  init(path: String) throws(FileError) {
-    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw FileError("\(path) cannot be made: \(String(cString: strerror(errno)))")
-    }
-  }
-
-  func write(_ bytes: [UInt8]) throws(FileError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
-      }
-    }
-  }
-
-  func close() throws(FileError) {
-    guard descriptor != STDOUT_FILENO else { return }
-    guard fsync(descriptor) == 0, Glibc.close(descriptor) == 0 else {
-      throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
-    }
   }
 }
 

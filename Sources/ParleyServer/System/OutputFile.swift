@@ -1,0 +1,36 @@
+import Glibc
+
+/// A file that is being written.
+struct OutputFile {
+  private let descriptor: Int32
+
+  static let standard = OutputFile(descriptor: STDOUT_FILENO)
+
+  private init(descriptor: Int32) { self.descriptor = descriptor }
+
+  init(path: String) throws(FileError) {
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw FileError("\(path) cannot be made: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  func write(_ bytes: [UInt8]) throws(FileError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  func close() throws(FileError) {
+    guard descriptor != STDOUT_FILENO else { return }
+    guard fsync(descriptor) == 0, Glibc.close(descriptor) == 0 else {
+      throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
+    }
+  }
+}
