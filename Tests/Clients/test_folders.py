@@ -7,7 +7,7 @@ import urllib.parse
 
 import pytest
 from parley_server import PROGRAM
-from test_login import PASSWORD, add_user, guarded, tokens  # noqa: F401
+from test_login import PASSWORD, add_user, guarded, put_user, tokens  # noqa: F401
 from test_search import wait_until
 from test_tokens import bearer, greet
 
@@ -27,10 +27,10 @@ def group(*words, file):
 def users(tmp_path):
     """A team with a folder, a board with another, and Ada, who may do everything."""
     file = tmp_path / "users"
-    assert add_user(file, "ada@example.org", "document:*=all").returncode == 0
+    put_user(file, "ada@example.org", "document:*=all")
     group("set", "team", "folder:team/*=read,write,presence,manage", file=file)
     group("set", "board", "folder:board%20room/*=all", file=file)
-    assert add_user(file, "bea@example.org", "group:team").returncode == 0
+    put_user(file, "bea@example.org", "group:team")
     return file
 
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from parley_server import PROGRAM
 from patience import PROGRAM_SECONDS
-from test_login import PASSWORD, RIGHTS, add_user, log_in, post, tokens
+from test_login import PASSWORD, RIGHTS, log_in, post, put_user, tokens
 from test_tokens import greet
 from test_users import OTHER, listed
 
@@ -16,7 +16,7 @@ from test_users import OTHER, listed
 @pytest.fixture
 def served(start, tmp_path):
     users = tmp_path / "users"
-    assert add_user(users, "ada", *RIGHTS).returncode == 0
+    put_user(users, "ada", *RIGHTS)
     server = start("--users-file", users)
     server.users = users
     return server
