@@ -12,7 +12,7 @@ ORIGIN = "http://bench.localhost"
 
 PAGE = """
 async ({ pairs, patches }) => {
-  const { Core } = await import("/js/door.js");
+  const { Core } = await import("/js/client/door.js");
   const module = await WebAssembly.compileStreaming(fetch("/generated/client.wasm"));
   const core = new Core(new WebAssembly.Instance(module));
   const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];

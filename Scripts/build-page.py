@@ -39,7 +39,7 @@ ESBUILD = os.environ.get("ESBUILD", "esbuild")
 STATIC = re.compile(r'^(?:import|export)\b[^;]*? from "(\.[^"]+)";$', re.M)
 IMPORTED = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
 EFFECTS = re.compile(r'^import "(\.[^"]+)";$', re.M)
-DYNAMIC = re.compile(r'\bimport\("\./([^"]+)\.js"\)')
+DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)"\)')
 # Types are written as comments, and import as well.
 COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
 # A text without forms, as it stands in a file of texts.
@@ -99,6 +99,10 @@ class Modules:
         here = pathlib.PurePosixPath(name).parent
         found = {os.path.normpath(here / path) for path in pattern.findall(self.sources[name])}
         return {path for path in found if path in self.sources}
+
+    def part(self, name, path):
+        """The part that a module imports dynamically by a path, such as `history/historyview`."""
+        return os.path.normpath(pathlib.PurePosixPath(name).parent / path).removesuffix(".js")
 
     def reached(self, name):
         """A module with all that it needs."""
@@ -216,7 +220,9 @@ def parts(work, modules):
     """The page's files by name, each naming the others as `@name`."""
     app = modules.reached("app.js")
     dynamic = {
-        f"{name}.js" for source in modules.sources.values() for name in DYNAMIC.findall(source)
+        f"{modules.part(name, path)}.js"
+        for name, source in modules.sources.items()
+        for path in DYNAMIC.findall(source)
     } - {"app.js", *(f"{part}.js" for part in LANGUAGES)}
     reached = {name: modules.reached(name) for name in dynamic}
     counts = {}
@@ -237,7 +243,9 @@ def parts(work, modules):
 
     folder = work / "js"
     for name, source in modules.sources.items():
-        (folder / name).write_text(DYNAMIC.sub(r'import("@\1")', source))
+        (folder / name).write_text(
+            DYNAMIC.sub(lambda found, name=name: f'import("@{modules.part(name, found[1])}")', source)
+        )
     # No part but CodeMirror's own has it.
     (folder / "codemirror.js").write_text(
         "".join(
@@ -323,7 +331,7 @@ def languages(names):
 def worker(read, names, html):
     """The service worker, which keeps the files that a first visit fetches."""
     build = re.search(r'<meta name="build" content="([^"]+)"', html)[1]
-    kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["text"], names["codemirror"]})
+    kept = sorted({*re.findall(r'="assets/(immutable/[^"#]+)', html), names["editing/text"], names["codemirror"]})
     source = read("worker/worker.js").replace('"@build"', json.dumps(build)).replace('["@files"]', json.dumps(kept))
     source = source.replace('{ "@languages": "" }', json.dumps(languages(names)))
     if "@" in re.sub(r"/\*\*.*?\*/", "", source, flags=re.S):
@@ -360,7 +368,7 @@ def build(target):
             f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'
             'export const iconAddress = (name) => `#icon-${name}`;\n'
         )
-        (work / "js" / "editorsheet.js").write_text(
+        (work / "js" / "editing" / "editorsheet.js").write_text(
             f"const styles = {json.dumps(minified(read('css/editor.css'), 'css'))};\n"
             "export const editorStyles = () => Promise.resolve(styles);\n"
         )
@@ -383,7 +391,7 @@ def build(target):
     group = [name for name in files if name not in ("main", "admin")]
     common = hash_of(*(files[name] for name in group), *names.values())
     for name in group:
-        names[name] = f"immutable/{name}-{common}.js"
+        names[name] = f"immutable/{name.split('/')[-1]}-{common}.js"
 
     def linked(text):
         text = re.sub(r'"@([\w/]+)"', lambda match: f'"./{names[match[1]].split("/")[1]}"', text)

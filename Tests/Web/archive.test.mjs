@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
 
-import { Archive, crc32, fileName } from "../../Web/js/archive.js";
+import { Archive, crc32, fileName } from "../../Web/js/exchange/archive.js";
 
 test("a title becomes the name of a file that every system takes", () => {
   for (const [title, name] of [

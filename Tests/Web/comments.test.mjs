@@ -3,9 +3,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Comments, scalarsBefore, threadsOf, unitsOf } from "../../Web/js/comments.js";
+import { Comments, scalarsBefore, threadsOf, unitsOf } from "../../Web/js/comments/comments.js";
 import { Emitter } from "../../Web/js/emitter.js";
-import { UnsentComments } from "../../Web/js/unsentcomments.js";
+import { UnsentComments } from "../../Web/js/comments/unsentcomments.js";
 
 /** Lets what has been promised go on. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { Core, CoreError } from "../../Web/js/door.js";
+import { Core, CoreError } from "../../Web/js/client/door.js";
 import { ChangeSet, Text } from "../../Web/vendor/codemirror/index.js";
 import { Random, applied, randomChanges, randomText } from "./support.mjs";
 
@@ -28,7 +28,7 @@ class Rig {
   /** @param {{id: string, resumeToken: string}} [claim] */
   static load = async (claim) => new Rig(await Core.load(module), claim);
 
-  /** @param {import("../../Web/js/door.js").EventKind} kind @param {...(string | number)} fields */
+  /** @param {import("../../Web/js/client/door.js").EventKind} kind @param {...(string | number)} fields */
   handle(kind, ...fields) {
     return this.take(this.core.handle(this.now, kind, ...fields));
   }
@@ -241,7 +241,7 @@ test("changes for the editor are CodeMirror's own", async () => {
     // Where a replacement meets another, CodeMirror decides in its own way which text goes first; on
     // insertions and deletions by themselves the two have to agree.
     const isPlain = random.below(2) === 0;
-    const plain = (/** @type {import("../../Web/js/door.js").TextChange[]} */ changes) =>
+    const plain = (/** @type {import("../../Web/js/client/door.js").TextChange[]} */ changes) =>
       isPlain ? changes.map((c) => (c.insert && c.to > c.from ? { ...c, insert: "" } : c)) : changes;
     const mine = plain(randomChanges(random, text));
     const theirs = plain(randomChanges(random, text));

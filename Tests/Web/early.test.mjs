@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { Emitter } from "../../Web/js/emitter.js";
-import { Drawer, hasThings } from "../../Web/js/drawer.js";
-import { EarlyWords } from "../../Web/js/early.js";
-import { RequestError } from "../../Web/js/http.js";
-import { NewNotes } from "../../Web/js/newnote.js";
-import { NoteList } from "../../Web/js/notes.js";
+import { Drawer, hasThings } from "../../Web/js/offline/drawer.js";
+import { EarlyWords } from "../../Web/js/editing/early.js";
+import { RequestError } from "../../Web/js/client/http.js";
+import { NewNotes } from "../../Web/js/notes/newnote.js";
+import { NoteList } from "../../Web/js/notes/notes.js";
 import { FakeStorage, World, stopTime } from "./support.mjs";
 
 /** A list whose answers the test gives. */

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CoreError } from "../../Web/js/door.js";
-import { inCurrentForm } from "../../Web/js/formeredits.js";
+import { CoreError } from "../../Web/js/client/door.js";
+import { inCurrentForm } from "../../Web/js/client/formeredits.js";
 import { Line, newCore, openedNote } from "./support.mjs";
 
 const identity = { id: "ann", resumeToken: "token of ann" };

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NoteHistory, colorsOf, difference, runsOf } from "../../Web/js/history.js";
-import { palette } from "../../Web/js/people.js";
+import { NoteHistory, colorsOf, difference, runsOf } from "../../Web/js/history/history.js";
+import { palette } from "../../Web/js/people/people.js";
 import { Random, applied, isBoundary, randomText } from "./support.mjs";
 
 test("runs counted in scalars become runs in UTF-16 units", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { allPending, pendingOf, removePending, savePending, setPendingAside } from "../../Web/js/identity.js";
+import { allPending, pendingOf, removePending, savePending, setPendingAside } from "../../Web/js/client/identity.js";
 
 /** What `localStorage` is for the page. */
 class Storage {

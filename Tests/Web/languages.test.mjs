@@ -46,10 +46,10 @@ function usedKeys() {
 test("each language that is offered has a file, and each file is offered", () => {
   const offered = (/** @type {string} */ source, /** @type {RegExp} */ list) =>
     [...(list.exec(source)?.[1] ?? "").matchAll(/"?(\w+)"?(?:: "[^"]*")?,?/g)].map(([, name]) => name ?? "").sort();
-  const { language = "", choose = "" } = { language: sources.get("language.js"), choose: sources.get("chooselanguage.js") };
+  const { language = "", choose = "" } = { language: sources.get("shell/language.js"), choose: sources.get("chooselanguage.js") };
   assert.deepEqual(offered(language, /const languages = \{([^}]*)\}/), names.sort());
   assert.deepEqual(offered(choose, /const known = \[([^\]]*)\]/), names.sort());
-  const fetched = [...language.matchAll(/import\("\.\/languages\/(\w+)\.js"\)/g)].map(([, name]) => name ?? "");
+  const fetched = [...language.matchAll(/import\("\.\.\/languages\/(\w+)\.js"\)/g)].map(([, name]) => name ?? "");
   assert.deepEqual([...fetched, "en"].sort(), names.sort());
   assert.match(choose, new RegExp(`language === "${names.find(isFromTheRight) ?? "ar"}" \\? "rtl"`));
 });
@@ -142,16 +142,16 @@ function textsIn(name, source) {
 
 /** Modules that may have words: names that are made up for guests, kinds of Markdown's parts, styles of files. */
 const exceptions = new Map([
-  ["boundedmarkdown.js", /^Paragraph$/],
-  ["people.js", /^\p{Lu}\p{Ll}+$/u],
-  ["language.js", /^(aria-label|title)$/],
-  ["rendering.js", /^\p{Lu}\p{Ll}+$|^noopener|^↩/u],
-  ["exporting.js", /\{[^}]*\}|^width|default-src/],
-  ["footnotes.js", /^Link$/],
-  ["help.js", /^dialog wide help$/],
-  ["livetext.js", /^(Link|Image|Autolink|Table)$/],
-  ["textcommands.js", /^(Link|Image|Autolink|Table)$/],
-  ["titlebar.js", /· Parley$/],
+  ["editing/boundedmarkdown.js", /^Paragraph$/],
+  ["people/people.js", /^\p{Lu}\p{Ll}+$/u],
+  ["shell/language.js", /^(aria-label|title)$/],
+  ["reading/rendering.js", /^\p{Lu}\p{Ll}+$|^noopener|^↩/u],
+  ["exchange/exporting.js", /\{[^}]*\}|^width|default-src/],
+  ["reading/footnotes.js", /^Link$/],
+  ["shell/help.js", /^dialog wide help$/],
+  ["editing/livetext.js", /^(Link|Image|Autolink|Table)$/],
+  ["editing/textcommands.js", /^(Link|Image|Autolink|Table)$/],
+  ["notes/titlebar.js", /· Parley$/],
 ]);
 
 test("no text is written in the modules", () => {

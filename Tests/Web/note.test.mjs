@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CoreError } from "../../Web/js/door.js";
+import { CoreError } from "../../Web/js/client/door.js";
 import { Line, joinedWith, openedNote } from "./support.mjs";
 
 test("it joins, edits, and takes the others' edits in", () => {
@@ -251,7 +251,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
   const restored = JSON.parse(JSON.stringify(first.kept.get("ann")));
   first.note.close();
   const line = new Line({ identity: restored.identity });
-  /** @type {Map<string, import("../../Web/js/note.js").Kept>} */
+  /** @type {Map<string, import("../../Web/js/client/note.js").Kept>} */
   const kept = new Map([["ann", restored]]);
   let isKeptAsSent = false;
   const { note } = openedNote({ line, kept, restored });
@@ -433,7 +433,7 @@ test("what concerns another document, or is unknown, changes nothing", () => {
 });
 
 /** Changes as the editor is given them, and whether they are this person's own. */
-function watched(/** @type {import("../../Web/js/note.js").Note} */ note) {
+function watched(/** @type {import("../../Web/js/client/note.js").Note} */ note) {
   const seen = /** @type {[string, boolean][]} */ ([]);
   note.on("changes", ({ changes, isOwn }) => seen.push([changes.map(({ insert }) => insert).join(), isOwn ?? false]));
   return seen;

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { threadsAt } from "../../Web/js/pastcomments.js";
+import { threadsAt } from "../../Web/js/history/pastcomments.js";
 
 /** @param {string} id @param {number} revision @param {number} createdAt @param {object} [more] */
 const first = (id, revision, createdAt, more) => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Pins } from "../../Web/js/pins.js";
+import { Pins } from "../../Web/js/notes/pins.js";
 
 /** @param {Record<string, string>} [kept] */
 function storageWith(kept = {}) {

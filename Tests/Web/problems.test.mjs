@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { afterEach, test } from "node:test";
-import { RequestError, request } from "../../Web/js/http.js";
-import { logIn } from "../../Web/js/login.js";
+import { RequestError, request } from "../../Web/js/client/http.js";
+import { logIn } from "../../Web/js/account/login.js";
 import english from "../../Web/js/languages/en.js";
-import { endText, openingText, problemText, refusalText } from "../../Web/js/problems.js";
+import { endText, openingText, problemText, refusalText } from "../../Web/js/shell/problems.js";
 import { messageOf } from "../../Web/js/words.js";
 
 const source = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { Emitter } from "../../Web/js/emitter.js";
-import { Folders } from "../../Web/js/folders.js";
-import { NoteList } from "../../Web/js/notes.js";
-import { Tags } from "../../Web/js/tags.js";
+import { Folders } from "../../Web/js/notes/folders.js";
+import { NoteList } from "../../Web/js/notes/notes.js";
+import { Tags } from "../../Web/js/notes/tags.js";
 import { stopTime } from "./support.mjs";
 
 const { fetch } = globalThis;

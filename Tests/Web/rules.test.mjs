@@ -8,7 +8,7 @@ import { test } from "node:test";
 const folder = new URL("../../Web/js/", import.meta.url);
 // Languages are words for people: “présumés” resumes nothing.
 const names = readdirSync(folder, { recursive: true }).map(String)
-  .filter((name) => name.endsWith(".js") && !["door.js", "codemirror.js"].includes(name))
+  .filter((name) => name.endsWith(".js") && !["client/door.js", "codemirror.js"].includes(name))
   .filter((name) => !name.startsWith("languages/"));
 const sourceOf = (/** @type {string} */ name) => readFileSync(new URL(name, folder), "utf8");
 
@@ -20,14 +20,14 @@ const sourceOf = (/** @type {string} */ name) => readFileSync(new URL(name, fold
 const signs = [
   // Problems have the server's codes, to say them in plain words; former edits have numbers, to pass them on; a
   // comment's range is one of a text, which history and revision name.
-  { rule: "numbers of changes", sign: /sequence/i, except: ["problems.js", "formeredits.js"] },
-  { rule: "histories", sign: /epoch/i, except: ["problems.js", "formeredits.js", "comments.js", "pastcomments.js"] },
+  { rule: "numbers of changes", sign: /sequence/i, except: ["shell/problems.js", "client/formeredits.js"] },
+  { rule: "histories", sign: /epoch/i, except: ["shell/problems.js", "client/formeredits.js", "comments/comments.js", "history/pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
   { rule: "operations", sign: /transform\(|rebase\(|compose\(/, except: [] },
   { rule: "messages", sign: /messageId|lastSequence|"(hello|join|resync|ping|refresh)"/, except: [] },
   {
-    rule: "counting revisions", except: ["history.js", "historyview.js", "past.js", "comments.js", "pastcomments.js"],
+    rule: "counting revisions", except: ["history/history.js", "history/historyview.js", "history/past.js", "comments/comments.js", "history/pastcomments.js"],
     sign: /revision\s*(?:[-+*]|[<>]=?|[!=]==?)|(?:[-+*]|[<>]=?|[!=]==?)\s*(?:[\w#]+\.)*#?\w*revision\b/i,
   },
 ];
@@ -40,7 +40,7 @@ function rulesIn(name, source) {
   const code = source
     .replace(/\/\*[\s\S]*?\*\//g, "")
     .replace(/(^|\s)\/\/.*$/gm, "")
-    .replaceAll(name === "note.js" ? ownChange : "\0", "")
+    .replaceAll(name === "client/note.js" ? ownChange : "\0", "")
     .replace(/=>/g, "");
   return signs.filter(({ sign, except }) => !except.includes(name) && sign.test(code)).map(({ rule }) => rule);
 }
@@ -67,16 +67,16 @@ test("a rule that is planted in a module is found", () => {
     ["counting revisions", "const first = data.revision - missed.length + 1;"],
     ["counting revisions", "expected = 1 + this.#revision;"],
   ];
-  for (const name of ["note.js", "connection.js", "opennotes.js", "session.js", "editor.js"]) {
+  for (const name of ["client/note.js", "client/connection.js", "notes/opennotes.js", "session.js", "editing/editor.js"]) {
     for (const [rule, code] of planted) {
       assert.ok(rulesIn(name, `${sourceOf(name)}\n${code}\n`).includes(rule), `${name}: ${code}`);
     }
   }
-  assert.deepEqual(rulesIn("note.js", "// Of a sequence.\n/** An epoch. */\n"), []);
+  assert.deepEqual(rulesIn("client/note.js", "// Of a sequence.\n/** An epoch. */\n"), []);
 });
 
 test("only the connection writes to the socket, and reads from it", () => {
   const users = names.filter((name) => /new WebSocket|\.onmessage|JSON\.parse\(data\)/.test(sourceOf(name)));
-  assert.deepEqual(users, ["connection.js"]);
-  assert.doesNotMatch(sourceOf("connection.js"), /JSON\./);
+  assert.deepEqual(users, ["client/connection.js"]);
+  assert.doesNotMatch(sourceOf("client/connection.js"), /JSON\./);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShortLink } from "../../Web/js/shortlink.js";
+import { openShortLink } from "../../Web/js/notes/shortlink.js";
 
 /** @param {number[]} statuses Of the answers, one after another. */
 function server(...statuses) {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import english from "../../Web/js/languages/en.js";
-import { hold } from "../../Web/js/identity.js";
+import { hold } from "../../Web/js/client/identity.js";
 import { withLimit } from "../../Web/js/limit.js";
 import { stopTime } from "./support.mjs";
 

@@ -1,9 +1,9 @@
 // What the page's unit tests share.
 
 import { readFileSync } from "node:fs";
-import { Connection } from "../../Web/js/connection.js";
-import { Core } from "../../Web/js/door.js";
-import { Note } from "../../Web/js/note.js";
+import { Connection } from "../../Web/js/client/connection.js";
+import { Core } from "../../Web/js/client/door.js";
+import { Note } from "../../Web/js/client/note.js";
 
 const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url)));
 
@@ -314,8 +314,8 @@ export class Line extends World {
  *
  * @param {object} options
  * @param {Line} [options.line]
- * @param {Map<string, import("../../Web/js/note.js").Kept>} [options.kept] Edits in the browser, by client id.
- * @param {import("../../Web/js/note.js").Kept} [options.restored]
+ * @param {Map<string, import("../../Web/js/client/note.js").Kept>} [options.kept] Edits in the browser, by client id.
+ * @param {import("../../Web/js/client/note.js").Kept} [options.restored]
  * @param {number} [options.room] For so many records.
  */
 export function openedNote({ line = new Line(), kept = new Map(), restored, room = 9 } = {}) {

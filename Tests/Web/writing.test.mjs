@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/codelanguages.js";
-import { slugsOf } from "../../Web/js/headings.js";
-import { markdownAlone } from "../../Web/js/markdown.js";
-import { alignedTable, cellsOf, widthOf } from "../../Web/js/tables.js";
-import { addressAt, textCommands } from "../../Web/js/textcommands.js";
+import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/editing/codelanguages.js";
+import { slugsOf } from "../../Web/js/reading/headings.js";
+import { markdownAlone } from "../../Web/js/editing/markdown.js";
+import { alignedTable, cellsOf, widthOf } from "../../Web/js/editing/tables.js";
+import { addressAt, textCommands } from "../../Web/js/editing/textcommands.js";
 import { directionIn } from "../../Web/js/texts.js";
 
 /** @param {string} marked @returns {any} */

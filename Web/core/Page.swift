@@ -1,4 +1,4 @@
-// The door in WebAssembly, as Web/js/door.js calls it. The input is written into this module's memory before a call.
+// The door in WebAssembly, as Web/js/client/door.js calls it. The input is written into this module's memory before a call.
 
 /// The page runs on one thread, so globals need no lock.
 nonisolated(unsafe) private var input = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)

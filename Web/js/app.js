@@ -1,44 +1,44 @@
 // Puts the page together: shows the note that the address names, and tells its parts what has happened.
 
-import { fragmentOf } from "./access.js";
-import { offer } from "./commands.js";
-import { commentHere, leaveComments, mayCommentHere } from "./commenting.js";
-import { announce, byId, openMenu } from "./dialogs.js";
-import { allPending } from "./identity.js";
-import { importFiles, setUpImportDrop } from "./importdrop.js";
-import { saveCopies, setUpCopies } from "./keepingcopies.js";
-import { setUpKeyboard } from "./keyboard.js";
-import { t } from "./language.js";
-import { drawLandmarks } from "./landmarks.js";
-import { setUpLanguageMenu } from "./languagemenu.js";
-import { drawLine } from "./linestate.js";
-import { drawMe, setUpMe, standApart } from "./me.js";
-import { setUpNewNotes } from "./newnoteview.js";
+import { fragmentOf } from "./account/access.js";
+import { offer } from "./search/commands.js";
+import { commentHere, leaveComments, mayCommentHere } from "./comments/commenting.js";
+import { announce, byId, openMenu } from "./shell/dialogs.js";
+import { allPending } from "./client/identity.js";
+import { importFiles, setUpImportDrop } from "./exchange/importdrop.js";
+import { saveCopies, setUpCopies } from "./offline/keepingcopies.js";
+import { setUpKeyboard } from "./shell/keyboard.js";
+import { t } from "./shell/language.js";
+import { drawLandmarks } from "./shell/landmarks.js";
+import { setUpLanguageMenu } from "./shell/languagemenu.js";
+import { drawLine } from "./shell/linestate.js";
+import { drawMe, setUpMe, standApart } from "./people/me.js";
+import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
   copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
-} from "./noteactions.js";
-import { setUpPrinting } from "./printing.js";
-import { setUpSearching } from "./searching.js";
-import { drawCrumbs } from "./folderview.js";
-import { drawList, setUpNotesList } from "./noteslist.js";
-import { drawNotices, notices } from "./notices.js";
-import { setUpOffline } from "./offline.js";
-import { isSentHere, leaveNote, notes, openNote } from "./opennotes.js";
+} from "./notes/noteactions.js";
+import { setUpPrinting } from "./reading/printing.js";
+import { setUpSearching } from "./search/searching.js";
+import { drawCrumbs } from "./notes/folderview.js";
+import { drawList, setUpNotesList } from "./notes/noteslist.js";
+import { drawNotices, notices } from "./shell/notices.js";
+import { setUpOffline } from "./offline/offline.js";
+import { isSentHere, leaveNote, notes, openNote } from "./notes/opennotes.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
-import { goToPast, showPast } from "./past.js";
-import { closePeople, drawPeople, setUpPeople } from "./peoplebar.js";
-import { mayCreate, mayManage } from "./rights.js";
-import { drawReading, isReading, read, setUpReading } from "./reading.js";
+import { goToPast, showPast } from "./history/past.js";
+import { closePeople, drawPeople, setUpPeople } from "./people/peoplebar.js";
+import { mayCreate, mayManage } from "./account/rights.js";
+import { drawReading, isReading, read, setUpReading } from "./reading/reading.js";
 import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./session.js";
-import { accessTrouble, arrive, setUpSignIn, signIn } from "./signin.js";
-import { drawStatus } from "./status.js";
-import { focusText, loadText, mountEditor, showPlace } from "./textplace.js";
-import { setUpThemeSwitch } from "./themeswitch.js";
-import { drawTitle, keepTitle, setUpTitle } from "./titlebar.js";
-import { drawToolbar, setUpToolbar } from "./toolbar.js";
-import { drawCount, scheduleCount } from "./wordcount.js";
+import { accessTrouble, arrive, setUpSignIn, signIn } from "./account/signin.js";
+import { drawStatus } from "./shell/status.js";
+import { focusText, loadText, mountEditor, showPlace } from "./editing/textplace.js";
+import { setUpThemeSwitch } from "./shell/themeswitch.js";
+import { drawTitle, keepTitle, setUpTitle } from "./notes/titlebar.js";
+import { drawToolbar, setUpToolbar } from "./editing/toolbar.js";
+import { drawCount, scheduleCount } from "./editing/wordcount.js";
 
 /** @type {(() => void)[]} To the note that is shown. */
 let subscriptions = [];
@@ -53,7 +53,7 @@ function show() {
     if (token !== access.token) void signIn({ token });
   } else if (invite) {
     history.replaceState(null, "", location.pathname);
-    void loadPart(() => import("./passwords.js")).then(({ join }) => join(invite));
+    void loadPart(() => import("./account/passwords.js")).then(({ join }) => join(invite));
   } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
     // Another link, put into the address of this tab: with other rights, everything starts anew.
     location.reload();
@@ -193,7 +193,7 @@ byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
 /** What the menu of all notes has. */
 function listItems() {
-  /** @type {import("./dialogs.js").MenuItem[]} */
+  /** @type {import("./shell/dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
   // Until the server has said that it keeps none, there may be some.
   if (list.deletedAgeMax !== 0) {
@@ -210,7 +210,7 @@ function noteItems() {
   const id = page.current?.documentId;
   if (id === undefined || byId("note-menu").hidden) return [];
   const isManaged = mayManage(id);
-  /** @type {import("./dialogs.js").MenuItem[]} */
+  /** @type {import("./shell/dialogs.js").MenuItem[]} */
   const items = [
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },

@@ -10,13 +10,13 @@ import { Emitter } from "./emitter.js";
  * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void}>}
  */
 class Page extends Emitter {
-  /** @type {import("./note.js").Note | undefined} */
+  /** @type {import("./client/note.js").Note | undefined} */
   current;
-  /** @type {ReturnType<typeof import("./editor.js").createEditor> | undefined} */
+  /** @type {ReturnType<typeof import("./editing/editor.js").createEditor> | undefined} */
   editor;
-  /** @type {ReturnType<typeof import("./historyview.js").openHistory> | undefined} */
+  /** @type {ReturnType<typeof import("./history/historyview.js").openHistory> | undefined} */
   past;
-  /** @type {import("./newnote.js").NewNote | undefined} Is shown, and the server has yet to make it. */
+  /** @type {import("./notes/newnote.js").NewNote | undefined} Is shown, and the server has yet to make it. */
   newNote;
 
   /** Of what is shown: where words for it go. */

@@ -1,7 +1,7 @@
 // Addresses: "/" and "/n/ID", "/n/ID#history" for its past, and "/#new=KEY" for a note that the server
 // has yet to make. Who came by a shared link keeps the link's token there too.
 
-import { newPlace } from "./access.js";
+import { newPlace } from "./account/access.js";
 import { at, home } from "./base.js";
 import { page } from "./page.js";
 import { access, noteAt } from "./session.js";

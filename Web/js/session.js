@@ -1,26 +1,26 @@
 // What the parts of the page share: who this person is and what they may do, the line to the server, the
 // list of notes, and the client core.
 
-import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./access.js";
+import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./account/access.js";
 import { coreAddress } from "./assets.js";
 import { at, home, within } from "./base.js";
-import { Connection } from "./connection.js";
-import { Copies } from "./copies.js";
-import { byId } from "./dialogs.js";
-import { Core } from "./door.js";
-import { openDrawer } from "./drawer.js";
-import { EarlyWords } from "./early.js";
-import { Folders } from "./folders.js";
-import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./identity.js";
-import { authorise } from "./http.js";
+import { Connection } from "./client/connection.js";
+import { Copies } from "./offline/copies.js";
+import { byId } from "./shell/dialogs.js";
+import { Core } from "./client/door.js";
+import { openDrawer } from "./offline/drawer.js";
+import { EarlyWords } from "./editing/early.js";
+import { Folders } from "./notes/folders.js";
+import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./client/identity.js";
+import { authorise } from "./client/http.js";
 import { withLimit } from "./limit.js";
-import { NewNotes } from "./newnote.js";
-import { NoteList } from "./notes.js";
-import { loadProfile } from "./people.js";
-import { comeBack } from "./provider.js";
-import { openShortLink } from "./shortlink.js";
-import { Recent } from "./recent.js";
-import { Tags } from "./tags.js";
+import { NewNotes } from "./notes/newnote.js";
+import { NoteList } from "./notes/notes.js";
+import { loadProfile } from "./people/people.js";
+import { comeBack } from "./account/provider.js";
+import { openShortLink } from "./notes/shortlink.js";
+import { Recent } from "./notes/recent.js";
+import { Tags } from "./notes/tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** How this tab has come back from the identity provider, if it has. */

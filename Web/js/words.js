@@ -1,7 +1,7 @@
 // Small turns of phrase.
 
-import { RequestError } from "./http.js";
-import { t } from "./language.js";
+import { RequestError } from "./client/http.js";
+import { t } from "./shell/language.js";
 
 /**
  * What an error says to people. Those that are not refusals by the server say something to developers

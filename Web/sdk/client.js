@@ -1,11 +1,11 @@
 // A connection to a gateway, for pages of anybody. The rules of the protocol are in the client core; what is here
 // loads it, gets it tokens, and keeps unsaved edits in the browser's storage.
 
-import { claimsOf } from "../js/access.js";
-import { Connection, accessCodes, otherVersionCode } from "../js/connection.js";
-import { Core } from "../js/door.js";
+import { claimsOf } from "../js/account/access.js";
+import { Connection, accessCodes, otherVersionCode } from "../js/client/connection.js";
+import { Core } from "../js/client/door.js";
 import { Emitter } from "../js/emitter.js";
-import { EditStorage } from "../js/identity.js";
+import { EditStorage } from "../js/client/identity.js";
 import { ParleyError } from "./errors.js";
 import { SharedNote } from "./note.js";
 import { SharedRoom } from "./room.js";
@@ -199,7 +199,7 @@ export class Parley extends Emitter {
    * See `connect`.
    *
    * @param {{core: Core, base: URL, socket: URL, storage: EditStorage | undefined,
-   *   identity: import("../js/connection.js").ClientIdentity | undefined, owner: string,
+   *   identity: import("../js/client/connection.js").ClientIdentity | undefined, owner: string,
    *   token: string | undefined, options: Options}} parts
    */
   constructor({ core, base, socket, storage, identity, owner, token, options }) {
@@ -302,7 +302,7 @@ export class Parley extends Emitter {
    * A room, which is heard from now on. The same one is given for the same name, until it is closed.
    *
    * @param {string} name
-   * @param {{isPresent?: boolean, from?: import("../js/door.js").RoomPosition}} [options] `isPresent`: this person is
+   * @param {{isPresent?: boolean, from?: import("../js/client/door.js").RoomPosition}} [options] `isPresent`: this person is
    *   seen there, and sees who is there. `from`: the place of the last publication that was dealt with, for one that is
    *   not open: what came after it comes first, or a gap.
    */

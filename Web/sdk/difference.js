@@ -2,7 +2,7 @@
 
 import { wellFormed } from "../js/wellformed.js";
 
-/** @typedef {import("../js/door.js").TextChange} TextChange */
+/** @typedef {import("../js/client/door.js").TextChange} TextChange */
 
 const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;

@@ -1,7 +1,7 @@
 // Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app's own modules are used, for two
 // copies of one editor do not know each other.
 
-import { Half, beginsInHalf, endsInHalf } from "../js/halves.js";
+import { Half, beginsInHalf, endsInHalf } from "../js/editing/halves.js";
 import { wellFormed } from "../js/wellformed.js";
 import { difference } from "./difference.js";
 import { ParleyError } from "./errors.js";
@@ -9,7 +9,7 @@ import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
 
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
- * @typedef {import("../js/door.js").TextChange} TextChange
+ * @typedef {import("../js/client/door.js").TextChange} TextChange
  */
 
 /**

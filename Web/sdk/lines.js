@@ -1,6 +1,6 @@
 // Ends of lines: a note keeps "\r\n" and "\r" as they were written, and fields of browsers show "\n" for each.
 
-/** @typedef {import("../js/door.js").TextChange} TextChange */
+/** @typedef {import("../js/client/door.js").TextChange} TextChange */
 
 /**
  * A note's text as fields show it, which know one end of a line alone, "\n".

@@ -1,15 +1,15 @@
 // A note that several people write, for an app's own editor. Positions count UTF-16 units, as strings and editors of
 // browsers do.
 
-import { CoreError } from "../js/door.js";
+import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/emitter.js";
-import { Note } from "../js/note.js";
+import { Note } from "../js/client/note.js";
 import { wellFormed } from "../js/wellformed.js";
 import { ParleyError } from "./errors.js";
 
 /**
- * @typedef {import("../js/door.js").TextChange} TextChange
- * @typedef {import("../js/identity.js").EditStorage} EditStorage
+ * @typedef {import("../js/client/door.js").TextChange} TextChange
+ * @typedef {import("../js/client/identity.js").EditStorage} EditStorage
  */
 
 /**
@@ -65,7 +65,7 @@ export class SharedNote extends Emitter {
   /**
    * Made by `Parley.note`.
    *
-   * @param {{core: import("../js/door.js").Core, connection: import("../js/connection.js").Connection, id: string,
+   * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, id: string,
    *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void,
    *   left: () => void}} parts
    */
@@ -317,8 +317,8 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 /**
  * Opens a note with the edits that this client has left in the browser.
  *
- * @param {import("../js/door.js").Core} core
- * @param {import("../js/connection.js").Connection} connection
+ * @param {import("../js/client/door.js").Core} core
+ * @param {import("../js/client/connection.js").Connection} connection
  * @param {string} documentId
  * @param {string} owner
  * @param {EditStorage | undefined} storage
@@ -327,7 +327,7 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 function open(core, connection, documentId, owner, storage, taken) {
   if (!storage) return { note: new Note({ core, connection, documentId }), isAside: false };
   const pending = {
-    /** @type {(note: Note, edits: import("../js/note.js").Edits, base: import("../js/note.js").Base) => boolean} */
+    /** @type {(note: Note, edits: import("../js/client/note.js").Edits, base: import("../js/client/note.js").Base) => boolean} */
     save: ({ title }, edits, base) => storage.savePending({ ...edits, documentId, title, owner }, base),
     /** @type {(note: Note, clientId: string) => void} */
     remove: (_, clientId) => storage.removePending(documentId, clientId),

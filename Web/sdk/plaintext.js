@@ -1,14 +1,14 @@
 // Binds a note to a <textarea>, or to an element that is edited as plain text: what is typed becomes edits, and
 // others' edits are made in place, with the selection where it was.
 
-import { Half, endsInHalf } from "../js/halves.js";
+import { Half, endsInHalf } from "../js/editing/halves.js";
 import { difference, moved } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
 
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
- * @typedef {import("../js/door.js").TextChange} TextChange
+ * @typedef {import("../js/client/door.js").TextChange} TextChange
  */
 
 /**

@@ -1,13 +1,13 @@
 // A room: what is published there, in order and each once, and the people who are there.
 
-import { CoreError } from "../js/door.js";
+import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/emitter.js";
 import { ParleyError } from "./errors.js";
 
 /**
- * @typedef {import("../js/door.js").RoomPosition} RoomPosition
- * @typedef {import("../js/door.js").RoomAction} RoomAction
- * @typedef {import("../js/door.js").Receipt} Receipt
+ * @typedef {import("../js/client/door.js").RoomPosition} RoomPosition
+ * @typedef {import("../js/client/door.js").RoomAction} RoomAction
+ * @typedef {import("../js/client/door.js").Receipt} Receipt
  */
 
 /**
@@ -58,7 +58,7 @@ export class SharedRoom extends Emitter {
    * opening: not heard from yet. live: in step with the gateway. away: it is not reached; what is missed comes later.
    * failed: it may not be heard, for `failure`. closed: by `close`.
    *
-   * @type {import("../js/door.js").RoomPhase}
+   * @type {import("../js/client/door.js").RoomPhase}
    */
   state = "opening";
   /** Why it is not heard, in the state `failed`: an error code of the protocol, or `readingLost`. */
@@ -83,7 +83,7 @@ export class SharedRoom extends Emitter {
   /**
    * Made by `Parley.room`.
    *
-   * @param {{core: import("../js/door.js").Core, connection: import("../js/connection.js").Connection, name: string,
+   * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, name: string,
    *   isPresent: boolean, from: RoomPosition | undefined, closed: () => void}} parts
    */
   constructor({ core, connection, name, isPresent, from, closed }) {

@@ -1,8 +1,8 @@
 // The operator's page: signing in with an API key, then figures and lists, asked for again and again.
 
-import { announce, byId, openDialog, toast } from "../dialogs.js";
-import { RequestError, authorise, request } from "../http.js";
-import { setUpThemeSwitch } from "../themeswitch.js";
+import { announce, byId, openDialog, toast } from "../shell/dialogs.js";
+import { RequestError, authorise, request } from "../client/http.js";
+import { setUpThemeSwitch } from "../shell/themeswitch.js";
 import { messageOf } from "../words.js";
 import { Charts } from "./charts.js";
 import { duration } from "./figures.js";

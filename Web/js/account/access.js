@@ -1,0 +1,295 @@
+// Whose rights this tab speaks with: a token of the person's own, that of a shared link, or none.
+//
+// Tokens come in the part of the address behind "#", which is sent to no server and stands in no log:
+//
+//   #token=…   the person's own. It is taken out of the address at once.
+//   #share=…   a shared link's. It stays, for the address is the link.
+//   #s=…       the key of a short link, which the server gives the token for (shortlink.js). It stays, too.
+//   #invite=…  none yet: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
+//
+// A third way is a password, a fourth an identity provider (provider.js); with both comes a token for getting
+// new ones (login.js).
+//
+// All live in `sessionStorage`, so that a reload keeps them and another person at this browser does
+// not find them. Tabs of this page hand the person's own token to each other when one asks, and tell each other
+// when the person signs out.
+
+import { Emitter } from "../emitter.js";
+
+/**
+ * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if whoever
+ *   gave the token said it. Kept: the browser has the token for new ones in a cookie.
+ * @typedef {OwnToken & {isLink: boolean, key?: string}} Pass With the key of a short link.
+ * @typedef {{sub?: string, name?: string, exp?: number}} Claims
+ */
+
+const passKey = "parley.access";
+/** Where a tab knows over its next load that its person has signed out. */
+const outKey = "parley.signed-out";
+const channelName = "parley.access";
+
+/** In the address behind "#": a note that the server has yet to make, by its key. */
+export const newPlace = "new";
+/** In the address behind "#": the heading that is to be shown. */
+export const headingPlace = "heading";
+
+/**
+ * What the address says behind "#".
+ *
+ * @param {string} hash
+ * @returns {{token?: string, share?: string, key?: string, invite?: string, isHistory: boolean, isNew: boolean,
+ *   newKey?: string, heading?: string, isSignedIn: boolean, signInProblem?: string}}
+ */
+export function fragmentOf(hash) {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  return {
+    token: fields.get("token") || undefined,
+    share: fields.get("share") || undefined,
+    key: fields.get("s") || undefined,
+    invite: fields.get("invite") || undefined,
+    isHistory: fields.has("history"),
+    isNew: fields.has(newPlace),
+    newKey: fields.get(newPlace) || undefined,
+    heading: fields.get(headingPlace) || undefined,
+    isSignedIn: fields.has("signed-in"),
+    signInProblem: fields.get("sign-in-problem") ?? undefined,
+  };
+}
+
+/**
+ * All that a token says, as it was written.
+ *
+ * @param {string} token
+ * @returns {Record<string, unknown> | undefined} Undefined if it is none.
+ */
+function payloadOf(token) {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const bytes = Uint8Array.from(
+      atob((parts[1] ?? "").replace(/-/g, "+").replace(/_/g, "/")),
+      (unit) => unit.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return claims === null || typeof claims !== "object" ? undefined : claims;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a token says of its bearer and its end. To be shown to them, never to be relied on: only the
+ * server can tell whether it is true.
+ *
+ * @param {string} token
+ * @returns {Claims | undefined} Undefined if it is none.
+ */
+export function claimsOf(token) {
+  const claims = payloadOf(token);
+  if (!claims) return undefined;
+  const { sub, name, exp } = claims;
+  return {
+    sub: typeof sub === "string" ? sub : undefined,
+    name: typeof name === "string" ? name : undefined,
+    exp: typeof exp === "number" && Number.isFinite(exp) ? exp : undefined,
+  };
+}
+
+/**
+ * The token in what people paste: there may be a label before it, and line breaks within.
+ *
+ * @param {string} text
+ */
+export function tokenIn(text) {
+  const token = text.trim().replace(/^(authorization:\s*)?bearer\s+/i, "").replace(/\s+/g, "");
+  const link = /[#&?](?:token)=([^&]+)/.exec(token);
+  return link?.[1] ?? token;
+}
+
+/**
+ * changed: another token counts from now on. offered: another tab has one for the same person. signedOut: in
+ * another tab, this person has.
+ *
+ * @extends {Emitter<{changed: void, offered: OwnToken, signedOut: void}>}
+ */
+export class Access extends Emitter {
+  /** @type {Pass | undefined} */
+  pass;
+
+  #storage;
+  /** @type {BroadcastChannel | undefined} */
+  #channel;
+  /** Whether the page is about to be loaded anew. What is on it is its former person's until then. */
+  #hasLeft = false;
+  /** Whether the person has signed out, and nobody has signed in since: no tab brings a token of itself then. */
+  #isOut;
+  /** @type {string | undefined} The token that another tab had. */
+  #offered;
+
+  /**
+   * @param {object} options
+   * @param {{hash: string}} options.location
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
+   * @param {BroadcastChannel} [options.channel] To the other tabs.
+   * @param {{key: string, token: string}} [options.link] A short link that was opened.
+   */
+  constructor({ location, storage, channel, link }) {
+    super();
+    this.#storage = storage;
+    this.#channel = channel;
+    this.pass = this.#stored();
+    this.#isOut = this.#read(outKey) !== undefined;
+    const { token, share } = fragmentOf(location.hash);
+    if (token) this.take({ token });
+    else if (share) this.#become({ token: share, isLink: true });
+    else if (link) this.#become({ ...link, isLink: true });
+    channel?.addEventListener("message", ({ data }) => this.#heard(data));
+  }
+
+  get token() {
+    return this.pass?.token;
+  }
+
+  /** Whether the person has signed out in this browser, and nobody has signed in since. */
+  get isOut() {
+    return this.#isOut;
+  }
+
+  get isLink() {
+    return this.pass?.isLink ?? false;
+  }
+
+  get claims() {
+    return this.pass ? claimsOf(this.pass.token) : undefined;
+  }
+
+  /**
+   * Whether the token says that it has ended.
+   *
+   * @param {number} [now] Milliseconds.
+   */
+  hasEnded(now = Date.now()) {
+    const end = this.claims?.exp;
+    return end !== undefined && end * 1000 <= now;
+  }
+
+  /** Whether the person has a password of this server's: tokens for getting new ones say what they came by. */
+  get hasPassword() {
+    const { refreshToken, token, isKept } = this.pass ?? {};
+    if (isKept) return token !== undefined && payloadOf(token)?.aud === "parley:user";
+    return refreshToken !== undefined && payloadOf(refreshToken)?.aud === "parley:refresh";
+  }
+
+  /** What has to stand in the address of a note, behind "#", for it to open again. */
+  get fragment() {
+    if (this.pass?.key) return `s=${this.pass.key}`;
+    return this.isLink ? `share=${this.token}` : "";
+  }
+
+  /** @param {OwnToken} own */
+  take({ token, refreshToken, isKept, name }) {
+    if (this.#hasLeft) return;
+    const isSignIn = !this.pass && token !== this.#offered;
+    this.#become({ token, isLink: false, refreshToken, isKept, name });
+    this.#isOut = false;
+    this.#store(outKey, undefined);
+    this.#channel?.postMessage({ token, refreshToken, isKept, name, isSignIn });
+  }
+
+  /** Asks the other tabs for a token, when the server wants one and there is none. */
+  ask() {
+    if (!this.#isOut) this.#channel?.postMessage({ isWanted: true });
+  }
+
+  /**
+   * Gives up the token, or the link, from the next load of the page on. With a token of their own, the person has
+   * signed out in all tabs.
+   *
+   * @param {object} options
+   * @param {OwnToken} [options.next] Another person's, with which the page goes on.
+   * @param {boolean} [options.isHere] Whether it concerns this tab alone.
+   */
+  leave({ next, isHere = false } = {}) {
+    this.#hasLeft = true;
+    this.#store(passKey, next && JSON.stringify({ ...next, isLink: false }));
+    if (!this.pass || this.isLink || next) return;
+    this.#store(outKey, "true");
+    if (!isHere) this.#channel?.postMessage({ signedOut: this.claims?.sub ?? "" });
+  }
+
+  /** @param {Pass} pass */
+  #become(pass) {
+    if (pass.token === this.pass?.token) return;
+    this.pass = pass;
+    this.#store(passKey, JSON.stringify(pass));
+    this.emit("changed", undefined);
+  }
+
+  /** @param {string} key @param {string | undefined} value */
+  #store(key, value) {
+    try {
+      if (value === undefined) this.#storage.removeItem(key);
+      else this.#storage.setItem(key, value);
+    } catch {
+      // It lasts as long as the page then.
+    }
+  }
+
+  /** @param {string} key */
+  #read(key) {
+    try {
+      return this.#storage.getItem(key) ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @returns {Pass | undefined} */
+  #stored() {
+    try {
+      const { token, isLink, key, refreshToken, isKept, name } = JSON.parse(this.#read(passKey) ?? "");
+      return typeof token === "string" ? { token, isLink: isLink === true, key, refreshToken, isKept, name } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param {any} data From another tab of this page. */
+  #heard(data) {
+    if (this.#hasLeft) return;
+    if (typeof data?.signedOut === "string") {
+      if (this.pass && !this.isLink && (this.claims?.sub ?? "") === data.signedOut) this.emit("signedOut", undefined);
+    } else if (data?.isWanted && this.pass && !this.isLink && !this.hasEnded()) {
+      const { token, refreshToken, isKept, name } = this.pass;
+      this.#channel?.postMessage({ token, refreshToken, isKept, name });
+    } else if (typeof data?.token === "string" && data.token !== this.token && !this.isLink) {
+      const own = this.claims;
+      if (this.#isOut && !data.isSignIn) return;
+      if (own && own.sub !== claimsOf(data.token)?.sub) return;
+      // Only a token that lasts longer is worth changing to.
+      if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
+      const { token, refreshToken, isKept, name } = data;
+      this.#offered = token;
+      this.emit("offered", { token, refreshToken, isKept, name });
+    }
+  }
+}
+
+/**
+ * What a tab with this storage has had before, whatever its address says now.
+ *
+ * @param {Pick<Storage, "getItem">} storage
+ * @returns {{token: string, key?: string} | undefined}
+ */
+export function formerPass(storage) {
+  try {
+    const { token, key } = JSON.parse(storage.getItem(passKey) ?? "");
+    return typeof token === "string" ? { token, key } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns {BroadcastChannel | undefined} */
+export const channelBetweenTabs = () =>
+  typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel(channelName);

@@ -1,0 +1,61 @@
+// Signing in at servers that have users of their own, or an identity provider: a password for a token, and for
+// one that is good for getting new ones.
+
+import { RequestError, request } from "../client/http.js";
+
+/** @typedef {import("./access.js").OwnToken} OwnToken */
+
+/**
+ * What such a server answers, with status 200 for most errors.
+ *
+ * @param {any} answer
+ * @returns {OwnToken}
+ */
+function tokenFrom(answer) {
+  const { accessToken, refreshToken, kept } = answer?.data?.tokens ?? {};
+  if (answer?.hasError || typeof accessToken !== "string") {
+    throw new RequestError(401, answer?.code);
+  }
+  return { token: accessToken, refreshToken, ...(kept && { isKept: true }), name: answer.data.response?.name };
+}
+
+/** @param {{email: string, password: string, keep: boolean}} fields Whether the browser keeps the session. */
+export const logIn = async (fields) => tokenFrom(await request("/api/user/login", "POST", fields));
+
+/** @param {{invitation: string, email: string, password: string, name?: string, keep?: boolean}} fields */
+export const joinBy = async (fields) => tokenFrom(await request("/api/user/join", "POST", fields));
+
+/** @param {{email: string, password: string, newPassword: string, keep?: boolean}} fields */
+export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
+
+/** @param {string} [refreshToken] Without one, that which the browser keeps counts. */
+export const renew = async (refreshToken) =>
+  tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
+
+/**
+ * Ends the session.
+ *
+ * @param {string} [refreshToken] As for `renew`.
+ */
+export const logOut = (refreshToken) => request("/api/user/logout", "POST", { refreshToken });
+
+/**
+ * Takes the tokens of who has come back from the identity provider, which the server has for this browser.
+ *
+ * @param {boolean} keep Whether the browser keeps the session.
+ */
+export const takeTokens = async (keep) => tokenFrom(await request("/api/user/provider", "POST", { keep }));
+
+/**
+ * How people sign in here, beside with a token.
+ *
+ * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>}
+ */
+export async function waysToSignIn() {
+  try {
+    const { password, provider } = await request("/api/user/ways");
+    return { password: password === true, provider };
+  } catch {
+    return { password: false };
+  }
+}

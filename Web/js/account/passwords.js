@@ -1,0 +1,136 @@
+// Becoming a user by an invitation, and another password for oneself. A part that is fetched when it is needed.
+
+import { byId, openDialog, toast } from "../shell/dialogs.js";
+import { changePassword as change, joinBy } from "./login.js";
+import { t } from "../shell/language.js";
+import { access } from "../session.js";
+import { signIn } from "./signin.js";
+import { messageOf } from "../words.js";
+
+/** The shortest password that the server takes. */
+const lengthMin = 8;
+
+/**
+ * @typedef {{name: string, label: string, type?: string, autocomplete: string, isOptional?: boolean,
+ *   value?: string}} Field One with a value is for the browser's store of passwords, and not shown.
+ */
+
+/** @param {Field} field */
+function inputFor({ name, type = "text", autocomplete, isOptional = false, value }) {
+  const input = document.createElement("input");
+  Object.assign(input, { name, type, autocomplete, required: !isOptional, spellcheck: false, maxLength: 200 });
+  if (type === "text") input.dir = "auto";
+  if (name === "email") input.setAttribute("autocapitalize", "off");
+  if (autocomplete === "new-password") input.minLength = lengthMin;
+  if (value !== undefined) Object.assign(input, { value, readOnly: true, hidden: true });
+  return input;
+}
+
+/**
+ * Asks for something with a password in it.
+ *
+ * @param {object} question
+ * @param {string} question.title
+ * @param {string} question.text
+ * @param {Field[]} question.fields
+ * @param {string} question.yes
+ * @param {(values: Record<string, string>) => Promise<string | undefined>} question.submit Says what is wrong; closes
+ *   the dialog otherwise.
+ */
+function ask({ title, text, fields, yes, submit }) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "dialog";
+  const form = document.createElement("form");
+  form.method = "dialog";
+  const heading = document.createElement("h2");
+  heading.id = "password-title";
+  heading.textContent = title;
+  dialog.setAttribute("aria-labelledby", heading.id);
+  const words = document.createElement("p");
+  words.textContent = text;
+  const problem = document.createElement("p");
+  problem.className = "problem";
+  problem.id = "password-problem";
+  problem.setAttribute("role", "alert");
+  const inputs = fields.map(inputFor);
+  const rows = fields.map(({ label, value }, index) => {
+    const input = /** @type {HTMLInputElement} */ (inputs[index]);
+    if (value !== undefined) return input;
+    input.setAttribute("aria-describedby", problem.id);
+    const row = document.createElement("label");
+    row.className = "field";
+    const caption = document.createElement("span");
+    caption.textContent = label;
+    row.append(caption, input);
+    return row;
+  });
+  const no = document.createElement("button");
+  Object.assign(no, { className: "button", type: "button", textContent: t("signIn.notNow") });
+  no.dataset.close = "";
+  const confirm = document.createElement("button");
+  Object.assign(confirm, { className: "button primary", type: "submit", textContent: yes });
+  const buttons = document.createElement("div");
+  buttons.className = "dialog-buttons";
+  buttons.append(no, confirm);
+  form.append(heading, words, ...rows, problem, buttons);
+  dialog.append(form);
+  document.body.append(dialog);
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    confirm.disabled = true;
+    problem.textContent = "";
+    try {
+      problem.textContent =
+        (await submit(Object.fromEntries(inputs.map((input) => [input.name, input.value])))) ?? "";
+    } catch (error) {
+      problem.textContent = messageOf(error);
+    } finally {
+      confirm.disabled = false;
+    }
+    if (!problem.textContent) dialog.close("confirm");
+  };
+  void openDialog(dialog).finally(() => dialog.remove());
+}
+
+/** @param {string} invitation The token of a link. */
+export function join(invitation) {
+  // It may have opened by itself meanwhile.
+  /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
+  ask({
+    title: t("join.title"),
+    text: t("join.text"),
+    fields: [
+      { name: "email", label: t("join.email"), autocomplete: "username" },
+      { name: "name", label: t("join.name"), autocomplete: "name", isOptional: true },
+      { name: "password", label: t("join.password"), type: "password", autocomplete: "new-password" },
+    ],
+    yes: t("join.yes"),
+    submit: async ({ email = "", name = "", password = "" }) => {
+      const shown = name.trim();
+      return signIn(await joinBy({ invitation, email: email.trim(), password, ...(shown && { name: shown }) }));
+    },
+  });
+}
+
+/** Asks for the password until now and a new one. */
+export function changePassword() {
+  const email = access.claims?.sub ?? "";
+  ask({
+    title: t("password.title"),
+    text: t("password.text"),
+    fields: [
+      { name: "email", label: "", autocomplete: "username", value: email },
+      { name: "password", label: t("password.old"), type: "password", autocomplete: "current-password" },
+      { name: "newPassword", label: t("password.new"), type: "password", autocomplete: "new-password" },
+    ],
+    yes: t("password.yes"),
+    submit: async ({ password = "", newPassword = "" }) => {
+      const own = await change({ email, password, newPassword, keep: access.pass?.isKept });
+      // At once: the server ends the connection of the token until now, and this one gets the next.
+      access.take(own);
+      const problem = await signIn(own);
+      if (!problem) toast(t("password.changed"));
+      return problem;
+    },
+  });
+}

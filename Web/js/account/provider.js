@@ -1,0 +1,61 @@
+// Signing in at an identity provider: this tab leaves for it, and comes back to where it was.
+//
+// The server sends people back to the page's own address, with one of these behind "#":
+//
+//   #signed-in            it has tokens for this browser, which the page asks for
+//   #sign-in-problem=…    it has none, for this reason
+
+import { fragmentOf } from "./access.js";
+import { home } from "../base.js";
+
+/** Where a tab knows over its way to the provider what it showed. */
+const placeKey = "parley.place";
+/** Where it knows whether the browser is to keep the session. */
+const keepKey = "parley.keep";
+
+/**
+ * Remembers what this tab shows, for when it comes back.
+ *
+ * @param {boolean} keep Whether the browser keeps the session.
+ */
+export function leaveForProvider(keep) {
+  try {
+    sessionStorage.setItem(placeKey, location.pathname + location.hash);
+    if (keep) sessionStorage.setItem(keepKey, "true");
+    else sessionStorage.removeItem(keepKey);
+  } catch {
+    // It comes back to the list then.
+  }
+}
+
+/** Whether the browser is to keep the session of who comes back. */
+export function isToBeKept() {
+  try {
+    return sessionStorage.getItem(keepKey) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {string} What the tab showed before; the list, if that is not known. */
+function formerPlace() {
+  try {
+    const place = sessionStorage.getItem(placeKey) ?? "";
+    sessionStorage.removeItem(placeKey);
+    return place.startsWith(home) && new URL(place, location.href).origin === location.origin ? place : home;
+  } catch {
+    return home;
+  }
+}
+
+/**
+ * Whether this tab has just come back, and how; puts back into the address what it showed before.
+ *
+ * @returns {{problem?: string} | undefined}
+ */
+export function comeBack() {
+  const { isSignedIn, signInProblem } = fragmentOf(location.hash);
+  if (!isSignedIn && signInProblem === undefined) return undefined;
+  history.replaceState(null, "", formerPlace());
+  return { problem: signInProblem };
+}

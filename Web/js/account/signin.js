@@ -1,0 +1,336 @@
+// Getting in, staying in, and what to say when the server does not let this page in.
+
+import { accessCodes } from "../client/connection.js";
+import { claimsOf, tokenIn } from "./access.js";
+import { byId, openDialog } from "../shell/dialogs.js";
+import { hasThings } from "../offline/drawer.js";
+import { allPending, forgetIdentity, rememberIdentity } from "../client/identity.js";
+import { isKey, t } from "../shell/language.js";
+import { withLimit } from "../limit.js";
+import { logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
+import { notes } from "../notes/opennotes.js";
+import { page } from "../page.js";
+import { problemText } from "../shell/problems.js";
+import { isToBeKept, leaveForProvider } from "./provider.js";
+import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "../session.js";
+import { messageOf } from "../words.js";
+
+/**
+ * When the token ends; milliseconds. Known shortly before.
+ *
+ * @type {number | undefined}
+ */
+export let endsAt;
+
+/** The person has seen that the end is near. */
+export function forgetEnd() {
+  endsAt = undefined;
+  page.emit("access", undefined);
+}
+
+/** While a new token is on its way. */
+let isRenewing = false;
+/** Whether the token at hand was got by the one for getting new ones, and not proved good since. */
+let isRenewed = false;
+
+/** While the server looks at a token. */
+let isSigningIn = false;
+
+/** @type {any} */
+let renewTimer;
+
+/** How long other tabs have to say that they have a newer token; milliseconds. */
+const askWithin = 300;
+
+/** Asks the other tabs first: a token for new ones is good once, and this tab's may be an old one. */
+async function newestToken() {
+  const own = access.token;
+  access.ask();
+  await new Promise((resolve) => setTimeout(resolve, askWithin));
+  return access.token !== own;
+}
+
+/**
+ * Gets a new token without asking the person, where that is possible.
+ *
+ * @param {object} options
+ * @param {boolean} [options.isFirst] Whether this tab has none yet: the browser may keep a session.
+ */
+async function renewToken({ isFirst = false } = {}) {
+  const { refreshToken, isKept } = access.pass ?? {};
+  if ((!refreshToken && !isKept && !isFirst) || isRenewing || isRenewed) return false;
+  isRenewing = true;
+  try {
+    if (refreshToken && (await newestToken())) return true;
+    const own = await renew(refreshToken);
+    // Near the end of a session there is none that lasts longer.
+    if (connection.isOnline && (claimsOf(own.token)?.exp ?? Infinity) <= (access.claims?.exp ?? 0)) return false;
+    isRenewed = true;
+    return (await signIn(own)) === undefined;
+  } catch {
+    return false;
+  } finally {
+    isRenewing = false;
+    page.emit("access", undefined);
+  }
+}
+
+/** Why the identity provider has not let the person in, until they have seen it. */
+let providerProblem = "";
+
+/** Takes the tokens of who has come back from the identity provider, or what to say in their place. */
+export async function arrive() {
+  if (!comeback) return;
+  if (comeback.problem !== undefined) {
+    const key = `provider.${comeback.problem}`;
+    providerProblem = isKey(key) ? t(key) : t("provider.misbehaves");
+    return;
+  }
+  try {
+    providerProblem = (await signIn(await takeTokens(isToBeKept()))) ?? "";
+  } catch (error) {
+    providerProblem = messageOf(error);
+  }
+}
+
+const badToken = t("access.badToken");
+
+/**
+ * Why the server does not let this page in, and what can be done about it.
+ *
+ * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
+ *   | undefined}
+ */
+export function accessTrouble() {
+  const { state, code } = connection.status;
+  if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
+  const button = { label: t("signIn"), run: () => void askForToken() };
+  if (access.isLink) {
+    return {
+      state: t("access.linkEnded"),
+      title: t("access.linkEndedTitle"),
+      text: t("access.linkEndedText"),
+      button: { label: t("access.withoutLink"), run: () => void leaveAccess() },
+    };
+  }
+  if (!access.pass) {
+    return {
+      state: t("access.notSignedIn"),
+      title: t("access.notSignedInTitle"),
+      text: t("access.notSignedInText"),
+      button,
+    };
+  }
+  if (code === accessCodes.ended || access.hasEnded()) {
+    return {
+      state: t("access.signedOut"),
+      title: t("access.endedTitle"),
+      text: t("access.endedText"),
+      button,
+    };
+  }
+  if (code === accessCodes.revoked) {
+    return {
+      state: t("access.signedOut"),
+      title: t("access.revokedTitle"),
+      text: t("access.revokedText"),
+      button,
+    };
+  }
+  return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
+}
+
+/** How long leaving waits for the browser to remove copies; milliseconds. */
+const forgetWithin = 3_000;
+
+/**
+ * Forgets the token, or the link, and starts anew without.
+ *
+ * @param {object} options
+ * @param {boolean} [options.isHere] Whether the other tabs know of it already.
+ */
+export async function leaveAccess({ isHere = false } = {}) {
+  const { refreshToken, isKept, isLink } = access.pass ?? {};
+  if (!isHere && !isLink && (refreshToken || isKept)) {
+    // Whether the server hears of it or not, this browser forgets.
+    await withLimit(logOut(refreshToken).catch(() => undefined), forgetWithin, undefined);
+  }
+  // The other tabs hear of it before this one's copies go, and so keep nothing afterwards.
+  access.leave({ isHere });
+  if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
+  // Again, for a tab that was being loaded has not heard it.
+  access.leave({ isHere });
+  forgetIdentity();
+  // The address may have the link.
+  history.replaceState(null, "", location.pathname);
+  location.reload();
+}
+
+/**
+ * Gives the connection that stands another token.
+ *
+ * @param {string} token
+ * @returns {Promise<string | undefined>} The code of the error; "unreachable" if no connection stands, or it ended
+ *   before the server had answered.
+ */
+async function refresh(token) {
+  isSigningIn = true;
+  try {
+    return await connection.refresh(token);
+  } finally {
+    isSigningIn = false;
+  }
+}
+
+/**
+ * @param {import("./access.js").OwnToken} own
+ * @returns {Promise<string | undefined>} Why not, if the server said so at once.
+ */
+export async function signIn(own) {
+  const problem = await refresh(own.token);
+  // A connection that ended meanwhile, as that of a password until now does, is no reason: the next one has this token.
+  if (problem !== undefined && problem !== "unreachable") {
+    return problem === "unauthorised" ? badToken : problemText(problem, 0);
+  }
+  if (problem === undefined) {
+    access.take(own);
+    isRenewed = false;
+    for (const note of notes.values()) note.reopen();
+    void list.refresh();
+  } else {
+    const isNew = !access.pass;
+    if (!isNew && ownerOf(own.token) !== ownerNow()) {
+      // What is on this page is the former person's, and is kept as theirs: the page starts without it.
+      access.leave({ next: own });
+      forgetIdentity();
+      location.reload();
+      return undefined;
+    }
+    access.take(own);
+    if (isNew && (allPending(ownerNow()).length > 0 || hasThings(localStorage, ownerNow()))) {
+      // A tab that is gone left edits of this person: the page starts with them.
+      location.reload();
+      return undefined;
+    }
+    if (connection.status.state === "waiting") connection.retryNow();
+    else connection.start();
+  }
+  endsAt = undefined;
+  page.emit("access", undefined);
+  return undefined;
+}
+
+/** Asks the person for a password, where the server has users, or for a token. */
+export async function askForToken() {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("sign-in"));
+  if (dialog.open) return;
+  const field = /** @type {HTMLTextAreaElement} */ (byId("sign-in-token"));
+  const email = /** @type {HTMLInputElement} */ (byId("sign-in-email"));
+  const password = /** @type {HTMLInputElement} */ (byId("sign-in-password"));
+  const keep = /** @type {HTMLInputElement} */ (byId("sign-in-keep"));
+  const otherwise = byId("sign-in-otherwise");
+  const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
+  const trouble = accessTrouble();
+  byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
+  byId("sign-in-text").textContent = trouble?.text ?? "";
+  const problem = byId("sign-in-problem");
+  const atProvider = /** @type {HTMLAnchorElement} */ (byId("sign-in-provider"));
+  const ways = await waysToSignIn();
+  // Meanwhile another dialog may have opened, or the person may be in.
+  if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
+  let isByToken = false;
+  const choose = (/** @type {boolean} */ byToken) => {
+    isByToken = byToken;
+    const byPassword = !byToken && ways.password;
+    byId("sign-in-by-provider").hidden = byToken || !ways.provider;
+    byId("sign-in-by-token").hidden = !byToken;
+    byId("sign-in-by-password").hidden = !byPassword;
+    byId("sign-in-kept").hidden = byToken || (!ways.password && !ways.provider);
+    yes.hidden = !byToken && !byPassword;
+    field.required = byToken;
+    email.required = password.required = byPassword;
+    const another = t(ways.provider ? "signIn.otherwise" : "signIn.withPassword");
+    otherwise.textContent = byToken ? another : t("signIn.withToken");
+    problem.textContent = "";
+    (byToken ? field : ways.provider ? atProvider : email.value ? password : email).focus();
+  };
+  if (ways.provider) {
+    atProvider.textContent = t("signIn.with", { name: ways.provider.name });
+    atProvider.href = ways.provider.address;
+    atProvider.onclick = () => leaveForProvider(keep.checked);
+  }
+  otherwise.onclick = () => choose(!isByToken);
+  field.value = password.value = "";
+  /** @type {HTMLFormElement} */ (dialog.querySelector("form")).onsubmit = async (event) => {
+    event.preventDefault();
+    const token = tokenIn(field.value);
+    if (isByToken && !claimsOf(token)) {
+      problem.textContent = t("signIn.noToken");
+      field.focus();
+      return;
+    }
+    yes.disabled = true;
+    problem.textContent = "";
+    try {
+      const own = isByToken ? { token } : await logIn({ email: email.value.trim(), password: password.value, keep: keep.checked });
+      problem.textContent = (await signIn(own)) ?? "";
+    } catch (error) {
+      problem.textContent = messageOf(error);
+    } finally {
+      yes.disabled = false;
+    }
+    if (problem.textContent) (isByToken ? field : password).select();
+    else dialog.close();
+  };
+  const isTokenAlone = !ways.password && !ways.provider;
+  otherwise.hidden = isTokenAlone;
+  void openDialog(dialog);
+  choose(isTokenAlone);
+  problem.textContent = providerProblem;
+  providerProblem = "";
+}
+
+/** The server does not let this page in: what can be done without the person is done first. */
+async function letIn() {
+  if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
+  if (!access.pass) access.ask();
+  // Over a text, or another dialog, nothing opens by itself.
+  if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
+}
+
+/** Watches the line and the other tabs for what concerns this person's rights. */
+export function setUpSignIn() {
+  connection.on("welcome", () => {
+    if (connection.identity) rememberIdentity(connection.identity);
+    endsAt = undefined;
+    isRenewed = false;
+    /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
+    page.emit("access", undefined);
+  });
+  connection.on("expiring", (time) => {
+    const tell = () => {
+      endsAt = time;
+      page.emit("access", undefined);
+    };
+    if (!access.pass?.refreshToken && !access.pass?.isKept) {
+      tell();
+      return;
+    }
+    // In the middle of the time that is left, as far as this clock can be trusted.
+    const delay = Math.min(Math.max((time - Date.now()) / 2, 1_000), 30_000);
+    clearTimeout(renewTimer);
+    renewTimer = setTimeout(async () => {
+      if (connection.isOnline && !(await renewToken()) && connection.isOnline) tell();
+    }, delay);
+  });
+  connection.on("lost", () => (endsAt = undefined));
+  connection.on("status", ({ state }) => {
+    if (state === "stopped" && accessTrouble()) void letIn();
+  });
+  connection.on("access", () => void list.refresh());
+  access.on("offered", (own) => {
+    if (access.pass || accessTrouble()) void signIn(own);
+  });
+  access.on("signedOut", () => void leaveAccess({ isHere: true }));
+  byId("sign-out").addEventListener("click", () => void leaveAccess());
+}

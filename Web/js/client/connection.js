@@ -1,0 +1,459 @@
+// What the client core (door.js) asks for, done: the socket, the clock, the browser's storage; and what it says of
+// the line, told to the page. The rules of the protocol are all in the core.
+//
+// Each event's actions are done in their order, those of one event before those of the next, whatever the page does
+// when it hears of them. What the core says of states is taken over first, so that whoever is told sees them all.
+
+import { Emitter } from "../emitter.js";
+
+/**
+ * @typedef {import("./door.js").Core} Core
+ * @typedef {import("./door.js").Action} Action
+ * @typedef {import("./door.js").NoteAction} NoteAction
+ * @typedef {import("./door.js").RoomAction} RoomAction
+ * @typedef {import("./door.js").EventKind} EventKind
+ * @typedef {{kind: "call", tell: () => void}} Call
+ * @typedef {{id: string, resumeToken: string}} ClientIdentity
+ * @typedef {"connecting" | "online" | "waiting" | "stopped"} ConnectionState
+ * @typedef {{state: ConnectionState, retryAt?: number, code?: number}} ConnectionStatus
+ * @typedef {{demo: boolean, limits: {messageBytesMax: number, documentScalarsMax: number}, personId: string}} Welcome
+ */
+
+const subprotocol = "parley.v1";
+
+/** Close codes about tokens: none or no valid one, one that has ended, one that was taken back. */
+export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
+
+/** The code of a server that does not understand this client, or is not understood: the close code badMessage. */
+export const otherVersionCode = 4500;
+/** What answers a hello that is not understood, and what the core says of an answer that is not. */
+const versionErrors = ["badMessage", "unknownType"];
+/** The code of a server that refuses this client for another reason, without a close code. */
+const refusedCode = 4999;
+
+/** Messages are held back for a change that was asked for over HTTP for at most so long (milliseconds), … */
+const holdWithin = 10_000;
+/** … and at most so many. */
+const heldMax = 500;
+
+/**
+ * @typedef {object} Surroundings What a test replaces.
+ * @property {(url: string, protocols: string[]) => WebSocket} open
+ * @property {(callback: () => void, delay: number) => any} setTimeout
+ * @property {(timer: any) => void} clearTimeout
+ * @property {() => number} now Milliseconds of a clock that is never set back.
+ * @property {() => number} random 0 ..< 1.
+ */
+
+/** @type {Surroundings} */
+const browser = {
+  open: (url, protocols) => new WebSocket(url, protocols),
+  setTimeout: (callback, delay) => setTimeout(callback, delay),
+  clearTimeout: (timer) => clearTimeout(timer),
+  now: () => performance.now(),
+  random: () => Math.random(),
+};
+
+/**
+ * An open note, as the connection sees it.
+ *
+ * @typedef {object} NoteEnd
+ * @property {(action: NoteAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: NoteAction) => void} perform
+ */
+
+/**
+ * A room that is used for more than to hear that it is live.
+ *
+ * @typedef {object} RoomEnd
+ * @property {(action: RoomAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: RoomAction) => void} perform
+ */
+
+/**
+ * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break. resource:
+ * one has changed. room: a room is heard from, again. document: a note's title is another, or it was deleted.
+ * access: this person's rights to a note are others.
+ *
+ * @typedef {{status: ConnectionStatus, welcome: Welcome, lost: void, expiring: number, resource: string,
+ *   room: string, document: {documentId: string, title?: string, deleted?: boolean}, access: string}} ConnectionEvents
+ */
+
+/** @extends {Emitter<ConnectionEvents>} */
+export class Connection extends Emitter {
+  /** @type {ConnectionStatus} */
+  status = { state: "stopped" };
+  /** @type {Welcome | undefined} */
+  welcome;
+  /** @type {ClientIdentity | undefined} */
+  identity;
+
+  #core;
+  #url;
+  #surroundings;
+  #token;
+  /** @type {string | undefined} The token that the core has. */
+  #givenToken;
+  /** @type {Map<string, ClientIdentity>} Who this client has been, by client id. */
+  #identities = new Map();
+  /** @type {Map<string, NoteEnd>} */
+  #notes = new Map();
+  /** @type {Map<string, RoomEnd>} */
+  #rooms = new Map();
+  /** @type {WebSocket | undefined} */
+  #socket;
+  /** @type {any} */
+  #timer;
+  /** @type {(Action | Call)[]} What is to be done, and is not done yet. */
+  #actions = [];
+  #isActing = false;
+  /** @type {string[] | undefined} Messages that are held back. */
+  #held;
+  /** How many have asked for that, and have not got their answer yet. */
+  #holds = 0;
+  /** @type {((problem: string | undefined) => void)[]} Those who wait for what becomes of a token. */
+  #refreshing = [];
+
+  /**
+   * @param {object} options
+   * @param {Core} options.core
+   * @param {string} options.url
+   * @param {() => {name: string, color: string}} options.profile
+   * @param {() => string | undefined} [options.token] Asked before each connection.
+   * @param {ClientIdentity} [options.identity] Who this client was before a reload.
+   * @param {Partial<Surroundings>} [options.surroundings]
+   */
+  constructor({ core, url, profile, token, identity, surroundings }) {
+    super();
+    this.#core = core;
+    this.#url = url;
+    this.#token = token ?? (() => undefined);
+    this.#surroundings = { ...browser, ...surroundings };
+    this.identity = identity;
+    if (identity) this.#identities.set(identity.id, identity);
+    core.create(profile(), Math.floor(this.#surroundings.random() * 2 ** 52), identity);
+  }
+
+  get isOnline() {
+    return this.status.state === "online";
+  }
+
+  start() {
+    this.#giveToken();
+    this.handle("start");
+  }
+
+  stop() {
+    this.handle("stop");
+  }
+
+  /** Tries again at once, instead of waiting for the delay to pass. */
+  retryNow() {
+    if (this.status.state === "waiting") this.handle("reachable");
+  }
+
+  /** Asks the server for a sign of life now: the network may have gone. */
+  probe() {
+    if (this.isOnline) this.handle("reachable");
+  }
+
+  /** The page may go away. */
+  suspend() {
+    this.handle("suspending");
+  }
+
+  /** @param {{name: string, color: string}} profile How others see this person from now on. */
+  tellProfile({ name, color }) {
+    this.handle("profile", name, color);
+  }
+
+  /**
+   * Hears from a room, from now on.
+   *
+   * @param {string} room
+   * @param {boolean} [isPresent] Whether the person is seen there.
+   * @param {import("./door.js").RoomPosition} [from] The place that was heard last.
+   */
+  subscribe(room, isPresent = false, from = undefined) {
+    this.#act(this.#core.subscribe(this.#now, room, isPresent, from));
+  }
+
+  /**
+   * Goes on with a newer token of the same person, without a break.
+   *
+   * @param {string} token
+   * @returns {Promise<string | undefined>} The code of the error; undefined if the server took it.
+   */
+  refresh(token) {
+    if (!this.isOnline) return Promise.resolve("unreachable");
+    return new Promise((resolve) => {
+      this.#refreshing.push(resolve);
+      this.#givenToken = token;
+      this.handle("token", token);
+    });
+  }
+
+  /** @param {string} clientId */
+  identityOf(clientId) {
+    return this.#identities.get(clientId);
+  }
+
+  /**
+   * @param {string} id
+   * @param {NoteEnd} note
+   */
+  addNote(id, note) {
+    this.#notes.set(id, note);
+  }
+
+  /** @param {string} id */
+  removeNote(id) {
+    this.#notes.delete(id);
+  }
+
+  /**
+   * @param {string} name
+   * @param {RoomEnd} room
+   */
+  addRoom(name, room) {
+    this.#rooms.set(name, room);
+  }
+
+  /** @param {string} name */
+  removeRoom(name) {
+    this.#rooms.delete(name);
+  }
+
+  /**
+   * Holds back what the server says until that has answered something asked for over HTTP.
+   *
+   * @template Value
+   * @param {() => Promise<Value>} ask
+   * @param {(answer: Value) => void} before Called with the answer before what was held back is handled.
+   */
+  async holding(ask, before) {
+    this.#held ??= [];
+    this.#holds += 1;
+    const timer = this.#surroundings.setTimeout(() => this.#release(), holdWithin);
+    try {
+      before(await ask());
+    } finally {
+      this.#surroundings.clearTimeout(timer);
+      this.#holds -= 1;
+      if (this.#holds === 0) this.#release();
+    }
+  }
+
+  /**
+   * Calls this once all that the core has asked for so far is done: at once, unless that is going on.
+   *
+   * @param {() => void} tell
+   */
+  afterwards(tell) {
+    this.#act([{ kind: "call", tell }]);
+  }
+
+  /** @param {ClientIdentity} identity One that this client has taken over. */
+  addIdentity(identity) {
+    this.#identities.set(identity.id, identity);
+  }
+
+  /** @param {ClientIdentity} identity Under which edits are kept that no client has sent yet. */
+  setUnsentIdentity(identity) {
+    this.#identities.set("", identity);
+  }
+
+  #release() {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const text of held) this.handle("received", text);
+  }
+
+  // The core.
+
+  get #now() {
+    return Math.floor(this.#surroundings.now());
+  }
+
+  /**
+   * @param {EventKind} kind
+   * @param {...(string | number)} fields
+   */
+  handle(kind, ...fields) {
+    this.#act(this.#core.handle(this.#now, kind, ...fields));
+  }
+
+  /**
+   * @param {string} note
+   * @param {import("./door.js").TextChange[]} changes
+   */
+  edit(note, changes) {
+    this.#act(this.#core.edit(this.#now, note, changes));
+  }
+
+  /** @param {(Action | Call)[]} actions */
+  #act(actions) {
+    for (const action of actions) this.#take(action);
+    this.#actions.push(...actions);
+    if (this.#isActing) return;
+    this.#isActing = true;
+    try {
+      for (let action = this.#actions.shift(); action; action = this.#actions.shift()) this.#perform(action);
+    } finally {
+      this.#isActing = false;
+    }
+  }
+
+  /** @param {Action | Call} action */
+  #take(action) {
+    switch (action.kind) {
+      case "claim":
+        this.identity = { id: action.id, resumeToken: action.resumeToken };
+        this.#identities.set(action.id, this.identity);
+        break;
+      case "welcome":
+        this.welcome = { demo: action.demo, limits: action.limits, personId: action.personId };
+        break;
+      default:
+        if ("note" in action) this.#notes.get(action.note)?.take(action);
+        else if ("room" in action) this.#rooms.get(action.room)?.take(action);
+    }
+  }
+
+  /** @param {Action | Call} action */
+  #perform(action) {
+    switch (action.kind) {
+      case "connect":
+        this.#connect();
+        break;
+      case "disconnect":
+        this.#hangUp();
+        break;
+      case "send":
+        if (this.#socket?.readyState === 1) this.#socket.send(action.text);
+        break;
+      case "wake":
+        this.#wakeAt(action.at);
+        break;
+      case "line":
+        this.#become(action);
+        break;
+      case "welcome":
+        this.emit("welcome", { demo: action.demo, limits: action.limits, personId: action.personId });
+        break;
+      case "tokenEnds":
+        this.emit("expiring", action.at);
+        break;
+      case "refreshed":
+        this.#refreshed(action.problem || undefined);
+        break;
+      case "resource":
+        this.emit("resource", action.id);
+        break;
+      case "call":
+        action.tell();
+        break;
+      case "claim":
+      case "needToken":
+        break;
+      default:
+        if ("note" in action) {
+          this.#notes.get(action.note)?.perform(action);
+          break;
+        }
+        if (action.kind === "roomStatus" && action.phase === "live") this.emit("room", action.room);
+        this.#rooms.get(action.room)?.perform(action);
+    }
+  }
+
+  /** @param {number | undefined} at */
+  #wakeAt(at) {
+    this.#surroundings.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (at === undefined) return;
+    // The longest that a browser's timer takes.
+    const delay = Math.min(Math.max(0, at - this.#now), 2 ** 31 - 1);
+    this.#timer = this.#surroundings.setTimeout(() => this.handle("wake"), delay);
+  }
+
+  /** @param {{state: string, until: number, code: number, error: string}} line */
+  #become({ state, until, code, error }) {
+    const before = this.status.state;
+    if (state === before && state === "connecting") return;
+    this.status = { state: /** @type {ConnectionState} */ (state) };
+    if (state === "waiting") this.status.retryAt = Date.now() + until - this.#now;
+    if (error === "unauthorised") this.status.code = accessCodes.unauthorised;
+    else if (error) this.status.code = versionErrors.includes(error) ? otherVersionCode : refusedCode;
+    else if (code > 0) this.status.code = code;
+    if (before === "online") {
+      this.#refreshed("unreachable");
+      this.emit("lost", undefined);
+    }
+    this.emit("status", this.status);
+  }
+
+  // The socket, and the token.
+
+  #connect() {
+    this.#hangUp();
+    this.#giveToken();
+    /** @type {WebSocket} */
+    let socket;
+    try {
+      socket = this.#surroundings.open(this.#url, [subprotocol]);
+    } catch {
+      this.handle("closed", 1006);
+      return;
+    }
+    this.#socket = socket;
+    socket.onopen = () => this.handle("opened");
+    socket.onmessage = ({ data }) => {
+      if (typeof data === "string") this.#receive(data);
+    };
+    socket.onclose = ({ code }) => {
+      this.#release();
+      this.#hangUp();
+      this.handle("closed", code);
+    };
+    socket.onerror = () => {};
+  }
+
+  /** @param {string} text */
+  #receive(text) {
+    if (!this.#held) {
+      this.handle("received", text);
+      return;
+    }
+    this.#held.push(text);
+    if (this.#held.length > heldMax) this.#release();
+  }
+
+  /** Nothing of a connection that was given up is passed on. */
+  #hangUp() {
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (this.#held) this.#held = [];
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    try {
+      socket.close();
+    } catch {
+      // It was closed already.
+    }
+  }
+
+  #giveToken() {
+    const token = this.#token();
+    if (token === undefined || token === this.#givenToken) return;
+    this.#givenToken = token;
+    this.handle("token", token);
+  }
+
+  /** @param {string | undefined} problem */
+  #refreshed(problem) {
+    if (problem) this.#givenToken = undefined;
+    const waiting = this.#refreshing;
+    this.#refreshing = [];
+    for (const resolve of waiting) resolve(problem);
+  }
+}

@@ -1,0 +1,99 @@
+// Asking the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
+
+import { at } from "../base.js";
+import { problemText } from "../shell/problems.js";
+
+/** A refusal by the server, with a text for people as its message. */
+export class RequestError extends Error {
+  /**
+   * @param {number} status 0 when the server cannot be reached.
+   * @param {unknown} [code] Of the error.
+   */
+  constructor(status, code) {
+    super(problemText(code, status));
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** @type {() => string | undefined} */
+let tokenNow = () => undefined;
+
+/** @param {() => string | undefined} token Asked at every request. */
+export function authorise(token) {
+  tokenNow = token;
+}
+
+/**
+ * @param {string} path
+ * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
+ * @param {object | Blob} [body] JSON, or a file.
+ * @param {AbortSignal} [signal]
+ * @param {string} [key] What is asked for twice under one key is done once.
+ * @returns {Promise<any>}
+ */
+export async function request(path, method = "GET", body, signal, key) {
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (key !== undefined) headers["Idempotency-Key"] = key;
+  const token = tokenNow();
+  if (token) headers.Authorization = `Bearer ${token}`;
+  const isFile = body instanceof Blob;
+  if (body) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
+  /** @type {Response} */
+  let response;
+  try {
+    response = await fetch(at(path), {
+      method,
+      headers,
+      body: isFile ? body : body ? JSON.stringify(body) : undefined,
+      cache: "no-store",
+      signal,
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new RequestError(0);
+  }
+  const text = await response.text();
+  /** @type {any} */
+  let answer;
+  try {
+    answer = text ? JSON.parse(text) : undefined;
+  } catch {
+    // Not ours; the status says enough.
+  }
+  if (response.ok) return answer;
+  throw new RequestError(response.status, answer?.code);
+}
+
+/** Answers that ask to be asked again later are asked for again so often at most. */
+const triesMax = 8;
+
+/**
+ * A file of the server's, for the person whose page this is.
+ *
+ * @param {string} path
+ * @param {Record<string, string>} [headers]
+ * @param {RequestCache} [cache]
+ * @returns {Promise<Response | undefined>} Undefined if there is none.
+ */
+export async function authorised(path, headers = {}, cache = "no-store") {
+  const token = tokenNow();
+  for (let tries = 1; ; tries += 1) {
+    /** @type {Response} */
+    let response;
+    try {
+      response = await fetch(at(path), {
+        headers: token ? { ...headers, Authorization: `Bearer ${token}` } : headers,
+        cache,
+      });
+    } catch {
+      throw new RequestError(0);
+    }
+    if (response.ok) return response;
+    if (response.status === 404) return undefined;
+    if (![429, 503].includes(response.status) || tries === triesMax) throw new RequestError(response.status);
+    const seconds = Number(response.headers.get("retry-after")) || 1;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+  }
+}

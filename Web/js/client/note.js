@@ -1,0 +1,374 @@
+// One note as the page shows it: what the client core says of it, for the editor and all who draw; and what the core
+// has kept of it, in the browser's storage.
+
+import { Emitter } from "../emitter.js";
+
+/**
+ * @typedef {import("./door.js").Core} Core
+ * @typedef {import("./door.js").TextChange} TextChange
+ * @typedef {import("./door.js").NoteAction} NoteAction
+ * @typedef {import("./door.js").NoteStatus} NoteStatus
+ * @typedef {import("./connection.js").Connection} Connection
+ * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
+ * @typedef {{clientId: string, name: string, color: string, key: number, isWriting: boolean}} Person
+ * @typedef {{key: number, clientId: string, anchor: number, head: number}} PeerSelection
+ * @typedef {{code: string}} Refusal
+ */
+
+/**
+ * Unconfirmed edits as they outlive the page: as the core codes them, and whose they are to the server.
+ *
+ * @typedef {{identity: ClientIdentity, session: string}} Edits
+ */
+
+/**
+ * The server's text that they stand on: it is as long as the note, and stays the same for many edits. The
+ * tag tells one such text of a note from others.
+ *
+ * @typedef {{tag: string, read: () => string}} Base
+ * @typedef {Edits & {base?: string, title?: string}} Kept The text as `base`.
+ * @typedef {{session: string, text: string, title: string, access: "read" | "write"}} Copied A text of the server's,
+ *   without edits.
+ */
+
+/**
+ * reset: the editor starts from a new text. changes: to be made in it; `isOwn` says that this person asked
+ * for them, and may undo them. edited: it has made some. joined: it is known who is here. peers: others' carets may
+ * have moved. notice: to be told to the person.
+ *
+ * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void, joined: void, peers: void,
+ *   people: void, status: void, left: void, title: string,
+ *   notice: {kind: "rebased" | "storage" | "aside"}}} NoteEvents
+ */
+
+/** @type {NoteStatus} */
+const unknown = {
+  phase: "joining", failure: "", access: "write", unconfirmed: 0, refusal: "", isKeepFailing: false,
+};
+
+/** @extends {Emitter<NoteEvents>} */
+export class Note extends Emitter {
+  documentId;
+  title = "";
+  /** Whether there is a text to show; `text` itself has to be copied each time. */
+  hasText = false;
+
+  #core;
+  #connection;
+  #pending;
+  #status = unknown;
+  /** @type {NoteStatus["phase"]} The one that was told last. */
+  #toldPhase = "joining";
+  #toldAccess = "write";
+  /** @type {ReturnType<Core["people"]> | undefined} Until somebody comes, goes or moves. */
+  #here;
+  /** @type {Map<string, number>} Of all who have been here, by client id. */
+  #keys = new Map();
+  /** @type {string | undefined} The client id under which edits are in the browser's storage. */
+  #keptUnder;
+  /** The revision of a change that this person asked for over HTTP. */
+  #ownRevision = 0;
+  /** @type {"read" | "write" | undefined} As it was when the note was copied, until the server says it. */
+  #copiedAccess;
+
+  /**
+   * @param {object} options
+   * @param {Core} options.core
+   * @param {Connection} options.connection
+   * @param {string} options.documentId
+   * @param {string} [options.title] As the list of notes knows it.
+   * @param {{
+   *   save: (note: Note, edits: Edits, base: Base) => boolean,
+   *   remove: (note: Note, clientId: string) => void,
+   * }} [options.pending] Where unconfirmed edits outlive the page.
+   * @param {Kept} [options.restored] From there.
+   * @param {Copied} [options.copied] What is shown until the server is there; not with `restored`.
+   */
+  constructor({ core, connection, documentId, title, pending, restored, copied }) {
+    super();
+    this.documentId = documentId;
+    // The core tells of a title that is another than the one it has kept.
+    this.title = restored?.title ?? copied?.title ?? title ?? "";
+    this.#copiedAccess = copied?.access;
+    this.#core = core;
+    this.#connection = connection;
+    this.#pending = pending;
+    this.#keptUnder = restored?.identity.id;
+    connection.addNote(documentId, { take: (action) => this.#take(action), perform: (action) => this.#perform(action) });
+    try {
+      if (restored) connection.handle("restore", documentId, restored.session, restored.base ?? "");
+      else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
+      else connection.handle("open", documentId);
+    } catch (error) {
+      // What cannot be restored makes no note.
+      connection.removeNote(documentId);
+      throw error;
+    }
+  }
+
+  get phase() {
+    return this.#status.phase;
+  }
+
+  /** Why the note could not be opened, for the phase `failed`: a code of problems.js. */
+  get failure() {
+    return this.#status.failure;
+  }
+
+  get access() {
+    return this.#copiedAccess ?? this.#status.access;
+  }
+
+  /** @type {Refusal | undefined} Why the server does not take the edits at hand. */
+  get refusal() {
+    return this.#status.refusal ? { code: this.#status.refusal } : undefined;
+  }
+
+  /** Edits made here that the server has not confirmed to be stored. */
+  get unconfirmedCount() {
+    return this.#status.unconfirmed;
+  }
+
+  /** Whether there are such edits that could not be kept in the browser's storage. */
+  get isKeepFailing() {
+    return this.#status.isKeepFailing;
+  }
+
+  /** The client id under which edits are in the browser's storage. */
+  get keptUnder() {
+    return this.#keptUnder;
+  }
+
+  /** The server's text as it is now, to be opened with at another time. */
+  get copy() {
+    const copy = this.hasText ? this.#core.copy(this.documentId) : undefined;
+    return copy && { ...copy, id: this.documentId, title: this.title, access: this.access };
+  }
+
+  /** The text with all edits made here; undefined until the note was joined once. */
+  get text() {
+    return this.hasText ? this.#core.text(this.documentId) : undefined;
+  }
+
+  get revision() {
+    return this.#core.revision(this.documentId);
+  }
+
+  get isWritable() {
+    return this.access !== "read" && (this.phase === "live" || this.phase === "away");
+  }
+
+  get #peopleHere() {
+    return (this.#here ??= this.#core.people(this.documentId));
+  }
+
+  /**
+   * How many others have the note open; more than `people` where too many are here to name them all.
+   */
+  get othersCount() {
+    const { count, all } = this.#peopleHere;
+    return Math.max((count ?? 1) - 1, all.length);
+  }
+
+  /** The others who have the note open; of a crowd, those who acted last. @returns {Person[]} */
+  get people() {
+    return this.#peopleHere.all.map(({ clientId, name, color, isWriting }) => ({
+      clientId, name, color, isWriting, key: this.#keyOf(clientId),
+    }));
+  }
+
+  /** @param {string} clientId @returns {number} Tells one who is here from others. */
+  #keyOf(clientId) {
+    const known = this.#keys.get(clientId);
+    if (known !== undefined) return known;
+    this.#keys.set(clientId, this.#keys.size + 1);
+    return this.#keys.size;
+  }
+
+  /**
+   * Where the others' carets and selections stand in the editor's text.
+   *
+   * @returns {PeerSelection[]}
+   */
+  get peerSelections() {
+    return this.#peopleHere.all.flatMap(({ clientId, selections }) =>
+      selections.map((selection) => ({ key: this.#keyOf(clientId), clientId, ...selection })),
+    );
+  }
+
+  /** @param {number} key */
+  personWithKey(key) {
+    return this.people.find((person) => person.key === key);
+  }
+
+  /**
+   * Takes an edit that was just made in the editor.
+   *
+   * @param {TextChange[]} changes Ascending, in UTF-16 units of the text before all of them.
+   */
+  edit(changes) {
+    if (!this.hasText) throw new Error("edit before the note was joined");
+    this.#here = undefined;
+    this.#connection.edit(this.documentId, changes);
+    this.emit("edited", undefined);
+  }
+
+  /**
+   * @param {number} anchor UTF-16 units.
+   * @param {number} head
+   */
+  select(anchor, head) {
+    if (this.hasText) this.#connection.handle("select", this.documentId, anchor, head);
+  }
+
+  /**
+   * Has a change made over HTTP that counts as this person's own when it comes by: it is one step to undo.
+   *
+   * @param {() => Promise<number>} make Asks for it; the revision that it made.
+   */
+  makeOwn(make) {
+    return this.#connection.holding(make, (revision) => (this.#ownRevision = revision));
+  }
+
+  /**
+   * Has others' edits wait until this has resolved, for ten seconds at most: while a word is being composed (IME).
+   *
+   * @param {Promise<unknown>} end
+   */
+  hold(end) {
+    void this.#connection.holding(() => end.catch(() => {}), () => {});
+  }
+
+  /** After a final refusal: sends the edits again, together with those made since. */
+  retryRefused() {
+    this.#connection.handle("retryRefused", this.documentId);
+  }
+
+  /** Gives up the edits that are not confirmed, and takes the server's text. */
+  discardUnconfirmed() {
+    this.hasText = false;
+    this.#connection.handle("discard", this.documentId);
+  }
+
+  /** After a failure, when rights may be others: tries to open the note again. */
+  reopen() {
+    this.#connection.handle("reopen", this.documentId);
+  }
+
+  /**
+   * Leaves the document. Unconfirmed edits stay in the browser's storage; where it takes none, the document is left
+   * once the server has them, and `left` is told.
+   */
+  close() {
+    this.#connection.handle("leave", this.documentId);
+    this.hasText = false;
+  }
+
+  /** Writes unconfirmed edits to the browser's storage, before the page may go away. */
+  persistNow() {
+    this.#connection.suspend();
+  }
+
+  // What the core asks for.
+
+  /** @param {NoteAction} action */
+  #take(action) {
+    this.#here = undefined;
+    if (action.kind === "status") {
+      this.#status = action.status;
+      if (action.status.phase === "live") this.#copiedAccess = undefined;
+    } else if (action.kind === "title") this.title = action.title;
+    else if (action.kind === "reset") this.hasText = true;
+  }
+
+  /** @param {NoteAction} action */
+  #perform(action) {
+    switch (action.kind) {
+      case "keep":
+        this.#keep(action);
+        break;
+      case "forget":
+        this.#forget();
+        break;
+      case "reset":
+        this.emit("reset", { text: action.text });
+        break;
+      case "apply":
+        if (action.changes.length === 0) break;
+        this.emit("changes", { changes: action.changes, isOwn: action.revision === this.#ownRevision });
+        break;
+      case "status":
+        this.#became(action.status);
+        break;
+      case "people":
+        this.emit("people", undefined);
+        break;
+      case "carets":
+        this.emit("peers", undefined);
+        break;
+      case "title":
+        this.#connection.emit("document", { documentId: this.documentId, title: action.title });
+        this.emit("title", action.title);
+        break;
+      case "rebased":
+        this.emit("notice", { kind: "rebased" });
+        break;
+      case "outOfStep":
+      case "misfit":
+        console.warn(`The note is out of step and joins again: ${action.kind}`);
+        break;
+    }
+  }
+
+  /** @param {NoteStatus} status */
+  #became({ phase, access, failure }) {
+    const { documentId } = this;
+    if (phase === "left") {
+      // Unless the note was opened again before this was its turn.
+      if (this.phase === "left") this.#connection.removeNote(documentId);
+      this.emit("left", undefined);
+      return;
+    }
+    const isNews = phase !== this.#toldPhase;
+    this.#toldPhase = phase;
+    if (access !== this.#toldAccess || (isNews && failure === "readingLost")) this.#connection.emit("access", documentId);
+    this.#toldAccess = access;
+    if (isNews && phase === "deleted") this.#connection.emit("document", { documentId, deleted: true });
+    if (isNews && phase === "live") this.emit("joined", undefined);
+    this.emit("status", undefined);
+  }
+
+  /** @param {NoteAction & {kind: "keep"}} action */
+  #keep({ isRequired, clientId, tag, edits }) {
+    const identity = this.#connection.identityOf(clientId);
+    if (!this.#pending || !identity) {
+      this.#connection.handle("unkept", this.documentId);
+      return;
+    }
+    const { id } = identity;
+    const former = this.#keptUnder;
+    const began = performance.now();
+    const base = { tag, read: () => this.#core.keptText(this.documentId) };
+    let isSaved = this.#pending.save(this, { identity, session: edits }, base);
+    if (former !== undefined && former !== id) {
+      // Whoever finds these edits under both ids would send them twice.
+      this.#pending.remove(this, former);
+      isSaved ||= this.#pending.save(this, { identity, session: edits }, base);
+    }
+    this.#keptUnder = id;
+    if (isSaved) {
+      this.#connection.handle("kept", this.documentId, Math.round(performance.now() - began));
+      return;
+    }
+    // Whoever went on from what was kept before would send edits twice.
+    if (isRequired) this.#forget();
+    this.#connection.handle("keepFailed", this.documentId);
+    this.emit("notice", { kind: "storage" });
+  }
+
+  #forget() {
+    if (this.#keptUnder === undefined) return;
+    this.#pending?.remove(this, this.#keptUnder);
+    this.#keptUnder = undefined;
+  }
+}

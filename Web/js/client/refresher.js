@@ -1,0 +1,62 @@
+// Fetching anew what the server has, whenever it says that it has changed.
+
+import { RequestError } from "./http.js";
+
+/** What has failed is tried again after so long, and then given up until the next call; milliseconds. */
+const pauses = [1_000, 4_000, 16_000];
+
+/** @param {unknown} error Whether it may be gone a moment later. */
+const isPassing = (error) =>
+  error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
+
+/** One fetch at a time: calls while it is under way are served by one more after it, also if it fails. */
+export class Refresher {
+  #fetch;
+  /** @type {Promise<void> | undefined} */
+  #running;
+  #isStale = false;
+  #failures = 0;
+  /** @type {any} */
+  #timer;
+
+  /** @param {() => Promise<void>} fetch What was fetched before stays if it fails. */
+  constructor(fetch) {
+    this.#fetch = fetch;
+  }
+
+  /** @returns {Promise<void>} Fulfilled when all is fetched that was asked for until then, or has failed. */
+  refresh() {
+    this.#failures = 0;
+    if (this.#running) this.#isStale = true;
+    else this.#running = this.#run();
+    return this.#running;
+  }
+
+  async #run() {
+    clearTimeout(this.#timer);
+    try {
+      do {
+        this.#isStale = false;
+        try {
+          await this.#fetch();
+          this.#failures = 0;
+        } catch (error) {
+          if (!this.#isStale) this.#tryAgain(error);
+        }
+      } while (this.#isStale);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  // Nobody may call again soon: the line of hints is there, and the next hint may be far.
+  /** @param {unknown} error */
+  #tryAgain(error) {
+    const pause = isPassing(error) ? pauses[this.#failures] : undefined;
+    if (pause === undefined) return;
+    this.#failures += 1;
+    this.#timer = setTimeout(() => {
+      this.#running ??= this.#run();
+    }, pause);
+  }
+}

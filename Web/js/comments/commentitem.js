@@ -1,0 +1,37 @@
+// One comment as it is shown: who has made it, when, and its words.
+
+import { dateFormat, t } from "../shell/language.js";
+import { avatar, shownName } from "../people/people.js";
+
+const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
+
+/** @param {import("./comments.js").Comment} comment */
+export function commentItem(comment) {
+  const item = document.createElement("article");
+  item.className = "comment";
+  item.dataset.id = comment.id;
+  if (comment.withdrawn) {
+    const words = document.createElement("p");
+    words.className = "comment-removed";
+    words.textContent = t("comments.removed");
+    item.append(words);
+    return item;
+  }
+  const name = shownName(comment.author) || t("history.somebody");
+  const head = document.createElement("p");
+  head.className = "comment-head";
+  const author = document.createElement("strong");
+  author.dir = "auto";
+  author.textContent = name;
+  const time = document.createElement("time");
+  time.dateTime = new Date(comment.createdAt).toISOString();
+  const when = dayAndTime.format(comment.createdAt);
+  time.textContent = comment.editedAt === undefined ? when : t("comments.edited", { time: when });
+  head.append(avatar({ name, clientId: name }, { label: false }), author, time);
+  const text = document.createElement("p");
+  text.className = "comment-text";
+  text.dir = "auto";
+  text.textContent = comment.text;
+  item.append(head, text);
+  return item;
+}

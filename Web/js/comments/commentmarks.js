@@ -1,0 +1,138 @@
+// Ranges of comments in the editor's text: shown, and moved along with every edit.
+//
+// The server says where a range stood at a revision that the page had at one moment; what has been edited here since
+// moves it on. So nobody has to know which of those edits the server has.
+
+import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.js";
+
+/**
+ * @typedef {import("../codemirror.js").ChangeSet} ChangeSet
+ * @typedef {import("../codemirror.js").Text} Text
+ * @typedef {{id: string, from: number, to: number}} Mark In UTF-16 units. The range that a comment is being written on has
+ *   the id "".
+ * @typedef {{doc: Text, isLost: boolean, moved: (mark: Mark) => Mark | undefined, end: () => void}} Moment
+ */
+
+/** Takes the place of all ranges. */
+const setMarks = StateEffect.define();
+/** The comment whose range stands out. */
+const setChosen = StateEffect.define();
+
+/**
+ * @param {readonly Mark[]} marks
+ * @param {string | undefined} chosen
+ */
+const decorated = (marks, chosen) =>
+  Decoration.set(
+    marks.map(({ id, from, to }) => {
+      const kind = id === "" ? " is-draft" : id === chosen ? " is-chosen" : "";
+      return Decoration.mark({ class: `comment-mark${kind}`, attributes: { "data-comment": id } }).range(from, to);
+    }),
+    true,
+  );
+
+/**
+ * Text inserted at an edge stays outside, as the server has it.
+ *
+ * @param {Mark} mark
+ * @param {ChangeSet} changes
+ * @returns {Mark | undefined} Undefined when its text is gone.
+ */
+function movedOver({ id, from, to }, changes) {
+  const [start, end] = [changes.mapPos(from, 1), changes.mapPos(to, -1)];
+  return start < end ? { id, from: start, to: end } : undefined;
+}
+
+/**
+ * @param {object} tell
+ * @param {() => void} tell.moved The ranges are others.
+ * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range: whether what it put there
+ *   belongs to the range, the server knows.
+ */
+export function commentMarks({ moved, doubtful }) {
+  /** @type {Set<{changes: ChangeSet[], isLost: boolean}>} */
+  const moments = new Set();
+
+  const field = StateField.define({
+    /** @returns {{marks: readonly Mark[], chosen: string | undefined, shown: any}} */
+    create: () => ({ marks: [], chosen: undefined, shown: Decoration.none }),
+    update(value, transaction) {
+      let { marks, chosen } = value;
+      if (transaction.docChanged && marks.length > 0) {
+        marks = marks.flatMap((mark) => movedOver(mark, transaction.changes) ?? []);
+      }
+      for (const effect of transaction.effects) {
+        if (effect.is(setMarks)) marks = effect.value;
+        if (effect.is(setChosen)) chosen = effect.value;
+      }
+      if (marks === value.marks && chosen === value.chosen) return value;
+      return { marks, chosen, shown: decorated(marks, chosen) };
+    },
+    provide: (own) => EditorView.decorations.from(own, (/** @type {any} */ { shown }) => shown),
+  });
+
+  const watch = EditorView.updateListener.of((update) => {
+    if (update.docChanged) {
+      for (const moment of moments) moment.changes.push(update.changes);
+      if (isDoubtful(update)) doubtful();
+    }
+    const before = update.transactions[0]?.startState.field(field, false);
+    if (before && before.marks !== update.state.field(field).marks) moved();
+  });
+
+  /** @param {import("../codemirror.js").ViewUpdate} update */
+  function isDoubtful({ transactions }) {
+    return transactions.some(({ docChanged, changes, startState }) => {
+      let isFound = false;
+      if (docChanged) {
+        changes.iterChanges((from, to, fromAfter, toAfter) => {
+          if (from === to || fromAfter === toAfter) return;
+          isFound ||= startState.field(field).marks.some((/** @type {Mark} */ mark) => from < mark.to && mark.to < to && mark.from < from);
+        });
+      }
+      return isFound;
+    });
+  }
+
+  /** @param {EditorView} view @returns {readonly Mark[]} */
+  const marksOf = (view) => view.state.field(field).marks;
+
+  return {
+    extension: [field, watch],
+    marksOf,
+    /**
+     * @param {EditorView} view
+     * @param {readonly Mark[]} marks
+     */
+    set: (view, marks) => view.dispatch({ effects: setMarks.of(marks) }),
+    /**
+     * @param {EditorView} view
+     * @param {string | undefined} id
+     */
+    choose: (view, id) => view.dispatch({ effects: setChosen.of(id) }),
+    /**
+     * The text as it is now, and what moves ranges of it to where they are later.
+     *
+     * @param {EditorView} view
+     * @returns {Moment}
+     */
+    moment(view) {
+      const own = { changes: /** @type {ChangeSet[]} */ ([]), isLost: false };
+      moments.add(own);
+      return {
+        doc: view.state.doc,
+        get isLost() {
+          return own.isLost;
+        },
+        moved: (/** @type {Mark} */ mark) =>
+          own.changes.reduce((/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes), mark),
+        end: () => moments.delete(own),
+      };
+    },
+    /** The editor begins with another text. */
+    reset() {
+      for (const moment of moments) moment.isLost = true;
+      moments.clear();
+    },
+  };
+}

@@ -1,0 +1,327 @@
+// Comments on a note, as the server has them: fetched when the note's own room says that they have changed, placed in the
+// editor's text, and changed by this person.
+//
+// Ranges come for a revision that is asked for. It is asked for when the server has all that was typed here, so that the
+// editor's text is that revision's; what is edited while the answer is on its way moves the ranges on.
+
+import { Emitter } from "../emitter.js";
+
+/**
+ * @typedef {{revision: number, from: number, to: number}} Range In Unicode scalars.
+ * @typedef {{id: string, thread?: string, author: string, mine: boolean, text: string, createdAt: number,
+ *   editedAt?: number, withdrawn?: boolean, resolved?: {by: string, at: number},
+ *   made?: Range & {epoch: string, quote: string}, place?: Range | null}} Comment
+ * @typedef {{first: Comment, answers: Comment[]}} Thread
+ * @typedef {import("./commentmarks.js").Mark} Mark
+ * @typedef {import("./commentmarks.js").Moment} Moment
+ * @typedef {{moment: () => Moment, set: (marks: Mark[]) => void, marks: () => readonly Mark[]}} Marks The editor's.
+ * @typedef {{text: string, author: string, thread?: string}} Draft
+ */
+
+/** The rooms that tell whoever may read a note that its comments have changed. */
+const roomPrefix = "/note/";
+
+/**
+ * The places of scalars in a text, in UTF-16 units.
+ *
+ * @param {string} text
+ * @param {number[]} offsets Of scalars.
+ * @returns {Map<number, number>}
+ */
+export function unitsOf(text, offsets) {
+  const wanted = [...new Set(offsets)].sort((a, b) => a - b);
+  const found = new Map();
+  let [unit, scalar] = [0, 0];
+  for (const offset of wanted) {
+    while (scalar < offset && unit < text.length) {
+      unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1;
+      scalar += 1;
+    }
+    found.set(offset, unit);
+  }
+  return found;
+}
+
+/**
+ * The number of scalars of a text before a place in UTF-16 units.
+ *
+ * @param {string} text
+ * @param {number} unit
+ */
+export function scalarsBefore(text, unit) {
+  let count = 0;
+  for (let at = 0; at < unit; count += 1) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return count;
+}
+
+/**
+ * Comments by threads, in the order of their places in the text; those whose text is gone come last.
+ *
+ * @param {Comment[]} comments The oldest first.
+ * @returns {Thread[]}
+ */
+export function threadsOf(comments) {
+  /** @type {Map<string, Thread>} */
+  const threads = new Map();
+  for (const comment of comments) if (comment.thread === undefined) threads.set(comment.id, { first: comment, answers: [] });
+  for (const comment of comments) {
+    if (comment.thread !== undefined) threads.get(comment.thread)?.answers.push(comment);
+  }
+  const placeOf = (/** @type {Thread} */ { first }) => first.place?.from ?? Infinity;
+  return [...threads.values()].sort((a, b) => (placeOf(a) === placeOf(b) ? 0 : placeOf(a) - placeOf(b)));
+}
+
+/**
+ * changed: what there is has changed. failed: the comments could not be fetched.
+ *
+ * @extends {Emitter<{changed: void, failed: unknown}>}
+ */
+export class Comments extends Emitter {
+  /** @type {Comment[]} */
+  all = [];
+  mayComment = false;
+  textBytesMax = 4_096;
+  isLoaded = false;
+
+  #note;
+  #connection;
+  #marks;
+  #request;
+  #newKey;
+  #path;
+  #room;
+  #epoch = "";
+  #isFetching = false;
+  #isStale = false;
+  #isClosed = false;
+  /** Whether the note was joined when its status was told last. */
+  #isFollowing = false;
+  /** Whether ranges are to be fetched as soon as the server has all that was typed. */
+  #wantsPlaces = false;
+  /** A revision from which on a comment has a range that this page does not have yet. */
+  #placedFrom = 0;
+  /** @type {(() => void)[]} Those who wait until the server has all that was typed. */
+  #settling = [];
+  /** @type {(() => void)[]} */
+  #subscriptions;
+
+  /**
+   * @param {object} options
+   * @param {import("../client/note.js").Note} options.note
+   * @param {import("../client/connection.js").Connection} options.connection
+   * @param {Marks} options.marks
+   * @param {typeof import("../client/http.js").request} options.request
+   * @param {() => string} options.newKey
+   */
+  constructor({ note, connection, marks, request, newKey }) {
+    super();
+    this.#note = note;
+    this.#connection = connection;
+    this.#marks = marks;
+    this.#request = request;
+    this.#newKey = newKey;
+    this.#path = `/api/notes/${encodeURIComponent(note.documentId)}/comments`;
+    this.#room = roomPrefix + note.documentId;
+    this.#subscriptions = [
+      connection.on("room", (name) => name === this.#room && void this.refresh()),
+      connection.on("resource", (name) => name === this.#room && void this.refresh()),
+      note.on("status", () => {
+        this.#follow();
+        this.#settle();
+      }),
+      note.on("changes", () => this.#settle()),
+      note.on("reset", () => void this.refresh()),
+    ];
+    this.#follow();
+    void this.refresh();
+  }
+
+  /**
+   * Subscribes to the note's room whenever the note is joined: before, the gateway does not know the note's folder, and
+   * rejects whoever may read the note by its folder alone.
+   */
+  #follow() {
+    const isJoined = this.#note.phase === "live";
+    if (isJoined && !this.#isFollowing) this.#connection.subscribe(this.#room);
+    this.#isFollowing = isJoined;
+  }
+
+  get threads() {
+    return threadsOf(this.all);
+  }
+
+  close() {
+    this.#isClosed = true;
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#connection.handle("unsubscribe", this.#room);
+  }
+
+  // Where the text is the server's.
+
+  /** Whether the server has all that was typed here. */
+  get #isSettled() {
+    return this.#note.phase === "live" && this.#note.unconfirmedCount === 0;
+  }
+
+  #settle() {
+    // Once the editor has what the note has.
+    this.#connection.afterwards(() => {
+      if (this.#isClosed || !this.#isSettled) return;
+      for (const go of this.#settling.splice(0)) go();
+      if (this.#wantsPlaces && this.#note.revision >= this.#placedFrom) void this.refresh();
+    });
+  }
+
+  /**
+   * @param {number} within Milliseconds.
+   * @returns {Promise<boolean>} Whether the editor's text is the server's now.
+   */
+  #settled(within) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), within);
+      this.#settling.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+      this.#settle();
+    });
+  }
+
+  /** Ranges that an edit has made doubtful. */
+  placeAnew() {
+    this.#wantsPlaces = true;
+    this.#settle();
+  }
+
+  // Fetching.
+
+  /** Fetches all. Calls while that is under way are served by one more after it. */
+  async refresh() {
+    if (this.#isFetching || this.#isClosed) {
+      this.#isStale = true;
+      return;
+    }
+    this.#isFetching = true;
+    try {
+      do {
+        this.#isStale = false;
+        await this.#fetch();
+      } while (this.#isStale && !this.#isClosed);
+    } catch (error) {
+      if (!this.#isClosed) this.emit("failed", error);
+    } finally {
+      this.#isFetching = false;
+    }
+  }
+
+  async #fetch() {
+    // What the editor has is what the note has only when all of that is done.
+    await new Promise((resolve) => this.#connection.afterwards(() => resolve(undefined)));
+    const isPlacing = this.#isSettled;
+    const revision = this.#note.revision;
+    const moment = isPlacing ? this.#marks.moment() : undefined;
+    this.#wantsPlaces = !isPlacing;
+    this.#placedFrom = 0;
+    try {
+      const answer = await this.#request(isPlacing ? `${this.#path}?revision=${revision}` : this.#path);
+      if (this.#isClosed) return;
+      this.#take(answer, moment && !moment.isLost ? { moment, revision } : undefined);
+      if (moment?.isLost) this.#isStale = true;
+    } finally {
+      moment?.end();
+    }
+  }
+
+  /**
+   * @param {{epoch: string, mayComment: boolean, limits: {textBytesMax: number}, comments: Comment[]}} answer
+   * @param {{moment: Moment, revision: number} | undefined} at Whose revision the ranges are for.
+   */
+  #take({ epoch, mayComment, limits, comments }, at) {
+    this.#epoch = epoch;
+    this.all = comments;
+    this.mayComment = mayComment;
+    this.textBytesMax = limits.textBytesMax;
+    this.isLoaded = true;
+    const former = this.#marks.marks();
+    const draft = former.filter(({ id }) => id === "");
+    const open = comments.filter(({ made, place, resolved }) => made && place && !resolved);
+    if (at) {
+      const units = unitsOf(at.moment.doc.toString(), open.flatMap(({ place }) => (place ? [place.from, place.to] : [])));
+      this.#marks.set([
+        ...draft,
+        ...open.flatMap(({ id, place }) => {
+          if (!place) return [];
+          if (place.revision !== at.revision) {
+            // Somebody has made it on a text that is still on its way here.
+            this.#placedFrom = Math.max(this.#placedFrom, place.revision);
+            this.#wantsPlaces = true;
+            return former.filter((mark) => mark.id === id);
+          }
+          return at.moment.moved({ id, from: units.get(place.from) ?? 0, to: units.get(place.to) ?? 0 }) ?? [];
+        }),
+      ]);
+    } else {
+      const ids = new Set(open.map(({ id }) => id));
+      this.#marks.set(former.filter(({ id }) => id === "" || ids.has(id)));
+    }
+    this.emit("changed", undefined);
+    if (this.#wantsPlaces) this.#settle();
+  }
+
+  // Changing.
+
+  /**
+   * The body of a new comment on the range that the editor holds for it; undefined while the server has not all that was
+   * typed, null when the range's text is gone.
+   *
+   * @param {Draft} draft
+   * @param {number} [within] Milliseconds to wait for that.
+   * @returns {Promise<object | null | undefined>}
+   */
+  async bodyOf({ text, author, thread }, within = 10_000) {
+    if (thread !== undefined) return { text, author, thread };
+    if (!(await this.#settled(within))) return undefined;
+    const mark = this.#marks.marks().find(({ id }) => id === "");
+    if (!mark) return null;
+    const moment = this.#marks.moment();
+    moment.end();
+    const words = moment.doc.toString();
+    const from = scalarsBefore(words, mark.from);
+    const to = from + scalarsBefore(words.slice(mark.from, mark.to), mark.to - mark.from);
+    const anchor = { revision: this.#note.revision, from, to };
+    return { text, author, anchor: this.#epoch ? { epoch: this.#epoch, ...anchor } : anchor };
+  }
+
+  /** A key under which a body is sent, however often: it is made once. */
+  newKey() {
+    return this.#newKey();
+  }
+
+  /**
+   * Makes a comment. With the same key and body again, it is made once.
+   *
+   * @param {object} body
+   * @param {string} key
+   * @returns {Promise<Comment>}
+   */
+  async make(body, key) {
+    const made = await this.#request(this.#path, "POST", body, undefined, key);
+    await this.refresh();
+    return made;
+  }
+
+  /**
+   * @param {string} id
+   * @param {{text: string, author?: string} | {resolved: boolean, author: string}} change
+   */
+  async change(id, change) {
+    await this.#request(`${this.#path}/${encodeURIComponent(id)}`, "PATCH", change);
+    await this.refresh();
+  }
+
+  /** @param {string} id */
+  async remove(id) {
+    await this.#request(`${this.#path}/${encodeURIComponent(id)}`, "DELETE");
+    await this.refresh();
+  }
+}

@@ -1,0 +1,49 @@
+// Words for comments on a note that the server does not have yet, in the tab's drawer: they outlive a reload, and the
+// browser. With them is kept what was sent of them, if nobody knows whether it is there: sent again under its key, it is
+// made once.
+
+/**
+ * @typedef {{text: string, body: object, key: string}} Sent
+ * @typedef {{text: string, sent?: Sent}} Unsent
+ * @typedef {Pick<import("../offline/drawer.js").Drawer, "get" | "set" | "remove">} DrawerOfComments
+ */
+
+/** Of words for comments, in the drawer. */
+const prefix = "comment.";
+/** @type {Map<string, Unsent>} What the browser has no room for: as long as the page is there. */
+const unkept = new Map();
+
+export class UnsentComments {
+  #drawer;
+  #start;
+
+  /**
+   * @param {DrawerOfComments} drawer
+   * @param {string} note
+   */
+  constructor(drawer, note) {
+    this.#drawer = drawer;
+    this.#start = `${prefix}${encodeURIComponent(note)}/`;
+  }
+
+  /**
+   * @param {string} thread That they answer in; "" for a new one.
+   * @returns {Unsent | undefined}
+   */
+  get(thread) {
+    const name = this.#start + thread;
+    const kept = unkept.get(name) ?? this.#drawer.get(name);
+    return typeof kept?.text === "string" ? kept : undefined;
+  }
+
+  /**
+   * @param {string} thread
+   * @param {Unsent | undefined} words None once they are sent, or given up.
+   */
+  keep(thread, words) {
+    const name = this.#start + thread;
+    unkept.delete(name);
+    if (!words) this.#drawer.remove(name);
+    else if (!this.#drawer.set(name, words)) unkept.set(name, words);
+  }
+}

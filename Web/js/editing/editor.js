@@ -1,0 +1,482 @@
+// The text itself: CodeMirror bound to a note.
+//
+// It lives in a shadow root, where CodeMirror's styles go into constructed style sheets: the page's
+// content-security policy then needs neither inline styles nor a nonce.
+
+import {
+  Annotation,
+  EditorSelection,
+  EditorState,
+  EditorView,
+  Prec,
+  RectangleMarker,
+  StateEffect,
+  Transaction,
+  bracketMatching,
+  defaultKeymap,
+  drawSelection,
+  dropCursor,
+  ensureSyntaxTree,
+  highlightSpecialChars,
+  history,
+  historyKeymap,
+  indentOnInput,
+  isolateHistory,
+  keymap,
+  layer,
+  placeholder,
+  searchKeymap,
+  syntaxHighlighting,
+  syntaxTree,
+  Compartment,
+} from "../codemirror.js";
+import { commentMarks } from "../comments/commentmarks.js";
+import { byId } from "../shell/dialogs.js";
+import { perLineDirection } from "./direction.js";
+import { commandKeymap, commandsOf } from "./editorcommands.js";
+import { rangeOf } from "../search/foundplace.js";
+import { endsInHalf } from "./halves.js";
+import { highlighter } from "./highlighter.js";
+import { t } from "../shell/language.js";
+import { liveText } from "./livetext.js";
+import { markdownInText } from "./markdown.js";
+import { colorOf, inkOn, shownName } from "../people/people.js";
+import { withoutCharacters } from "../shell/shortcuts.js";
+import { uploadsInto } from "./uploads.js";
+import { wellFormed } from "../wellformed.js";
+
+/**
+ * @typedef {import("../client/note.js").Note} Note
+ * @typedef {import("../client/door.js").TextChange} TextChange
+ */
+
+/**
+ * What the editor tells of comments: their ranges have moved; they are doubtful; one was clicked; the selection is another.
+ *
+ * @typedef {{moved: () => void, doubtful: () => void, clicked: (id: string) => void, selected: () => void}} CommentListener
+ */
+
+/** Marks transactions that bring in what the server sent. */
+const fromServer = Annotation.define();
+/** The others' carets or names have changed. */
+const peersMoved = StateEffect.define();
+
+/** How long a name stays beside a caret that moved; milliseconds. */
+const nameStays = 5_000;
+
+const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
+const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
+/**
+ * Keeps edits on whole Unicode scalars. Replacing 😀 by 😁 can reach us as "replace the second half
+ * of a surrogate pair", for the two emoji share their first half: such an edit is widened to the
+ * pair. A first half that is typed by itself is put in front of the other, which is the next input.
+ */
+const wholeScalars = () => {
+  let half = "";
+  return EditorState.transactionFilter.of((transaction) => {
+    if (!transaction.docChanged || transaction.annotation(fromServer)) return transaction;
+    const former = half;
+    half = "";
+    const text = transaction.startState.doc;
+    const unitAt = (/** @type {number} */ position) =>
+      position < text.length ? text.sliceString(position, position + 1).charCodeAt(0) : 0;
+    const splits = (/** @type {number} */ position) =>
+      position > 0 && endsPair(unitAt(position)) && startsPair(unitAt(position - 1));
+
+    let isSound = true;
+    /** @type {TextChange[]} */
+    const widened = [];
+    transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
+      let insert = inserted.toString();
+      if (splits(from)) {
+        isSound = false;
+        from -= 1;
+        insert = text.sliceString(from, from + 1) + insert;
+      }
+      if (splits(to)) {
+        isSound = false;
+        insert += text.sliceString(to, to + 1);
+        to += 1;
+      }
+      if (former && endsPair(insert.charCodeAt(0))) insert = former + insert;
+      if (endsInHalf(insert)) {
+        half = insert.slice(-1);
+        insert = insert.slice(0, -1);
+      }
+      const sound = wellFormed(insert);
+      if (sound !== inserted.toString()) isSound = false;
+      widened.push({ from, to, insert: sound });
+    }, true);
+    if (isSound) return transaction;
+
+    const [first] = widened;
+    const last = widened[widened.length - 1];
+    if (!first || !last) return transaction;
+    // Widening may have made neighbours touch the same pair: then one edit does for all of them.
+    const collides = widened.some((change, index) => {
+      const next = widened[index + 1];
+      return next !== undefined && next.from < change.to;
+    });
+    const after = transaction.newDoc;
+    const lastAfter = after.length - (text.length - last.to);
+    const whole = wellFormed(after.sliceString(first.from, lastAfter));
+    const changes = collides ? [{ from: first.from, to: last.to, insert: whole }] : widened;
+    const end = last.to + changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
+    return {
+      changes,
+      selection: EditorSelection.cursor(end),
+      scrollIntoView: true,
+      userEvent: transaction.annotation(Transaction.userEvent),
+    };
+  });
+};
+
+/** Find and replace has more keys than these: the others are the browser's, or the page's. */
+const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
+const searchPanelKeymap = searchKeymap.filter(
+  ({ key = "", scope }) => searchKeys.has(key) && scope?.includes("editor search-panel"),
+);
+
+/** How long Enter may wait for the text before it to be read as Markdown; milliseconds. */
+const parseWithin = 150;
+
+/**
+ * Enter and Backspace go by what Markdown makes of the line: a list goes on, a quote ends. The parser
+ * works in small slices between events, so on a busy machine it may not have come to the caret yet,
+ * and the list would end there. Then it is given the time it needs before the key is looked at.
+ *
+ * @param {EditorView} view
+ */
+function parseUpToCaret(view) {
+  const { state } = view;
+  const tree = ensureSyntaxTree(state, state.selection.main.head, parseWithin);
+  if (tree && tree !== syntaxTree(state)) view.dispatch({});
+  return false;
+}
+
+/** What the editor itself says, by its own English. */
+const phrases = {
+  "Find": t("find.find"),
+  "Replace": t("find.replaceWith"),
+  "next": t("find.next"),
+  "previous": t("find.previous"),
+  "all": t("find.all"),
+  "match case": t("find.matchCase"),
+  "by word": t("find.byWord"),
+  "regexp": t("find.regexp"),
+  "replace": t("find.replace"),
+  "replace all": t("find.replaceAll"),
+  "close": t("find.close"),
+  "current match": t("find.currentMatch"),
+  "on line": t("find.onLine"),
+  "replaced $ matches": t("find.replacedAll"),
+  "replaced match on line $": t("find.replacedOne"),
+  "Control character": t("find.controlCharacter"),
+  "Selection deleted": t("find.selectionDeleted"),
+};
+
+class PeerCaret {
+  /**
+   * @param {{left: number, top: number, height: number}} place
+   * @param {{key: number, name: string, isFresh: boolean, isFlipped: boolean}} peer
+   */
+  constructor(place, peer) {
+    this.place = place;
+    this.peer = peer;
+  }
+
+  /** @param {PeerCaret} other */
+  eq(other) {
+    return (
+      this.place.left === other.place.left &&
+      this.place.top === other.place.top &&
+      this.place.height === other.place.height &&
+      this.peer.key === other.peer.key &&
+      this.peer.name === other.peer.name &&
+      this.peer.isFresh === other.peer.isFresh &&
+      this.peer.isFlipped === other.peer.isFlipped
+    );
+  }
+
+  draw() {
+    const element = document.createElement("div");
+    const label = document.createElement("span");
+    label.className = "peer-name";
+    label.dir = "auto";
+    element.append(label);
+    this.#fill(element);
+    return element;
+  }
+
+  /** @param {HTMLElement} element @param {PeerCaret} previous */
+  update(element, previous) {
+    if (previous.peer.key !== this.peer.key) return false;
+    this.#fill(element);
+    return true;
+  }
+
+  /** @param {HTMLElement} element */
+  #fill(element) {
+    const { key, name, isFresh, isFlipped } = this.peer;
+    element.className =
+      `peer-caret peer-${key}` + (isFresh ? " is-fresh" : "") + (isFlipped ? " is-flipped" : "");
+    element.style.left = `${this.place.left}px`;
+    element.style.top = `${this.place.top}px`;
+    element.style.height = `${this.place.height}px`;
+    const label = element.firstChild;
+    if (label && label.textContent !== name) label.textContent = name;
+  }
+}
+
+/**
+ * An editor for one note.
+ *
+ * @param {object} options
+ * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+ * @param {Note} options.note
+ * @param {CSSStyleSheet[]} options.sheets
+ * @returns {{view: EditorView, commands: import("./editorcommands.js").EditorCommand[], put: (words: import("./early.js").Words) => void, focus: () => void,
+ *   show: (place: import("../search/foundplace.js").Place) => void, showAt: (place: number) => void, addFiles: (files: File[]) => void, destroy: () => void,
+ *   comments: ReturnType<typeof commentMarks>, onComments: (tell: CommentListener | undefined) => void}}
+ */
+export function createEditor({ host, note, sheets }) {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const peerSheet = new CSSStyleSheet();
+  root.adoptedStyleSheets = [...sheets, peerSheet];
+
+  /** @type {Map<number, {anchor: number, head: number, since: number}>} */
+  const seen = new Map();
+  /** @type {Map<number, string>} */
+  const styled = new Map();
+  /** @type {any} */
+  let freshTimer;
+
+  const readOnly = new Compartment();
+  const readOnlyState = () => [
+    EditorState.readOnly.of(!note.isWritable),
+    EditorView.editable.of(note.isWritable),
+    // What cannot be written in can still be gone into by keyboard, to scroll and to select.
+    EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
+  ];
+
+  /** @param {EditorView} view */
+  const carets = (view) => {
+    const markers = [];
+    const now = performance.now();
+    for (const { key, head } of note.peerSelections) {
+      const person = note.personWithKey(key);
+      if (!person || head > view.state.doc.length) continue;
+      const [place] = RectangleMarker.forRange(view, "", EditorSelection.cursor(head));
+      if (!place) continue;
+      const since = seen.get(key)?.since ?? 0;
+      markers.push(
+        new PeerCaret(place, {
+          key,
+          name: shownName(person.name),
+          isFresh: now - since < nameStays,
+          isFlipped: place.left > view.scrollDOM.clientWidth * 0.75,
+        }),
+      );
+    }
+    return markers;
+  };
+
+  /** @param {EditorView} view */
+  const selections = (view) => {
+    const markers = [];
+    for (const { key, anchor, head } of note.peerSelections) {
+      if (anchor === head || Math.max(anchor, head) > view.state.doc.length) continue;
+      const range = EditorSelection.range(anchor, head);
+      markers.push(...RectangleMarker.forRange(view, `peer-selection peer-${key}`, range));
+    }
+    return markers;
+  };
+
+  /** @param {any} update */
+  const needsDrawing = (update) =>
+    update.docChanged ||
+    update.viewportChanged ||
+    update.geometryChanged ||
+    update.transactions.some((/** @type {any} */ transaction) =>
+      transaction.effects.some((/** @type {any} */ effect) => effect.is(peersMoved)),
+    );
+
+  const uploads = uploadsInto(note);
+  /** @type {CommentListener | undefined} */
+  let listener;
+  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful() });
+
+  const extensions = [
+    uploads.extension,
+    comments.extension,
+    EditorView.domEventHandlers({
+      click: (event) => {
+        const mark = event.target instanceof Element ? event.target.closest("[data-comment]") : null;
+        const id = mark instanceof HTMLElement ? mark.dataset.comment : undefined;
+        if (id) listener?.clicked(id);
+        return false;
+      },
+    }),
+    // Only "\n" ends a line: with the default, a "\r\n" would count as one character here, and as
+    // two everywhere else. What is typed or pasted gets "\n".
+    EditorState.lineSeparator.of("\n"),
+    EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
+    EditorState.tabSize.of(4),
+    EditorState.phrases.of(phrases),
+    EditorView.lineWrapping,
+    perLineDirection,
+    highlightSpecialChars({ addSpecialChars: /\r/g }),
+    history(),
+    drawSelection(),
+    dropCursor(),
+    indentOnInput(),
+    bracketMatching(),
+    Prec.low(syntaxHighlighting(highlighter)),
+    placeholder(t("note.placeholder")),
+    Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
+    markdownInText(),
+    liveText,
+    keymap.of(withoutCharacters([...commandKeymap, ...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
+    readOnly.of(readOnlyState()),
+    EditorView.contentAttributes.of({
+      "aria-label": t("note.text"),
+      spellcheck: "true",
+      autocorrect: "on",
+      autocapitalize: "sentences",
+    }),
+    layer({ above: false, class: "peer-selections", markers: selections, update: needsDrawing }),
+    layer({ above: true, class: "peer-carets", markers: carets, update: needsDrawing }),
+    wholeScalars(),
+    EditorView.updateListener.of((update) => {
+      for (const transaction of update.transactions) {
+        if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
+        /** @type {TextChange[]} */
+        const changes = [];
+        transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
+          changes.push({ from, to, insert: inserted.toString() });
+        });
+        note.edit(changes);
+      }
+      if (update.docChanged || update.selectionSet) {
+        const { anchor, head } = update.state.selection.main;
+        note.select(anchor, head);
+        listener?.selected();
+      }
+    }),
+  ];
+
+  const stateWith = (/** @type {string} */ text) => EditorState.create({ doc: text, extensions });
+  const view = new EditorView({ state: stateWith(note.text ?? ""), parent: root, root });
+
+  /** @param {boolean} isNews Whether somebody else has done something, and not this person. */
+  const followPeers = (isNews) => {
+    const now = performance.now();
+    const present = new Set();
+    for (const { key, anchor, head } of note.peerSelections) {
+      present.add(key);
+      const last = seen.get(key);
+      const hasMoved = !last || last.anchor !== anchor || last.head !== head;
+      // A caret that was pushed along by somebody else's edit counts as moved too; showing its name
+      // then does no harm. What this person types must not make names pop up, though.
+      if (hasMoved) seen.set(key, { anchor, head, since: isNews ? now : (last?.since ?? 0) });
+    }
+    for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
+  };
+  const drawPeers = () => {
+    const count = seen.size;
+    followPeers(true);
+    if (count === 0 && seen.size === 0) return;
+    clearTimeout(freshTimer);
+    freshTimer = setTimeout(refresh, nameStays + 50);
+    refresh();
+  };
+  const refresh = () => view.dispatch({ effects: peersMoved.of(null) });
+
+  const stylePeers = () => {
+    for (const person of note.people) {
+      const color = colorOf(person);
+      if (styled.get(person.key) === color) continue;
+      styled.set(person.key, color);
+      peerSheet.insertRule(
+        `.peer-${person.key} { --peer: ${color}; --peer-ink: ${inkOn(color)}; }`,
+        peerSheet.cssRules.length,
+      );
+    }
+    refresh();
+  };
+
+  const subscriptions = [
+    note.on("reset", ({ text }) => {
+      comments.reset();
+      view.setState(stateWith(text));
+    }),
+    note.on("changes", ({ changes, isOwn }) => {
+      const undoing = isOwn
+        ? [isolateHistory.of("full")]
+        : [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+      try {
+        view.dispatch({
+          changes,
+          annotations: [fromServer.of(true), ...undoing],
+          filter: false,
+        });
+      } catch (error) {
+        // The session knows the text; an editor that does not is given it anew.
+        console.warn(error);
+        comments.reset();
+        view.setState(stateWith(note.text ?? ""));
+        listener?.doubtful();
+      }
+    }),
+    note.on("peers", drawPeers),
+    note.on("edited", () => followPeers(false)),
+    note.on("people", stylePeers),
+    note.on("status", () => {
+      if (view.state.readOnly === note.isWritable) {
+        view.dispatch({ effects: readOnly.reconfigure(readOnlyState()) });
+      }
+    }),
+  ];
+  stylePeers();
+
+  return {
+    view,
+    comments,
+    onComments: (tell) => (listener = tell),
+    commands: commandsOf(view, () => byId("file").click()),
+    /** In front of the text; the caret stays where it was among the words. */
+    put({ text, anchor, head }) {
+      view.dispatch({
+        changes: { from: 0, insert: text },
+        selection: { anchor, head },
+        userEvent: "input.type",
+        scrollIntoView: true,
+      });
+    },
+    focus: () => view.focus(),
+    /** Selects what was found, near where it was then. */
+    show(place) {
+      const { from, to } = rangeOf(place, view.state.doc.toString());
+      view.dispatch({
+        selection: { anchor: from, head: to },
+        effects: EditorView.scrollIntoView(from, { y: "center" }),
+      });
+      view.focus();
+    },
+    /** Puts the caret at a place, which comes to the top. */
+    showAt(/** @type {number} */ place) {
+      view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
+      view.focus();
+    },
+    /** Puts files in at the caret. */
+    addFiles(/** @type {File[]} */ files) {
+      uploads.take(view, files, view.state.selection.main.to);
+    },
+    destroy() {
+      clearTimeout(freshTimer);
+      uploads.destroy(view);
+      for (const unsubscribe of subscriptions) unsubscribe();
+      view.destroy();
+    },
+  };
+}

@@ -1,0 +1,167 @@
+// Files of notes on the page: how a text refers to them, and how they are fetched.
+//
+// An img element cannot say who asks. So a file is fetched with this person's token, and shown from the browser's
+// own memory. What is no picture, or one too large to be drawn, the server calls something else: it becomes a link.
+
+import { at } from "../base.js";
+import { authorised } from "../client/http.js";
+import { t } from "../shell/language.js";
+
+// No name that leads out of the note: browsers take a backslash for "/", and "%2e" for ".".
+const reference = /^files\/([0-9a-f]{64})\/(?!(?:\.|%2[eE]){1,2}$)([^/\\?#\s]+)$/;
+
+/**
+ * The file that an address in a note's text names; undefined for any other address.
+ *
+ * @param {string} url
+ */
+export const fileIn = (url) => (reference.test(url) ? url.slice("files/".length) : undefined);
+
+/** @param {string} file */
+export function nameOfFile(file) {
+  const name = file.slice(file.indexOf("/") + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+/** @param {string} note @param {string} file */
+const pathOfFile = (note, file) => `/api/notes/${encodeURIComponent(note)}/files/${file}`;
+
+/**
+ * @param {string} note
+ * @param {string} file
+ * @returns {Promise<Blob | undefined>} Undefined if the note has no such file.
+ */
+export async function fetchFile(note, file) {
+  // The address says what is in it: the browser may keep it.
+  const response = await authorised(pathOfFile(note, file), {}, "default");
+  return response?.blob();
+}
+
+/** @type {Map<string, Promise<string | undefined>>} Addresses of pictures of one note; undefined for what is none. */
+let addresses = new Map();
+
+/** @param {string} note @param {string} file */
+function addressOf(note, file) {
+  const known = addresses.get(file);
+  if (known) return known;
+  const made = fetchFile(note, file).then((blob) => {
+    if (!blob) throw new Error("no such file");
+    return blob.type.startsWith("image/") ? URL.createObjectURL(blob) : undefined;
+  });
+  addresses.set(file, made);
+  return made;
+}
+
+/** Lets go of the pictures of a note that is no longer shown. */
+export function forgetFiles() {
+  for (const address of addresses.values()) void address.then((url) => url && URL.revokeObjectURL(url)).catch(() => {});
+  addresses = new Map();
+}
+
+/** @param {HTMLElement} image @param {string} file A link in place of a picture that is not drawn. */
+function putLink(image, file) {
+  const link = document.createElement("a");
+  link.className = "file";
+  link.dataset.file = file;
+  link.textContent = image.getAttribute("alt") || nameOfFile(file);
+  image.replaceWith(link);
+  return link;
+}
+
+/** @param {HTMLImageElement} image @param {string} note @param {string} file */
+async function showPicture(image, note, file) {
+  try {
+    const address = await addressOf(note, file);
+    if (address !== undefined) image.src = address;
+    else prepareLink(putLink(image, file), note, file);
+  } catch {
+    addresses.delete(file);
+    const missing = document.createElement("span");
+    missing.className = "file-missing";
+    missing.textContent = t("file.missing", { name: image.alt || nameOfFile(file) });
+    image.replaceWith(missing);
+  }
+}
+
+/** @param {HTMLAnchorElement} link @param {string} note @param {string} file */
+function prepareLink(link, note, file) {
+  link.href = at(pathOfFile(note, file));
+  link.download = nameOfFile(file);
+}
+
+/** @type {WeakMap<Element, () => void>} What is fetched when it comes near. */
+const awaited = new WeakMap();
+/** @type {IntersectionObserver | undefined} */
+let nearness;
+
+/** @param {IntersectionObserverEntry[]} entries */
+function cameNear(entries) {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    nearness?.unobserve(target);
+    awaited.get(target)?.();
+    awaited.delete(target);
+  }
+}
+
+/**
+ * Fetches the files that a page shows, each when it comes near to what is seen.
+ *
+ * @param {HTMLElement} host
+ * @param {string} note
+ */
+export function showFiles(host, note) {
+  nearness ??= new IntersectionObserver(cameNear, { rootMargin: "600px" });
+  for (const element of /** @type {NodeListOf<HTMLElement>} */ (host.querySelectorAll("[data-file]"))) {
+    const { file } = element.dataset;
+    if (file === undefined || element.dataset.isKnown) continue;
+    element.dataset.isKnown = "true";
+    if (element instanceof HTMLImageElement) {
+      awaited.set(element, () => void showPicture(element, note, file));
+      nearness.observe(element);
+    } else if (element instanceof HTMLAnchorElement) prepareLink(element, note, file);
+  }
+}
+
+/**
+ * Saves a file of the note as a file of the person's own.
+ *
+ * @param {string} note
+ * @param {string} file
+ */
+export async function saveFile(note, file) {
+  const blob = await fetchFile(note, file);
+  if (!blob) return false;
+  const link = document.createElement("a");
+  // Never opened here, whatever it is.
+  link.href = URL.createObjectURL(new Blob([blob], { type: "application/octet-stream" }));
+  link.download = nameOfFile(file);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return true;
+}
+
+/**
+ * Puts the pictures themselves into a page that goes away from here.
+ *
+ * @param {HTMLElement} host
+ * @param {string} note
+ */
+export async function embedFiles(host, note) {
+  for (const image of host.querySelectorAll("img")) {
+    const { file } = image.dataset;
+    if (file === undefined) continue;
+    const blob = await fetchFile(note, file);
+    if (!blob?.type.startsWith("image/")) continue;
+    image.src = await new Promise((resolve, reject) => {
+      const reader = new FileReader();
+      reader.addEventListener("load", () => resolve(String(reader.result)));
+      reader.addEventListener("error", () => reject(reader.error));
+      reader.readAsDataURL(blob);
+    });
+  }
+}

@@ -1,0 +1,122 @@
+// Markdown for the editor, with a bound on what one key can cost.
+//
+// The parser takes a paragraph as a whole: each key in one of 1 MB, a text without blank lines, would
+// have all of it read again. So a paragraph ends for the parser after some thousand characters, and a
+// line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
+
+import { bounded } from "./boundedmarkdown.js";
+import { fetchLanguage, languageHere, nameOfLanguage } from "./codelanguages.js";
+import { Compartment, Language, ViewPlugin, markdown, markdownLanguage } from "../codemirror.js";
+
+/** @param {any} options Of CodeMirror's Markdown. @returns {any} An extension. */
+function bound(options) {
+  // With boxes, tables and what else the page shows.
+  const { language, support } = markdown({ base: markdownLanguage, ...options });
+  // Under the same name and data, so that its keys work as before.
+  return [new Language(language.data, language.parser.configure(bounded), [], "markdown"), support];
+}
+
+/** Markdown, HTML within it being plain text, and code without colours. */
+export const markdownAlone = bound({});
+
+/** @type {Set<string>} Languages of code that are read. */
+const codeLanguages = new Set();
+/** @type {any} Reads HTML, once a text has had some. */
+let htmlTagLanguage;
+/** @type {any} Markdown with all of these. */
+let whole = markdownAlone;
+
+function bindAnew() {
+  whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: languageHere });
+}
+
+/** Markdown with HTML within it. Its parts for HTML, its styles and its scripts are as large as all the rest. */
+export async function markdownWithHTML() {
+  const { html } = await import("../html.js");
+  if (!htmlTagLanguage) {
+    htmlTagLanguage = html({ matchClosingTags: false });
+    bindAnew();
+  }
+  return whole;
+}
+
+/** @param {string} name A language that code in the text is in. */
+async function markdownWithCode(name) {
+  await fetchLanguage(name);
+  codeLanguages.add(name);
+  bindAnew();
+  return whole;
+}
+
+/** The beginning of a tag, a comment, or a declaration. */
+const tag = /<[a-z!?/]/i;
+/** The word behind a fence. */
+const fence = /^[ \t>*+-]*(?:```+|~~~+)[ \t]*([^\s`]+)/gm;
+
+/**
+ * Markdown for a view: its HTML, and the languages of its code, are read from when there are any.
+ *
+ * @returns {any} An extension.
+ */
+export function markdownInText() {
+  const language = new Compartment();
+  return [
+    language.of(whole),
+    ViewPlugin.fromClass(
+      class {
+        #isGone = false;
+        /** @type {Set<string>} What this view has, or has asked for. */
+        #asked = new Set([...codeLanguages, ...(htmlTagLanguage ? [""] : [])]);
+
+        /** @param {import("../codemirror.js").EditorView} view */
+        constructor(view) {
+          this.#lookAt(view, view.state.doc.toString());
+        }
+
+        /** @param {import("../codemirror.js").ViewUpdate} update */
+        update({ docChanged, changes, state, view }) {
+          if (!docChanged) return;
+          changes.iterChanges((_from, _to, from, to) => {
+            // What is typed stands beside what was there, and a fence has a line of its own.
+            const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
+            const begin = Math.max(first.from, from - lookedAtMax);
+            this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + lookedAtMax)));
+          });
+        }
+
+        destroy() {
+          this.#isGone = true;
+        }
+
+        /** @param {import("../codemirror.js").EditorView} view @param {string} text */
+        #lookAt(view, text) {
+          if (tag.test(text)) this.#ask(view, "", markdownWithHTML);
+          for (const [, info = ""] of text.matchAll(fence)) {
+            const name = nameOfLanguage(info);
+            if (name !== undefined) this.#ask(view, name, () => markdownWithCode(name));
+          }
+        }
+
+        /**
+         * @param {import("../codemirror.js").EditorView} view
+         * @param {string} name Of a language; "" for HTML.
+         * @param {() => Promise<any>} fetch
+         */
+        #ask(view, name, fetch) {
+          if (this.#asked.has(name)) return;
+          this.#asked.add(name);
+          fetch().then(
+            (extension) => {
+              if (!this.#isGone) view.dispatch({ effects: language.reconfigure(extension) });
+            },
+            // A text without colours is a text all the same.
+            (error) => console.warn(error),
+          );
+        }
+      },
+    ),
+  ];
+}
+
+/** UTF-16 units beside a change that are looked at. */
+const lookedAtMax = 200;

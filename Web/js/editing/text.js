@@ -1,0 +1,16 @@
+// The part of the page that draws a note's text: CodeMirror, Markdown, and the styles of both. It is fetched
+// beside the page's start, for it is the largest; until it is there, words are typed into a plain field.
+
+import { createEditor } from "./editor.js";
+import { editorStyles } from "./editorsheet.js";
+import { createReader } from "../history/reader.js";
+
+const sheet = new CSSStyleSheet();
+const sheets = [sheet];
+sheet.replaceSync(await editorStyles());
+
+/** @param {Pick<Parameters<typeof createEditor>[0], "host" | "note">} options */
+export const editorIn = (options) => createEditor({ ...options, sheets });
+
+/** @param {Pick<Parameters<typeof createReader>[0], "host">} options */
+export const readerIn = (options) => createReader({ ...options, sheets });

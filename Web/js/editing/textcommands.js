@@ -1,0 +1,237 @@
+// What can be done with the text by a command: marks, headings, lists, boxes, links, tables.
+//
+// Each is a function from the editor's state to a change of it; undefined where there is nothing to do.
+
+import { EditorSelection, syntaxTree } from "../codemirror.js";
+import { alignedTable } from "./tables.js";
+
+/**
+ * @typedef {import("../codemirror.js").EditorState} EditorState
+ * @typedef {{name: string, from: number, to: number, parent: Node | null, firstChild: Node | null,
+ *   nextSibling: Node | null}} Node
+ * @typedef {(state: EditorState) => object | undefined} TextCommand
+ */
+
+/** A box at the start of a list's item. */
+const box = /^(\s*(?:>\s*)*(?:[-*+]|\d{1,9}[.)])\s+)\[([ xX])\]/;
+
+/** @param {EditorState} state @returns {{from: number, to: number, text: string}[]} The lines that are selected. */
+function linesOf({ doc, selection }) {
+  const lines = [];
+  const { from, to } = selection.main;
+  for (let line = doc.lineAt(from); ; line = doc.lineAt(line.to + 1)) {
+    // A line of which nothing is selected, at the end, is left as it is.
+    if (line.from < to || line.from === from || lines.length === 0) lines.push(line);
+    if (line.to >= to || line.to >= doc.length) return lines;
+  }
+}
+
+/**
+ * Puts a mark around what is selected, or takes it away.
+ *
+ * @param {string} mark
+ * @returns {TextCommand}
+ */
+const around = (mark) => (state) => {
+  const { from, to } = state.selection.main;
+  const size = mark.length;
+  const isAround =
+    state.doc.sliceString(Math.max(0, from - size), from) === mark &&
+    state.doc.sliceString(to, to + size) === mark &&
+    // The star of *this* is no half of **that**.
+    (size > 1 || state.doc.sliceString(Math.max(0, from - 2), from - 1) !== mark);
+  if (isAround) {
+    return {
+      changes: [{ from: from - size, to: from }, { from: to, to: to + size }],
+      selection: EditorSelection.range(from - size, to - size),
+    };
+  }
+  return {
+    changes: [{ from, insert: mark }, { from: to, insert: mark }],
+    selection: EditorSelection.range(from + size, to + size),
+  };
+};
+
+/** @param {EditorState} state @param {object[]} changes The caret comes behind what is put in at it. */
+function withCaretBehind(state, changes) {
+  const { empty, head } = state.selection.main;
+  return empty ? { changes, selection: EditorSelection.cursor(state.changes(changes).mapPos(head, 1)) } : { changes };
+}
+
+/**
+ * Puts something at the start of the lines that are selected, or takes it away if all have it.
+ *
+ * @param {RegExp} known What may be there.
+ * @param {(index: number) => string} start
+ * @returns {TextCommand}
+ */
+const atStarts = (known, start) => (state) => {
+  const lines = linesOf(state).filter(({ text }, _, { length }) => length === 1 || text.trim() !== "");
+  const wanted = lines.map((_, index) => start(index));
+  const isThere = lines.every(({ text }, index) => text.trimStart().startsWith(wanted[index] ?? ""));
+  const changes = lines.map(({ from, text }, index) => {
+    const indent = /^\s*/.exec(text)?.[0]?.length ?? 0;
+    const had = known.exec(text.slice(indent))?.[0]?.length ?? 0;
+    return { from: from + indent, to: from + indent + had, insert: isThere ? "" : (wanted[index] ?? "") };
+  });
+  return withCaretBehind(state, changes);
+};
+
+const anyStart = /^(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?|>\s?)/;
+
+/** @type {TextCommand} From none to the first level, the second, the third, and back. */
+function heading(state) {
+  const changes = linesOf(state).map(({ from, text }) => {
+    const had = /^#{1,6}\s+/.exec(text)?.[0] ?? "";
+    const level = (had.trim().length + 1) % 4;
+    return { from, to: from + had.length, insert: level === 0 ? "" : `${"#".repeat(level)} ` };
+  });
+  return withCaretBehind(state, changes);
+}
+
+/** @type {TextCommand} Ticks the boxes of the lines that are selected, or unticks them if all are ticked. */
+function tick(state) {
+  const found = linesOf(state).flatMap(({ from, text }) => {
+    const match = box.exec(text);
+    return match ? [{ at: from + (match[1]?.length ?? 0) + 1, isTicked: match[2] !== " " }] : [];
+  });
+  if (found.length === 0) return undefined;
+  const insert = found.every(({ isTicked }) => isTicked) ? " " : "x";
+  return { changes: found.map(({ at }) => ({ from: at, to: at + 1, insert })) };
+}
+
+/** @type {TextCommand} */
+function link(state) {
+  const { from, to } = state.selection.main;
+  const text = state.doc.sliceString(from, to);
+  if (/^https?:\/\/\S+$/.test(text)) {
+    return { changes: { from, to, insert: `[](${text})` }, selection: EditorSelection.cursor(from + 1) };
+  }
+  const insert = `[${text}](https://)`;
+  const address = from + text.length + 3;
+  return { changes: { from, to, insert }, selection: EditorSelection.range(address, address + "https://".length) };
+}
+
+/**
+ * A link to another note, around what is selected or else with the note's title.
+ *
+ * @param {{id: string, title: string}} note
+ * @returns {(state: EditorState) => object}
+ */
+export const linkToNote = ({ id, title }) => (state) => {
+  const { from, to } = state.selection.main;
+  const words = state.doc.sliceString(from, to) || title.replace(/[\\[\]`*_<>&!~^]/g, "\\$&") || id;
+  const insert = `[${words}](/n/${encodeURIComponent(id)})`;
+  return { changes: { from, to, insert }, selection: EditorSelection.cursor(from + insert.length) };
+};
+
+/** The start of a table. */
+const emptyTable = "|     |     |     |\n| --- | --- | --- |\n|     |     |     |\n";
+
+/** @type {TextCommand} A table below the line of the caret, which goes into its first cell. */
+function table(state) {
+  const line = state.doc.lineAt(state.selection.main.to);
+  const isBlank = line.text.trim() === "";
+  const before = isBlank ? (line.from > 0 && state.doc.lineAt(line.from - 1).text.trim() ? "\n" : "") : "\n\n";
+  const at = isBlank ? line.from : line.to;
+  return {
+    changes: { from: at, insert: before + emptyTable },
+    selection: EditorSelection.cursor(at + before.length + 2),
+  };
+}
+
+/** @type {TextCommand} */
+function code(state) {
+  const { from, to } = state.selection.main;
+  const text = state.doc.sliceString(from, to);
+  if (!text.includes("\n")) return around("`")(state);
+  const fence = "`".repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks = ""]) => ticks.length + 1)));
+  const insert = `${fence}\n${text.replace(/\n$/, "")}\n${fence}\n`;
+  return { changes: { from, to, insert }, selection: EditorSelection.cursor(from + fence.length) };
+}
+
+/** @param {EditorState} state @param {(name: string) => boolean} isWanted @returns {Node | undefined} */
+function nodeAtCaret(state, isWanted) {
+  const tree = /** @type {any} */ (syntaxTree(state));
+  for (const side of [-1, 1]) {
+    for (let node = tree.resolveInner(state.selection.main.head, side); node; node = node.parent) {
+      if (isWanted(node.name)) return node;
+    }
+  }
+  return undefined;
+}
+
+/** @param {EditorState} state */
+const tableAtCaret = (state) => nodeAtCaret(state, (name) => name === "Table");
+
+/** UTF-16 units of a table that is aligned, at most. */
+const alignedMax = 50_000;
+
+/** @type {TextCommand} */
+function alignTable(state) {
+  const table = tableAtCaret(state);
+  if (!table) return undefined;
+  const { doc, selection } = state;
+  const first = doc.lineAt(table.from);
+  const last = doc.lineAt(table.to);
+  const [from, to] = [first.from, last.to];
+  // Padding may make it many times as long.
+  if (to - from > alignedMax) return undefined;
+  const text = doc.sliceString(from, to);
+  const insert = alignedTable(text);
+  if (insert === text) return undefined;
+  // The caret stays in its cell.
+  const { head } = selection.main;
+  const line = doc.lineAt(head);
+  const row = text.slice(0, Math.max(0, line.from - from)).split("\n").length - 1;
+  const bars = line.text.slice(0, head - line.from).split("|").length - 1;
+  const lines = insert.split("\n");
+  const start = from + lines.slice(0, row).join("\n").length + (row > 0 ? 1 : 0);
+  const cells = (lines[row] ?? "").split("|");
+  const place = cells.slice(0, Math.max(1, bars)).join("|").length + (bars > 0 ? 2 : 0);
+  return {
+    changes: { from, to, insert },
+    selection: EditorSelection.cursor(Math.min(start + place, from + insert.length)),
+  };
+}
+
+/**
+ * Where a link in the text leads that the place is in.
+ *
+ * @param {EditorState} state
+ * @param {number} place
+ * @returns {string | undefined}
+ */
+export function addressAt(state, place) {
+  const tree = /** @type {any} */ (syntaxTree(state));
+  for (const side of [1, -1]) {
+    for (let node = tree.resolveInner(place, side); node; node = node.parent) {
+      const { name, from, to } = node;
+      if (name === "URL" && node.parent?.name !== "LinkReference") return withScheme(state.doc.sliceString(from, to));
+      if (name === "Autolink") return withScheme(state.doc.sliceString(from + 1, to - 1));
+      if (name !== "Link" && name !== "Image") continue;
+      const url = node.getChild("URL");
+      return url && state.doc.sliceString(url.from, url.to).replace(/^<|>$/g, "");
+    }
+  }
+  return undefined;
+}
+
+/** @param {string} url */
+const withScheme = (url) => (url.includes("@") && !url.includes(":") ? `mailto:${url}` : url);
+
+/** Commands by name. */
+export const textCommands = {
+  bold: around("**"),
+  italic: around("*"),
+  code,
+  heading,
+  bullets: atStarts(anyStart, () => "- "),
+  numbers: atStarts(anyStart, (index) => `${index + 1}. `),
+  boxes: atStarts(anyStart, () => "- [ ] "),
+  quote: atStarts(/^>\s?/, () => "> "),
+  tick,
+  link,
+  table,
+  alignTable,
+};

@@ -1,0 +1,87 @@
+// Where the text stands: the editor, or the field for words that are typed before it is there.
+
+import { followComments } from "../comments/commenting.js";
+import { byId } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { drawNotices, notices } from "../shell/notices.js";
+import { page } from "../page.js";
+import { loadPart } from "../parts.js";
+import { showPast } from "../history/past.js";
+import { showHeading } from "../reading/reading.js";
+import { early } from "../session.js";
+import { drawStatus } from "../shell/status.js";
+import { drawToolbar } from "./toolbar.js";
+import { drawCount } from "./wordcount.js";
+
+/** @type {typeof import("./text.js") | undefined} */
+let text;
+
+/** @typedef {import("../search/foundplace.js").Place} Place */
+
+/** @type {{id: string, place: Place | string} | undefined} A place, or a heading, that is shown when its text is there. */
+let awaited;
+
+/**
+ * Shows a place in a note's text, once the note is open.
+ *
+ * @param {string} id
+ * @param {Place | string} place One that was found, or the name of a heading.
+ */
+export function showPlace(id, place) {
+  awaited = { id, place };
+  goToAwaited();
+}
+
+function goToAwaited() {
+  if (!awaited || !page.editor || page.current?.documentId !== awaited.id) return;
+  const { place } = awaited;
+  awaited = undefined;
+  if (typeof place === "string") void showHeading(place);
+  else page.editor.show(place);
+}
+
+/** Fetches what draws the text, then draws it. */
+export async function loadText() {
+  try {
+    text = await loadPart(() => import("./text.js"));
+  } catch (error) {
+    console.error(error);
+    notices.set("text", {
+      title: t("editor.failed"),
+      text: t("editor.failedText"),
+      isBad: true,
+      buttons: [{ label: t("reload"), run: () => location.reload() }],
+    });
+    drawNotices();
+    return;
+  }
+  mountEditor();
+}
+
+/** Once the note has a text, and unless there is an editor already. */
+export function mountEditor() {
+  // A word that is being composed is waited for.
+  if (!text || !page.current?.hasText || page.editor || early.isComposing) return;
+  const isAwaited = early.isFocused;
+  page.editor = text.editorIn({ host: byId("editor"), note: page.current });
+  const words = page.current.isWritable ? early.take(page.current.documentId) : undefined;
+  if (words) {
+    page.editor.put(words);
+    page.current.persistNow();
+  }
+  // What is hidden takes no focus.
+  drawStatus();
+  drawToolbar();
+  const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;
+  if (isAwaited || isIdle) page.editor.focus();
+  goToAwaited();
+  drawCount();
+  showPast();
+  void followComments();
+}
+
+/** Into the text, or to where it will be. */
+export function focusText() {
+  if (page.editor) page.editor.focus();
+  else early.focus();
+}

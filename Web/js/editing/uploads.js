@@ -1,0 +1,194 @@
+// Files that are put into a text: pasted, dropped, or chosen.
+//
+// While a file is on its way, a mark stands where it will be. The mark is not in the text: it goes along with
+// everybody's edits, nobody else sees it, and nothing of it is left if the upload fails.
+
+import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../codemirror.js";
+import { toast } from "../shell/dialogs.js";
+import { RequestError, request } from "../client/http.js";
+import { t } from "../shell/language.js";
+import { messageOf } from "../words.js";
+
+/** @typedef {{id: number, place: number, name: string}} Mark */
+
+const began = StateEffect.define();
+const ended = StateEffect.define();
+let lastId = 0;
+
+class WaitingWidget extends WidgetType {
+  /** @param {string} name */
+  constructor(name) {
+    super();
+    this.name = name;
+  }
+
+  /** @param {WaitingWidget} other */
+  eq(other) {
+    return other.name === this.name;
+  }
+
+  toDOM() {
+    const element = document.createElement("span");
+    element.className = "uploading";
+    element.setAttribute("role", "status");
+    element.textContent = t("file.uploading", { name: this.name });
+    return element;
+  }
+}
+
+const marks = StateField.define({
+  create: () => /** @type {Mark[]} */ ([]),
+  update(known, transaction) {
+    let next = known;
+    if (transaction.docChanged && known.length > 0) {
+      // What is typed or written at the mark comes behind it; but files stay in the order in which they were given.
+      const done = transaction.effects.find((effect) => effect.is(ended))?.value;
+      next = known.map((mark) => ({
+        ...mark,
+        place: transaction.changes.mapPos(mark.place, done !== undefined && mark.id > done ? 1 : -1),
+      }));
+    }
+    for (const effect of transaction.effects) {
+      if (effect.is(began)) next = [...next, effect.value];
+      else if (effect.is(ended)) next = next.filter(({ id }) => id !== effect.value);
+    }
+    return next;
+  },
+  provide: (field) =>
+    EditorView.decorations.from(field, (/** @type {Mark[]} */ known) =>
+      Decoration.set(
+        known.map(({ place, name }) => Decoration.widget({ widget: new WaitingWidget(name), side: 1 }).range(place)),
+        true,
+      ),
+    ),
+});
+
+/**
+ * Megabytes, as people count them.
+ *
+ * @param {number} bytes
+ */
+const megabytes = (bytes) => Math.max(1, Math.floor(bytes / (1 << 20)));
+
+/** @type {number | undefined} Bytes that a file may have, as the server said. */
+let bytesMax;
+
+/**
+ * @param {string} note
+ * @param {File} file
+ * @param {AbortSignal} signal
+ * @returns {Promise<{path: string, name: string, picture: boolean}>}
+ */
+async function upload(note, file, signal) {
+  const path = `/api/notes/${encodeURIComponent(note)}/files`;
+  const ask = async () => (bytesMax = (await request(path, "GET", undefined, signal)).bytesMax);
+  // A server that says no while a large file is still being sent is not always heard.
+  check(file, bytesMax ?? (await ask()));
+  try {
+    return await request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);
+  } catch (error) {
+    // It may take less by now than it has said once.
+    if (!signal.aborted && error instanceof RequestError && [0, 413].includes(error.status)) check(file, await ask());
+    throw error;
+  }
+}
+
+/** @param {File} file @param {number | undefined} limit Bytes that the server takes. */
+function check(file, limit) {
+  if (limit === 0) throw new Error(t("file.notTaken"));
+  if (file.size === 0) throw new Error(t("file.empty"));
+  if (limit !== undefined && file.size > limit) {
+    throw new Error(t("file.tooLarge", { limit: megabytes(limit), size: megabytes(file.size) }));
+  }
+}
+
+/** @param {unknown} error */
+function reasonOf(error) {
+  if (!(error instanceof RequestError)) return error instanceof Error && error.message ? error.message : messageOf(error);
+  if (error.status === 0) return t("file.offline");
+  if (error.code === "tooMany") return t("file.noteFull");
+  return error.message;
+}
+
+/** @param {{path: string, name: string, picture: boolean}} file As Markdown refers to it. */
+export function referenceTo({ path, name, picture }) {
+  const shown = picture ? name.replace(/\.[^.]*$/, "") || name : name;
+  return `${picture ? "!" : ""}[${shown.replace(/[\\[\]`*_<>&!~^]/g, "\\$&")}](${path})`;
+}
+
+/**
+ * @param {import("../client/note.js").Note} note
+ */
+export function uploadsInto(note) {
+  const leaving = new AbortController();
+
+  /** @param {EditorView} view @param {File[]} files @param {number} place */
+  async function add(view, files, place) {
+    const waiting = files.map((file) => ({ file, mark: { id: (lastId += 1), place, name: file.name } }));
+    view.dispatch({ effects: waiting.map(({ mark }) => began.of(mark)) });
+    for (const { file, mark } of waiting) {
+      try {
+        const kept = await upload(note.documentId, file, leaving.signal);
+        if (leaving.signal.aborted) return;
+        const known = view.state.field(marks, false)?.find((/** @type {Mark} */ { id }) => id === mark.id);
+        // A text that came anew has lost the mark.
+        const from = known?.place ?? view.state.selection.main.head;
+        if (view.state.readOnly) throw new Error(t("note.readOnlyHint"));
+        const before = view.state.doc.sliceString(Math.max(0, from - 1), from);
+        const insert = `${before && !/\s/.test(before) ? " " : ""}${referenceTo(kept)}${files.length > 1 ? "\n" : ""}`;
+        const { main } = view.state.selection;
+        const isHere = main.empty && main.head === from;
+        view.dispatch({
+          changes: { from, insert },
+          selection: isHere ? { anchor: from + insert.length } : undefined,
+          effects: ended.of(mark.id),
+          userEvent: "input.paste",
+        });
+      } catch (error) {
+        if (leaving.signal.aborted) return;
+        console.warn(error);
+        view.dispatch({ effects: ended.of(mark.id) });
+        toast(t("file.failed", { name: file.name, reason: reasonOf(error) }));
+      }
+    }
+  }
+
+  /** @param {EditorView} view @param {File[]} files @param {number} place */
+  function take(view, files, place) {
+    if (view.state.readOnly) toast(t("note.readOnlyHint"));
+    else void add(view, files, place);
+  }
+
+  const extension = [
+    marks,
+    EditorView.domEventHandlers({
+      paste(event, view) {
+        const files = [...(event.clipboardData?.files ?? [])];
+        // Words that come with a picture of themselves, as from a spreadsheet, are words.
+        if (files.length === 0 || event.clipboardData?.getData("text/plain")) return false;
+        event.preventDefault();
+        take(view, files, view.state.selection.main.to);
+        return true;
+      },
+      drop(event, view) {
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (files.length === 0) return false;
+        event.preventDefault();
+        const place = view.posAtCoords({ x: event.clientX, y: event.clientY });
+        take(view, files, place ?? view.state.selection.main.to);
+        return true;
+      },
+    }),
+  ];
+
+  return {
+    extension,
+    take,
+    /** The editor goes: what is on its way has no place any more. */
+    destroy(/** @type {EditorView} */ view) {
+      const isBusy = (view.state.field(marks, false)?.length ?? 0) > 0;
+      leaving.abort();
+      if (isBusy) toast(t("file.stopped"));
+    },
+  };
+}

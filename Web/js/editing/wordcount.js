@@ -1,0 +1,31 @@
+// How long the text is, below it.
+
+import { byId } from "../shell/dialogs.js";
+import { language, t } from "../shell/language.js";
+import { page } from "../page.js";
+
+/** @type {any} */
+let countTimer;
+
+/** Soon, and once for many edits. */
+export function scheduleCount() {
+  countTimer ??= setTimeout(drawCount, 200);
+}
+
+/** Now. */
+export function drawCount() {
+  clearTimeout(countTimer);
+  countTimer = undefined;
+  const text = page.editor?.view.state.doc;
+  // Counting words of a very long note on every keystroke would be felt.
+  if (!text) byId("count").textContent = "";
+  else if (text.length > 200_000) byId("count").textContent = t("count.characters", { count: text.length });
+  else if (language === "ja") {
+    // Nothing stands between the words of its texts.
+    const characters = [...text.toString().replace(/\s/g, "")].length;
+    byId("count").textContent = t("count.characters", { count: characters });
+  } else {
+    const words = text.toString().match(/[\p{L}\p{N}]+(?:['’\-][\p{L}\p{N}]+)*/gu)?.length ?? 0;
+    byId("count").textContent = t("count.words", { count: words });
+  }
+}

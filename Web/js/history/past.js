@@ -1,0 +1,72 @@
+// The note's history, open exactly while the address says so.
+
+import { fragmentOf } from "../account/access.js";
+import { toast } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { myName } from "../people/me.js";
+import { untitled } from "../notes/newnote.js";
+import { page } from "../page.js";
+import { loadPart } from "../parts.js";
+import { closePeople } from "../people/peoplebar.js";
+import { pathOf } from "../routes.js";
+import { profile } from "../session.js";
+
+/** @type {{openHistory: typeof import("./historyview.js").openHistory, readerIn: typeof import("../editing/text.js").readerIn} | undefined} */
+let parts;
+let isLoading = false;
+
+/** Fetches what shows the history; then the address decides anew. */
+async function load() {
+  if (isLoading) return;
+  isLoading = true;
+  try {
+    const [{ openHistory }, { readerIn }] = await loadPart(() =>
+      Promise.all([import("./historyview.js"), import("../editing/text.js")]),
+    );
+    parts = { openHistory, readerIn };
+  } catch (error) {
+    console.error(error);
+    toast(t("note.historyFailed"));
+    leavePast();
+    return;
+  } finally {
+    isLoading = false;
+  }
+  showPast();
+}
+
+/** Opens or closes it, as the address says. */
+export function showPast() {
+  const isWanted = fragmentOf(location.hash).isHistory && page.current !== undefined && page.current.hasText;
+  if (isWanted === (page.past !== undefined)) return;
+  if (!isWanted || !page.current) {
+    page.past?.close();
+    page.past = undefined;
+    page.editor?.focus();
+    return;
+  }
+  if (!parts) return void load();
+  closePeople();
+  page.past = parts.openHistory({
+    note: page.current,
+    title: () => page.current?.title || untitled,
+    profile: { name: myName(), color: profile.color },
+    readerIn: parts.readerIn,
+    leave: leavePast,
+  });
+}
+
+/** @param {string} id */
+export const goToPast = (id) => {
+  history.pushState({ isOwn: true }, "", pathOf(id, "history"));
+  page.emit("went", undefined);
+};
+
+/** Back to the text, by the way that led here. */
+export function leavePast() {
+  if (history.state?.isOwn) history.back();
+  else {
+    history.replaceState(null, "", page.current ? pathOf(page.current.documentId) : location.pathname);
+    showPast();
+  }
+}

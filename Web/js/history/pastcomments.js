@@ -1,0 +1,42 @@
+// Comments beside a note's past: those that stood when a revision was the newest, each with the words it was made on.
+
+import { commentItem } from "../comments/commentitem.js";
+import { threadsOf } from "../comments/comments.js";
+
+/**
+ * @typedef {import("../comments/comments.js").Comment} Comment
+ * @typedef {import("../comments/comments.js").Thread} Thread
+ * @typedef {{epoch: string, comments: Comment[]}} Answer Of the server: all that there are.
+ */
+
+/**
+ * The threads that stood while a revision was the newest, with their answers. What was deleted since is not known any
+ * more, and what was edited has its newest words.
+ *
+ * @param {Answer} answer
+ * @param {number} revision
+ * @param {number} end When the next revision was made, in milliseconds; Infinity if there is none.
+ * @returns {Thread[]}
+ */
+export function threadsAt({ epoch, comments }, revision, end) {
+  const isThere = (/** @type {Comment} */ { createdAt, withdrawn }) => createdAt < end && !withdrawn;
+  return threadsOf(comments).flatMap(({ first, answers }) => {
+    const { made, resolved } = first;
+    // A comment may have been made on a text that was not the newest any more.
+    if (!made || made.epoch !== epoch || made.revision > revision || first.createdAt >= end) return [];
+    if (resolved && resolved.at < end) return [];
+    const stood = answers.filter(isThere);
+    return first.withdrawn && stood.length === 0 ? [] : [{ first, answers: stood }];
+  });
+}
+
+/** @param {Thread} thread */
+export function threadItem({ first, answers }) {
+  const item = document.createElement("li");
+  item.className = "past-thread";
+  const quote = document.createElement("blockquote");
+  quote.dir = "auto";
+  quote.textContent = first.made?.quote ?? "";
+  item.append(quote, ...[first, ...answers].map(commentItem));
+  return item;
+}

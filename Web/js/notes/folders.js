@@ -1,0 +1,196 @@
+// Folders of notes: which there are, which one the list shows, and its notes.
+//
+// What the server says is asked for anew with the list. Without it, folders are those of the notes in the copy of
+// the list. Where the whole list is too long to be fetched, the notes of a folder come in pages.
+
+import { Emitter } from "../emitter.js";
+import { request } from "../client/http.js";
+import { Refresher } from "../client/refresher.js";
+
+/**
+ * @typedef {import("./notes.js").NoteEntry} NoteEntry
+ * @typedef {{folder: string, notes: number, may?: string[]}} FolderEntry
+ * @typedef {{path: string, name: string, notes: number, children: FolderNode[]}} FolderNode
+ *   Of notes, those in it and below.
+ * @typedef {{match: string, may: string[]}} Granted
+ */
+
+/** Folders of one answer, and notes of one page. */
+const foldersMax = 5_000;
+const pageSize = 100;
+
+/**
+ * Whether a right to folders means one of them.
+ *
+ * @param {string} match A path, a path and `/*` for all below, too, or `*`.
+ * @param {string} folder
+ */
+export function covers(match, folder) {
+  if (match === "*") return true;
+  if (!match.endsWith("/*")) return match === folder;
+  const above = match.slice(0, -2);
+  return folder === above || folder.startsWith(`${above}/`);
+}
+
+/**
+ * Folders as a tree, in the order of their names.
+ *
+ * @param {readonly FolderEntry[]} entries
+ * @param {(one: string, other: string) => number} compare
+ * @returns {FolderNode[]}
+ */
+export function treeOf(entries, compare) {
+  /** @type {FolderNode} */
+  const root = { path: "", name: "", notes: 0, children: [] };
+  /** @type {Map<string, FolderNode>} */
+  const nodes = new Map([["", root]]);
+  for (const { folder, notes } of entries) {
+    if (folder === "") continue;
+    let above = root;
+    let path = "";
+    for (const name of folder.split("/")) {
+      path = path ? `${path}/${name}` : name;
+      let node = nodes.get(path);
+      if (!node) {
+        node = { path, name, notes: 0, children: [] };
+        nodes.set(path, node);
+        above.children.push(node);
+      }
+      node.notes += notes;
+      above = node;
+    }
+  }
+  for (const { children } of nodes.values()) children.sort((one, other) => compare(one.name, other.name));
+  return root.children;
+}
+
+/**
+ * The folders of notes that are known.
+ *
+ * @param {readonly NoteEntry[]} notes
+ * @returns {FolderEntry[]}
+ */
+export function foldersOf(notes) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { folder = "" } of notes) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  return [...counts].map(([folder, count]) => ({ folder, notes: count }));
+}
+
+/** @extends {Emitter<{changed: void}>} */
+export class Folders extends Emitter {
+  /** @type {string | undefined} The folder that the list shows; all notes if undefined. */
+  #chosen;
+  /** @type {FolderEntry[] | undefined} As the server says. */
+  #entries;
+  /** @type {Granted[]} */
+  #granted = [];
+  #refresher = new Refresher(() => this.#fetch());
+  /** @type {{folder: string, notes: NoteEntry[], next?: string} | undefined} Pages of a folder. */
+  #pages;
+  #list;
+
+  /** @param {import("./notes.js").NoteList} list */
+  constructor(list) {
+    super();
+    this.#list = list;
+    list.on("fetched", () => void this.refresh());
+    list.on("changed", () => this.emit("changed", undefined));
+  }
+
+  /** The folders that have notes, and those that this person has rights to. @returns {FolderEntry[]} */
+  get all() {
+    const known = this.#entries ?? foldersOf(this.#list.notes ?? []);
+    const empty = this.#granted
+      .map(({ match }) => match.replace(/\/?\*$/, ""))
+      .filter((folder) => folder !== "" && !known.some((entry) => entry.folder === folder));
+    return [...known, ...[...new Set(empty)].map((folder) => ({ folder, notes: 0 }))];
+  }
+
+  /** Whether there is any folder. */
+  get hasAny() {
+    return this.all.some(({ folder }) => folder !== "");
+  }
+
+  get chosen() {
+    return this.#chosen;
+  }
+
+  /** @param {string | undefined} folder */
+  choose(folder) {
+    if (folder === this.#chosen) return;
+    this.#chosen = folder;
+    this.#pages = undefined;
+    if (folder !== undefined && this.#list.isCut) void this.fetchMore();
+    this.emit("changed", undefined);
+  }
+
+  /** The notes of the folder that is chosen, as far as they are here. @returns {NoteEntry[]} */
+  get notes() {
+    const folder = this.#chosen;
+    if (folder === undefined) return this.#list.notes ?? [];
+    if (this.#pages?.folder === folder) return this.#pages.notes;
+    return (this.#list.notes ?? []).filter((note) => (note.folder ?? "") === folder);
+  }
+
+  /** Whether the folder that is chosen has notes that are not here. */
+  get hasMore() {
+    return this.#pages?.next !== undefined;
+  }
+
+  /** Fetches the next page of the folder that is chosen. */
+  async fetchMore() {
+    const folder = this.#chosen;
+    if (folder === undefined) return;
+    const before = this.#pages?.folder === folder ? this.#pages : undefined;
+    const place = before?.next === undefined ? "" : `&after=${encodeURIComponent(before.next)}`;
+    try {
+      /** @type {{notes: NoteEntry[], next?: string}} */
+      const { notes, next } = await request(
+        `/api/notes?folder=${encodeURIComponent(folder)}&limit=${pageSize}${place}`,
+      );
+      if (this.#chosen !== folder) return;
+      this.#pages = { folder, notes: [...(before?.notes ?? []), ...notes], next };
+      this.emit("changed", undefined);
+    } catch {
+      // What is here stays; the button is there still.
+    }
+  }
+
+  /** Asks which folders there are. */
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
+  async #fetch() {
+    const { folders, granted } = await request(`/api/folders?limit=${foldersMax}`);
+    this.#entries = folders;
+    this.#granted = granted ?? [];
+    // Notes may have come into the folder, or gone from it: its pages begin anew.
+    if (this.#pages) {
+      this.#pages = undefined;
+      await this.fetchMore();
+    }
+    this.emit("changed", undefined);
+  }
+
+  /**
+   * Whether notes may be made in a folder, or moved there.
+   *
+   * @param {string} folder
+   */
+  mayCreateIn(folder) {
+    if (this.#granted.some(({ match, may }) => covers(match, folder) && may.includes("manage"))) return true;
+    const entry = this.#entries?.find((one) => one.folder === folder);
+    return entry?.may?.includes("manage") ?? this.#list.mayCreate;
+  }
+
+  /** The folder in which a new note is made; undefined if there is none in which this person may. */
+  get forNewNote() {
+    const chosen = this.#chosen;
+    if (chosen !== undefined && this.mayCreateIn(chosen)) return chosen;
+    if (this.#list.mayCreate) return "";
+    const granted = this.#granted.find(({ may }) => may.includes("manage"));
+    return granted?.match.replace(/\/?\*$/, "");
+  }
+}

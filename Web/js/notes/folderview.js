@@ -1,0 +1,237 @@
+// The folders above the list of notes, and the way to a note's own above its text.
+//
+// A list of buttons within lists: each folder is one that is pressed while the list shows it; before a folder with
+// others below it stands one that shows or hides these. Arrow keys go up and down, and open and close.
+
+import { byId, icon } from "../shell/dialogs.js";
+import { treeOf } from "./folders.js";
+import { locale, t } from "../shell/language.js";
+import { isRight } from "../shell/language.js";
+import { page } from "../page.js";
+import { moveNote } from "./noteactions.js";
+import { folders, list, ownerNow, recent } from "../session.js";
+
+/** What the list shows beside folders. */
+export const places = /** @type {const} */ ({ all: "all", recent: "recent" });
+
+const closedPrefix = "parley.closed-folders.";
+/** Of a note that is dragged. */
+export const noteType = "application/x-parley-note";
+
+const { compare } = new Intl.Collator(locale, { numeric: true });
+/** @type {Set<string> | undefined} Folders whose own are hidden. */
+let closed;
+let isRecent = false;
+let drawn = "";
+
+/** Whether the list shows what was opened last. */
+export const showsRecent = () => isRecent;
+
+function closedNow() {
+  if (closed) return closed;
+  try {
+    closed = new Set(JSON.parse(localStorage.getItem(closedPrefix + ownerNow()) ?? "[]"));
+  } catch {
+    closed = new Set();
+  }
+  return closed;
+}
+
+/** @param {string} path @param {boolean} isClosed */
+function setClosed(path, isClosed) {
+  const all = closedNow();
+  if (isClosed) all.add(path);
+  else all.delete(path);
+  try {
+    localStorage.setItem(closedPrefix + ownerNow(), JSON.stringify([...all].slice(-500)));
+  } catch {
+    // It is known as long as the page is there.
+  }
+  drawFolders();
+}
+
+/**
+ * Shows a folder's notes, all notes, or what was opened last.
+ *
+ * @param {string | undefined} folder
+ */
+export function chooseFolder(folder, wantsRecent = false) {
+  const wasRecent = isRecent;
+  isRecent = wantsRecent;
+  folders.choose(wantsRecent ? undefined : folder);
+  if (wasRecent !== isRecent) folders.emit("changed", undefined);
+}
+
+/** Anew where something in it is another. */
+export function drawFolders() {
+  const box = byId("folders");
+  const tree = treeOf(folders.all, compare);
+  const none = folders.all.find(({ folder }) => folder === "")?.notes ?? 0;
+  const known = list.notes ?? [];
+  // A short list is looked through at a glance.
+  const hasRecent = (tree.length > 0 || known.length >= 8) && recent.of(known).length > 0;
+  box.hidden = tree.length === 0 && !hasRecent;
+  const chosen = isRecent ? places.recent : folders.chosen === undefined ? places.all : `in ${folders.chosen}`;
+  const key = JSON.stringify([tree, none, hasRecent, chosen, [...closedNow()]]);
+  if (key === drawn) return;
+  drawn = key;
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  const entries = [entry({ key: places.all, name: t("list.all"), isChosen: chosen === places.all, run: () => chooseFolder(undefined) })];
+  if (hasRecent) {
+    entries.push(entry({ key: places.recent, name: t("folder.recent"), isChosen: isRecent, run: () => chooseFolder(undefined, true) }));
+  }
+  if (tree.length > 0 && none > 0) {
+    entries.push(
+      entry({ key: "in ", name: t("folder.none"), count: none, isChosen: chosen === "in ", folder: "", run: () => chooseFolder("") }),
+    );
+  }
+  box.replaceChildren(...entries, ...tree.map((node) => branch(node, chosen)));
+  if (focusedKey) {
+    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+  }
+}
+
+/**
+ * @param {import("./folders.js").FolderNode} node
+ * @param {string} chosen
+ */
+function branch(node, chosen) {
+  const { path, name, notes, children } = node;
+  const item = entry({
+    key: `in ${path}`, name, count: notes, isChosen: chosen === `in ${path}`, folder: path, run: () => chooseFolder(path),
+  });
+  if (children.length === 0) return item;
+  const isClosed = closedNow().has(path);
+  const below = document.createElement("ul");
+  below.hidden = isClosed;
+  below.append(...children.map((child) => branch(child, chosen)));
+  const toggle = document.createElement("button");
+  toggle.type = "button";
+  toggle.className = "folder-toggle";
+  toggle.dataset.key = `toggle ${path}`;
+  toggle.setAttribute("aria-expanded", String(!isClosed));
+  toggle.setAttribute("aria-label", t("folder.below", { name }));
+  toggle.append(icon("chevron"));
+  toggle.addEventListener("click", () => setClosed(path, !isClosed));
+  item.querySelector(".folder-line")?.prepend(toggle);
+  item.dataset.folder = path;
+  item.append(below);
+  return item;
+}
+
+/**
+ * @param {{key: string, name: string, count?: number, isChosen: boolean, folder?: string, run: () => void}} options
+ */
+function entry({ key, name, count, isChosen, folder, run }) {
+  const item = document.createElement("li");
+  const line = document.createElement("div");
+  line.className = "folder-line" + (isChosen ? " is-chosen" : "");
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "folder";
+  button.dataset.key = key;
+  button.setAttribute("aria-pressed", String(isChosen));
+  const words = document.createElement("span");
+  words.className = "folder-name";
+  words.dir = "auto";
+  words.textContent = name;
+  button.append(words);
+  if (count !== undefined) {
+    const number = document.createElement("span");
+    number.className = "folder-count";
+    number.textContent = String(count);
+    number.setAttribute("aria-label", t("folder.count", { count }));
+    number.setAttribute("role", "img");
+    button.append(number);
+  }
+  button.addEventListener("click", run);
+  line.append(button);
+  item.append(line);
+  if (folder !== undefined) takeNotes(line, folder);
+  return item;
+}
+
+/**
+ * Takes notes that are dropped on a folder.
+ *
+ * @param {HTMLElement} line
+ * @param {string} folder
+ */
+function takeNotes(line, folder) {
+  line.addEventListener("dragover", (event) => {
+    if (!event.dataTransfer?.types.includes(noteType)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "move";
+    line.classList.add("is-target");
+  });
+  line.addEventListener("dragleave", () => line.classList.remove("is-target"));
+  line.addEventListener("drop", (event) => {
+    line.classList.remove("is-target");
+    const id = event.dataTransfer?.getData(noteType);
+    if (!id) return;
+    event.preventDefault();
+    void moveNote(id, folder);
+  });
+}
+
+/** @param {KeyboardEvent} event */
+function stepThrough(event) {
+  const at = /** @type {HTMLElement} */ (event.target).closest(".folder, .folder-toggle");
+  if (!at) return;
+  const box = byId("folders");
+  const buttons = /** @type {HTMLElement[]} */ ([...box.querySelectorAll(".folder")]).filter((one) => one.offsetParent);
+  const own = /** @type {HTMLElement} */ (at.closest("li")?.querySelector(".folder"));
+  const index = buttons.indexOf(own);
+  const toggle = /** @type {HTMLElement | null} */ (own.parentElement?.querySelector(".folder-toggle"));
+  const [opening, closing] = isRight ? ["ArrowLeft", "ArrowRight"] : ["ArrowRight", "ArrowLeft"];
+  const isOpen = toggle?.getAttribute("aria-expanded") === "true";
+  if (event.key === "ArrowDown") buttons[index + 1]?.focus();
+  else if (event.key === "ArrowUp") buttons[index - 1]?.focus();
+  else if (event.key === "Home") buttons[0]?.focus();
+  else if (event.key === "End") buttons[buttons.length - 1]?.focus();
+  else if (event.key === opening && toggle && !isOpen) toggle.click();
+  else if (event.key === closing && toggle && isOpen) toggle.click();
+  else if (event.key === closing) {
+    /** @type {HTMLElement | null | undefined} */ (own.closest("ul")?.closest("li")?.querySelector(".folder"))?.focus();
+  } else return;
+  event.preventDefault();
+}
+
+/** The way to the folder of the note that is shown. */
+export function drawCrumbs() {
+  const crumbs = byId("crumbs");
+  const id = page.current?.documentId;
+  const folder = id === undefined ? "" : (list.folderOf(id) ?? "");
+  crumbs.hidden = folder === "";
+  const key = JSON.stringify([id, folder]);
+  if (crumbs.dataset.drawn === key) return;
+  crumbs.dataset.drawn = key;
+  const names = folder === "" ? [] : folder.split("/");
+  const steps = names.map((name, index) => {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "crumb";
+    button.dir = "auto";
+    button.textContent = name;
+    button.addEventListener("click", () => {
+      chooseFolder(names.slice(0, index + 1).join("/"));
+      // On a phone the list is the page before this one.
+      const isBeside = byId("folders").offsetParent !== null;
+      if (!isBeside) byId("back").click();
+    });
+    item.append(button);
+    return item;
+  });
+  byId("crumbs-list").replaceChildren(...steps);
+}
+
+/** Draws them now and whenever something in them may be another. */
+export function setUpFolders() {
+  byId("folders").addEventListener("keydown", stepThrough);
+  folders.on("changed", drawFolders);
+  recent.on("changed", drawFolders);
+  list.on("changed", drawCrumbs);
+  drawFolders();
+}

@@ -1,0 +1,188 @@
+// Notes that somebody has begun, and the server has yet to make.
+//
+//   begin ─▶ asking ─(made)─▶ over
+//              │ ▲
+//     (no answer, refused)  welcome, retry, after a while
+//              ▼ │
+//            waiting ─(forget)─▶ over
+//
+// The answer takes a while, and without a line there is none. The title can be written meanwhile, and the
+// text too (early.js); both outlive the tab, in its drawer. The server makes a note once for each key, with
+// the title that it was first asked for: so what is sent is kept before it is sent, and sent again as it
+// was, also by a tab that opens after this one has gone.
+
+import { Emitter } from "../emitter.js";
+import { RequestError } from "../client/http.js";
+import { randomId } from "../client/identity.js";
+import { t } from "../shell/language.js";
+
+/**
+ * @typedef {import("../client/connection.js").Connection} Connection
+ * @typedef {import("./notes.js").NoteEntry} NoteEntry
+ * @typedef {import("./notes.js").NoteList} NoteList
+ * @typedef {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} DrawerOfNotes
+ */
+
+export const untitled = t("untitled");
+
+/** Of a note that is begun, in the drawer. */
+const prefix = "new.";
+
+/** So many notes may wait for being made. */
+const waitingMax = 100;
+
+/** While the line is up, but the server cannot make notes: how long until it is asked again; milliseconds. */
+const askAgainAfter = 5_000;
+
+/** One of them. */
+export class NewNote {
+  /** @type {{text: string, isFinal: boolean} | undefined} Why it is not made; final ones wait for the person. */
+  problem;
+  key;
+  /** Whether it lies in the drawer. */
+  isKept = true;
+  isAsking = false;
+  /** @type {any} */
+  timer;
+
+  /** The folder in which it is made. */
+  folder = "";
+  #title;
+  /** @type {string | undefined} The title that the server was asked for. */
+  #asked;
+  #drawer;
+
+  /**
+   * @param {string} key By which the server makes it once.
+   * @param {DrawerOfNotes} drawer
+   */
+  constructor(key, drawer, folder = "") {
+    this.key = key;
+    this.#drawer = drawer;
+    const kept = drawer.get(prefix + key);
+    this.#title = typeof kept?.title === "string" ? kept.title : untitled;
+    if (typeof kept?.asked === "string") this.#asked = kept.asked;
+    this.folder = typeof kept?.folder === "string" ? kept.folder : folder;
+  }
+
+  /** Where words for it go. No note of the server's has such an id. */
+  get place() {
+    return `new/${this.key}`;
+  }
+
+  get title() {
+    return this.#title;
+  }
+
+  set title(title) {
+    if (title === this.#title) return;
+    this.#title = title;
+    this.keep();
+  }
+
+  /** The title to ask the server for: always the same. */
+  ask() {
+    const title = this.#asked ?? (this.#title || untitled);
+    if (this.#asked === undefined) {
+      this.#asked = title;
+      this.keep();
+    }
+    return title;
+  }
+
+  keep() {
+    this.isKept = this.#drawer.set(prefix + this.key, {
+      title: this.#title, asked: this.#asked, folder: this.folder || undefined,
+    });
+  }
+
+  remove() {
+    clearTimeout(this.timer);
+    this.#drawer.remove(prefix + this.key);
+  }
+}
+
+/**
+ * made: by the server, with a title that may be older than the one written since.
+ *
+ * @extends {Emitter<{made: {newNote: NewNote, note: NoteEntry}, changed: NewNote}>}
+ */
+export class NewNotes extends Emitter {
+  /** @type {Map<string, NewNote>} By key, the latest last. */
+  #notes = new Map();
+  #list;
+  #drawer;
+
+  /**
+   * @param {object} options
+   * @param {Pick<NoteList, "create">} options.list
+   * @param {Pick<Connection, "on">} options.connection
+   * @param {DrawerOfNotes} options.drawer
+   */
+  constructor({ list, connection, drawer }) {
+    super();
+    this.#list = list;
+    this.#drawer = drawer;
+    for (const key of drawer.names(prefix)) this.#notes.set(key, new NewNote(key, drawer));
+    connection.on("welcome", () => {
+      for (const note of this.all) if (!note.problem?.isFinal) void this.retry(note);
+    });
+  }
+
+  /** The latest first. */
+  get all() {
+    return [...this.#notes.values()].reverse();
+  }
+
+  get isFull() {
+    return this.#notes.size >= waitingMax;
+  }
+
+  /** @param {string | undefined} key Undefined for the latest one. */
+  find(key) {
+    return key === undefined ? this.all[0] : this.#notes.get(key);
+  }
+
+  /** Asks for a note. */
+  begin(folder = "") {
+    const note = new NewNote(randomId(), this.#drawer, folder);
+    note.keep();
+    this.#notes.set(note.key, note);
+    void this.retry(note);
+    return note;
+  }
+
+  /** @param {NewNote} note Is given up. */
+  forget(note) {
+    this.#notes.delete(note.key);
+    note.remove();
+  }
+
+  /** @param {NewNote} note */
+  async retry(note) {
+    if (note.isAsking || !this.#notes.has(note.key)) return;
+    clearTimeout(note.timer);
+    note.isAsking = true;
+    note.problem = undefined;
+    this.emit("changed", note);
+    try {
+      const made = await this.#list.create(note.ask(), note.key, note.folder);
+      // Given up meanwhile: it is made all the same, and stands in the list.
+      if (!this.#notes.has(note.key)) return;
+      this.emit("made", { newNote: note, note: made });
+      // Not before its words are the made note's.
+      this.forget(note);
+      this.emit("changed", note);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      if (!this.#notes.has(note.key)) return;
+      const { message, status } = error;
+      // 429: more came than the server takes in such a time.
+      note.problem = { text: message, isFinal: status >= 400 && status < 500 && status !== 429 };
+      if (!note.problem.isFinal) note.timer = setTimeout(() => void this.retry(note), askAgainAfter);
+      this.emit("changed", note);
+    } finally {
+      note.isAsking = false;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// A note that is begun, as the page shows it until the server has made it.
+
+import { announce, byId, toast } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { untitled } from "./newnote.js";
+import { renameNote, copyText } from "./noteactions.js";
+import { drawNotices, notices } from "../shell/notices.js";
+import { openNote } from "./opennotes.js";
+import { page } from "../page.js";
+import { go, home, pathOf, pathOfNew } from "../routes.js";
+import { mayCreate } from "../account/rights.js";
+import { connection, early, folders, newNotes } from "../session.js";
+import { titleField } from "./titlebar.js";
+
+/** Shows the note at once: who begins one has its title, or its first words, at their fingertips. */
+export function createNote() {
+  if (!mayCreate()) return;
+  // One in which nothing is written yet is as good as another.
+  const inFolder = folders.forNewNote ?? "";
+  const blank = newNotes.all.find(
+    ({ title, place, folder }) => title === untitled && folder === inFolder && !early.text(place),
+  );
+  if (!blank && newNotes.isFull) {
+    toast(t("new.tooMany"));
+    return;
+  }
+  const { key } = blank ?? newNotes.begin(inFolder);
+  go(pathOfNew(key));
+  titleField.focus();
+  titleField.select();
+}
+
+/**
+ * The note that was begun is there; title and text may have been written meanwhile.
+ *
+ * @param {{newNote: import("./newnote.js").NewNote, note: import("./notes.js").NoteEntry}} made
+ */
+function takeNewNote({ newNote, note }) {
+  early.move(newNote.place, note.id);
+  if (newNote.title && newNote.title !== note.title) void renameNote(note.id, newNote.title);
+  if (newNote !== page.newNote) {
+    if (early.text(note.id)) openNote(note.id);
+    return;
+  }
+  titleField.dataset.note = note.id;
+  history.replaceState(null, "", pathOf(note.id));
+  page.emit("went", undefined);
+}
+
+/** @param {import("./newnote.js").NewNote} newNote */
+function forgetNewNote(newNote) {
+  newNotes.forget(newNote);
+  early.take(newNote.place);
+  history.replaceState(null, "", home);
+  page.emit("went", undefined);
+}
+
+/**
+ * A note that is begun has no text yet, and nobody else in it.
+ *
+ * @param {import("./newnote.js").NewNote} newNote
+ */
+export function drawNewStatus(newNote) {
+  const { problem, isKept } = newNote;
+  const status = byId("status");
+  const text = problem ? t("list.notMade") : t("list.making");
+  if (status.dataset.state !== "offline" && problem) announce(text);
+  status.dataset.state = problem ? "offline" : "connecting";
+  status.dataset.unsaved = "0";
+  byId("status-text").textContent = text;
+  status.hidden = byId("people").hidden = false;
+  byId("retry").hidden = connection.status.state !== "waiting";
+  byId("editor").hidden = true;
+  byId("gone").hidden = true;
+  byId("access").hidden = true;
+  byId("loading").hidden = false;
+  titleField.disabled = false;
+  early.show(newNote.place);
+  if (problem) {
+    const hope = isKept ? t("new.hope") : t("notice.storage");
+    notices.set("new", {
+      title: t("new.problem"),
+      text: problem.isFinal ? problem.text : t("withReason", { text: problem.text, reason: hope }),
+      isBad: problem.isFinal || !isKept,
+      buttons: [
+        { label: t("tryAgain"), run: () => void newNotes.retry(newNote) },
+        { label: t("notice.copyMine"), run: () => void copyText() },
+        { label: t("discard"), run: () => forgetNewNote(newNote) },
+      ],
+    });
+  } else {
+    notices.delete("new");
+  }
+  drawNotices();
+}
+
+/** Watches over the notes that are begun. */
+export function setUpNewNotes() {
+  newNotes.on("made", takeNewNote);
+  newNotes.on("changed", (newNote) => {
+    if (newNote === page.newNote) drawNewStatus(newNote);
+    else if (newNote.problem?.isFinal) toast(t("new.failed", { reason: newNote.problem.text }));
+    page.emit("notes", undefined);
+  });
+  byId("create").addEventListener("click", createNote);
+  byId("welcome-create").addEventListener("click", createNote);
+}

@@ -1,0 +1,183 @@
+// What can be done with a note, from the list, the bar above it, or a notice.
+
+import { at } from "../base.js";
+import { announce, confirm, copy, hideToast, toast } from "../shell/dialogs.js";
+import { request } from "../client/http.js";
+import { lengthOf, t } from "../shell/language.js";
+import { withLimit } from "../limit.js";
+import { untitled } from "./newnote.js";
+import { notes } from "./opennotes.js";
+import { page } from "../page.js";
+import { loadPart } from "../parts.js";
+import { go, home, noteIn, pathOf } from "../routes.js";
+import { mayManage } from "../account/rights.js";
+import { access, connection, early, list, profile } from "../session.js";
+import { openSharing } from "./sharing.js";
+import { messageOf } from "../words.js";
+import { drawCount } from "../editing/wordcount.js";
+
+/** @param {string} id @param {string} title */
+export async function renameNote(id, title) {
+  try {
+    const isDone = await list.rename(id, title);
+    const note = notes.get(id);
+    if (!isDone) toast(t("note.titleKept"));
+    else if (note) note.title = title;
+  } catch (error) {
+    toast(t("note.titleFailed", { reason: messageOf(error) }));
+  }
+}
+
+/** How long a question waits for the server to say whether deleted notes are kept; milliseconds. */
+const askWithin = 5_000;
+
+/** @param {string} id */
+export async function removeNote(id) {
+  const title = list.titleOf(id) || untitled;
+  // Whether there is a way back is asked for before somebody reads that there is none.
+  if (list.deletedAgeMax === undefined) await withLimit(list.refresh(), askWithin, undefined);
+  const { deletedAgeMax = 0 } = list;
+  const isSure = await confirm({
+    title: t("remove.title", { title }),
+    text:
+      deletedAgeMax > 0
+        ? t("remove.textForAWhile", { length: lengthOf(deletedAgeMax) })
+        : t("remove.text"),
+    yes: t("remove.yes"),
+  });
+  if (!isSure) return;
+  try {
+    await list.remove(id, profile.name);
+    announce(t("remove.done", { title }));
+    if (deletedAgeMax > 0) toast(t("remove.done", { title }), { label: t("remove.undo"), run: () => void undelete(id) });
+    if (noteIn(location.pathname) === id) go(home);
+  } catch (error) {
+    toast(t("remove.failed", { reason: messageOf(error) }));
+  }
+}
+
+/**
+ * Brings a deleted note back.
+ *
+ * @param {string} id
+ * @returns {Promise<boolean>} Whether it is back.
+ */
+export async function undelete(id) {
+  try {
+    const { title } = await request(`/api/deleted/${encodeURIComponent(id)}/restore`, "POST");
+    await list.refresh();
+    hideToast();
+    announce(t("deleted.back", { title: title || untitled }));
+    go(pathOf(id));
+    return true;
+  } catch (error) {
+    toast(t("deleted.backFailed", { reason: messageOf(error) }));
+    return false;
+  }
+}
+
+/** Deleted notes, in a dialog. */
+export async function openDeletedNotes() {
+  try {
+    const { showDeletedNotes } = await loadPart(() => import("./deletednotes.js"));
+    await showDeletedNotes({ undelete });
+  } catch (error) {
+    console.error(error);
+    toast(t("deleted.fetchFailed", { reason: messageOf(error) }));
+  }
+}
+
+/**
+ * Writes the note that is shown, or all notes, to a file of the person's own.
+ *
+ * @param {"md" | "txt" | "html" | "archive"} kind
+ */
+export async function download(kind) {
+  try {
+    const exporting = await loadPart(() => import("../exchange/exporting.js"));
+    if (kind === "archive") await exporting.downloadAll(list.notes ?? [], toast);
+    else {
+      const title = page.current?.title || untitled;
+      const text = page.current?.text ?? early.text(page.place ?? "");
+      await exporting.downloadText(kind, title, text, page.current?.documentId);
+    }
+  } catch (error) {
+    console.error(error);
+    toast(t("note.downloadFailed", { reason: messageOf(error) }));
+  }
+}
+
+/**
+ * Puts a note into a folder, and says so.
+ *
+ * @param {string} id
+ * @param {string} folder None if it is empty.
+ */
+export async function moveNote(id, folder) {
+  const before = list.folderOf(id) ?? "";
+  if (folder === before) return;
+  try {
+    sayMoved(id, await list.move(id, folder), before);
+  } catch (error) {
+    toast(t("folder.moveFailed", { reason: messageOf(error) }));
+  }
+}
+
+/** @param {string} id @param {string} folder @param {string} before */
+function sayMoved(id, folder, before) {
+  const title = list.titleOf(id) || untitled;
+  const text = folder ? t("folder.moved", { title, folder }) : t("folder.movedOut", { title });
+  announce(text);
+  toast(text, { label: t("remove.undo"), run: () => void moveNote(id, before) });
+}
+
+/**
+ * Asks for a folder, and puts a note there.
+ *
+ * @param {string} id
+ */
+export async function moveNoteByDialog(id) {
+  try {
+    const { askForFolder } = await loadPart(() => import("./moving.js"));
+    const before = list.folderOf(id) ?? "";
+    await askForFolder({ title: list.titleOf(id) || untitled, folder: before }, async (folder) => {
+      if (folder !== before) sayMoved(id, await list.move(id, folder), before);
+    });
+  } catch (error) {
+    console.error(error);
+    toast(t("folder.moveFailed", { reason: messageOf(error) }));
+  }
+}
+
+/** @param {string} id */
+export async function shareNote(id) {
+  // Who came by a short link passes that one on.
+  const { key } = access.pass ?? {};
+  const address = new URL(key ? at(`/s/${key}`) : pathOf(id), location.href).href;
+  // Who may not make a link can pass on the address.
+  if (!mayManage(id)) toast((await copy(address)) ? t("note.linkCopied") : address);
+  else {
+    const title = list.titleOf(id) || untitled;
+    const isDemo = connection.welcome?.demo ?? false;
+    await openSharing({ id, title, address, isDemo, isWritable: list.may(id, "write") ?? true });
+  }
+}
+
+/** The note's text, or as much of it as there is here. */
+export async function copyText(text = page.current?.text ?? early.text(page.place ?? "")) {
+  toast((await copy(text)) ? t("note.textCopied") : t("page.copyRefused"));
+}
+
+/** Gives up the edits that the server refused. */
+export async function discard() {
+  const isSure = await confirm({
+    title: t("discard.title"),
+    text: t("discard.text"),
+    yes: t("discard.yes"),
+  });
+  if (!isSure || !page.current) return;
+  page.editor?.destroy();
+  page.editor = undefined;
+  page.current.discardUnconfirmed();
+  drawCount();
+}

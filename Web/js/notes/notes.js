@@ -1,0 +1,275 @@
+// The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
+
+import { Emitter } from "../emitter.js";
+import { RequestError, request } from "../client/http.js";
+import { locale, t } from "../shell/language.js";
+import { Refresher } from "../client/refresher.js";
+
+/**
+ * @typedef {import("../client/connection.js").Connection} Connection
+ * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
+ *   may?: string[], folder?: string}} NoteEntry What this person may do with it, if the server said so, and where it
+ *   is, if in a folder.
+ */
+
+/** The room whose `resourceUpdate` says that the list changed. */
+const room = "notes";
+
+/** Of a title in the drawer that waits for the server. */
+const titlePrefix = "title.";
+
+/** Where it is kept that somebody may not make notes. */
+const deniedPrefix = "parley.no-new-notes.";
+
+/**
+ * fetched: the list as the server has it.
+ *
+ * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], mayCreate: boolean}}>}
+ */
+export class NoteList extends Emitter {
+  /** @type {NoteEntry[] | undefined} As the server has them. */
+  #notes;
+  /** @type {number | undefined} Milliseconds for which a deleted note may come back, 0 if it may not; as the server says. */
+  deletedAgeMax;
+  /** Whether there are more notes than the server names at once. */
+  isCut = false;
+  #refresher = new Refresher(() => this.#fetch());
+  /** @type {Map<string, string>} Titles that wait for the server to be reached. */
+  #wanted = new Map();
+  /** @type {boolean | undefined} As the server says. */
+  #mayCreate;
+  #storage;
+  #owner;
+  #isLive;
+  /** @type {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove"> | undefined} */
+  #drawer;
+
+  /**
+   * @param {Connection} connection
+   * @param {object} [surroundings]
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
+   * @param {() => string} [surroundings.owner] Who this is.
+   * @param {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
+   *   titles outlive the tab.
+   * @param {{notes: NoteEntry[], mayCreate: boolean}} [surroundings.copy] What is shown until the server is there.
+   * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
+   */
+  constructor(connection, surroundings = {}) {
+    super();
+    this.#storage = surroundings.storage;
+    this.#owner = surroundings.owner ?? (() => "");
+    this.#isLive = surroundings.isLive ?? (() => true);
+    this.#drawer = surroundings.drawer;
+    this.#notes = surroundings.copy?.notes;
+    this.#mayCreate = surroundings.copy?.mayCreate;
+    for (const id of this.#drawer?.names(titlePrefix) ?? []) {
+      const title = this.#drawer?.get(titlePrefix + id);
+      if (typeof title === "string") this.#wanted.set(id, title);
+    }
+    connection.on("welcome", () => {
+      if (this.#isLive()) connection.subscribe(room);
+      void this.#renameAsWanted().then(() => this.refresh());
+    });
+    connection.on("room", (name) => name === room && void this.refresh());
+    connection.on("resource", (id) => id === room && void this.refresh());
+    connection.on("document", (change) => this.#documentChanged(change));
+  }
+
+  /** Undefined until fetched once. */
+  get notes() {
+    return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
+  }
+
+  /**
+   * Fetches the list.
+   *
+   * @returns {Promise<void>} Fulfilled when it is fetched, or the server is not reached.
+   */
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
+  async #fetch() {
+    const { notes, mayCreate, deletedAgeMax, more } = await request("/api/notes");
+    this.#notes = notes;
+    this.isCut = more ?? false;
+    this.deletedAgeMax = deletedAgeMax ?? 0;
+    this.#keepMayCreate(mayCreate ?? true);
+    this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
+    this.emit("changed", undefined);
+  }
+
+  /** Whether this person may make notes; as it was the last time, until the server has said so. */
+  get mayCreate() {
+    if (this.#mayCreate !== undefined) return this.#mayCreate;
+    try {
+      return !this.#storage?.getItem(deniedPrefix + this.#owner());
+    } catch {
+      return true;
+    }
+  }
+
+  /** @param {boolean} mayCreate */
+  #keepMayCreate(mayCreate) {
+    this.#mayCreate = mayCreate;
+    try {
+      if (mayCreate) this.#storage?.removeItem(deniedPrefix + this.#owner());
+      else this.#storage?.setItem(deniedPrefix + this.#owner(), "true");
+    } catch {
+      // It is known as long as the page is there.
+    }
+  }
+
+  /**
+   * Whether this person may do that with a note; undefined while it is not known.
+   *
+   * @param {string} id
+   * @param {"read" | "write" | "presence" | "manage"} verb
+   */
+  may(id, verb) {
+    return this.#notes?.find((note) => note.id === id)?.may?.includes(verb);
+  }
+
+  /** @param {string} id */
+  titleOf(id) {
+    return this.wantedTitleOf(id) ?? this.notes?.find((note) => note.id === id)?.title;
+  }
+
+  /**
+   * A title that was given to the note, and could not be sent yet.
+   *
+   * @param {string} id
+   */
+  wantedTitleOf(id) {
+    return this.#wanted.get(id);
+  }
+
+  /**
+   * The folder of a note; undefined if it is in none, or not known.
+   *
+   * @param {string} id
+   */
+  folderOf(id) {
+    return this.#notes?.find((note) => note.id === id)?.folder;
+  }
+
+  /**
+   * Puts a note into a folder.
+   *
+   * @param {string} id
+   * @param {string} folder None if it is empty.
+   * @returns {Promise<string>} The folder as the server writes it.
+   */
+  async move(id, folder) {
+    /** @type {NoteEntry} */
+    const moved = await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { folder });
+    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, folder: moved.folder } : note));
+    this.emit("changed", undefined);
+    // What may be done with it there, the server knows.
+    void this.refresh();
+    return moved.folder ?? "";
+  }
+
+  /**
+   * @param {string} title
+   * @param {string} key What is asked for twice under one key is made once.
+   * @param {string} [folder]
+   * @returns {Promise<NoteEntry>}
+   */
+  async create(title, key, folder) {
+    const body = folder ? { title, folder } : { title };
+    const note = await request("/api/notes", "POST", body, undefined, key);
+    if (!this.#notes?.some(({ id }) => id === note.id)) this.#notes = [note, ...(this.#notes ?? [])];
+    this.emit("changed", undefined);
+    return note;
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} title
+   * @returns {Promise<boolean>} False if the server cannot be reached: then the title waits for it.
+   */
+  async rename(id, title) {
+    this.#wanted.set(id, title);
+    this.#drawer?.set(titlePrefix + id, title);
+    this.emit("changed", undefined);
+    try {
+      await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { title });
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 0) return false;
+      this.#settle(id, title);
+      throw error;
+    }
+    this.#put(id, title);
+    this.#settle(id, title);
+    return true;
+  }
+
+  async #renameAsWanted() {
+    for (const [id, title] of this.#wanted) {
+      // Refused now, for the note is gone or rights are others: the list says what holds.
+      await this.rename(id, title).catch(() => {});
+    }
+  }
+
+  /** @param {string} id @param {string} title Not one that was wanted since. */
+  #settle(id, title) {
+    if (this.#wanted.get(id) === title) {
+      this.#wanted.delete(id);
+      this.#drawer?.remove(titlePrefix + id);
+    }
+    this.emit("changed", undefined);
+  }
+
+  /**
+   * @param {string} id
+   * @param {string} author Who does it, where the server does not know.
+   */
+  async remove(id, author) {
+    await request(`/api/notes/${encodeURIComponent(id)}?author=${encodeURIComponent(author)}`, "DELETE");
+    this.#notes = this.#notes?.filter((note) => note.id !== id);
+    this.emit("changed", undefined);
+  }
+
+  /** @param {{documentId: string, title?: string, deleted?: boolean}} data */
+  #documentChanged({ documentId, title, deleted }) {
+    if (deleted) {
+      this.#notes = this.#notes?.filter((note) => note.id !== documentId);
+      this.emit("changed", undefined);
+    } else if (title !== undefined) {
+      this.#put(documentId, title);
+    }
+  }
+
+  /** @param {string} id @param {string} title */
+  #put(id, title) {
+    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, title } : note));
+    this.emit("changed", undefined);
+  }
+}
+
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "short" });
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} Seconds in each. */
+const units = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/**
+ * “3 min. ago”.
+ *
+ * @param {string | number} time ISO 8601, or milliseconds.
+ * @param {number} [now] Milliseconds.
+ */
+export function when(time, now = Date.now()) {
+  const seconds = (now - new Date(time).getTime()) / 1000;
+  if (!Number.isFinite(seconds)) return "";
+  for (const [unit, length] of units) {
+    if (seconds >= length) return relative.format(-Math.floor(seconds / length), unit);
+  }
+  return t("when.now");
+}

@@ -1,0 +1,276 @@
+// The list of notes beside the text: opening, renaming, deleting and sharing from there.
+
+import { byId, icon, openMenu } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { untitled } from "./newnote.js";
+import { noteType, setUpFolders, showsRecent } from "./folderview.js";
+import { moveNoteByDialog, removeNote, renameNote, shareNote } from "./noteactions.js";
+import { when } from "./notes.js";
+import { notes, unsavedIn } from "./opennotes.js";
+import { page } from "../page.js";
+import { Pins } from "./pins.js";
+import { pathOf, pathOfNew } from "../routes.js";
+import { mayManage } from "../account/rights.js";
+import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../session.js";
+import { setUpTags } from "./tagview.js";
+
+const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
+
+/** @type {string | undefined} The note whose title is being changed in the list. */
+let renaming;
+let drawnList = "";
+
+/** Rows that are drawn at first, and how many more at a time. */
+const rowsStep = 200;
+let rowsMax = rowsStep;
+/** What the rows are of: another has its first rows again. */
+let rowsOf = "";
+
+/**
+ * Edits that cannot be sent at the moment.
+ *
+ * @param {string} id
+ */
+const unsavedOf = (id) => {
+  const note = connection.isOnline ? undefined : notes.get(id);
+  return note ? unsavedIn(note) : 0;
+};
+
+/** Anew where something in it is another; cheap where nothing is. */
+export function drawList() {
+  const box = byId("notes");
+  // Nothing may take the field away from under the fingers.
+  if (renaming !== undefined && box.querySelector(".rename")) return;
+  const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
+  const isRecent = showsRecent();
+  const all = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
+  const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
+  if (place !== rowsOf) rowsMax = rowsStep;
+  rowsOf = place;
+  const isFound = (/** @type {{title: string}} */ { title }) => title.toLocaleLowerCase().includes(filter);
+  const found = filter === "" ? all : all.filter(isFound);
+  const shown = found.slice(0, rowsMax);
+  const isCut = found.length > shown.length || (folders.hasMore && !isRecent);
+  const state = shown.map(({ id, title, updatedAt }) => [id, title, when(updatedAt), unsavedOf(id), pins.has(id)]);
+  const begun = newNotes.all.filter(
+    (note) => isFound(note) && !isRecent && tags.chosen === undefined && (folders.chosen === undefined || folders.chosen === note.folder),
+  );
+  const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
+  const key = JSON.stringify([state, beginnings, place, isCut, page.place, renaming, list.notes === undefined]);
+  // This is called at every keystroke. A row that is taken away under the pointer loses its click.
+  if (key === drawnList) return;
+  drawnList = key;
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  box.replaceChildren(...begun.map(newRow), ...shown.map(row));
+  byId("notes-more").hidden = !isCut;
+  if (focusedKey) {
+    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+  }
+  byId("find-box").hidden = (list.notes?.length ?? 0) < 8 && filter === "";
+  const empty = byId("notes-empty");
+  empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
+  empty.textContent = filter
+    ? t("list.nothingFound")
+    : folders.chosen === undefined && tags.chosen === undefined
+      ? t("list.empty")
+      : t("folder.empty");
+}
+
+/**
+ * A note that the server has yet to make.
+ *
+ * @param {import("./newnote.js").NewNote} newNote
+ */
+function newRow(newNote) {
+  const { key, title, problem } = newNote;
+  const item = document.createElement("li");
+  item.className = "note-row" + (newNote === page.newNote ? " is-open" : "");
+  const link = linkTo(pathOfNew(key), title, newNote === page.newNote);
+  link.dataset.key = `new ${key}`;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const mark = document.createElement("span");
+  mark.className = "unsaved";
+  mark.textContent = t("list.notMade");
+  detail.append(problem ? mark : t("list.making"));
+  link.append(detail);
+  link.addEventListener("keydown", (event) => stepThrough(event, item));
+  item.append(link);
+  return item;
+}
+
+/** @param {string} href @param {string} title @param {boolean} isOpen */
+function linkTo(href, title, isOpen) {
+  const link = document.createElement("a");
+  link.className = "note-link";
+  link.href = href;
+  link.dataset.link = "";
+  if (isOpen) link.setAttribute("aria-current", "page");
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.dir = "auto";
+  name.textContent = title || untitled;
+  link.append(name);
+  return link;
+}
+
+/**
+ * Up and down in the list.
+ *
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} item
+ */
+function stepThrough(event, item) {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+  /** @type {HTMLElement | null | undefined} */ (next?.querySelector(".note-link"))?.focus();
+  event.preventDefault();
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function row(entry) {
+  const { id, title, updatedAt } = entry;
+  const item = document.createElement("li");
+  item.className = "note-row" + (id === page.current?.documentId ? " is-open" : "");
+  item.dataset.note = id;
+  if (mayManage(id)) {
+    item.draggable = true;
+    item.addEventListener("dragstart", (event) => {
+      event.dataTransfer?.setData(noteType, id);
+      if (event.dataTransfer) event.dataTransfer.effectAllowed = "copyMove";
+    });
+  }
+  if (renaming === id) {
+    item.append(renameField(entry));
+    return item;
+  }
+  const link = linkTo(pathOf(id), title, id === page.current?.documentId);
+  link.dataset.key = `link ${id}`;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const unsaved = unsavedOf(id);
+  if (unsaved > 0) {
+    const mark = document.createElement("span");
+    mark.className = "unsaved";
+    mark.textContent = t("count.unsaved", { count: unsaved });
+    detail.append(mark);
+  } else {
+    detail.textContent = when(updatedAt);
+  }
+  if (pins.has(id)) detail.prepend(pinMark());
+  link.append(detail);
+  link.addEventListener("keydown", (event) => {
+    if ((event.key === "F2" || event.key === "Delete") && !mayManage(id)) return;
+    if (event.key === "F2") startRenaming(id);
+    else if (event.key === "Delete") void removeNote(id);
+    else {
+      stepThrough(event, item);
+      return;
+    }
+    event.preventDefault();
+  });
+  const more = document.createElement("button");
+  more.type = "button";
+  more.className = "icon-button";
+  more.dataset.key = `more ${id}`;
+  more.setAttribute("aria-label", t("list.moreFor", { title: title || untitled }));
+  more.setAttribute("aria-haspopup", "menu");
+  more.setAttribute("aria-expanded", "false");
+  more.append(icon("more"));
+  more.addEventListener("click", () => {
+    const isManaged = mayManage(id);
+    const share = { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) };
+    const pin = { label: t(pins.has(id) ? "list.unpin" : "list.pin"), icon: "pin", run: () => pins.toggle(id) };
+    if (!isManaged) openMenu(more, [pin, share]);
+    else {
+      openMenu(more, [
+        pin,
+        { label: t("rename"), icon: "pencil", run: () => startRenaming(id) },
+        { label: t("folder.move"), icon: "folder", run: () => void moveNoteByDialog(id) },
+        share,
+        { label: t("delete"), icon: "trash", isDangerous: true, run: () => void removeNote(id) },
+      ]);
+    }
+  });
+  item.append(link, more);
+  return item;
+}
+
+/** What tells that a note is pinned. */
+function pinMark() {
+  const mark = document.createElement("span");
+  mark.className = "pinned";
+  mark.setAttribute("role", "img");
+  mark.setAttribute("aria-label", t("list.pinned"));
+  mark.append(icon("pin"));
+  return mark;
+}
+
+/** @param {import("./notes.js").NoteEntry} entry */
+function renameField({ id, title }) {
+  const field = document.createElement("input");
+  field.className = "rename";
+  field.dir = "auto";
+  field.value = title;
+  field.maxLength = 200;
+  field.setAttribute("aria-label", t("list.newTitle"));
+  let isDone = false;
+  const finish = (/** @type {boolean} */ isKept, /** @type {boolean} */ isByKey) => {
+    if (isDone) return;
+    isDone = true;
+    renaming = undefined;
+    drawnList = "";
+    const value = field.value.trim();
+    field.remove();
+    if (isKept && value !== title) void renameNote(id, value);
+    drawList();
+    if (isByKey) {
+      /** @type {HTMLElement | null} */ (
+        byId("notes").querySelector(`[data-key="${CSS.escape(`link ${id}`)}"]`)
+      )?.focus();
+    }
+  };
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing) finish(true, true);
+    else if (event.key === "Escape") finish(false, true);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  field.addEventListener("blur", () => finish(true, false));
+  return field;
+}
+
+/** @param {string} id */
+function startRenaming(id) {
+  renaming = id;
+  byId("notes").replaceChildren();
+  drawnList = "";
+  drawList();
+  const field = /** @type {HTMLInputElement | null} */ (byId("notes").querySelector(".rename"));
+  field?.focus();
+  field?.select();
+}
+
+/** Draws it now and whenever something in it may be another. */
+export function setUpNotesList() {
+  setUpFolders();
+  setUpTags();
+  tags.on("changed", drawList);
+  byId("notes-more").addEventListener("click", () => {
+    const first = byId("notes").childElementCount;
+    rowsMax += rowsStep;
+    if (folders.hasMore) void folders.fetchMore();
+    drawList();
+    // The button may be gone: who came by keys goes on at the first new row.
+    /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();
+  });
+  folders.on("changed", drawList);
+  byId("find").addEventListener("input", drawList);
+  page.on("notes", drawList);
+  list.on("changed", drawList);
+  pins.on("changed", drawList);
+  connection.on("status", drawList);
+  setInterval(drawList, 60_000);
+}

@@ -1,0 +1,180 @@
+// Notes that are open, and those whose edits, or first words, still have to reach the server.
+
+import { CoreError } from "../client/door.js";
+import { inCurrentForm } from "../client/formeredits.js";
+import {
+  adoptedIdentities, othersOf, pendingOf, removePending, savePending, setPendingAside,
+} from "../client/identity.js";
+import { followCopy, saveCopy } from "../offline/keepingcopies.js";
+import { Note } from "../client/note.js";
+import { page } from "../page.js";
+import { connection, copies, core, early, list, ownerNow } from "../session.js";
+import { wellFormed } from "../wellformed.js";
+
+/** @type {Map<string, Note>} By id. */
+export const notes = new Map();
+
+const pending = {
+  /**
+   * @param {Note} note
+   * @param {import("../client/note.js").Edits} edits
+   * @param {import("../client/note.js").Base} base
+   */
+  save({ documentId, title }, edits, base) {
+    return savePending({ ...edits, documentId, title, owner: ownerNow() }, base);
+  },
+  /** @param {Note} note @param {string} clientId */
+  remove: (note, clientId) => removePending(note.documentId, clientId),
+};
+
+/** @param {string} documentId */
+export function openNote(documentId) {
+  let note = notes.get(documentId);
+  if (note) {
+    // It may have failed, and waited with its edits.
+    note.reopen();
+  } else {
+    note = noteAsLeft(documentId);
+    notes.set(documentId, note);
+    followCopy(note);
+    note.on("status", () => {
+      if (note) takeLeftBehind(note);
+      if (note && note !== page.current) releaseWhenSaved(note);
+      page.emit("notes", undefined);
+    });
+    note.on("reset", () => {
+      if (note && note !== page.current) putEarlyWords(note);
+    });
+  }
+  return note;
+}
+
+/**
+ * With the edits that this client could not get saved: those typed now would take their place.
+ *
+ * @param {string} documentId
+ */
+function noteAsLeft(documentId) {
+  const options = { core, connection, documentId, title: list.titleOf(documentId), pending };
+  const kept = leftBehind(documentId);
+  if (!kept) return noteAsCopied(options);
+  try {
+    return new Note({ ...options, restored: inCurrentForm(kept, core) });
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    setPendingAside(documentId, kept.identity.id);
+    const note = noteAsCopied(options);
+    // Another version of the page wrote them, or the browser has spoilt them. Once there is somebody to hear it.
+    queueMicrotask(() => note.emit("notice", { kind: "aside" }));
+    return note;
+  }
+}
+
+/**
+ * With the text as it was when it was copied last.
+ *
+ * @param {ConstructorParameters<typeof Note>[0]} options
+ */
+function noteAsCopied(options) {
+  const copied = copies.of(options.documentId);
+  if (!copied) return new Note(options);
+  try {
+    return new Note({ ...options, copied });
+  } catch (error) {
+    if (!(error instanceof CoreError)) throw error;
+    // Another version has written it. The server has the text.
+    void copies.remove(options.documentId);
+    return new Note(options);
+  }
+}
+
+/** Those under which this tab may send: its own, and those of tabs that are gone. */
+function identities() {
+  const { identity } = connection;
+  return identity ? [identity, ...adoptedIdentities()] : adoptedIdentities();
+}
+
+/** @param {string} documentId Edits of this tab, or of one that is gone, which still have to be sent. */
+function leftBehind(documentId) {
+  for (const { id } of identities()) {
+    const kept = pendingOf(documentId, id, ownerNow());
+    if (kept) return kept;
+  }
+  return undefined;
+}
+
+/** @param {string} clientId Whether edits that were kept under it are this tab's to send. */
+export const isSentHere = (clientId) => identities().some(({ id }) => id === clientId);
+
+/**
+ * Changes to a note that are not saved. What a tab that is gone has left, and has not had its turn, counts as one:
+ * nobody is to close the page because all seems to be saved.
+ *
+ * @param {Note} note
+ */
+export const unsavedIn = (note) =>
+  note.unconfirmedCount + (adoptedIdentities().length > 0 ? othersOf(note.documentId, note.keptUnder).length : 0);
+
+/**
+ * Several tabs that are gone may have left edits of one note: the next ones have their turn when the note is saved.
+ *
+ * @param {Note} note
+ */
+function takeLeftBehind(note) {
+  if (note.phase !== "live" || note.unconfirmedCount > 0 || adoptedIdentities().length === 0) return;
+  // Not from within the note's own event.
+  queueMicrotask(() => {
+    if (notes.get(note.documentId) !== note || note.phase !== "live" || note.unconfirmedCount > 0) return;
+    if (!leftBehind(note.documentId)) return;
+    notes.delete(note.documentId);
+    note.close();
+    if (note === page.current) page.emit("renewed", undefined);
+    else openNote(note.documentId);
+  });
+}
+
+/**
+ * What was typed into a note before its text came, and then another note was shown.
+ *
+ * @param {Note} note
+ */
+function putEarlyWords(note) {
+  const words = note.isWritable ? early.take(note.documentId) : undefined;
+  if (!words) return;
+  note.edit([{ from: 0, to: 0, insert: wellFormed(words.text) }]);
+  note.persistNow();
+}
+
+/**
+ * Another one is shown from now on.
+ *
+ * @param {Note} note
+ */
+export function leaveNote(note) {
+  note.persistNow();
+  saveCopy(note);
+  // One that failed may be opened again, and has its edits until then.
+  if (note.phase === "deleted" || (note.phase === "failed" && note.unconfirmedCount === 0)) {
+    notes.delete(note.documentId);
+    note.close();
+  } else {
+    releaseWhenSaved(note);
+  }
+}
+
+/**
+ * A note that is not shown stays joined until its edits are saved.
+ *
+ * @param {Note} note
+ */
+function releaseWhenSaved(note) {
+  const isNeeded = () =>
+    note === page.current || unsavedIn(note) > 0 || (!note.hasText && early.text(note.documentId) !== "");
+  if (isNeeded()) return;
+  // Not from within the note's own event.
+  queueMicrotask(() => {
+    if (isNeeded() || notes.get(note.documentId) !== note) return;
+    notes.delete(note.documentId);
+    note.close();
+  });
+}

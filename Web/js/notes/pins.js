@@ -1,0 +1,93 @@
+// Notes that a person has pinned: they stand first in the list. Kept by the browser, for each person who signs in
+// here; another browser has its own.
+
+import { Emitter } from "../emitter.js";
+
+const prefix = "parley.pins.";
+
+/** @extends {Emitter<{changed: void}>} */
+export class Pins extends Emitter {
+  /** Notes that may be pinned; with one more the oldest pin goes. */
+  static countMax = 100;
+
+  #storage;
+  #owner;
+  /** @type {string[]} Oldest first: as it is kept, and as it is known where there is no room to keep it. */
+  #ids = [];
+  /** @type {string | undefined} Whose these are. */
+  #read;
+
+  /**
+   * @param {object} surroundings
+   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
+   * @param {() => string} surroundings.owner Who this is.
+   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Tells of what other tabs keep.
+   */
+  constructor({ storage, owner, window }) {
+    super();
+    this.#storage = storage;
+    this.#owner = owner;
+    window?.addEventListener("storage", (event) => {
+      const { key } = /** @type {StorageEvent} */ (event);
+      // No key: all that was kept is gone.
+      if (key !== null && key !== prefix + this.#owner()) return;
+      this.#read = undefined;
+      this.emit("changed", undefined);
+    });
+  }
+
+  /** @returns {readonly string[]} */
+  get #all() {
+    const owner = this.#owner();
+    if (this.#read !== owner) {
+      this.#ids = this.#kept(owner);
+      this.#read = owner;
+    }
+    return this.#ids;
+  }
+
+  /** @param {string} owner @returns {string[]} */
+  #kept(owner) {
+    try {
+      const kept = JSON.parse(this.#storage.getItem(prefix + owner) ?? "[]");
+      if (!Array.isArray(kept)) return [];
+      return kept.filter((id) => typeof id === "string").slice(-Pins.countMax);
+    } catch {
+      return [];
+    }
+  }
+
+  /** @param {string} id */
+  has(id) {
+    return this.#all.includes(id);
+  }
+
+  /**
+   * Pins a note, or takes its pin away.
+   *
+   * @param {string} id
+   */
+  toggle(id) {
+    const others = this.#all.filter((one) => one !== id);
+    this.#ids = this.has(id) ? others : [...others, id].slice(-Pins.countMax);
+    try {
+      this.#storage.setItem(prefix + this.#owner(), JSON.stringify(this.#ids));
+    } catch {
+      // It is known as long as the page is there.
+    }
+    this.emit("changed", undefined);
+  }
+
+  /**
+   * The notes with those that are pinned first, both as they stand in the list.
+   *
+   * @template {{id: string}} Note
+   * @param {readonly Note[]} notes
+   * @returns {Note[]}
+   */
+  sorted(notes) {
+    const pinned = new Set(this.#all);
+    if (pinned.size === 0) return [...notes];
+    return [...notes.filter(({ id }) => pinned.has(id)), ...notes.filter(({ id }) => !pinned.has(id))];
+  }
+}

@@ -1,0 +1,81 @@
+// Tags in the texts of notes: which there are, and the notes that have the one by which the list is filtered.
+
+import { Emitter } from "../emitter.js";
+import { request } from "../client/http.js";
+import { Refresher } from "../client/refresher.js";
+
+/** Of what the gateway says that it changed, when notes have other tags: a while after they were edited. */
+const resource = "tags";
+
+/** Notes of a tag, at most. */
+const notesMax = 1_000;
+
+/** @extends {Emitter<{changed: void}>} */
+export class Tags extends Emitter {
+  /** @type {{tag: string, notes: number}[]} Those of the most notes first. */
+  all = [];
+  /** @type {string | undefined} */
+  #chosen;
+  /** @type {Set<string> | undefined} Of the notes that have it; undefined until it is known. */
+  #ids;
+  #refresher = new Refresher(() => this.#fetch());
+
+  /**
+   * @param {Pick<import("./notes.js").NoteList, "on">} list
+   * @param {Pick<import("../client/connection.js").Connection, "on">} connection
+   */
+  constructor(list, connection) {
+    super();
+    list.on("fetched", () => void this.refresh());
+    connection.on("resource", (id) => id === resource && void this.refresh());
+  }
+
+  get chosen() {
+    return this.#chosen;
+  }
+
+  /** @param {string | undefined} tag */
+  choose(tag) {
+    this.#chosen = tag === this.#chosen ? undefined : tag;
+    this.#ids = undefined;
+    this.emit("changed", undefined);
+    void this.#fetchNotes();
+  }
+
+  /**
+   * Those of some notes that have the tag that is chosen.
+   *
+   * @template {{id: string}} Note
+   * @param {Note[]} notes
+   * @returns {Note[]}
+   */
+  filtered(notes) {
+    if (this.#chosen === undefined) return notes;
+    return notes.filter(({ id }) => this.#ids?.has(id));
+  }
+
+  async #fetchNotes() {
+    const tag = this.#chosen;
+    if (tag === undefined) return;
+    try {
+      /** @type {{notes: {id: string}[]}} */
+      const { notes } = await request(`/api/notes?tag=${encodeURIComponent(tag)}&limit=${notesMax}`);
+      if (tag !== this.#chosen) return;
+      this.#ids = new Set(notes.map(({ id }) => id));
+      this.emit("changed", undefined);
+    } catch {
+      // What is shown stays.
+    }
+  }
+
+  /** Asks which tags there are. */
+  refresh() {
+    return this.#refresher.refresh();
+  }
+
+  async #fetch() {
+    this.all = (await request("/api/tags")).tags;
+    this.emit("changed", undefined);
+    await this.#fetchNotes();
+  }
+}

@@ -1,0 +1,73 @@
+// The title above the text.
+
+import { byId } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { untitled } from "./newnote.js";
+import { renameNote } from "./noteactions.js";
+import { oneLine } from "../oneline.js";
+import { page } from "../page.js";
+import { list } from "../session.js";
+
+export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
+
+const growsByItself = globalThis.CSS?.supports("field-sizing", "content") ?? true;
+
+/** Makes the field as high as its text. */
+function grow() {
+  if (growsByItself) return;
+  titleField.style.height = "auto";
+  titleField.style.height = `${titleField.scrollHeight + 2}px`;
+}
+
+/** The title of the note that is shown. */
+function titleNow() {
+  if (page.newNote) return page.newNote.title;
+  if (!page.current) return "";
+  const { documentId, title } = page.current;
+  return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
+}
+
+/** In the field, unless somebody is writing there, and in the window's title. */
+export function drawTitle() {
+  const id = page.place ?? "";
+  const title = titleNow();
+  if (document.activeElement !== titleField || titleField.dataset.note !== id) {
+    titleField.value = title;
+    titleField.dataset.note = id;
+    grow();
+  }
+  const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
+  titleField.placeholder = isGone ? "" : untitled;
+  byId("note-heading").textContent = title || (isGone ? t("note.label") : untitled);
+  document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
+}
+
+/** What stands in the field becomes the note's title. */
+export function keepTitle() {
+  const { note: id } = titleField.dataset;
+  if (!page.current || !id || id !== page.current.documentId || titleField.disabled) return;
+  const value = oneLine(titleField.value);
+  if (value !== titleNow()) void renameNote(id, value);
+}
+
+/** @param {() => void} goOn Called when the title is done with, and the text is next. */
+export function setUpTitle(goOn) {
+  titleField.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") titleField.value = titleNow();
+    else if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    goOn();
+  });
+  titleField.addEventListener("input", () => {
+    grow();
+    if (!page.newNote) return;
+    page.newNote.title = oneLine(titleField.value);
+    page.emit("notes", undefined);
+  });
+  titleField.addEventListener("blur", () => {
+    keepTitle();
+    drawTitle();
+  });
+  addEventListener("resize", grow);
+  list.on("changed", drawTitle);
+}

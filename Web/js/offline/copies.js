@@ -1,0 +1,348 @@
+// Copies of the list and of the notes that were opened last, in this browser, for reading and writing without a
+// server. Edits are not in them: those are kept by themselves (identity.js), and go out once.
+//
+// Copies belong to one person. They go when that person signs out, when somebody else signs in, when the server
+// says that a note is gone or no longer theirs, and by themselves after a while. Who came by a link has none.
+//
+//   notes   what there is: whose, which, how large, when it was opened; small, and read at once
+//   states  the client core's state and the text of each
+//   lists   the list of notes of each person
+
+/** @typedef {{id: string, title: string, access: "read" | "write", session: string, text: string}} Copy */
+/** @typedef {{owner: string, id: string, units: number, usedAt: number}} Entry */
+/** @typedef {{notes: import("../notes/notes.js").NoteEntry[], mayCreate: boolean}} ListCopy */
+
+/** Notes of a person, UTF-16 units of text in all of them, and how long without being opened; milliseconds. */
+export const bounds = { notes: 50, units: 5_000_000, age: 30 * 24 * 60 * 60 * 1000 };
+
+/**
+ * Those that have to go for the others to be within the bounds, the longest unused first.
+ *
+ * @param {Entry[]} entries Of one person.
+ * @returns {Entry[]}
+ */
+export function surplus(entries, limits = bounds) {
+  const latest = [...entries].sort((a, b) => b.usedAt - a.usedAt);
+  let units = 0;
+  let isFull = false;
+  return latest.filter((entry, index) => {
+    units += entry.units;
+    isFull ||= index >= limits.notes || units > limits.units;
+    return isFull;
+  });
+}
+
+const stores = /** @type {const} */ (["notes", "states", "lists"]);
+
+/** @template Value @param {IDBRequest<Value>} request @returns {Promise<Value>} */
+const done = (request) =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** @param {IDBTransaction} transaction @returns {Promise<void>} */
+const committed = (transaction) =>
+  new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = transaction.onerror = () => reject(transaction.error);
+  });
+
+/** @param {string} name @returns {Promise<IDBDatabase>} */
+function openDatabase(name) {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => {
+    for (const store of stores) request.result.createObjectStore(store);
+  };
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = request.onblocked = () => reject(request.error ?? new Error("blocked"));
+  });
+}
+
+/** @typedef {(transaction: IDBTransaction, owner: string) => void | Promise<void>} Work */
+
+/**
+ * @param {IDBDatabase} database
+ * @param {(transaction: IDBTransaction) => void | Promise<void>} work
+ * @returns {Promise<boolean>} Whether it is on disk.
+ */
+async function isWritten(database, work) {
+  try {
+    const transaction = database.transaction(stores, "readwrite");
+    const end = committed(transaction);
+    // The end is what tells of a failure.
+    await Promise.all([work(transaction), end]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Persons whose copies have to go, by a key of `localStorage`, which answers at once. */
+class Doomed {
+  #storage;
+  #key;
+
+  /** @param {Storage} storage @param {string} key */
+  constructor(storage, key) {
+    this.#storage = storage;
+    this.#key = key;
+  }
+
+  /** @returns {string[]} */
+  get owners() {
+    try {
+      const owners = JSON.parse(this.#storage.getItem(this.#key) ?? "[]");
+      return Array.isArray(owners) ? owners.filter((owner) => typeof owner === "string") : [];
+    } catch {
+      return [];
+    }
+  }
+
+  /** @param {string} owner */
+  add(owner) {
+    this.#set([...this.owners.filter((other) => other !== owner), owner]);
+  }
+
+  /** @param {string} owner */
+  remove(owner) {
+    this.#set(this.owners.filter((other) => other !== owner));
+  }
+
+  /** @param {string[]} owners */
+  #set(owners) {
+    try {
+      if (owners.length > 0) this.#storage.setItem(this.#key, JSON.stringify(owners));
+      else this.#storage.removeItem(this.#key);
+    } catch {
+      // Without it, copies go with this page, or after a while.
+    }
+  }
+}
+
+export class Copies {
+  /** Called when the browser does not keep copies: it has no room, or does not allow it. */
+  whenRefused = () => {};
+  /** @type {ListCopy | undefined} The list, as it was kept. */
+  list;
+
+  /** Fulfilled when the copies are there, or it is known that there are none. */
+  opened;
+
+  /** @type {IDBDatabase | undefined} */
+  #database;
+  #owner;
+  /** @type {Doomed | undefined} */
+  #doomed;
+  /** @type {Map<string, Entry>} Of this person, by note. */
+  #entries = new Map();
+  /** @type {Map<string, Copy | undefined>} The one that was read last. */
+  #read = new Map();
+  #isStopped = false;
+  /** Nothing that was asked for earlier is done later: a copy that is removed stays so. */
+  #last;
+
+  /**
+   * @param {string | undefined} name Of the database; undefined where there are to be no copies.
+   * @param {() => string | undefined} owner Whose they are now; undefined for who has none.
+   * @param {Storage} [storage] Where it is kept whose copies have to go, until they have gone.
+   */
+  constructor(name, owner, storage) {
+    this.#owner = owner;
+    if (name !== undefined && storage) this.#doomed = new Doomed(storage, `${name}.doomed`);
+    this.#last = this.opened = name === undefined ? Promise.resolve() : this.#open(name);
+  }
+
+  /** @param {string} name */
+  async #open(name) {
+    try {
+      const database = await openDatabase(name);
+      this.#database = database;
+      for (const owner of this.#doomed?.owners ?? []) if (await this.#clear(database, owner)) this.#doomed?.remove(owner);
+      await this.#load(database);
+    } catch {
+      // The first copy that is not kept tells of it.
+    }
+  }
+
+  /** @param {IDBDatabase} database */
+  async #load(database) {
+    const owner = this.#owner();
+    if (owner === undefined) return;
+    const transaction = database.transaction(["notes", "lists"]);
+    /** @type {Promise<Entry[]>} */
+    const entries = done(transaction.objectStore("notes").getAll());
+    this.list = await done(transaction.objectStore("lists").get(owner));
+    for (const entry of await entries) if (entry.owner === owner) this.#entries.set(entry.id, entry);
+  }
+
+  /** @param {string} id Whether there may be a copy that was not read yet. */
+  isUnread(id) {
+    return this.#entries.has(id) && !this.#read.has(id);
+  }
+
+  /** @param {string} id The copy, once it was read. */
+  of(id) {
+    return this.#read.get(id);
+  }
+
+  /** @param {string} id Reads the copy, so that it can be opened at once. */
+  async read(id) {
+    const owner = this.#owner();
+    this.#read.clear();
+    let copy;
+    try {
+      if (owner !== undefined && this.#entries.has(id)) {
+        copy = await done(this.#database?.transaction("states").objectStore("states").get([owner, id]) ?? never());
+      }
+    } catch {
+      // The server has it.
+    }
+    this.#read.set(id, copy);
+  }
+
+  /**
+   * Does one thing after the other, each for the person who was there when it was asked for.
+   *
+   * @param {Work} work
+   * @param {{waits?: boolean}} options Whether it is done even if the browser takes long to bring the database.
+   *   What is to be kept is not, for nobody knows how much of that would wait.
+   * @returns {Promise<boolean>} Whether it is on disk.
+   */
+  #write(work, { waits = false } = {}) {
+    const owner = this.#owner();
+    if (owner === undefined || (!this.#database && !waits)) return Promise.resolve(false);
+    const result = this.#last.then(() => {
+      if (this.#isStopped || !this.#database) return false;
+      return isWritten(this.#database, (transaction) => work(transaction, owner));
+    });
+    this.#last = result.then(() => {});
+    return result;
+  }
+
+  /** @param {Copy} copy Of a note that is open. */
+  async save(copy) {
+    const { id } = copy;
+    this.#read.delete(id);
+    const units = copy.text.length + copy.session.length;
+    if (units > bounds.units) return this.remove(id);
+    const isSaved = await this.#write((transaction, owner) => {
+      const entry = { owner, id, units, usedAt: Date.now() };
+      const others = [...this.#entries.values()].filter((other) => other.id !== id);
+      for (const { id: old } of surplus([entry, ...others])) this.#delete(transaction, owner, old);
+      this.#entries.set(id, entry);
+      transaction.objectStore("notes").put(entry, [owner, id]);
+      transaction.objectStore("states").put(copy, [owner, id]);
+    });
+    if (isSaved || this.#isStopped || this.#owner() === undefined) return;
+    // The former copy may be old, but it is whole.
+    this.whenRefused();
+  }
+
+  /** @param {ListCopy} list */
+  async saveList(list) {
+    this.list = list;
+    await this.#write((transaction, owner) => {
+      transaction.objectStore("lists").put(list, owner);
+    });
+  }
+
+  /**
+   * Removes those of notes that the list does not name any longer.
+   *
+   * @param {{id: string}[]} notes All that this person may see.
+   * @param {(id: string) => boolean} isOpen
+   */
+  keepOnly(notes, isOpen) {
+    const ids = new Set(notes.map(({ id }) => id));
+    const gone = [...this.#entries.keys()].filter((id) => !ids.has(id) && !isOpen(id));
+    for (const id of gone) void this.remove(id);
+  }
+
+  /** @param {string} id */
+  async remove(id) {
+    this.#read.delete(id);
+    await this.#write((transaction, owner) => this.#delete(transaction, owner, id));
+  }
+
+  /** @param {IDBTransaction} transaction @param {string} owner @param {string} id */
+  #delete(transaction, owner, id) {
+    if (owner === this.#owner()) this.#entries.delete(id);
+    transaction.objectStore("notes").delete([owner, id]);
+    transaction.objectStore("states").delete([owner, id]);
+  }
+
+  /** Removes what is too old, and what another person has left who was signed in. */
+  async tidy() {
+    await this.#write(async (transaction, owner) => {
+      const oldest = Date.now() - bounds.age;
+      /** @type {Entry[]} */
+      const entries = await done(transaction.objectStore("notes").getAll());
+      for (const entry of entries) {
+        const isOthers = owner !== "" && entry.owner !== "" && entry.owner !== owner;
+        if (isOthers || entry.usedAt < oldest) this.#delete(transaction, entry.owner, entry.id);
+      }
+      const others = (await done(transaction.objectStore("lists").getAllKeys())).map(String);
+      for (const other of others) {
+        if (owner !== "" && other !== "" && other !== owner) transaction.objectStore("lists").delete(other);
+      }
+    });
+  }
+
+  /** Removes all that is this person's. */
+  async clear() {
+    const owner = this.#owner();
+    if (owner === undefined) return;
+    // A page that goes away before it is done leaves it to the next one.
+    this.#doomed?.add(owner);
+    this.#entries.clear();
+    this.#read.clear();
+    const result = this.#last.then(async () => {
+      if (!this.#isStopped && this.#database && (await this.#clear(this.#database, owner))) this.#doomed?.remove(owner);
+    });
+    this.#last = result;
+    await result;
+  }
+
+  /** @param {IDBDatabase} database @param {string} owner @returns {Promise<boolean>} Whether nothing is left. */
+  #clear(database, owner) {
+    return isWritten(database, async (transaction) => {
+      const keys = await done(transaction.objectStore("notes").getAllKeys());
+      for (const key of keys) {
+        if (Array.isArray(key) && key[0] === owner) this.#delete(transaction, owner, String(key[1]));
+      }
+      transaction.objectStore("lists").delete(owner);
+    });
+  }
+
+  /** Removes all that is this person's, and keeps nothing more until the page is loaded anew. */
+  async forget() {
+    const removed = this.clear();
+    this.stop();
+    await removed;
+  }
+
+  /** Removes everything, of everybody. */
+  async forgetAll() {
+    await this.#write(
+      (transaction) => {
+        for (const store of stores) transaction.objectStore(store).clear();
+      },
+      { waits: true },
+    );
+    this.stop();
+  }
+
+  /** Keeps and shows nothing more. What was asked for before is still done. */
+  stop() {
+    this.#entries.clear();
+    this.#read.clear();
+    this.#last = this.#last.then(() => void (this.#isStopped = true));
+  }
+}
+
+/** @returns {never} */
+function never() {
+  throw new Error("there is no database");
+}

@@ -1,0 +1,168 @@
+// What a tab keeps until the server has it: notes that are begun, and words for notes that are not open.
+//
+// It lies in `localStorage`, so that it outlives the tab and the browser; under the id of the tab, which
+// holds a lock of that name. A tab that opens later takes over what belongs to tabs that have gone: it
+// holds their locks then, and leaves things where they lie, so that there is nothing to lose on the way.
+//
+// What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
+
+import { hold, randomId } from "../client/identity.js";
+
+/** @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">} Store */
+
+const prefix = "parley.kept.";
+const tabKey = "parley.tab";
+
+/** @param {string} id */
+const lockName = (id) => `parley.tab.${id}`;
+
+export class Drawer {
+  #storage;
+  #owner;
+  /** @type {string[]} Of this tab first, then of those that have gone. */
+  #ids = [];
+  /** @type {Map<string, string>} In which of them a thing lies; the names of things are unique. */
+  #places = new Map();
+
+  /**
+   * @param {object} options
+   * @param {Store} options.storage
+   * @param {() => string} options.owner Who this is now.
+   * @param {string} options.id Of this tab.
+   */
+  constructor({ storage, owner, id }) {
+    this.#storage = storage;
+    this.#owner = owner;
+    this.add(id);
+  }
+
+  /** @param {string} id Of a tab that has gone. */
+  add(id) {
+    this.#ids.push(id);
+    for (const { place, name } of thingsIn(this.#storage, this.#owner())) {
+      if (place === id && !this.#places.has(name)) this.#places.set(name, id);
+    }
+  }
+
+  /** @param {string} start @returns {string[]} Names that start so, without that start. */
+  names(start) {
+    return [...this.#places.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
+  }
+
+  /** @param {string} name @returns {any} */
+  get(name) {
+    const place = this.#places.get(name);
+    return place === undefined ? undefined : read(this.#storage, keyOf(place, name))?.value;
+  }
+
+  /**
+   * @param {string} name
+   * @param {any} value That JSON can hold.
+   * @returns {boolean} False when the browser has no room for it.
+   */
+  set(name, value) {
+    const place = this.#places.get(name) ?? this.#ids[0] ?? "";
+    try {
+      this.#storage.setItem(keyOf(place, name), JSON.stringify({ owner: this.#owner(), value }));
+      this.#places.set(name, place);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** @param {string} name */
+  remove(name) {
+    const place = this.#places.get(name);
+    if (place === undefined) return;
+    this.#places.delete(name);
+    try {
+      this.#storage.removeItem(keyOf(place, name));
+    } catch {
+      // Where nothing can be stored, nothing is.
+    }
+  }
+}
+
+/** @param {string} place @param {string} name */
+const keyOf = (place, name) => `${prefix}${place}.${name}`;
+
+/** @param {Pick<Storage, "getItem">} storage @param {string} key @returns {{owner: string, value: any} | undefined} */
+function read(storage, key) {
+  try {
+    const { owner, value } = JSON.parse(storage.getItem(key) ?? "null");
+    return typeof owner === "string" ? { owner, value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {Store} storage @param {string} owner */
+function thingsIn(storage, owner) {
+  const things = [];
+  try {
+    for (let index = 0; index < storage.length; index += 1) {
+      const key = storage.key(index);
+      if (!key?.startsWith(prefix) || read(storage, key)?.owner !== owner) continue;
+      const [place = "", ...name] = key.slice(prefix.length).split(".");
+      things.push({ place, name: name.join(".") });
+    }
+  } catch {
+    // Storage may be forbidden.
+  }
+  return things;
+}
+
+/**
+ * Whether there is anything of this person's.
+ *
+ * @param {Store} storage
+ * @param {string} owner
+ */
+export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0;
+
+/**
+ * This tab's drawer, with what tabs have left that are gone.
+ *
+ * @param {() => string} owner Who this is now.
+ * @returns {Promise<Drawer>}
+ */
+export async function openDrawer(owner) {
+  const storage = storageOrNone(() => localStorage);
+  const tabs = storageOrNone(() => sessionStorage);
+  // "Duplicate tab" copies `sessionStorage`: the lock decides.
+  let id = tabs.getItem(tabKey) ?? "";
+  if (!/^[0-9a-f]{32}$/.test(id) || !(await hold(lockName(id)))) {
+    id = randomId();
+    await hold(lockName(id));
+    try {
+      tabs.setItem(tabKey, id);
+    } catch {
+      // A reload is another tab then.
+    }
+  }
+  const drawer = new Drawer({ storage, owner, id });
+  // Without locks nobody can tell a closed tab from a sleeping one.
+  if (globalThis.navigator?.locks) {
+    const others = new Set(thingsIn(storage, owner()).map(({ place }) => place).filter((place) => place !== id));
+    for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);
+  }
+  return drawer;
+}
+
+/** @param {() => Storage} storage @returns {Store} One that holds nothing, where it is forbidden. */
+function storageOrNone(storage) {
+  try {
+    return storage();
+  } catch {
+    return {
+      length: 0,
+      key: () => null,
+      getItem: () => null,
+      removeItem: () => {},
+      setItem() {
+        throw new Error("nothing can be stored here");
+      },
+    };
+  }
+}

@@ -1,0 +1,101 @@
+// When copies are written, and when they have to go (copies.js).
+
+import { accessCodes } from "../client/connection.js";
+import { t } from "../shell/language.js";
+import { access, connection, copies, list } from "../session.js";
+import { tellNews } from "../shell/news.js";
+
+/** @typedef {import("../client/note.js").Note} Note */
+
+/** A note that changes is copied so long after a change; milliseconds. Edits are kept by themselves, and earlier. */
+const saveAfter = 5_000;
+
+/** Codes that say that this person is not to have the note, or that there is none. */
+const lostCodes = new Set(["notAllowed", "readingLost", "unauthorised", "unknownDocument"]);
+
+/** @type {WeakMap<Note, string>} What was copied last, by note. */
+const saved = new WeakMap();
+
+/** @type {WeakSet<Note>} Notes that the server has let this person into, since the page was loaded. */
+let entered = new WeakSet();
+
+/** Whether the page itself is kept. Before that, copies could be read by nobody. */
+let isOn = Boolean(globalThis.navigator?.serviceWorker?.controller);
+
+/** @param {Note} note Is written, if it is another one than before. */
+export function saveCopy(note) {
+  if (!isOn || !entered.has(note) || (note.phase !== "live" && note.phase !== "away")) return;
+  const copy = note.copy;
+  if (!copy || saved.get(note) === copy.session + copy.access) return;
+  saved.set(note, copy.session + copy.access);
+  void copies.save(copy);
+}
+
+/** @param {Iterable<Note>} notes */
+export function saveCopies(notes) {
+  for (const note of notes) saveCopy(note);
+}
+
+/** @param {Note} note Is copied while it is open, and forgotten when it is gone. */
+export function followCopy(note) {
+  /** @type {any} */
+  let timer;
+  const soon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      saveCopy(note);
+    }, saveAfter);
+  };
+  note.on("joined", () => {
+    entered.add(note);
+    saveCopy(note);
+  });
+  note.on("changes", soon);
+  note.on("edited", soon);
+  note.on("status", () => {
+    const isLost = note.phase === "deleted" || (note.phase === "failed" && lostCodes.has(note.failure));
+    if (!isLost) return;
+    clearTimeout(timer);
+    timer = undefined;
+    entered.delete(note);
+    void copies.remove(note.documentId);
+  });
+}
+
+/**
+ * The page is kept from now on.
+ *
+ * @param {Iterable<Note>} notes Those that are open.
+ */
+export function startCopying(notes) {
+  isOn = true;
+  if (list.notes && connection.isOnline) void copies.saveList({ notes: list.notes, mayCreate: list.mayCreate });
+  saveCopies(notes);
+}
+
+/** The server wants nothing to be kept. */
+export async function endCopying() {
+  isOn = false;
+  await copies.forgetAll();
+}
+
+export const refusedText = t("page.copiesRefused");
+
+/** @param {(id: string) => boolean} isOpen Whether the server has let this person into the note, and still does. */
+export function setUpCopies(isOpen) {
+  copies.whenRefused = () => {
+    tellNews("copies", { text: refusedText, isOnce: true });
+  };
+  list.on("fetched", (fetched) => {
+    if (isOn) void copies.saveList(fetched);
+    copies.keepOnly(fetched.notes, isOpen);
+  });
+  connection.on("welcome", () => void copies.tidy());
+  connection.on("status", ({ state, code }) => {
+    // Nobody without a name reads here any longer, or this person does not.
+    const isOut = code === accessCodes.revoked || (code === accessCodes.unauthorised && !access.pass);
+    if (state !== "stopped" || !isOut || access.isLink) return;
+    entered = new WeakSet();
+    void copies.clear();
+  });
+}

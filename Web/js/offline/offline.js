@@ -1,0 +1,113 @@
+// Has the browser keep the page itself (worker.js), and tells when there is a newer one.
+//
+// It begins once the page is there: what the worker keeps, the browser has fetched by then. A server that does not
+// offer the worker wants nothing to be kept: what was is removed then.
+
+import { home } from "../base.js";
+import { announce } from "../shell/dialogs.js";
+import { endCopying, refusedText, startCopying } from "./keepingcopies.js";
+import { language, t } from "../shell/language.js";
+import { withLimit } from "../limit.js";
+import { tellNews } from "../shell/news.js";
+import { notes } from "../notes/opennotes.js";
+import { connection } from "../session.js";
+
+const workerAddress = `${home}worker.js`;
+
+/** How long a worker may take to answer, or to take over; milliseconds. */
+const answerWithin = 3_000;
+
+const build = document.querySelector('meta[name="build"]')?.getAttribute("content") ?? undefined;
+
+const newsText = t("page.newVersion");
+
+/** @param {ServiceWorker} worker @returns {Promise<string | undefined>} The build that it keeps. */
+function buildOf(worker) {
+  const { port1, port2 } = new MessageChannel();
+  const answer = new Promise((resolve) => port1.addEventListener("message", ({ data }) => resolve(data)));
+  port1.start();
+  worker.postMessage("build", [port2]);
+  return withLimit(answer, answerWithin, undefined);
+}
+
+/** @param {ServiceWorker} worker */
+function takeOver(worker) {
+  const isDone = new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true });
+  });
+  worker.postMessage("take over");
+  return withLimit(isDone, answerWithin, undefined);
+}
+
+/** @param {ServiceWorker} worker Keeps another build than the one that answers now. */
+async function meet(worker) {
+  // The server's page has come already: what is kept follows it.
+  if ((await buildOf(worker)) === build) {
+    await takeOver(worker);
+    return;
+  }
+  const reload = () => void takeOver(worker).then(() => location.reload());
+  tellNews("update", { text: newsText, button: { label: t("reload"), run: reload } });
+  announce(newsText);
+}
+
+/** @param {ServiceWorkerRegistration} registration */
+function watch(registration) {
+  const { installing, waiting } = registration;
+  if (waiting) void meet(waiting);
+  installing?.addEventListener("statechange", () => {
+    if (installing.state === "installed" && registration.active) void meet(installing);
+    else if (installing.state === "activated") {
+      keepLanguage(installing);
+      startCopying(notes.values());
+    } else if (installing.state === "redundant" && !registration.active) void refused();
+  });
+}
+
+/** @param {ServiceWorker | null} worker Keeps the language in use. */
+const keepLanguage = (worker) => worker?.postMessage({ language });
+
+/** The worker could not be registered: it is not to be, or cannot be. */
+async function refused() {
+  const status = await fetch(workerAddress, { method: "HEAD", cache: "no-store" }).then(({ status }) => status, () => 0);
+  if (status === 404) await end();
+  else if (status === 200) tellNews("copies", { text: refusedText, isOnce: true });
+}
+
+/** Removes all that was kept. */
+async function end() {
+  const registration = await navigator.serviceWorker.getRegistration(home);
+  await registration?.unregister();
+  for (const name of await caches.keys()) if (name.startsWith(`parley.page ${home} `)) await caches.delete(name);
+  await endCopying();
+}
+
+export async function setUpOffline() {
+  const workers = globalThis.navigator?.serviceWorker;
+  if (!workers || build === undefined) return;
+  // Installing it is offered from the second visit on, for the first is to be short.
+  if (workers.controller) {
+    const link = document.createElement("link");
+    link.rel = "manifest";
+    link.href = `${home}assets/app.webmanifest`;
+    document.head.append(link);
+  }
+  /** @type {ServiceWorkerRegistration} */
+  let registration;
+  try {
+    registration = await workers.register(workerAddress, { scope: home, updateViaCache: "none" });
+  } catch {
+    await refused();
+    return;
+  }
+  if (registration.active) startCopying(notes.values());
+  keepLanguage(registration.active);
+  watch(registration);
+  registration.addEventListener("updatefound", () => watch(registration));
+  // Behind a line that was down there may be another server.
+  const look = () => {
+    if (registration.active) void registration.update().catch(() => refused());
+  };
+  connection.on("welcome", look);
+  if (connection.isOnline) look();
+}

@@ -1,0 +1,249 @@
+// Names, colours and initials.
+
+import { isolated, t } from "../shell/language.js";
+
+/**
+ * isDrawn: whether name and colour were made up, and not chosen.
+ *
+ * @typedef {{name: string, color: string, isDrawn?: boolean}} Profile
+ */
+
+/**
+ * Colours that white text can be read on (contrast of at least 4.5 to 1).
+ */
+export const palette = [
+  "#b0452a",
+  "#8f5a0a",
+  "#55731a",
+  "#1d7a53",
+  "#16737f",
+  "#2f68ad",
+  "#5c59c4",
+  "#8a4bab",
+  "#b03a74",
+  "#a8323f",
+  "#706a10",
+  "#2f7d2c",
+  "#35608c",
+  "#7b5a45",
+  "#56646f",
+  "#7d4f6d",
+];
+
+const moods = [
+  "Agile", "Amber", "Astute", "Bold", "Breezy", "Bright", "Brisk", "Calm", "Candid", "Careful", "Cheery",
+  "Clever", "Cosy", "Curious", "Daring", "Deft", "Eager", "Early", "Fair", "Gentle", "Glad", "Golden",
+  "Hardy", "Honest", "Humble", "Jolly", "Keen", "Kind", "Lively", "Lucid", "Mellow", "Merry", "Mild",
+  "Nimble", "Noble", "Patient", "Placid", "Plucky", "Polite", "Quiet", "Ready", "Silver", "Spry", "Steady",
+  "Sunny", "Swift", "Tidy", "Upbeat", "Vivid", "Warm", "Wise", "Witty", "Zesty",
+];
+const creatures = [
+  "Avocet", "Badger", "Beaver", "Bison", "Bittern", "Bunting", "Chamois", "Cicada", "Crane", "Cricket",
+  "Curlew", "Deer", "Dolphin", "Dormouse", "Dove", "Egret", "Eider", "Ermine", "Falcon", "Finch", "Fox",
+  "Gannet", "Gecko", "Goshawk", "Grebe", "Hare", "Heron", "Hoopoe", "Ibex", "Ibis", "Jackdaw", "Jay",
+  "Kestrel", "Kite", "Lapwing", "Lark", "Linnet", "Lynx", "Magpie", "Marmot", "Marten", "Merlin", "Mole",
+  "Newt", "Nuthatch", "Oriole", "Osprey", "Otter", "Owl", "Petrel", "Pipit", "Plover", "Puffin", "Raven",
+  "Robin", "Salmon", "Seal", "Shrew", "Siskin", "Snipe", "Stork", "Swan", "Teal", "Tern", "Thrush",
+  "Trout", "Turtle", "Viper", "Vole", "Wagtail", "Weasel", "Whale", "Wren",
+];
+
+/** What the server puts after the name of who came by a link. */
+const guestMark = " (guest)";
+
+/** @param {string} name Of a guest. @returns {string} As the server knows them. */
+export const asGuest = (name) => name + guestMark;
+
+/** @param {string} name As the server has it. @returns {string} As it is shown: a guest's mark in the page's language. */
+export const shownName = (name) =>
+  name.endsWith(guestMark) ? t("me.guest", { name: name.slice(0, -guestMark.length) }) : name;
+
+/** How many names there are to draw. */
+export const nameCount = moods.length * creatures.length;
+
+/** @param {number} index Below `nameCount`. */
+const nameAt = (index) =>
+  `${moods[Math.floor(index / creatures.length)]} ${creatures[index % creatures.length]}`;
+
+export const profileKey = "parley.profile";
+export const nameLengthMax = 40;
+
+/**
+ * A name and a colour that nobody of the others has, as far as there are any.
+ *
+ * @param {{name: string, color: string}[]} [others]
+ * @param {() => number} [random] 0 ..< 1.
+ * @returns {{name: string, color: string}}
+ */
+export function drawProfile(others = [], random = Math.random) {
+  const names = new Set(others.map(({ name }) => name));
+  let index = Math.floor(random() * nameCount);
+  for (let tried = 0; tried < nameCount && names.has(nameAt(index)); tried += 1) index = (index + 1) % nameCount;
+  return { name: nameAt(index), color: drawColor(others, random) };
+}
+
+/**
+ * @param {{color: string}[]} others
+ * @param {() => number} random
+ */
+function drawColor(others, random) {
+  const taken = new Set(others.map(({ color }) => color.toLowerCase()));
+  const free = palette.filter((color) => !taken.has(color));
+  const choice = free.length > 0 ? free : palette;
+  return choice[Math.floor(random() * choice.length)] ?? "";
+}
+
+/**
+ * What to change in a profile that was made up, so that it is told from the others who are here.
+ *
+ * @param {Profile} profile
+ * @param {{name: string, color: string}[]} others
+ * @param {{isNew?: boolean, random?: () => number}} [options] Whether nobody has seen the name yet.
+ * @returns {{name: string, color: string} | undefined} Undefined if it may stay.
+ */
+export function unlike(profile, others, options) {
+  const { isNew = false, random = Math.random } = options ?? {};
+  const { name, color, isDrawn } = profile;
+  if (!isDrawn) return undefined;
+  // One with the same name and colour is this person, in another tab; unless chance drew both just now.
+  if (!isNew && others.some((other) => other.name === name && other.color === color)) return undefined;
+  const isNamesake = isNew && others.some((other) => other.name === name);
+  const isTaken = others.some((other) => other.color.toLowerCase() === color);
+  if (!isNamesake && !isTaken) return undefined;
+  const drawn = drawProfile(others, random);
+  const better = { name: isNamesake ? drawn.name : name, color: isTaken ? drawn.color : color };
+  return better.name === name && others.length >= palette.length ? undefined : better;
+}
+
+/**
+ * This person's name and colour, made up at the first visit.
+ *
+ * @returns {{profile: Profile, isNew: boolean}}
+ */
+export function loadProfile() {
+  const known = storedProfile();
+  if (known) return { profile: known, isNew: false };
+  const profile = { ...drawProfile(), isDrawn: true };
+  saveProfile(profile);
+  return { profile, isNew: true };
+}
+
+/** @returns {Profile | undefined} */
+export function storedProfile() {
+  try {
+    const { name, color, isDrawn } = JSON.parse(localStorage.getItem(profileKey) ?? "");
+    if (typeof name === "string" && name && isColor(color)) return { name, color, isDrawn: isDrawn === true };
+  } catch {
+    // Nothing kept yet, or not by this version.
+  }
+  return undefined;
+}
+
+/** @param {Profile} profile */
+export function saveProfile(profile) {
+  try {
+    localStorage.setItem(profileKey, JSON.stringify(profile));
+  } catch {
+    // The name lasts as long as the page then.
+  }
+}
+
+/** @param {unknown} color */
+const isColor = (color) => typeof color === "string" && /^#[0-9a-f]{6}$/i.test(color);
+
+/**
+ * The person's colour, or one that follows from the client id: a peer may send anything.
+ *
+ * @param {{color?: string, clientId?: string}} person
+ */
+export function colorOf({ color, clientId = "" }) {
+  if (isColor(color)) return /** @type {string} */ (color);
+  let hash = 0;
+  for (const unit of clientId) hash = (hash * 31 + (unit.codePointAt(0) ?? 0)) >>> 0;
+  return palette[hash % palette.length] ?? "#16737f";
+}
+
+/**
+ * Who is here, for people: names, or of a crowd how many there are and some of the names.
+ *
+ * @param {string[]} names Of others.
+ * @param {number} othersCount How many others there are.
+ */
+export function whoIsHere(names, othersCount) {
+  if (othersCount === 0) return t("people.onlyYou");
+  const named = names.map(isolated).join(t("separator"));
+  if (othersCount <= names.length) return t("people.withYou", { names: named });
+  const count = othersCount + 1;
+  return named ? t("people.crowdWith", { count, names: named }) : t("people.crowd", { count });
+}
+
+/**
+ * Each person once, in whatever number of windows: same name and same colour are one person, as `unlike` has it.
+ *
+ * @template {{name: string, color?: string, clientId?: string, isWriting: boolean}} Shown
+ * @param {Shown[]} shown
+ * @returns {(Shown & {windows: number})[]}
+ */
+export function withoutDoubles(shown) {
+  /** @type {Map<string, Shown & {windows: number}>} */
+  const found = new Map();
+  for (const person of shown) {
+    const key = JSON.stringify([person.name, colorOf(person)]);
+    const known = found.get(key);
+    if (known) {
+      known.windows += 1;
+      known.isWriting ||= person.isWriting;
+    } else found.set(key, { ...person, windows: 1 });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Black or white, whichever reads better on the colour.
+ *
+ * @param {string} color
+ */
+export function inkOn(color) {
+  const channel = (/** @type {number} */ start) => {
+    const value = parseInt(color.slice(start, start + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  };
+  const luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+  return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? "#ffffff" : "#000000";
+}
+
+/**
+ * At most two letters, whole graphemes.
+ *
+ * @param {string} name
+ */
+export function initials(name) {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  // What stands in brackets at the end says something about the person, and is not the name.
+  const plain = name.replace(/[\u2066-\u2069]/g, "");
+  const words = (plain.replace(/\s*[(（][^()（）]*[)）]\s*$/u, "") || plain).trim().split(/\s+/).filter(Boolean);
+  const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
+  const letters = chosen.map((word) => [...segmenter.segment(word ?? "")][0]?.segment ?? "");
+  return letters.join("").toLocaleUpperCase() || "?";
+}
+
+/**
+ * @param {{name: string, color?: string, clientId?: string}} person
+ * @param {{label?: boolean}} [options] Whether the picture stands alone and needs a name.
+ */
+export function avatar(person, options) {
+  const label = options?.label ?? true;
+  const element = document.createElement("span");
+  const color = colorOf(person);
+  element.className = "avatar";
+  element.style.setProperty("--person", color);
+  element.style.setProperty("--person-ink", inkOn(color));
+  element.textContent = initials(person.name);
+  if (label) {
+    element.title = person.name;
+    element.setAttribute("role", "img");
+    element.setAttribute("aria-label", person.name);
+  } else {
+    element.setAttribute("aria-hidden", "true");
+  }
+  return element;
+}

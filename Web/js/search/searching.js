@@ -1,0 +1,39 @@
+// The ways to the search of notes, whose window is fetched when it is first asked for.
+
+import { byId, toast } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { loadPart } from "../parts.js";
+import { isApple } from "../shell/shortcuts.js";
+
+/**
+ * @param {string} [words] To begin with.
+ * @param {(note: {id: string, title: string}) => void} [choose] In place of opening the note.
+ */
+export async function openSearch(words = "", choose) {
+  try {
+    const { showPalette } = await loadPart(() => import("./palette.js"));
+    showPalette(words, choose);
+  } catch (error) {
+    console.error(error);
+    toast(t("search.failed"));
+  }
+}
+
+/** Makes the button and the field of the list lead there. */
+export function setUpSearching() {
+  if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
+  // Whoever holds the key that begins a shortcut goes on typing before the window could be fetched.
+  const prepare = (/** @type {KeyboardEvent} */ { key }) => {
+    if (key !== "Control" && key !== "Meta") return;
+    document.removeEventListener("keydown", prepare);
+    import("./palette.js").catch(() => {});
+  };
+  document.addEventListener("keydown", prepare);
+  byId("search").addEventListener("click", () => void openSearch());
+  const find = /** @type {HTMLInputElement} */ (byId("find"));
+  find.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    void openSearch(find.value);
+  });
+}

@@ -1,0 +1,199 @@
+// What opens above the page: menu, confirmation, toast, and what a screen reader is told.
+
+import { iconAddress } from "../assets.js";
+import { isRight, t } from "./language.js";
+
+/**
+ * @template {HTMLElement} [Kind=HTMLElement]
+ * @param {string} id
+ * @returns {Kind}
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`the page has no element “${id}”`);
+  return /** @type {Kind} */ (element);
+}
+
+/** @param {string} name A symbol of icons.svg. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", iconAddress(name));
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(use);
+  return svg;
+}
+
+/**
+ * Asks before something that cannot be undone, or that everybody will see.
+ *
+ * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
+ * @returns {Promise<boolean>}
+ */
+export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = true }) {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
+  byId("confirm-title").textContent = title;
+  byId("confirm-text").textContent = text;
+  byId("confirm-yes").textContent = yes;
+  byId("confirm-yes").className = `button ${isDangerous ? "danger" : "primary"}`;
+  byId("confirm-no").textContent = no;
+  return openDialog(dialog);
+}
+
+/** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
+export function openDialog(dialog) {
+  dialog.returnValue = "";
+  dialog.showModal();
+  // A button that submits would be what Enter in a field presses, were it the first one.
+  for (const button of dialog.querySelectorAll("[data-close]")) {
+    /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
+  }
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "confirm"), { once: true });
+  });
+}
+
+/**
+ * Of several that exclude each other, one is chosen; `language` where the label is in another than the page's.
+ *
+ * @typedef {{label: string, icon?: string, isDangerous?: boolean, isChosen?: boolean, language?: string,
+ *   run: () => void}} MenuItem
+ */
+
+let closeOpenMenu = () => {};
+
+/**
+ * @param {HTMLElement} button What it hangs from, and where focus returns to.
+ * @param {MenuItem[]} items
+ */
+export function openMenu(button, items) {
+  const menu = byId("menu");
+  // Inside a landmark, where a screen reader looks for it.
+  (button.closest(".sidebar, main") ?? document.body).append(menu);
+  const wasMine = button.getAttribute("aria-expanded") === "true";
+  closeOpenMenu();
+  if (wasMine) return;
+
+  menu.replaceChildren(
+    ...items.map((item) => {
+      const entry = document.createElement("button");
+      entry.type = "button";
+      entry.setAttribute("role", item.isChosen === undefined ? "menuitem" : "menuitemradio");
+      if (item.isChosen !== undefined) entry.setAttribute("aria-checked", String(item.isChosen));
+      entry.tabIndex = -1;
+      if (item.isDangerous) entry.className = "danger";
+      if (item.language) entry.lang = item.language;
+      entry.append(icon(item.icon ?? "check"), item.label);
+      entry.addEventListener("click", () => {
+        close();
+        item.run();
+      });
+      return entry;
+    }),
+  );
+  const entries = /** @type {HTMLElement[]} */ ([...menu.children]);
+  const close = () => {
+    menu.hidden = true;
+    button.setAttribute("aria-expanded", "false");
+    menu.onkeydown = null;
+    document.removeEventListener("pointerdown", outside, true);
+    closeOpenMenu = () => {};
+  };
+  const outside = (/** @type {Event} */ event) => {
+    const target = /** @type {Node} */ (event.target);
+    if (!menu.contains(target) && !button.contains(target)) close();
+  };
+  menu.onkeydown = (event) => {
+    const index = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) entries[(index + step + entries.length) % entries.length]?.focus();
+    else if (event.key === "Home") entries[0]?.focus();
+    else if (event.key === "End") entries[entries.length - 1]?.focus();
+    else if (event.key === "Escape" || event.key === "Tab") {
+      close();
+      button.focus();
+      if (event.key === "Tab") return;
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  document.addEventListener("pointerdown", outside, true);
+  closeOpenMenu = close;
+
+  menu.hidden = false;
+  button.setAttribute("aria-expanded", "true");
+  const anchor = button.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
+  const below = anchor.bottom + 4;
+  menu.style.left = `${left}px`;
+  // Above the button where there is no room below; over it where there is none above either.
+  const top = below + height <= innerHeight - 8 ? below : Math.max(8, anchor.top - height - 4);
+  menu.style.top = `${Math.min(top, Math.max(8, innerHeight - height - 8))}px`;
+  entries[0]?.focus();
+}
+
+/** @type {any} */
+let toastTimer;
+
+/**
+ * Says something in passing.
+ *
+ * @param {string} text
+ * @param {{label: string, run: () => void}} [action] What can be done about it, for a while.
+ */
+export function toast(text, action) {
+  const element = byId("toast");
+  element.textContent = text;
+  if (action) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "retry";
+    button.textContent = action.label;
+    button.addEventListener("click", () => {
+      element.hidden = true;
+      action.run();
+    });
+    element.append(" ", button);
+  }
+  element.hidden = false;
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => (element.hidden = true), action ? 12_000 : 3_500);
+}
+
+/** Takes away what was said in passing: it is no longer so. */
+export function hideToast() {
+  byId("toast").hidden = true;
+}
+
+/**
+ * Tells a screen reader.
+ *
+ * @param {string} text
+ */
+export function announce(text) {
+  const live = byId("live");
+  if (live.textContent !== text) live.textContent = text;
+}
+
+/**
+ * @param {string} text
+ * @param {HTMLElement} [inside] An open dialog: nothing outside of it can be selected.
+ * @returns {Promise<boolean>}
+ */
+export async function copy(text, inside = document.body) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // No permission, or the page came over plain HTTP from another machine.
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "visually-hidden";
+    inside.append(area);
+    area.select();
+    const isCopied = document.execCommand("copy");
+    area.remove();
+    return isCopied;
+  }
+}

@@ -1,0 +1,102 @@
+// Keys that work everywhere on the page.
+
+import { offer } from "../search/commands.js";
+import { commentHere } from "../comments/commenting.js";
+import { byId, toast } from "./dialogs.js";
+import { t } from "./language.js";
+import { createNote } from "../notes/newnoteview.js";
+import { page } from "../page.js";
+import { loadPart } from "../parts.js";
+import { goToPast, leavePast } from "../history/past.js";
+import { closePeople } from "../people/peoplebar.js";
+import { go, home } from "../routes.js";
+import { openSearch } from "../search/searching.js";
+import { isApple, isHelpKey, isSearchKey, shortcutOf } from "./shortcuts.js";
+import { focusText } from "../editing/textplace.js";
+
+/** Control is held as well where Option alone types characters. */
+const isMac = isApple(navigator);
+
+/** Shows which keys do what. */
+async function openHelp() {
+  try {
+    const { showHelp } = await loadPart(() => import("./help.js"));
+    await showHelp();
+  } catch (error) {
+    console.error(error);
+    toast(t("help.failed"));
+  }
+}
+
+/** @param {Event} event Whether it goes into a text, the editor's included. */
+function isTyping(event) {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+}
+
+/** @param {KeyboardEvent} event */
+function follow(event) {
+  if (isHelpKey(event, isTyping(event))) {
+    event.preventDefault();
+    if (!document.querySelector("dialog[open]")) void openHelp();
+    return;
+  }
+  if (isSearchKey(event, isMac)) {
+    // The browser's own use of it would leave the page.
+    event.preventDefault();
+    event.stopPropagation();
+    if (!document.querySelector("dialog[open]")) void openSearch();
+    return;
+  }
+  const shortcut = shortcutOf(event, isMac);
+  if (!shortcut || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  switch (shortcut) {
+    case "create":
+      createNote();
+      break;
+    case "list": {
+      const open = byId("notes").querySelector(".is-open .note-link, .note-link");
+      if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go(home);
+      /** @type {HTMLElement | null} */ (open)?.focus();
+      break;
+    }
+    case "text":
+      if (!page.past) focusText();
+      break;
+    case "comment":
+      if (!page.past) commentHere();
+      break;
+    case "history":
+      if (page.past) leavePast();
+      else if (page.current?.hasText) goToPast(page.current.documentId);
+      break;
+  }
+}
+
+/** Makes them work. */
+export function setUpKeyboard() {
+  if (isMac) {
+    for (const key of document.querySelectorAll("kbd[data-modifier]")) {
+      const control = document.createElement("kbd");
+      control.textContent = "Control";
+      key.textContent = "Option";
+      key.before(control, " ");
+    }
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !byId("people-panel").hidden) {
+      closePeople();
+      byId("people").focus();
+      return;
+    }
+  });
+  offer(() => [{ label: t("help.open"), icon: "help", keys: "F1", run: () => void openHelp() }]);
+  // Before the editor, which has other uses for some of these keys.
+  document.addEventListener("keydown", follow, { capture: true });
+  document.querySelector(".skip")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    focusText();
+  });
+}

@@ -1,0 +1,93 @@
+// What is wrong with the line, or with this person's rights: below the list, and above the text.
+
+import { byId } from "./dialogs.js";
+import { forgetIdentity } from "../client/identity.js";
+import { dateFormat, t } from "./language.js";
+import { drawNotices, notices } from "./notices.js";
+import { page } from "../page.js";
+import { endText } from "./problems.js";
+import { access, connection } from "../session.js";
+import { accessTrouble, askForToken, endsAt, forgetEnd } from "../account/signin.js";
+
+/** Below the list: whether the server can be reached. */
+export function drawLine() {
+  const { state } = connection.status;
+  const trouble = accessTrouble();
+  // Without an open note there is no other place that says so.
+  byId("line").hidden = state === "online" || state === "connecting";
+  byId("line-text").textContent = trouble?.title ?? (state === "stopped"
+    ? t("line.ended")
+    : t("line.unreachable"));
+  byId("line-sign-in").hidden = trouble === undefined;
+  byId("line-sign-in").textContent = trouble?.button.label ?? "";
+}
+
+/** How long the server is away before the page says what that means; milliseconds. */
+const hintAfter = 3_000;
+/** @type {any} */
+let hintTimer;
+/** Whether this outage was explained. */
+let isHinted = false;
+
+/** @param {string} state Of the line. */
+function hintAtOffline(state) {
+  if (state === "online" || state === "stopped") {
+    clearTimeout(hintTimer);
+    hintTimer = undefined;
+    isHinted = false;
+    notices.delete("offline");
+  } else if (state === "waiting" && !isHinted) {
+    hintTimer ??= setTimeout(() => {
+      isHinted = true;
+      const note = page.current;
+      if (!note?.hasText || note.phase === "deleted") return;
+      notices.set("offline", { text: note.isWritable ? t("notice.offline") : t("notice.offlineReading") });
+      drawNotices();
+    }, hintAfter);
+  }
+}
+
+/** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
+export function drawConnectionNotice() {
+  const { state, code } = connection.status;
+  const trouble = accessTrouble();
+  if (endsAt === undefined || trouble) notices.delete("ending");
+  else {
+    const time = dateFormat({ timeStyle: "short" }).format(endsAt);
+    notices.set("ending", {
+      title: access.isLink ? t("line.linkEnds", { time }) : t("line.signInEnds", { time }),
+      text: access.isLink ? t("line.linkEndsText") : t("line.signInEndsText"),
+      buttons: [
+        access.isLink
+          ? { label: t("ok"), run: forgetEnd }
+          : { label: t("signIn"), run: () => void askForToken() },
+      ],
+    });
+  }
+  if (trouble) {
+    // Without a text it stands where the text would.
+    if (page.current?.hasText) notices.set("connection", { ...trouble, isBad: true, buttons: [trouble.button] });
+    else notices.delete("connection");
+    return;
+  }
+  hintAtOffline(state);
+  if (state !== "stopped") {
+    notices.delete("connection");
+    return;
+  }
+  const isReplaced = code === 4505;
+  notices.set("connection", {
+    title: isReplaced ? t("line.otherTab") : t("line.ended"),
+    text: isReplaced ? t("line.otherTabText") : endText(code),
+    isBad: !isReplaced,
+    buttons: [
+      {
+        label: isReplaced ? t("line.goOnHere") : t("reload"),
+        run: () => {
+          if (isReplaced) forgetIdentity();
+          location.reload();
+        },
+      },
+    ],
+  });
+}
