@@ -2,6 +2,7 @@
 
 import io
 import json
+import unicodedata
 import urllib.request
 import zipfile
 
@@ -11,8 +12,8 @@ from playwright.sync_api import Error, expect
 from test_deleted import open_deleted
 from test_reading import HOSTILE
 
-# As titles, names and words of a search: one line each, no longer than a title may be.
-WORDS = [one for one in HOSTILE if "\n" not in one and len(one) <= 90] + [
+# As titles, names and words of a search: one line each without control characters, no longer than a title may be.
+WORDS = [one for one in HOSTILE if not {*map(unicodedata.category, one)} & {"Cc", "Zl", "Zp"} and len(one) <= 90] + [
     '"><img src=x onerror=run()>',
     "'-run()-'",
     "</title><script>run()</script>",

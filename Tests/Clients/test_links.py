@@ -130,7 +130,7 @@ def test_a_short_link_shows_the_title_and_a_note_behind_a_sign_in_does_not(guard
 
 def test_in_an_open_demo_every_note_shows_its_title_and_no_text(start):
     server = start("--public-url", "http://127.0.0.1:8080/notes")
-    hostile = '"><script>alert(1)</script>\u202e\n'
+    hostile = '"><script>alert(1)</script>\u202e'
     status, _, body = server.request("POST", "/api/notes", {"title": hostile})
     assert status == 201, body
     note = json.loads(body)["id"]

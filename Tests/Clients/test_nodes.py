@@ -61,6 +61,7 @@ def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres,
     # What it has heard is in its own file when it ends, at the latest.
     assert second.stop() == 0
     assert "bea" in (second.data / "revocations").read_text()
+    second.start()
 
 
 def test_one_gateway_tells_of_all_and_another_when_it_is_gone(start, postgres):
