@@ -15,7 +15,7 @@ struct NoteLog {
   private var lengths: [Int] = []
   /// The change that made each revision; `nil` as long as its author alone was told of it.
   private var operations: [TextOperation?] = []
-  /// When the edits of each change were typed; the first revision has none.
+  /// The times at which the edits of each change were typed; the first revision has none.
   private var typed: [[UInt64]] = []
   /// Readers whose latest revision is this one.
   private var readers: [Int] = []
@@ -92,7 +92,7 @@ struct NoteLog {
 
 /// An author's change that the server has not acknowledged.
 struct ChangeUnderWay {
-  /// When each of the edits in it was typed.
+  /// The time at which each of the edits in it was typed.
   var typed: [UInt64]
   let sent: UInt64
   /// The revision that it was typed on.

@@ -8,15 +8,15 @@ import SocketMessages
 /// An edit counts from the moment it is typed: while a change is under way, what is typed on waits,
 /// and that waiting is in the figure.
 final class Typists: Workload {
-  /// One of the people, with what a client keeps of its half of operational transform when nobody looks at
+  /// A person, with what a client keeps of its half of operational transform when nobody looks at
   /// the text: edits that wait get their places when they are sent, on the text as it is then.
   private struct Typist {
     var revision = 0
     var sequence = 0
     var underWay: ChangeUnderWay?
-    /// When each of the edits was typed that have not been sent.
+    /// The time at which each of the edits was typed that have not been sent.
     var waiting: [UInt64] = []
-    /// When it types next.
+    /// The time of its next letter.
     var due = UInt64.max
 
     var unconfirmedCount: Int { waiting.count + (underWay?.typed.count ?? 0) }
@@ -223,7 +223,7 @@ final class Typists: Workload {
     typists[author].underWay = change
   }
 
-  /// Somebody has been told of some changes; an own one among them is acknowledged.
+  /// Notes that a reader has been told of some changes; an own one among them is acknowledged.
   private func read(_ page: Range<Int>, _ reader: Int, _ client: Client) {
     let old = typists[reader].revision
     guard page.lowerBound == old + 1 else { fail("a change is missing, or came once too often") }

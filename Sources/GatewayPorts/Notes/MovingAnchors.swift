@@ -13,9 +13,9 @@ struct MovingAnchors {
   private static let (countMax, bytesMax) = (1_024, 1 << 20)
 
   private var anchors: [CommentAnchor]
-  /// Those that have not set out yet, the one to set out next last.
+  /// Ranges that have not set out yet, the one to set out next last.
   private var waiting: [Int]
-  /// Those on their way, with where they begin and end.
+  /// Ranges on their way, with where they begin and end.
   private var moving: [Int] = []
   private var starts: [Int] = []
   private var ends: [Int] = []
