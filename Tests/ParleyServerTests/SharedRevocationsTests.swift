@@ -16,7 +16,7 @@ struct SharedRevocationsTests {
     Identity(user: "ada", tokenID: id, issuedAt: 1, grants: [])
   }
 
-  /// What was told of additions, one after the other.
+  /// Answers to additions, one after the other.
   private final class Answers: Sendable {
     private let all = Monitor<[RevocationError?]>([])
 

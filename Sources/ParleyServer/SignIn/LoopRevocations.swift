@@ -7,7 +7,7 @@ import TransportLibwebsockets
 final class LoopRevocations: Revocations, @unchecked Sendable {
   private let shared: SharedRevocations
   private let mailbox: LoopMailbox
-  /// Those who wait for the disk, by the numbers of their requests.
+  /// Callers that wait for the disk, by the numbers of their requests.
   private var waiting: [UInt64: (RevocationError?) -> Void] = [:]
   private var nextNumber: UInt64 = 0
 

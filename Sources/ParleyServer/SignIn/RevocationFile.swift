@@ -16,14 +16,14 @@ package final class RevocationFile {
 
   private let path: String
   private let log: (any LogSink)?
-  /// What was taken back.
+  /// Tokens that were taken back.
   private(set) var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
   /// The time at which those that have ended are forgotten again.
   private var forgetsAt: Timestamp = 0
   private static let forgettingMilliseconds: Timestamp = 600_000
-  /// What was taken back, but for what other nodes have told, since ``takeNews()``.
+  /// Revocations since ``takeNews()``, but for what other nodes have told.
   private var news: [Revocation] = []
 
   /// Reads the file, if there is one.

@@ -20,7 +20,7 @@ package final class SharedRevocations: Sendable {
   /// The work that the thread takes at a time.
   private struct Work {
     var additions: [Addition] = []
-    /// Those of other nodes, which are held to already.
+    /// Revocations of other nodes, which are held to already.
     var foreign: [Revocation] = []
     /// The time at which the file is looked at; `nil` if it is not.
     var lookAt: Timestamp?
@@ -29,11 +29,11 @@ package final class SharedRevocations: Sendable {
   }
 
   private struct State {
-    /// Those that are held to.
+    /// Revocations that are held to.
     var known: RevokedTokens
     /// Counts up whenever there is a new one.
     var generation = 0
-    /// Those that other nodes have not been told of.
+    /// Revocations that other nodes have not been told of.
     var untold: [Revocation]
     var work = Work()
     var lookedAt: Timestamp = 0

@@ -351,7 +351,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Those of some notes that are there still.
+  /// Returns those of some notes that are there still.
   private func notes(_ ids: [DocumentID]) throws(StoreError) -> [NoteSummary] {
     var notes: [NoteSummary] = []
     for reply in store.perform(ids.map { .note(id: $0) }) {
