@@ -29,9 +29,8 @@ build: setup-serve page  ## Build the program and the page, without running them
 	@$(SWIFT_BUILD) --product parley
 
 .PHONY: test
-test: setup-test  ## Lint, build, and run every test, a real browser included
-# Side by side: a module is compiled by one core, and the page's modules by one after another.
-	@$(MAKE) -j3 --output-sync=target page library lint build-tests
+test: setup-serve  ## Lint, build, and run every test, a real browser included
+	@$(MAKE) -j2 --output-sync=target build-tests build-beside
 	@python3 Scripts/run_tests.py swift fuzz web clients browser
 
 # A suite or a test target, as `swift test --filter` takes it.
@@ -67,9 +66,13 @@ test-browser: setup-test build  ## Chromium against the real program
 	@$(SWIFT_BUILD) --product example-todo-bot && $(SWIFT_BUILD) --product example-live-list
 	@python3 Scripts/run_tests.py browser
 
-.PHONY: build-tests
+.PHONY: build-tests build-beside
 build-tests: setup-serve
 	@$(SWIFT_BUILD) --build-tests
+# Whatever else the tests need, for a core that the build of the package leaves idle: its largest modules are
+# compiled by one core each, and others wait for them.
+build-beside: setup-serve
+	@nice $(MAKE) lint setup-test page library fuzz-targets
 
 ##@ Set-up (done by the targets above)
 
@@ -78,8 +81,8 @@ setup-serve: check-swift  ## Install what building and serving need
 	@Scripts/install-packages.sh serve
 	@Scripts/python-environment.sh base
 
-setup-test: check-swift  ## Install what the tests need
-	@Scripts/install-packages.sh serve test
+setup-test: setup-serve  ## Install what the tests need
+	@Scripts/install-packages.sh test
 	@Scripts/python-environment.sh test
 
 .PHONY: page
@@ -91,6 +94,10 @@ page: setup-serve  ## Fetch CodeMirror, compile the core to WebAssembly, and bui
 .PHONY: library
 library: check-swift  ## Compile the client core as a library for other languages (Clients/c)
 	@Scripts/build-library.sh
+
+.PHONY: fuzz-targets
+fuzz-targets: check-swift  ## Compile the targets of Fuzz for a replay
+	@Scripts/fuzz.sh compile
 
 .PHONY: check-swift
 check-swift:

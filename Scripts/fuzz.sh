@@ -5,6 +5,7 @@
 #   Scripts/fuzz.sh                 lists the targets
 #   MERGE=1 Scripts/fuzz.sh Messages    keeps what was learned in Fuzz/Corpora, for `make test`
 #   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets
+#   Scripts/fuzz.sh compile         compiles all targets for a replay, which else does it itself
 #
 # What it learns stays in .build/fuzz/corpus and is gone on from the next time. An input that breaks
 # something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test, or a
@@ -16,93 +17,126 @@ set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 cd "$root"
 
+all=$(for file in Fuzz/*.swift; do basename "$file" .swift; done)
 if [ $# -eq 0 ]; then
-  for file in Fuzz/*.swift; do basename "$file" .swift; done
+  echo "$all"
   exit 0
-fi
-if [ "$1" = replay ]; then
-  status=0
-  for target in $("$0"); do REPLAY=1 "$0" "$target" || status=1; done
-  exit "$status"
 fi
 target=$1
 seconds=${2:-60}
-if [ ! -f "Fuzz/$target.swift" ]; then
-  echo "No target is called '$target'. There are: $(for file in Fuzz/*.swift; do
-    basename "$file" .swift; done | paste -sd ' ')" >&2
-  exit 2
-fi
 
 build=.build/fuzz
 optimisation=-O
-# A replay takes longer to compile than to run.
-if [ "${REPLAY:-}" = 1 ]; then
-  build=.build/fuzz/plain
-  optimisation=-Onone
-fi
-corpus=$build/corpus/$target
-kept=Fuzz/Corpora/$target.base64
 findings=artifacts/fuzz
-mkdir -p "$build" "$corpus" "$findings"
-
-# Words of the target's own language, or of JSON.
-dictionary=Fuzz/$target.dict
-[ -f "$dictionary" ] || dictionary=Fuzz/json.dict
+case $target in
+  replay | compile)
+    # A replay takes longer to compile than to run.
+    build=.build/fuzz/plain
+    optimisation=-Onone
+    ;;
+  *)
+    if [ ! -f "Fuzz/$target.swift" ]; then
+      echo "No target is called '$target'. There are: $(paste -sd ' ' <<<"$all")" >&2
+      exit 2
+    fi
+    ;;
+esac
+mkdir -p "$build" "$findings"
 
 flags=(
   "$optimisation" -swift-version 6 -parse-as-library -wmo -sanitize=fuzzer,address -package-name parley
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
   -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
 )
-
-# The modules that a target may import, each after those that it imports itself. Compiled again only
-# when something has changed.
 objects=()
+# What decides how a thing compiles: the compiler, this script, and sources; of a module, those of the modules before
+# it as well.
 stamp=$(swiftc --version 2>/dev/null | head -n 1; cksum Scripts/fuzz.sh)
-for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
-  GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
-  module=${folder##*/}
-  sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
-  # shellcheck disable=SC2086
-  stamp=$(echo "$stamp"; cat $sources | cksum)
-  objects+=("$build/$module.o")
-  # The algebra is small, and most of what its target runs.
-  faster=()
-  case $module in OTCore | OTWorkloads) faster=(-O) ;; esac
-  if [ "$(cat "$build/$module.stamp" 2>/dev/null)" = "$stamp" ]; then continue; fi
-  # shellcheck disable=SC2086
-  swiftc "${flags[@]}" "${faster[@]}" -module-name "$module" -emit-module \
-    -emit-module-path "$build/$module.swiftmodule" -c -o "$build/$module.o" $sources
-  echo "$stamp" >"$build/$module.stamp"
-done
-swiftc "${flags[@]}" -module-name "Fuzz$target" -o "$build/$target" \
-  "Fuzz/$target.swift" "${objects[@]}" -lcrypto
 
-# What is in the folder of a replay is in it by what is committed, nothing else.
-if [ "${REPLAY:-}" = 1 ]; then
-  corpus=$build/replay/$target
-  rm -rf "$corpus"
-  mkdir -p "$corpus"
-fi
+# Whether a thing has been compiled from what the stamp says.
+is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 
-# The examples of the protocol's page are where the search begins.
-if [ -f Documentation/Protocol.md ]; then
-  awk -v prefix="$corpus/example-" '
-    /^```json/ { file = sprintf("%s%03d", prefix, ++count); printf "" >file; next }
-    /^```/     { file = ""; next }
-    file != "" { print >>file }' Documentation/Protocol.md
-fi
+# Compiles the modules that a target may import, each after those that it imports itself, where something has changed.
+compile_modules() {
+  local folder module sources faster
+  for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
+    GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
+    module=${folder##*/}
+    sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
+    # shellcheck disable=SC2086
+    stamp=$(echo "$stamp"; cat $sources | cksum)
+    objects+=("$build/$module.o")
+    if is_compiled "$module" "$stamp"; then continue; fi
+    # The algebra is small, and most of what its target runs.
+    faster=()
+    case $module in OTCore | OTWorkloads) faster=(-O) ;; esac
+    # shellcheck disable=SC2086
+    swiftc "${flags[@]}" "${faster[@]}" -module-name "$module" -emit-module \
+      -emit-module-path "$build/$module.swiftmodule" -c -o "$build/$module.o" $sources
+    echo "$stamp" >"$build/$module.stamp"
+  done
+}
 
-# And what was worth keeping.
-number=0
-if [ -f "$kept" ]; then
+# Compiles a target and links it with the modules.
+compile_target() {
+  local own
+  own=$(echo "$stamp"; cksum "Fuzz/$1.swift")
+  if is_compiled "Fuzz$1" "$own"; then return; fi
+  swiftc "${flags[@]}" -module-name "Fuzz$1" -o "$build/$1" "Fuzz/$1.swift" "${objects[@]}" -lcrypto
+  echo "$own" >"$build/Fuzz$1.stamp"
+}
+
+# Puts the inputs that a target's search begins with into a folder.
+fill_corpus() {
+  local folder=$2 kept=Fuzz/Corpora/$1.base64 number=0 line
+  mkdir -p "$folder"
+  # The examples of the protocol's page.
+  if [ -f Documentation/Protocol.md ]; then
+    awk -v prefix="$folder/example-" '
+      /^```json/ { file = sprintf("%s%03d", prefix, ++count); printf "" >file; next }
+      /^```/     { file = ""; next }
+      file != "" { print >>file }' Documentation/Protocol.md
+  fi
+  # And what was worth keeping.
+  [ -f "$kept" ] || return 0
   while read -r line; do
     number=$((number + 1))
-    base64 -d <<<"$line" >"$corpus/kept-$(printf %04d "$number")"
+    base64 -d <<<"$line" >"$folder/kept-$(printf %04d "$number")"
   done <"$kept"
-fi
+}
+
+# Words of a target's own language, or of JSON.
+dictionary() { if [ -f "Fuzz/$1.dict" ]; then echo "Fuzz/$1.dict"; else echo Fuzz/json.dict; fi; }
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0}
+
+# Tries what is kept of a target, and says how it went.
+replay() {
+  # In it is what is committed, nothing else.
+  local corpus=$build/replay/$1 log=$build/$1.log
+  rm -rf "$corpus"
+  fill_corpus "$1" "$corpus"
+  if ! "$build/$1" "$corpus" -seed=1 -runs="${RUNS:-5000}" -timeout=60 -rss_limit_mb=2048 -max_len=1024 \
+    -dict="$(dictionary "$1")" -artifact_prefix="$findings/$1-" >"$log" 2>&1; then
+    tail -n 40 "$log"
+    echo "fuzz $1: failed"
+    return
+  fi
+  echo "fuzz $1: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-5000} runs passed"
+}
+
+compile_modules
+if [ "$target" = compile ] || [ "$target" = replay ]; then
+  for one in $all; do compile_target "$one"; done
+  [ "$target" = replay ] || exit 0
+  for one in $all; do replay "$one"; done | tee "$build/replay.log"
+  if grep -q ': failed$' "$build/replay.log"; then exit 1; fi
+  exit 0
+fi
+
+compile_target "$target"
+corpus=$build/corpus/$target
+fill_corpus "$target" "$corpus"
 
 # Few inputs that reach as much code as all that were found, the shortest first.
 if [ "${MERGE:-}" = 1 ]; then
@@ -113,21 +147,9 @@ if [ "${MERGE:-}" = 1 ]; then
   for input in "$merged"/*; do
     base64 -w0 "$input"
     echo
-  done | LC_ALL=C sort -u | awk '{ print length($0) "\t" $0 }' | sort -s -n | cut -f 2 >"$kept"
-  exit 0
-fi
-
-if [ "${REPLAY:-}" = 1 ]; then
-  log=$build/$target.log
-  if ! "$build/$target" "$corpus" -seed=1 -runs="${RUNS:-5000}" -timeout=60 -rss_limit_mb=2048 \
-    -max_len=1024 -dict="$dictionary" -artifact_prefix="$findings/$target-" >"$log" 2>&1; then
-    tail -n 40 "$log"
-    echo "fuzz $target: failed"
-    exit 1
-  fi
-  echo "fuzz $target: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-5000} runs passed"
+  done | LC_ALL=C sort -u | awk '{ print length($0) "\t" $0 }' | sort -s -n | cut -f 2 >"Fuzz/Corpora/$target.base64"
   exit 0
 fi
 
 exec "$build/$target" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-  -max_len=4096 -dict="$dictionary" -artifact_prefix="$findings/$target-" -print_final_stats=1
+  -max_len=4096 -dict="$(dictionary "$target")" -artifact_prefix="$findings/$target-" -print_final_stats=1
