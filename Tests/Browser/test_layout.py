@@ -94,7 +94,7 @@ def test_a_note_that_is_gone_offers_nothing(server, person):
     ann = person("Ann")
     ann.page.goto("/n/there-is-no-such-note")
     expect(ann.page.locator("#gone-title")).to_have_text("This note does not exist.")
-    for name in ("Share", "More for this note", "Only you are here"):
+    for name in ("Share", "More for this note", "Only you are here", "Read as a page"):
         expect(ann.page.get_by_role("button", name=name)).to_be_hidden()
     expect(ann.page.locator("#status")).to_be_hidden()
     ann.picture("unknown-note")
@@ -107,6 +107,28 @@ def test_a_note_that_is_gone_offers_nothing(server, person):
     expect(ann.page.get_by_role("button", name="Share")).to_be_hidden()
     ann.open(server.create("Another"))
     expect(ann.page.get_by_role("button", name="Share")).to_be_visible()
+
+
+def test_narrow_screens_say_whether_a_note_is_saved(server, person):
+    note = server.create("Autumn walk at the lake")
+    widths = {320: "de", 375: "ja", 390: "fr", 430: "ar"}
+    for width, language in widths.items():
+        options = PHONE | {"viewport": {"width": width, "height": 700}, "locale": language}
+        person(f"Somebody at {width}", **options).open(note)
+    for width in widths:
+        ann = person("Ann", **PHONE | {"viewport": {"width": width, "height": 700}, "locale": "de"})
+        ann.open(note)
+        # All faces that there are room for, and words that are not cut.
+        expect(ann.page.locator("#people-avatars .more")).to_be_attached()
+        words = ann.page.locator("#status-text")
+        expect(words).to_have_text("Gespeichert")
+        assert words.evaluate("(it) => it.scrollWidth <= it.clientWidth")
+        status, bar = (ann.page.locator(name).bounding_box() for name in ("#status", ".note-bar"))
+        assert bar["x"] <= status["x"] and status["x"] + status["width"] <= bar["x"] + bar["width"]
+        tops = {ann.page.locator(name).bounding_box()["y"] for name in ("#read", "#comments", "#share", "#note-menu")}
+        assert len(tops) == 1, "the buttons have one row"
+        assert ann.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        ann.leave()
 
 
 def test_headings_and_landmarks(server, person):

@@ -93,6 +93,7 @@ function show() {
   byId("note").hidden = isHome;
   // What is not made yet can be neither shared nor deleted.
   byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
+  byId("read").hidden = false;
   closePeople();
   notices.clear();
   drawNotices();

@@ -7,8 +7,10 @@ import { page } from "../page.js";
 import { avatar, shownName, whoIsHere, withoutDoubles } from "./people.js";
 import { profile } from "../session.js";
 
-/** How many faces stand in the bar before "+3". */
-const facesMax = 4;
+/** The number of faces in the bar, besides one's own, before "+3": on a phone, as many as fit beside the buttons. */
+const facesMax = () => Math.max(0, Math.min(4, Math.floor((innerWidth - 340) / 24)));
+
+addEventListener("resize", drawPeople);
 
 /** Faces, names, and who is writing. */
 export function drawPeople() {
@@ -20,7 +22,7 @@ export function drawPeople() {
   if (!me) return;
   const othersCount = (page.current?.othersCount ?? 0) - (named.length - others.length);
   // Who writes has a place among the faces.
-  const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax);
+  const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax());
   const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
   if (othersCount > shown.length) {
     const more = document.createElement("span");

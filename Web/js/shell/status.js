@@ -80,6 +80,7 @@ export function drawStatus() {
   status.hidden = isGone;
   byId("people").hidden = isGone || isShut;
   byId("share").hidden = byId("note-menu").hidden = isGone || isShut;
+  byId("read").hidden = (isGone || isShut) && !page.current.hasText;
   const isManaged = mayManage(documentId);
   const share = isManaged ? t("share") : t("note.copyLink");
   byId("share").querySelector("span")?.replaceChildren(share);
