@@ -215,7 +215,9 @@ def rows(store_megabytes):
                 Figure("processor, s", lambda it: it["check_processor_seconds"], 2, 1.0),
                 Figure("lines of progress", lambda it: it["copy_lines"] + it["check_lines"], 0),
             ],
-            "Notes of a megabyte in a hundred changes. `--store-megabytes 10240` makes it 10 GB.",
+            "Notes of a megabyte in a hundred changes. With `--store-megabytes 10240`, beside other work on the "
+            "machine (2026-11-26): 10 GB were copied in 105 s and checked in 227 s, with 15 and 41 s of processor "
+            "time and a line of progress about each second.",
         ),
     }  # fmt: skip
 
