@@ -53,7 +53,7 @@ def comment(person, words, start, end):
 def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person):
     note = server.create("Plan")
     server.put_text(note, "Buy 🐦 milk and bread today")
-    ann, ben = person("Ann").open(note), person("Ben").open(note)
+    ann, ben = person("Ann", "#8a4bab").open(note), person("Ben").open(note)
     ann.wait_until_saved()
     # "milk", behind a bird that has two units.
     comment(ann, EVIL, 7, 11)
@@ -63,6 +63,8 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     expect(threads(ben)).to_have_count(1)
     expect(threads(ben).locator(".comment-text")).to_have_text(EVIL)
     expect(threads(ben).locator(".quote")).to_have_text("milk")
+    # In the colour that she has among those who are here.
+    expect(threads(ben).locator(".comment .avatar")).to_have_css("background-color", "rgb(138, 75, 171)")
     check_axe(ben)
     # Ben types before it, at both of its edges and within it, and Ann at the same time behind it.
     ben.put_caret(0)

@@ -1,6 +1,7 @@
 // One comment as it is shown: who has made it, when, and its words.
 
 import { dateFormat, t } from "../shell/language.js";
+import { colorHere } from "../people/me.js";
 import { avatar, shownName } from "../people/people.js";
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
@@ -27,7 +28,7 @@ export function commentItem(comment) {
   time.dateTime = new Date(comment.createdAt).toISOString();
   const when = dayAndTime.format(comment.createdAt);
   time.textContent = comment.editedAt === undefined ? when : t("comments.edited", { time: when });
-  head.append(avatar({ name, clientId: name }, { label: false }), author, time);
+  head.append(avatar({ name, color: colorHere(comment.author), clientId: name }, { label: false }), author, time);
   const text = document.createElement("p");
   text.className = "comment-text";
   text.dir = "auto";

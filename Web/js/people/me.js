@@ -4,7 +4,7 @@ import { byId, openDialog } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
-import { asGuest, avatar, palette, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
+import { asGuest, avatar, colorOf, palette, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
 import { mayCreate } from "../account/rights.js";
 import { access, connection, isNewPerson, list, profile } from "../session.js";
 
@@ -16,6 +16,18 @@ export function myName() {
   const { name, sub } = access.claims ?? {};
   if (isNamed()) return access.pass?.name || name || sub || profile.name;
   return access.isLink && connection.welcome?.demo === false ? asGuest(profile.name) : profile.name;
+}
+
+/**
+ * The colour of an author who has the note open now.
+ *
+ * @param {string} author The name, as the server has it.
+ * @returns {string | undefined}
+ */
+export function colorHere(author) {
+  if (author === myName()) return profile.color;
+  const person = page.current?.people.find(({ name }) => name === author);
+  return person && colorOf(person);
 }
 
 /** The name below the list, and whether notes may be made. */
