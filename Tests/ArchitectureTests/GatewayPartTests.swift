@@ -12,7 +12,7 @@ struct GatewayPartTests {
     "Access": ["Rates", "Requests", "Switchboard"],
     "Bodies": ["Requests", "Rooms", "Settings", "Switchboard"],
     "Comments": [
-      "Access", "Bodies", "Requests", "Rooms", "Settings", "Store", "Switchboard", "Values",
+      "Access", "Bodies", "Rates", "Requests", "Rooms", "Settings", "Store", "Switchboard",
     ],
     "Dialects": ["Access", "Rooms", "Switchboard"],
     "Dialects/Apps": ["Access", "Dialects", "Requests", "Rooms", "Store", "Switchboard"],

@@ -27,6 +27,22 @@ struct RateLimitTests {
     return rig
   }
 
+  @Test("a book of rates has an end, and forgets who has used nothing up")
+  func book() {
+    let rate = Rate(perSecond: 1, burst: 2)
+    var book = RateBook(countMax: 3)
+    for user in ["a", "b", "c", "d", "e"] {
+      #expect(book.draw(2, by: user, at: rate, now: 0) == 0)
+    }
+    #expect(book.count == 3)
+    #expect(book.draw(1, by: "a", at: rate, now: 0) == 1_000)
+    #expect(book.draw(1, by: "d", at: rate, now: 0) == 0)
+    // Two seconds on, all buckets are full again.
+    #expect(book.draw(2, by: "d", at: rate, now: 2_000) == 0)
+    #expect(book.count == 1)
+    #expect(book.draw(1, by: "d", at: rate, now: 2_000) == 1_000)
+  }
+
   private func insertion(_ sequence: Int, _ text: String = "x") -> ClientMessage {
     var operation = TextOperation()
     operation.insert(text)

@@ -19,8 +19,6 @@ final class Comments: Part {
   private static let draftsMax = 256
   /// Bytes that a comment's id has at most.
   private static let idBytesMax = 64
-  /// Users whose rates are remembered, at most; beyond, those are forgotten who have used nothing up.
-  private static let usagesMax = 10_000
 
   /// A comment that waits for the words of its range.
   struct Draft {
@@ -35,7 +33,7 @@ final class Comments: Part {
   /// New comments whose ranges are being read.
   var drafts: [RequestID: Draft] = [:]
   /// Comments that users have made lately.
-  var usages: ExactDictionary<TokenBucket> = [:]
+  var usages: RateBook = RateBook(countMax: 10_000)
 
   init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
     self.board = board
@@ -224,11 +222,7 @@ final class Comments: Part {
   private func takes(_ request: RequestID, by identity: Identity) -> Bool {
     // In sixtieths, for a bucket counts by the second.
     let rate = Rate(perSecond: limits.perMinuteMax, burst: 60 * limits.perMinuteMax)
-    let now = surroundings.clock.uptime
-    if usages.count >= Self.usagesMax, usages[identity.user] == nil {
-      for (user, usage) in usages where usage.isFull(at: rate, now: now) { usages[user] = nil }
-    }
-    let wait = usages[identity.user, default: TokenBucket()].draw(60, at: rate, now: now)
+    let wait = usages.draw(60, by: identity.user, at: rate, now: surroundings.clock.uptime)
     guard wait > 0 else { return true }
     respond(
       request,

@@ -126,6 +126,7 @@ public final class Server: Sendable {
           mailbox.post { first.finish(job, outcome) }
         })
     }
+    let linkAttempts = Monitor(LoginAttempts())
     var storeThreads: [StoreThread] = []
     func end() {
       outer?.stop()
@@ -153,7 +154,8 @@ public final class Server: Sendable {
           apiKeys: try configuration.apiKeys(log: fileLog),
           ownTokens: try SelfSignedTokens(secret: ownTokensSecret, users: users),
           revocations: revocations, users: users,
-          tokens: HMACResumeTokens(secret: resumeSecret), limits: limits)
+          tokens: HMACResumeTokens(secret: resumeSecret), limits: limits,
+          linkAttempts: linkAttempts)
         loop.attach(
           transport: transports[place], storeThread: storeThread, searchThread: searchThread,
           access: access, loginThread: place == 0 ? loginThread : nil,

@@ -65,6 +65,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let tokens: any ResumeTokens
     /// Limits that the loops of the process hold together; `nil` if there is one.
     let limits: ProcessLimits?
+    /// Wrong keys of links, which all loops of the process count together.
+    let linkAttempts: Monitor<LoginAttempts>
   }
 
   let configuration: Configuration
@@ -76,8 +78,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let crossOrigin: CrossOrigin
   private let hosts: HostPolicy
   private let proxies: TrustedProxies
-  /// The rate limit for log lines about refused requests, which clients can cause at will.
-  private var loggedRefusals = TokenBucket()
   private let ports: PortRule
   private var files: StaticFiles?
   private var echo: EchoEndpoint?
@@ -154,7 +154,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     attachments = Attachments(
       transport: transport, storeThread: storeThread, searchThread: searchThread, gateway: gateway,
       ownTokens: access.ownTokens, sessions: sessions,
-      links: LinkService(clock: SystemClock(), log: log, gateway: gateway), login: login,
+      links: LinkService(
+        clock: SystemClock(), log: log, gateway: gateway, attempts: access.linkAttempts),
+      login: login,
       provider: provider.map {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
       }, hooks: hooks,
@@ -250,7 +252,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Whether a request is for a host that this server answers to; if not, the log says what to add.
   private func allowsHost(_ head: RequestHead) -> Bool {
     if hosts.allows(head) { return true }
-    guard mayLogRefusal else { return false }
     let host = head.headers["x-forwarded-host"] ?? head.headers["host"] ?? ""
     log.write(
       .notice, "host refused",
@@ -265,11 +266,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return false
   }
 
-  /// Whether a refusal is logged, or there have been too many of late.
-  private var mayLogRefusal: Bool {
-    loggedRefusals.draw(1, at: Rate(perSecond: 1, burst: 20), now: SystemClock().uptime) == 0
-  }
-
   /// Whether a request comes from a page that may ask; if not, the log says what to add.
   private func allowsOrigin(_ head: RequestHead) -> Bool {
     if origins.allows(head) { return true }
@@ -278,20 +274,18 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   private func logRefusal(of head: RequestHead) {
-    if mayLogRefusal {
-      let origin = String((head.headers["origin"] ?? "").prefix(200))
-      log.write(
-        .notice, "origin refused",
-        [
-          ("origin", origin), ("host", String((head.headers["host"] ?? "").prefix(200))),
-          (
-            "hint",
-            "if its pages may use this server, add allowed-origin = \(origin); if it is this "
-              + "server's own behind a proxy, have the proxy pass on Host, or add trusted-proxy = "
-              + "its address"
-          ),
-        ])
-    }
+    let origin = String((head.headers["origin"] ?? "").prefix(200))
+    log.write(
+      .notice, "origin refused",
+      [
+        ("origin", origin), ("host", String((head.headers["host"] ?? "").prefix(200))),
+        (
+          "hint",
+          "if its pages may use this server, add allowed-origin = \(origin); if it is this "
+            + "server's own behind a proxy, have the proxy pass on Host, or add trusted-proxy = "
+            + "its address"
+        ),
+      ])
   }
 
   /// Whether a request of Bayeux that reads may be answered with a script.

@@ -2,11 +2,12 @@ import Glibc
 public import GatewayPorts
 
 /// Writes log lines to standard error, each with one `write`, so that lines of several threads do
-/// not mix.
+/// not mix. Of lines that come too fast some are left out, see ``LogLimits``.
 public struct StandardErrorLog: LogSink {
   /// Lines below this level are not written.
   public let level: LogLevel
   private let format: LogFormat
+  private let limits = Monitor(LogLimits())
 
   /// Makes a log.
   public init(level: LogLevel, format: LogFormat) {
@@ -17,6 +18,9 @@ public struct StandardErrorLog: LogSink {
   /// Writes one line.
   public func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {
     guard level >= self.level else { return }
+    let uptime = SystemClock().uptime
+    guard let leftOut = limits.withLock({ $0.take(level, message, now: uptime) }) else { return }
+    let data = leftOut == 0 ? data : data + [("leftOut", "\(leftOut)")]
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let line = LogLine.bytes(

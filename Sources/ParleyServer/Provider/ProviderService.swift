@@ -35,10 +35,6 @@ final class ProviderService {
   private let log: any LogSink
   private let accessMilliseconds: Int64
   private let cookies: Cookies
-  /// The rate limit for log lines, which anybody can cause.
-  private var logged = TokenBucket()
-  /// The rate limit for those that tell of the provider's failures, which no stranger's crowd out.
-  private var loggedFailures = TokenBucket()
   /// The tickets that were used, by name, with their ends: one counts once at a gateway.
   private var used: [String: Timestamp] = [:]
 
@@ -160,16 +156,11 @@ final class ProviderService {
   /// Sends a browser to the page, which says what is wrong.
   private func refuse(_ failure: ProviderFailure) -> Response {
     let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
-    if isProviders ? mayLog(&loggedFailures) : mayLog(&logged) {
-      log.write(
-        isProviders ? .warning : .notice, "sign-in at the provider failed",
-        [("problem", failure.kind.rawValue), ("reason", failure.reason)])
-    }
+    // Of another level: what strangers cause crowds out none of the provider's failures.
+    log.write(
+      isProviders ? .warning : .notice, "sign-in at the provider failed",
+      [("problem", failure.kind.rawValue), ("reason", failure.reason)])
     return redirect(to: settings.page + "/#sign-in-problem=\(failure.kind.rawValue)", [])
-  }
-
-  private func mayLog(_ bucket: inout TokenBucket) -> Bool {
-    bucket.draw(1, at: Rate(perSecond: 1, burst: 20), now: clock.uptime) == 0
   }
 
   private func redirect(to address: String, _ headers: [(name: String, value: String)]) -> Response
@@ -211,7 +202,7 @@ final class ProviderService {
       }
       return nil
     } catch {
-      if mayLog(&logged) { log.write(.notice, "sign-in refused", [("reason", "\(error)")]) }
+      log.write(.notice, "sign-in refused", [("reason", "\(error)")])
       return withoutTicket(
         LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again"))
     }
@@ -262,7 +253,7 @@ final class ProviderService {
       }
       return nil
     } catch {
-      if mayLog(&logged) { log.write(.notice, "refresh refused", [("reason", "\(error)")]) }
+      log.write(.notice, "refresh refused", [("reason", "\(error)")])
       return cookie.refusal(isKept: isKept)
     }
   }
@@ -276,9 +267,7 @@ final class ProviderService {
     case .success(let found): session = found
     case .failure(.unavailable): return LoginAnswer.storeUnavailable
     case .failure(.ended):
-      if mayLog(&logged) {
-        log.write(.notice, "refresh refused", [("reason", "the session has ended")])
-      }
+      log.write(.notice, "refresh refused", [("reason", "the session has ended")])
       return cookie.refusal(isKept: isKept)
     }
     // No access outlives the session.

@@ -22,12 +22,16 @@ final class LinkService {
   private let clock: any Clock
   private let log: any LogSink
   private unowned let gateway: Gateway
-  private var attempts = LoginAttempts()
+  private let attempts: Monitor<LoginAttempts>
 
-  init(clock: any Clock, log: any LogSink, gateway: Gateway) {
+  /// - Parameter attempts: Keys that were wrong, which the loops of the process count together.
+  init(
+    clock: any Clock, log: any LogSink, gateway: Gateway, attempts: Monitor<LoginAttempts>
+  ) {
     self.clock = clock
     self.log = log
     self.gateway = gateway
+    self.attempts = attempts
   }
 
   /// Answers a request to open a link.
@@ -98,12 +102,16 @@ final class LinkService {
   private static func isKey(_ key: String) -> Bool { (1...keyBytesMax).contains(key.utf8.count) }
 
   private func wait(_ head: RequestHead) -> Int64 {
-    attempts.wait(address: head.remoteAddress, user: Self.attempted, now: clock.uptime)
+    attempts.withLock {
+      $0.wait(address: head.remoteAddress, user: Self.attempted, now: clock.uptime)
+    }
   }
 
   private func failed(_ head: RequestHead, _ key: String) {
     let couldBeOne = key.utf8.count == Self.keyBytes
-    attempts.failed(
-      address: head.remoteAddress, user: couldBeOne ? nil : Self.attempted, now: clock.uptime)
+    let attempted = couldBeOne ? nil : Self.attempted
+    attempts.withLock {
+      $0.failed(address: head.remoteAddress, user: attempted, now: clock.uptime)
+    }
   }
 }
