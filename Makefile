@@ -211,6 +211,9 @@ soak: setup-test build  ## Everything at once for SECONDS_SOAK=3600: nothing los
 # What runs on several threads or wraps a C library.
 SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests|ParleyClientTests|WebSocketClientTests
 
+# Leaks that are not to be reported.
+LEAKS := suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=0
+
 .PHONY: tsan asan
 tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/tsan --sanitize=thread --build-tests
@@ -219,11 +222,10 @@ tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
 	  --scratch-path .build/tsan --sanitize=thread --filter '$(SANITIZED)'
 asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/asan --sanitize=address --build-tests
-	@swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
+	@LSAN_OPTIONS=$(LEAKS) swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
 	  --sanitize=address --filter '$(SANITIZED)' --skip TransportLibwebsocketsTests
 # Only whole stacks, which take time, tell the library's leaks from our own.
-	@ASAN_OPTIONS=fast_unwind_on_malloc=0 \
-	  LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=0 \
+	@ASAN_OPTIONS=fast_unwind_on_malloc=0 LSAN_OPTIONS=$(LEAKS) \
 	  swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
 	  --sanitize=address --filter TransportLibwebsocketsTests
 

@@ -6,7 +6,7 @@ set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 package=$root/.build/asan-core
 mkdir -p "$package/Sources" "$package/Tests"
-for target in Sources/OTCore Sources/Kits/OTWorkloads Tests/OTCoreTests; do
+for target in Sources/OTCore Sources/Kits/OTWorkloads Sources/Kits/GrowthKit Tests/OTCoreTests; do
   ln -sfn "$root/$target" "$package/${target/Kits\//}"
 done
 cat >"$package/Package.swift" <<'MANIFEST'
@@ -22,8 +22,9 @@ let package = Package(
   targets: [
     .target(name: "OTCore", swiftSettings: settings),
     .target(name: "OTWorkloads", dependencies: ["OTCore"], swiftSettings: settings),
+    .target(name: "GrowthKit", swiftSettings: settings),
     .testTarget(
-      name: "OTCoreTests", dependencies: ["OTCore", "OTWorkloads"],
+      name: "OTCoreTests", dependencies: ["OTCore", "OTWorkloads", "GrowthKit"],
       resources: [.copy("Vectors")], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

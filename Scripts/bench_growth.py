@@ -133,7 +133,7 @@ def rows(store_megabytes):
                 Figure("memory, MB", lambda it: it["server_bytes"] / 1e6, 1, 1.0),
                 Figure("p95, ms", lambda it: it["acknowledgement_p95_ms"], 1),
             ],
-            "Each has one person, who types on it; a thousand changes a second over all, each synced.",
+            "One person types in each; a thousand changes a second in total, each synced.",
         ),
         "rooms": Row(
             "Rooms of 20 subscribers", "rooms", [62, 125, 250, 500, 1_000],
@@ -143,7 +143,7 @@ def rows(store_megabytes):
                 Figure("memory, MB", lambda it: it["server_bytes"] / 1e6, 1, 1.0),
                 Figure("p99, ms", lambda it: it["delivery_p99_ms"], 1),
             ],
-            "Each connection is in two rooms; 500 publications a second go round all rooms.",
+            "Each connection is in two rooms; 500 publications a second, in turn to all rooms.",
         ),
         "idle": Row(
             "Idle connections with TLS, subscribed", "connections", [1_200, 2_400, 4_750, 9_500, 19_000],
@@ -155,7 +155,7 @@ def rows(store_megabytes):
                 Figure("to open one, µs", lambda it: it["opening_microseconds_each"], 0, 0.1),
                 Figure("cores while idle", lambda it: it["server_cores"], 4),
             ],
-            "All of them follow one room, and nothing happens in it.",
+            "All of them follow one room without publications.",
         ),
         "storm": Row(
             "A storm of joins", "people", [312, 625, 1_250, 2_500, 5_000],
@@ -165,7 +165,7 @@ def rows(store_megabytes):
                 Figure("until all have joined, s", lambda it: it["all_joined_seconds"], 2),
                 Figure("largest memory, MB", lambda it: it["server_largest_bytes"] / 1e6, 1, 1.0),
             ],
-            "Everybody connects and joins one note of 10 kB; all are told who is there.",
+            "Everybody connects and joins one note of 10 kB; all receive presence.",
         ),
         "text": Row(
             "A long note with 50 people on it", "bytes of text",
@@ -179,7 +179,7 @@ def rows(store_megabytes):
                 Figure("memory, MB", lambda it: it["server_bytes"] / 1e6, 1, 1.0),
                 Figure("p95, ms", lambda it: it["everyone_p95_ms"], 1),
             ],
-            "Each reads all of it and types a letter a second somewhere; 50 changes a second.",
+            "Each reads all of it and types a letter a second at a random place; 50 changes a second.",
         ),
         "typists": Row(
             "Typists on one note", "typists", [125, 250, 500, 1_000, 2_000],
@@ -193,8 +193,8 @@ def rows(store_megabytes):
                 Figure("memory, MB", lambda it: it["server_bytes"] / 1e6, 1, 1.0),
                 Figure("p95, ms", lambda it: it["everyone_p95_ms"], 0),
             ],
-            "Two hundred letters a second over all of them; each change goes to everybody. How many can type five "
-            "a second each is in `make bench-load`.",
+            "Two hundred letters a second in total; each change goes to everybody. `make bench-load` measures how "
+            "many people can type five letters a second each.",
         ),
         "history": Row(
             "A history of 300 authors at random places", "revisions",
@@ -257,7 +257,7 @@ def table(row):
         laws.append("" if exponent is None else f"**{exponent:.2f}**" if isWorse else f"{exponent:.2f}")
         asked.append("" if figure.law is None else f"{figure.law:g}")
     lines.append("| law: size to the power of | " + " | ".join(laws) + " |")
-    lines.append("| asked for, at most | " + " | ".join(asked) + " |")
+    lines.append("| required, at most | " + " | ".join(asked) + " |")
     print("\n".join(["", *lines]), flush=True)
     return lines
 
@@ -284,12 +284,12 @@ def main():
     lines = [
         "# Growth",
         "",
-        "Written by `make bench-growth`; do not edit. What the server's work and memory come to as its "
+        "Written by `make bench-growth`; do not edit. The server's work and memory as its "
         "load grows,",
-        "with the law of each: the exponent *k* of size to the power of *k* that fits best. 0 is a cost "
-        "that does not",
-        "grow, 1 one in proportion. A law in bold is worse than asked for. Server and load program have "
-        "a core each.",
+        "with the law of each: the exponent *k* of size to the power of *k* that fits best. 0 is a constant "
+        "cost, 1 a",
+        "proportional one. A law in bold is worse than required. Server and load program have a core "
+        "each.",
         "",
         *machine(),
         f"| the run took | {minutes:.1f} min |",

@@ -44,18 +44,18 @@ class Workload(NamedTuple):
 COMPARED = {
     "echo": Workload("echo, 64 B, 100 connections", ["echo"], ["echo"]),
     "echo8": Workload(
-        "the same, 8 under way on each", ["echo", "--depth", "8"], ["echo", "--depth", "8"]
+        "the same, 8 in flight on each", ["echo", "--depth", "8"], ["echo", "--depth", "8"]
     ),
     "idle-echo": Workload(
         "echo beside 8,000 idle connections",
         ["echo", "--idle", "8000"], ["echo", "--idle", "8000"],
     ),
     "room": Workload(
-        "a room, 1 → 1,000, 200 B, 4 under way, store in memory",
+        "a room, 1 → 1,000, 200 B, 4 in flight, store in memory",
         ["fanout"], ["room"], memory=True,
     ),
     "note-memory": Workload(
-        "a note, 1 → 1,000, 4 under way, store in memory", ["fanout"], ["note"], memory=True
+        "a note, 1 → 1,000, 4 in flight, store in memory", ["fanout"], ["note"], memory=True
     ),
     "note-disk": Workload("the same, synced before it is told", ["fanout"], ["note"]),
     "note-rate": Workload(
@@ -84,7 +84,7 @@ class Target(NamedTuple):
 
 TARGETS = [
     Target("echo, 64 B: rate", "echo", "rate", 0.95, 1.0),
-    Target("echo, 8 under way: rate", "echo8", "rate", 0.95, 1.0),
+    Target("echo, 8 in flight: rate", "echo8", "rate", 0.95, 1.0),
     Target("room 1 → 1,000, 200 B: rate", "room", "rate", 1.0, 1.2),
     Target("note 1 → 1,000, synced: rate", "note-disk", "rate", 1.2, 1.5),
     Target("note, 40 changes a second: processor time", "note-rate", "cost", 1.4, 1.1, False),
@@ -203,7 +203,7 @@ def rooms(rounds, seconds, results):
                 words = ["room", "--dialect", dialect, "--seconds", str(seconds)]
                 runs[dialect].append(measure(server, words))
     results.show("\n## A room, in each dialect\n")
-    results.show("1 → 1,000, 200 B, 4 under way, store in memory; ratios to native subscribers.\n")
+    results.show("1 → 1,000, 200 B, 4 in flight, store in memory; ratios to native subscribers.\n")
     results.show("| subscribers | deliveries | ratio | processor time each | ratio | p99 |")
     results.show("| --- | ---: | ---: | ---: | ---: | ---: |")
     for dialect, title in DIALECTS.items():

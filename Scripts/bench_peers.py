@@ -162,10 +162,10 @@ def start(name, peer):
 # A question, what the load program is asked beside a peer's words, and what is shown.
 QUESTIONS = {
     "echo": ("Echo, 64 B, 100 connections", "echo"),
-    "relay": ("One to 1,000, 200 B, 4 under way", "relay"),
+    "relay": ("One to 1,000, 200 B, 4 in flight", "relay"),
     "connect": ("Connections opened and closed", "connect"),
     "idle": ("An idle connection, 4,000 of them", "idle"),
-    "edits": ("Edits of a text to 1,000 readers, 4 under way", "relay"),
+    "edits": ("Edits of a text to 1,000 readers, 4 in flight", "relay"),
 }
 EDITS = ("null", "parley-note", "parley-note-memory", "yjs")
 

@@ -110,8 +110,8 @@ def main():
         "",
         "    make bench-python",
         "",
-        "The package's client core as the shared library and as WebAssembly, through the same door: bytes in, bytes",
-        "out, written and read by the package. An own edit is one character replaced, its message written and its",
+        "The package's client core as the shared library and as WebAssembly, through the same interface: bytes in,",
+        "bytes out, written and read by the package. An own edit is one character replaced, its message written and its",
         "acknowledgement read; a received change is one character replaced, until the program has it. Microseconds of",
         f"processor time, of {edits // 20:,} calls each at random places, seed 1. The start is the median of 7 processes,",
         "processor time, too, from the first import to a core that answers.",
@@ -123,12 +123,12 @@ def main():
         row("received change, note of 10 kB, µs", times("receive 10000")),
         row("received change, note of 200 kB, µs", times("receive 200000")),
         row("start, ms", times("start")),
-        row(f"memory that {edits:,} edits leave behind, kB", [f"{each['grown'] / 1000:.0f}" for each in found]),
+        row(f"memory left by {edits:,} edits, kB", [f"{each['grown'] / 1000:.0f}" for each in found]),
         row("file, kB", [f"{path.stat().st_size / 1000:.0f}" for path in (LIBRARY, MODULE)]),
-        row("what it takes along, MB", ["0", f"wasmtime, {size_of('wasmtime') / 1e6:.0f}"]),
+        row("dependencies, MB", ["0", f"wasmtime, {size_of('wasmtime') / 1e6:.0f}"]),
         "",
         f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores"
-        " that others used as well.",
+        " with other work.",
         "",
     ]
     options.write.write_text("\n".join(lines))

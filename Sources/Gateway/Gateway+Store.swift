@@ -73,15 +73,15 @@ extension Gateway {
   var backlogProblem: String? {
     let wait = backlog.wait(at: surroundings.clock.uptime)
     if wait >= settings.storeStallMilliseconds {
-      return "the store has not answered for \(wait / 1_000) s: look at the disk; reading goes on"
+      return "the store has not responded for \(wait / 1_000) s: check the disk; reading continues"
     }
-    return backlog.isFull ? "too much waits for the store: look at the disk" : nil
+    return backlog.isFull ? "too many requests wait for the store: check the disk" : nil
   }
 
   /// Answers requests that did not go to the store because too much waits there.
   func answerTurnedAway() {
     for ticket in board.takeTurnedAway() {
-      stored(ticket, reply: .failed(.unavailable("too much waits for the disk")))
+      stored(ticket, reply: .failed(.unavailable("too many requests wait for the disk")))
     }
   }
 }

@@ -357,7 +357,7 @@ public final class Gateway: Part, SwitchboardOwner {
     for connection in connectionsInOrder(\.isOpen) {
       connection.dialect.sendGoodbye(
         reason: "draining", reconnectAfter: reconnectAfter, to: connection)
-      close(connection, .draining, "the server is going down; come back")
+      close(connection, .draining, "the server is stopping; reconnect")
     }
   }
 
@@ -368,7 +368,7 @@ public final class Gateway: Part, SwitchboardOwner {
     if let backlogProblem { return backlogProblem }
     if storeFailure != nil {
       return
-        "the last commit failed: look at the disk; reading goes on, and changes are tried again"
+        "the last commit failed: check the disk; reading continues, and changes are retried"
     }
     return documents.isBehind || rooms.isBehind
       ? "the store is back: what other gateways have written meanwhile is being read" : nil

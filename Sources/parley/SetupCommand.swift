@@ -73,7 +73,7 @@ struct SetupCommand {
     if isAsking { password = PasswordHash(password: try Prompt.newPassword()) }
     setup.dataDirectory = try dataDirectory()
     if try setup.hasUser(id) {
-      Terminal.error("\(id) is a user there already, and keeps the password.\n")
+      Terminal.error("the user \(id) exists already, and keeps the password.\n")
       return (nil, setup)
     }
     let line = try Self.line(
@@ -108,7 +108,7 @@ struct SetupCommand {
 
   private func hostName() throws -> String {
     try answer(
-      "host-name", "1/5  Name by which browsers reach it, such as notes.example.org", "localhost",
+      "host-name", "1/5  Host name in the browser, such as notes.example.org", "localhost",
       expected: "a host name such as notes.example.org", Setup.hostName)
   }
 
@@ -133,7 +133,7 @@ struct SetupCommand {
   private func access() throws -> Setup.Access {
     let kind = try answer(
       "access",
-      "3/5  Who may come in: users (with passwords), tokens (that another system signs)\n"
+      "3/5  Who may sign in: users (with passwords), tokens (of another system)\n"
         + "     or anyone (who can connect)", "users", expected: "users, tokens or anyone"
     ) { ["users", "tokens", "anyone"].contains($0) ? $0 : nil }
     if kind != "tokens", words.options["auth-key"] != nil {
@@ -151,8 +151,8 @@ struct SetupCommand {
     let name = words.options["name"]
     if let name { _ = try Self.line("user", name, .ofNobody) }
     let id = try answer(
-      "user", "4/5  First user, who may do everything, such as ada@example.org", nil,
-      expected: "a name without blanks"
+      "user", "4/5  First user, with all rights, such as ada@example.org", nil,
+      expected: "a name without spaces"
     ) { id in (try? Self.line(id, name, .ofNobody)) == nil ? nil : id }
     return (id, name)
   }
@@ -225,7 +225,7 @@ struct SetupCommand {
     CheckCommand.showProblems(check)
     lines.append(
       CheckCommand.exitCode(of: check) == Program.ExitCode.success
-        ? "Checked: parley check has nothing against it." : "Checked: see above what is in the way."
+        ? "Checked: no problems." : "Checked: see the problems above."
     )
     lines += ["", "Next"]
     var steps: [String] = []
@@ -235,7 +235,7 @@ struct SetupCommand {
         : "Start it:\n       parley serve --config \(path)")
     if case .proxy = setup.reach {
       steps.append(
-        "Have the proxy pass \(setup.pageAddress) on to http://127.0.0.1:\(setup.port ?? 8080), such as\n"
+        "Proxy \(setup.pageAddress) to http://127.0.0.1:\(setup.port ?? 8080), such as\n"
           + "       caddy reverse-proxy --from \(setup.hostName) --to 127.0.0.1:\(setup.port ?? 8080)"
       )
     }
@@ -248,7 +248,7 @@ struct SetupCommand {
     case .tokens: steps.append("Open \(setup.pageAddress) with a token behind it: #token=…")
     case .anyone: steps.append("Open \(setup.pageAddress).")
     }
-    steps.append("See whether the machine is fit for it:\n       parley doctor --config \(path)")
+    steps.append("Check the machine:\n       parley doctor --config \(path)")
     for (number, step) in steps.enumerated() { lines.append("  \(number + 1). \(step)") }
     Terminal.output(lines.joined(separator: "\n") + "\n")
   }

@@ -141,7 +141,7 @@ class Day:
         expect(dialog).to_contain_text("You are invited")
         self.look(bea, "invited")
         dialog.get_by_label("E-mail").fill("bea@example.org")
-        dialog.get_by_label("Name that others see").fill("Bea")
+        dialog.get_by_label("Name shown to others").fill("Bea")
         dialog.get_by_label("Password").fill(OTHER_PASSWORD)
         dialog.get_by_role("button", name="Join").click()
         expect(bea.page.locator("#me-name")).to_have_text("Bea")

@@ -12,7 +12,7 @@ from test_notes import titles
 def delete(person, title):
     person.page.get_by_role("button", name=f"More for “{title}”").click()
     person.page.get_by_role("menuitem", name="Delete").click()
-    expect(person.page.locator("#confirm-text")).to_contain_text("For 30 days you can bring it back")
+    expect(person.page.locator("#confirm-text")).to_contain_text("For 30 days you can restore it")
     person.page.get_by_role("button", name="Delete note").click()
     expect(titles(person)).not_to_contain_text([title])
 
@@ -52,14 +52,14 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     expect(rows.locator(".note-title")).to_have_text(["<img src=x onerror=alert(1)>", "Kept"])
     expect(rows.first).to_contain_text("by Ann")
     ann.picture("deleted-notes")
-    ann.page.get_by_role("button", name="Delete “<img src=x onerror=alert(1)>” for good").click()
-    ann.page.get_by_role("button", name="Delete for good", exact=True).click()
+    ann.page.get_by_role("button", name="Delete “<img src=x onerror=alert(1)>” permanently").click()
+    ann.page.get_by_role("button", name="Delete permanently", exact=True).click()
     expect(rows).to_have_count(1)
     ann.page.get_by_role("button", name="Restore “Kept”").click()
     ann.wait_for_text("the text")
     expect(titles(ann)).to_have_text(["Kept"])
     open_deleted(ann)
-    expect(ann.page.locator("#deleted-hint")).to_have_text("There are none.")
+    expect(ann.page.locator("#deleted-hint")).to_have_text("There are no deleted notes.")
     assert lost not in str(server.request("GET", "/api/deleted"))
     # The menu does not wait for the list of notes.
     asked = []

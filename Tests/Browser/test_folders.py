@@ -48,7 +48,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     field = page.get_by_role("combobox", name="Folder")
     field.fill("a/../b")
     ann.press("Enter")
-    expect(page.locator("#move-problem")).to_contain_text("No folder can be called that.")
+    expect(page.locator("#move-problem")).to_contain_text("This folder name is not valid.")
     assert violations(ann) == []
     field.fill(" team / plans ")
     ann.press("Enter")

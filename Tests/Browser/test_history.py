@@ -132,8 +132,8 @@ def test_looking_back_naming_and_restoring(server, person):
     # The name goes; the version stays.
     past = Past(bo).open()
     past.section.locator("#history-versions .version").hover()
-    past.section.get_by_role("button", name="Take the name “Agreed 🤝” away").click()
-    bo.page.get_by_role("button", name="Take it away").click()
+    past.section.get_by_role("button", name="Remove the name “Agreed 🤝”").click()
+    bo.page.get_by_role("button", name="Remove it").click()
     expect(past.section.locator("#history-versions .version")).to_have_count(0)
     expect(past.section.locator("#history-no-versions")).to_be_visible()
 

@@ -203,6 +203,6 @@ def test_imports(server, watch):
         {"name": "<svg onload=run()>.etherpad", "mimeType": "", "buffer": b'{"pad:<img src=x onerror=run()>":1}'},
         {"name": "'\"><img src=x onerror=run()>.md", "mimeType": "", "buffer": b"\xff\xff"},
     ])  # fmt: skip
-    expect(dialog.locator("#import-state")).to_have_text("13 notes came in. 14 files did not.")
+    expect(dialog.locator("#import-state")).to_have_text("13 notes were imported. 14 files were not.")
     watch.nothing_ran()
     assert len(server.request("GET", "/api/notes")["notes"]) == 13

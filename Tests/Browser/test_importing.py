@@ -78,7 +78,7 @@ def test_files_become_notes_and_what_does_not_is_said(server, person):
         "bomb.zip": archive({"good.md": "good", "bomb.md": b"a" * (4 << 20)}),
         "standup.etherpad": pad("Today\n*one\n\n", "*0|1+6*0*1*2|1+5|1+1"),
     })  # fmt: skip
-    expect(dialog.locator("#import-state")).to_have_text("4 notes came in. 3 files did not.")
+    expect(dialog.locator("#import-state")).to_have_text("4 notes were imported. 3 files were not.")
     rows = dialog.locator("section").nth(0).locator("li")
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text("latin.txtIt is not text in UTF-8.")
@@ -104,7 +104,7 @@ def test_files_become_notes_and_what_does_not_is_said(server, person):
     dialog = open_import(ann)
     expect(dialog.locator("#import-state")).to_have_text("")
     choose(ann, {"empty.md": b""})
-    expect(dialog.locator("#import-state")).to_have_text("1 note came in.")
+    expect(dialog.locator("#import-state")).to_have_text("1 note was imported.")
 
 
 def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(server, person, tmp_path):
@@ -119,7 +119,7 @@ def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(s
         assert button.bounding_box()["height"] >= 44
     ann.page.locator("#import-folder").set_input_files(tmp_path / "notes")
     state = dialog.locator("#import-state")
-    expect(state).to_have_text("2 notes came in. 1 file did not.")
+    expect(state).to_have_text("2 notes were imported. 1 file was not.")
     expect(dialog).to_contain_text("notes/photo.jpg")
     for link in dialog.get_by_role("link").all():
         assert link.bounding_box()["height"] >= 44
@@ -127,11 +127,11 @@ def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(s
     ann.picture("importing-phone")
     dialog.get_by_role("button", name="Close").click()
     ann.page.locator(".sidebar").evaluate(DROP, [["dropped.md", base64.b64encode(b"# Dropped").decode()]])
-    expect(state).to_have_text("1 note came in.")
+    expect(state).to_have_text("1 note was imported.")
     dialog.get_by_role("button", name="Close").click()
     # A note that is refused is named, and nothing of it stays.
     ann.page.route("**/changes", lambda route: route.fulfill(status=413, json={"code": "tooLarge", "message": ""}))
     ann.page.locator(".sidebar").evaluate(DROP, [["refused.md", base64.b64encode(b"# Refused").decode()]])
-    expect(state).to_have_text("0 notes came in. 1 file did not.")
+    expect(state).to_have_text("0 notes were imported. 1 file was not.")
     expect(dialog).to_contain_text("refused.mdThis is too long.")
     assert [title for title, _ in texts_of(server)] == ["Dropped", "one", "two"]

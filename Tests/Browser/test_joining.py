@@ -32,7 +32,7 @@ def change_password(page, old, new):
     page.locator("#me").click()
     page.get_by_role("button", name="Change password…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Password until now").fill(old)
+    dialog.get_by_label("Current password").fill(old)
     dialog.get_by_label("New password").fill(new)
     page.keyboard.press("Enter")
     return dialog
@@ -70,7 +70,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     assert "invite" not in page.url, "the address is not to be passed on by accident"
     bea.picture("invited")
     dialog.get_by_label("E-mail").fill("ada")
-    dialog.get_by_label("Name that others see").fill("Bea B.")
+    dialog.get_by_label("Name shown to others").fill("Bea B.")
     dialog.get_by_label("Password").fill(PASSWORD)
     bea.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has this name.")
@@ -85,7 +85,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog = change_password(page, "wrong password", "a third battery")
     expect(dialog.get_by_role("alert")).to_contain_text("password is wrong")
     bea.picture("changing-the-password")
-    dialog.get_by_label("Password until now").fill(PASSWORD)
+    dialog.get_by_label("Current password").fill(PASSWORD)
     bea.press("Enter")
     expect(dialog).to_be_hidden()
     # She goes on as if nothing had happened.
@@ -110,7 +110,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog.get_by_label("E-mail").fill("cem")
     dialog.get_by_label("Password").fill(PASSWORD)
     cem.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("This invitation has ended")
+    expect(dialog.get_by_role("alert")).to_contain_text("This invitation has expired")
     dialog.get_by_role("button", name="Not now").click()
     cem.page.reload()
     dialog = cem.page.get_by_role("dialog")

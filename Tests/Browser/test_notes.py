@@ -47,7 +47,7 @@ def test_the_list_is_live(server, person):
     ann.page.get_by_role("menuitem", name="Delete").click()
     ann.page.get_by_role("button", name="Delete note").click()
     expect(titles(bo)).to_have_count(0)
-    expect(bo.page.locator("#gone-title")).to_have_text("This note is not here any more.")
+    expect(bo.page.locator("#gone-title")).to_have_text("This note no longer exists.")
     bo.picture("note-gone")
     expect(ann.page).to_have_url(re.compile(r"/$"))
     bo.page.get_by_role("link", name="Back to the notes").click()

@@ -288,7 +288,7 @@ def test_a_full_browser_is_told_and_nothing_breaks(server, person):
     session.send("Storage.overrideQuotaForOrigin", {"origin": server.url, "quotaSize": 1})
     note = server.create("Full")
     ann.open(note)
-    expect(ann.page.locator("#news")).to_contain_text("keeps no copies")
+    expect(ann.page.locator("#news")).to_contain_text("stores no copies")
     assert barriers(ann) == []
     ann.type("goes on")
     ann.wait_until_saved()
@@ -305,7 +305,7 @@ def test_a_browser_that_forbids_storage_is_told(server, person):
     )
     note = server.create("Private")
     ann.open(note)
-    expect(ann.page.locator("#news")).to_contain_text("keeps no copies")
+    expect(ann.page.locator("#news")).to_contain_text("stores no copies")
     ann.type("goes on")
     ann.wait_until_saved()
 
@@ -347,7 +347,7 @@ class TestUpgrades:
         upgradable.upgrade()
         server.kill()
         server.start()
-        expect(ann.page.locator("#news")).to_contain_text("A new version of this page is there.")
+        expect(ann.page.locator("#news")).to_contain_text("A new version of this page is available.")
         assert barriers(ann) == []
         # The old one goes on until the person wants the new one.
         ann.type(" and after")

@@ -39,7 +39,7 @@ def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     ann.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
     expect(options.nth(2)).to_have_attribute("aria-selected", "true")
     field.fill("GEESE")
-    expect(ann.page.locator(".palette-state")).to_have_text("No note has that in it.")
+    expect(ann.page.locator(".palette-state")).to_have_text("No note contains this.")
     field.fill("cafe goo")
     expect(options).to_have_count(1)
     expect(options).to_contain_text("<b>Plan</b>")

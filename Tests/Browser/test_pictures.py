@@ -118,7 +118,7 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     page = read(ann)
     expect(page.locator("a.file")).to_have_text(["huge.png", "page.png"])
     expect(page.locator("img")).to_have_count(0)
-    expect(page).to_contain_text("The picture “none” is not here.")
+    expect(page).to_contain_text("The picture “none” was not found.")
     with ann.page.expect_download() as download:
         page.get_by_role("link", name="page.png").click()
     assert download.value.suggested_filename == "page.png"
@@ -132,7 +132,7 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     ann.to_end()
     toast = ann.page.locator("#toast")
     bring(ann, "paste", "nothing.png", b"")
-    expect(toast).to_contain_text("“nothing.png” was not put in. The file is empty")
+    expect(toast).to_contain_text("“nothing.png” was not added. The file is empty")
     bring(ann, "paste", "large.png", 50 << 20)
     expect(toast).to_contain_text("It has 50 MB, and 1 MB are allowed")
     ann.context.set_offline(True)
@@ -148,7 +148,7 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     ann.to_end()
     bring(ann, "paste", "refused.png", 50 << 20)
     ann.type(" and words")
-    expect(toast).to_contain_text("“refused.png” was not put in. It has 50 MB, and 1 MB are allowed")
+    expect(toast).to_contain_text("“refused.png” was not added. It has 50 MB, but only 1 MB are allowed")
     expect(ann.page.locator(".uploading")).to_have_count(0)
     ann.wait_until_saved()
     assert ann.text() == text_of(server, note) == "text and words"

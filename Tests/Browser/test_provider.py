@@ -71,7 +71,7 @@ def test_somebody_comes_back_to_the_note_and_stays_in(users, provider, person):
 
 @pytest.mark.parametrize(
     "lies, said",
-    [({"denies": True}, "cancelled"), ({"status": {"/token": 503}}, "does not answer")],
+    [({"denies": True}, "cancelled"), ({"status": {"/token": 503}}, "does not respond")],
     ids=["denied", "down"],
 )
 def test_what_fails_is_said_once_and_nobody_is_sent_in_circles(users, provider, person, lies, said):

@@ -293,7 +293,7 @@ def test_headings_have_addresses_and_links_lead_to_them(server, person):
     bo = person("Bo").open(other, "#heading=the-rent")
     expect(bo.page.locator(".cm-line", has_text="The rent")).to_be_in_viewport()
     bo.page.goto(f"/n/{other}#heading=gone-long-ago")
-    expect(bo.page.locator("#toast")).to_contain_text("This heading is not in the note any more.")
+    expect(bo.page.locator("#toast")).to_contain_text("This heading is no longer in the note.")
 
 
 def test_footnotes_stand_at_the_end_in_order(server, person):

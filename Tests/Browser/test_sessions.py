@@ -114,10 +114,10 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     links.filter(has_text="Reads, until").get_by_role("button", name=re.compile("^Withdraw the link")).click()
     expect(links).to_have_count(1)
     dialog.get_by_role("button", name="Done").click()
-    expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link does not work any more.")
+    expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link no longer works.")
     cy.type("still ")
     cy.wait_until_saved()
     # Whoever follows a link that has ended is told so.
     late = person("Late")
     late.page.goto(reading)
-    expect(late.page.get_by_text("This link does not work any more.").first).to_be_visible()
+    expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()

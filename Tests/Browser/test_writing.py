@@ -198,7 +198,7 @@ def test_a_title_stays_readable_and_an_outage_is_said_in_words(server, person):
     ann.wait_until_saved()
     server.kill()
     hint = ann.page.locator(".notice[data-kind=offline]")
-    expect(hint).to_contain_text("You can go on writing")
+    expect(hint).to_contain_text("You can continue to write")
     ann.picture("offline-in-words")
     hint.get_by_role("button").tap()
     expect(hint).to_have_count(0)

@@ -288,7 +288,7 @@ def test_a_gateway_that_cannot_hear_of_revocations_lets_nobody_in(start, postgre
         for value in (issued(jti="t-1"), issued(jti="t-2")):
             status, headers, body = cut.server.request("GET", "/api/notes", headers=bearer(value))
             assert (status, json.loads(body)["code"]) == (503, "unavailable")
-            assert b"taken back" in body and int(headers["retry-after"]) > 0
+            assert b"evocations cannot be read" in body and int(headers["retry-after"]) > 0
             assert greet(cut.server, value)[1] == "error"
         assert cut.server.request("GET", "/ready")[0] == 503
         assert cut.server.request("GET", "/api/connections", headers=operator)[0] == 200

@@ -57,7 +57,7 @@ def test_a_script_sets_up_what_then_serves(tmp_path, serve):
     }  # fmt: skip
     assert (tmp_path / "notes" / "users").stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "notes").stat().st_mode & 0o777 == 0o700
-    for said in ("parley check has nothing against it", f"parley serve --config {config}", "caddy reverse-proxy"):
+    for said in ("no problems", f"parley serve --config {config}", "caddy reverse-proxy"):
         assert said in ended.stdout
     assert "https://notes.example.org" in ended.stdout
     assert log_in(serve(config))["data"]["response"]["name"] == "Ada"

@@ -104,7 +104,7 @@ struct SearchTests {
       fill(["secret"])
       let answered = rig.index
       var left = steps
-      rig.index = { [rig] search in
+      rig.index = { [unowned rig] search in
         left -= 1
         if left == 0, token == "short" { rig.clock.advance(milliseconds: 1_000) }
         if left == 0, token == "reader" {

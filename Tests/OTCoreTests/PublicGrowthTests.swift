@@ -435,7 +435,7 @@ struct PublicGrowthTests {
     ]
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Sources/OTCore")
+      .appendingPathComponent("Sources/OTCore").resolvingSymlinksInPath()
     var found: Set<String> = []
     for file in try FileManager.default.contentsOfDirectory(
       at: sources, includingPropertiesForKeys: nil) where file.pathExtension == "swift"

@@ -43,7 +43,8 @@ final class ScriptedServer: ClientTransport {
   func set(_ change: (inout State) -> Void) { state.withLock { change(&$0) } }
 
   func open() async throws -> any ClientConnection {
-    let connection = ScriptedConnection(take(_:from:))
+    // Which the server holds, and which does not hold the server.
+    let connection = ScriptedConnection { [weak self] in self?.take($0, from: $1) }
     state.withLock {
       $0.connection = connection
       $0.connections += 1

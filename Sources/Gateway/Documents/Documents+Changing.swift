@@ -18,7 +18,7 @@ extension Documents {
     guard !board.isDraining else {
       refuse(
         submission.sequence, .unavailable,
-        "the server is going down; send it again when it is back",
+        "the server is stopping; resend after it has restarted",
         of: room.id, ref: messageID, to: connection)
       return
     }

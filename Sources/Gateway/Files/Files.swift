@@ -226,7 +226,7 @@ final class Files: Part {
         request,
         .problem(
           404, .unknownDocument,
-          "the note has no such file; it may belong to another note, or nothing named it any more"))
+          "the note has no such file; it may be of another note, or was removed as unused"))
     case .success: refuse(request, .unavailable("another reply"))
     case .failure(let error): refuse(request, error)
     }

@@ -111,7 +111,7 @@ extension HTTP {
     if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
     if comesBack {
       sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
-      close(connection, .disconnected, "an operator has ended the connection; come back")
+      close(connection, .disconnected, "an operator has closed the connection; reconnect")
     } else {
       close(connection, .dismissed, "an operator has ended the connection")
     }

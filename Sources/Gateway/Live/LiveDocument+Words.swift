@@ -8,7 +8,7 @@ extension LiveDocument.Refusal {
   func words(sequence: Int) -> (ErrorCode, String) {
     switch self {
     case .futureRevision(let head):
-      (.futureRevision, "the base revision lies ahead of the head, \(head); join again")
+      (.futureRevision, "the base revision is ahead of the head, \(head); join again")
     case .negativeRevision: (.negativeRevision, "revisions count from 0; join again")
     case .lengthMismatch(let expected, let found):
       (

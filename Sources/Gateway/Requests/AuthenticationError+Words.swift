@@ -8,15 +8,15 @@ extension AuthenticationError {
   /// Why a token is not accepted, for people.
   var words: String {
     switch self {
-    case .missing: "a token is needed; none came"
+    case .missing: "a token is required"
     case .malformed: "the token is not a JSON Web Token"
     case .algorithm: "the token's algorithm is not the one of its key"
     case .unknownKey: "the token's key is not known here"
     case .signature: "the token's signature is not valid"
     case .expired: "the token has expired; get a new one"
-    case .revoked: "the token was taken back"
+    case .revoked: "the token was revoked"
     case .unverified:
-      "whether the token was taken back cannot be seen now; try again, or at another gateway"
+      "revocations cannot be read now; try again, or at another gateway"
     case .notYetValid: "the token is not valid yet; check the clocks"
     case .audience: "the token is meant for another audience"
     case .issuer: "the token comes from another issuer"

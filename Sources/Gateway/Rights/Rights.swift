@@ -63,7 +63,7 @@ final class Rights: Part {
     sendError(
       .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
     sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
-    close(connection, .tooFast, "too much at once; wait, come back and resume")
+    close(connection, .tooFast, "rate limit exceeded; wait, reconnect and resume")
     return true
   }
 
@@ -240,14 +240,14 @@ final class Rights: Part {
     let pause = settings.retryAfterMilliseconds
     for connection in connectionsInOrder({ $0.isOpen && self.access.isUnverified($0) }) {
       sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
-      close(connection, .draining, "cut off from the other gateways; come back")
+      close(connection, .draining, "cut off from the other gateways; reconnect")
     }
   }
 
   /// Closes a connection as if its token were taken back.
   func closeRevoked(_ connection: Connection) {
     sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
-    close(connection, .revoked, "taken back")
+    close(connection, .revoked, "revoked")
   }
 }
 

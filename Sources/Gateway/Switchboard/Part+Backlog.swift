@@ -19,5 +19,5 @@ extension Part {
 
 extension StoreBacklog {
   /// The words of a refusal.
-  static let words = "too much waits for the disk; send it again later"
+  static let words = "too many requests wait for the disk; resend later"
 }

@@ -127,7 +127,7 @@ final class Switchboard {
   func allHaveRoom(upTo limit: Int) -> Bool { surroundings.queuedBytesBound() <= limit }
 
   private func closeSlow(_ connection: Connection) {
-    close(connection, .slowReader, "too slow; come back and resume")
+    close(connection, .slowReader, "too slow; reconnect and resume")
   }
 
   /// Queues all frames of a message, which either all go out or none.

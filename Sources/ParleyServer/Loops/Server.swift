@@ -293,7 +293,7 @@ public final class Server: Sendable {
     AtOnce.run(transports) { transport in
       transport.stop(
         code: CloseCode(CloseReason.draining.rawValue),
-        reason: "the server is going down; come back", within: share)
+        reason: "the server is stopping; reconnect", within: share)
     }
     company?.dissolve()
     // Calls that are under way are made again after the next start.

@@ -51,7 +51,7 @@ enum LoginAnswer {
   /// The answer where a token may have been taken back at a gateway that this one is cut off from. New
   /// tokens would outlive that.
   static var unverified: Response {
-    problem(.unavailable, "Whether the token was taken back cannot be seen now", status: 503)
+    problem(.unavailable, "Revocations cannot be read now", status: 503)
   }
 
   /// The answer where the store cannot keep or find a session.

@@ -1,13 +1,15 @@
 // One comment as it is shown: who has made it, when, and its words.
 
 import { dateFormat, t } from "../shell/language.js";
-import { colorHere } from "../people/me.js";
 import { avatar, shownName } from "../people/people.js";
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
-/** @param {import("./comments.js").Comment} comment */
-export function commentItem(comment) {
+/**
+ * @param {import("./comments.js").Comment} comment
+ * @param {string} [color] The author's, if the author has the note open; a made-up one otherwise.
+ */
+export function commentItem(comment, color) {
   const item = document.createElement("article");
   item.className = "comment";
   item.dataset.id = comment.id;
@@ -28,7 +30,7 @@ export function commentItem(comment) {
   time.dateTime = new Date(comment.createdAt).toISOString();
   const when = dayAndTime.format(comment.createdAt);
   time.textContent = comment.editedAt === undefined ? when : t("comments.edited", { time: when });
-  head.append(avatar({ name, color: colorHere(comment.author), clientId: name }, { label: false }), author, time);
+  head.append(avatar({ name, color, clientId: name }, { label: false }), author, time);
   const text = document.createElement("p");
   text.className = "comment-text";
   text.dir = "auto";

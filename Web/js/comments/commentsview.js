@@ -8,6 +8,7 @@ import { composer } from "./composer.js";
 import { request, RequestError } from "../client/http.js";
 import { randomId } from "../client/identity.js";
 import { inNumbers, t } from "../shell/language.js";
+import { colorHere } from "../people/me.js";
 import { shownName } from "../people/people.js";
 import { UnsentComments } from "./unsentcomments.js";
 import { messageOf } from "../words.js";
@@ -207,7 +208,7 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
    * @param {Comment} comment
    */
   function itemOf(own, comment) {
-    const item = commentItem(comment);
+    const item = commentItem(comment, colorHere(comment.author));
     if (comment.mine && !comment.withdrawn && comments.mayComment) {
       const foot = document.createElement("p");
       foot.className = "comment-foot";

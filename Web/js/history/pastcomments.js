@@ -37,6 +37,6 @@ export function threadItem({ first, answers }) {
   const quote = document.createElement("blockquote");
   quote.dir = "auto";
   quote.textContent = first.made?.quote ?? "";
-  item.append(quote, ...[first, ...answers].map(commentItem));
+  item.append(quote, ...[first, ...answers].map((comment) => commentItem(comment)));
   return item;
 }

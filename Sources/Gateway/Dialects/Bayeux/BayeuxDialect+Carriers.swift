@@ -31,7 +31,7 @@ extension BayeuxDialect {
       guard meters[id]?.hasPatience(allowances, now: now) ?? true else {
         act(
           .close(
-            id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "too much at once; wait"))
+            id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "rate limit exceeded; wait"))
         return
       }
       refuse(messages, excess, by: .webSocket(id))

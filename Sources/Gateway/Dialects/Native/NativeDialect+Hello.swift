@@ -74,7 +74,7 @@ extension NativeDialect {
       .unavailable, AuthenticationError.unverified.words, ref: ref, retryAfter: pause,
       to: connection)
     sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
-    close(connection, .draining, "cut off from the other gateways; come back")
+    close(connection, .draining, "cut off from the other gateways; reconnect")
   }
 
   /// Rejects a client over its user's connection limits.
@@ -87,7 +87,7 @@ extension NativeDialect {
     }
     sendError(.tooFast, words, ref: ref, retryAfter: pause, to: connection)
     sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
-    close(connection, .tooFast, "too many connections at once; wait, and come back")
+    close(connection, .tooFast, "too many connections at once; wait, and reconnect")
   }
 
   private func checked(

@@ -46,7 +46,7 @@ extension WhalerDialect {
     case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
       owe(connection)
     case .docChange, .resourceConnection:
-      close(connection, .tooFast, "too much at once; come back later")
+      close(connection, .tooFast, "rate limit exceeded; reconnect later")
     case .unknown: break
     }
   }
