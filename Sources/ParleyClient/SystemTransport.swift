@@ -21,6 +21,15 @@ public struct SystemTransport: ClientTransport {
     self.certificatesFile = certificatesFile
   }
 
+  /// Whether a text can be a server's address. With one that cannot, every attempt to connect fails.
+  package static func isAddress(_ text: String) -> Bool {
+    #if os(Linux)
+      WebSocketURL(text) != nil
+    #elseif canImport(Darwin)
+      URLComponents(string: text)?.host != nil
+    #endif
+  }
+
   /// The path of `parley.v1` under that of a server.
   static func socketPath(under path: String) -> String {
     path.hasSuffix("/ws") ? path : path.hasSuffix("/") ? path + "ws" : path + "/ws"

@@ -36,13 +36,16 @@ enum InviteCommand {
       throw UsageError("--expires-in expects a time such as 24h, got “\(time)”")
     }
     let rights = words.operands.isEmpty ? [Setup.membersRights] : words.operands
-    try checkRights(rights)
+    let guest = try user(with: rights)
     let page = try page(words.options["page"])
     let token = Invitation.newToken()
     let invitation = Invitation(
       token: token, id: String(RandomNames().next().prefix(8)), uses: uses,
       until: Program.now + Timestamp(milliseconds), rights: rights)
-    try file(words).add(invitation, now: Program.now)
+    let file = try file(words)
+    let users = try UserEditing(path: usersFile(words))
+    for group in guest.groups { try users.requireGroup(group) }
+    try file.add(invitation, now: Program.now)
     Terminal.output("\(page)#invite=\(token)\n")
   }
 
@@ -55,18 +58,19 @@ enum InviteCommand {
   }
 
   /// Tries the rights on a user, so that what cannot be granted is not promised.
-  private static func checkRights(_ rights: [String]) throws(UsageError) {
+  private static func user(with rights: [String]) throws(UsageError) -> UserLine {
     do throws(FileError) {
-      _ = try UserLine(
+      return try UserLine(
         id: "guest", name: nil, password: .ofNobody, rights: rights, since: Program.now)
     } catch { throw UsageError("\(error)") }
   }
 
   private static func page(_ address: String?) throws(UsageError) -> String {
     guard let address else { return "" }
-    guard address.hasPrefix("https://") || address.hasPrefix("http://"), !address.contains("#")
-    else {
-      throw UsageError("--page expects an address such as https://notes.example.org")
+    guard Configuration.isPageAddress(address) else {
+      throw UsageError(
+        "--page expects the page's address, such as https://notes.example.org, in ASCII and without "
+          + "blanks, user, ? and #")
     }
     return address.hasSuffix("/") ? address : address + "/"
   }
@@ -94,11 +98,16 @@ enum InviteCommand {
 
   /// The invitations beside the users of the configuration.
   private static func file(_ words: CommandWords) throws -> InvitationFile {
+    _ = try usersFile(words)
     let configuration = try words.configuration()
-    guard configuration.usersFile != nil else {
-      throw UsageError("expected settings with a users-file, such as --config FILE")
-    }
     try Files.makeDirectory(configuration.dataDirectory)
     return InvitationFile(path: configuration.invitationsPath)
+  }
+
+  private static func usersFile(_ words: CommandWords) throws -> String {
+    guard let path = try words.configuration().usersFile else {
+      throw UsageError("expected settings with a users-file, such as --config FILE")
+    }
+    return path
   }
 }

@@ -84,11 +84,14 @@ def test_an_invitation_ends(served):
     "words",
     [
         ["--uses", "0"], ["--uses", "x"], ["--uses", "1001"], ["--expires-in", "0"], ["--expires-in", "never"],
-        ["--page", "notes.example.org"], ["document:*=fly"], ["other"],
+        ["--page", "notes.example.org"], ["--page", "https://x y"], ["--page", "https://"], ["--page", "https://x/?a"],
+        ["document:*=fly"], ["other"],
     ],
 )  # fmt: skip
 def test_what_is_no_invitation_is_not_made(served, words):
     invite(served, "make", *words, code=2)
+    # A group that there is not would give nothing.
+    invite(served, "make", "group:nope", "document:*=read", code=1)
     assert not (served.data / "invitations").exists()
 
 
@@ -126,6 +129,21 @@ def test_guessing_becomes_slow_whoever_is_named(served):
         assert join(served, f"pi_guess-{number}", f"user-{number}")[1]["code"] == 4010
     assert join(served, token)[0] == 429
     assert log_in(served, "ada")["code"] == 1000
+
+
+def test_who_opens_a_former_invitation_is_told_so_and_does_not_count_as_guessing(served):
+    used, withdrawn, expired, good = (
+        token_of(invite(served, "make", *words)) for words in ([], [], ["--expires-in", "1ms"], [])
+    )
+    assert join(served, used, "first")[1]["code"] == 1000
+    invite(served, "remove", json.loads(invite(served, "list", "--json"))["invitations"][0]["id"])
+    for token, word in ((used, "used"), (withdrawn, "withdrawn"), (expired, "expired")):
+        for number in range(7):
+            status, answer = join(served, token, f"late-{number}")
+            assert (status, answer["code"]) == (200, 4010)
+            assert word in answer["message"] and token not in answer["message"]
+    assert join(served, good, "late-1")[1]["code"] == 1000
+    assert invite(served, "list") == ""
 
 
 def test_files_that_cannot_be_written_lose_no_invitation(served, tmp_path):

@@ -115,6 +115,19 @@ def test_wrong_words_end_it_before_anything_is_asked(tmp_path, words, said):
     assert said in wrong.stderr
 
 
+@pytest.mark.parametrize("command", [["note", "cat", "a"], ["note", "tail", "a"], ["share", "a"]])
+@pytest.mark.parametrize(
+    "address", ["ftp://x", "ws://", "ws://127.0.0.1:99999", "ws://[::1", "ws://a b", "ws://ada:secret@127.0.0.1"]
+)
+def test_an_address_that_cannot_be_a_servers_is_not_tried(tmp_path, command, address):
+    wrong = subprocess.run(
+        [PROGRAM, *command], cwd=tmp_path, env={"PARLEY_SERVER": address}, capture_output=True, text=True,
+        timeout=PROGRAM_SECONDS, check=False,
+    )  # fmt: skip
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "expected the server's address to begin with" in wrong.stderr and "secret" not in wrong.stderr
+
+
 def test_servers_that_are_none(start, tmp_path):
     nobody = share(tmp_path, "a", "--server", f"http://127.0.0.1:{free_port()}")
     assert nobody.returncode == 1 and "does not answer" in nobody.stderr

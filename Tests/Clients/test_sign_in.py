@@ -204,6 +204,7 @@ LIES = {
     "an end long ago": {"claims": {"exp": 1_700_000_000}},
     "no end": {"claims": {"exp": None}},
     "from the future": {"claims": {"iat": 4_000_000_000}},
+    "too old": {"claims": {"iat": 0}},
     "not yet": {"claims": {"nbf": 4_000_000_000}},
     "no signature": {"header": {"alg": "none"}},
     "a public key as a secret": {"header": {"alg": "HS256"}},

@@ -64,6 +64,7 @@ struct IDTokenTests {
       ("azp", "7", .audience), ("nonce", "\"m\"", .nonce), ("nonce", "", .nonce),
       ("nonce", "null", .nonce), ("sub", "", .claims), ("sub", "\"\"", .claims),
       ("exp", "1799999940", .expired), ("exp", "", .claims), ("iat", "", .claims),
+      ("iat", "0", .expired), ("iat", "-1", .claims), ("iat", "1799999340", .expired),
       ("iat", "1800000062", .notYetValid), ("nbf", "1800000061", .notYetValid),
     ])
   func claims(name: String, value: String, error: IDTokenError) throws {
@@ -73,7 +74,7 @@ struct IDTokenTests {
   @Test(
     "clocks may differ, and several audiences name who has asked",
     arguments: [
-      ["exp": "1799999941"], ["iat": "1800000061"], ["nbf": "1800000060"],
+      ["exp": "1799999941"], ["iat": "1800000061"], ["iat": "1799999341"], ["nbf": "1800000060"],
       ["aud": "[\"x\",\"parley\"]", "azp": "\"parley\""],
     ])
   func tolerance(changes: [String: String]) throws {

@@ -418,6 +418,25 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["Ada (guest)"])
   }
 
+  @Test("names are one line, whoever says them")
+  func namesOfOneLine() throws {
+    _ = share("n1", #"{"access":"write"}"#)
+    let (guest, _) = try rig.greet("own0", name: "A\nb\u{1b}[31m\u{2028}")
+    let (other, _) = try rig.greet("own0", name: "\u{85}\t")
+    _ = join(guest)
+    rig.ask(guest, insertion(1))
+    guard case .joined(let joined) = rig.ask(other, .join(.init(documentID: "n1"))) else {
+      Issue.record("not joined")
+      return
+    }
+    #expect(joined.presence.map(\.name) == ["A b [31m (guest)"])
+    rig.ask(guest, .profile(.init(name: "Ada\r (guest)")))
+    let put = rig.request("PUT", "/api/notes/n1/text?author=Bea%0D%0AX", token: "own0", "new")
+    #expect(put.status == 200)
+    #expect(
+      rig.store.log(of: "n1")?.map(\.author) == ["A b [31m (guest)", "Bea  X (guest)"])
+  }
+
   @Test("no blocks are kept for guests")
   func guestsBlocks() throws {
     _ = share("n1", #"{"access":"write"}"#)

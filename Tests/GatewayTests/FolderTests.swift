@@ -268,6 +268,27 @@ struct FolderTests {
     #expect(rig.store.document("n")?.text == "")
   }
 
+  @Test("a removal sent again is answered again, and by the folder of a note that came back")
+  func repeatedRemoval() throws {
+    try user("lead", "folder:team/*=all")
+    try user("all", "document:*=all")
+    try make("n", in: "team")
+    func remove(_ key: String) -> Int? {
+      let request = rig.begin(
+        "DELETE", "/api/notes/n", headers: ["authorization": "Bearer lead", "idempotency-key": key])
+      rig.storeWorks()
+      return rig.answer(request)?.status
+    }
+    #expect(remove("k") == 204)
+    #expect(remove("k") == 204)
+    #expect(remove("other") == 403)
+    #expect(rig.request("POST", "/api/deleted/n/restore", token: "all").status == 200)
+    #expect(remove("k") == 204)
+    #expect(move("n", to: "elsewhere", by: "all") == 200)
+    #expect(remove("k") == 403)
+    #expect(rig.store.document("n") != nil)
+  }
+
   @Test("a whole folder moves for whoever may do so with all of it, and followers hear of it")
   func wholeFolders() throws {
     try user("lead", "folder:team/*=all", "folder:archive/*=manage")

@@ -83,6 +83,8 @@ struct GroupTests {
     let requests: [(String, String, String, Int, String)] = [
       ("PUT", "g/group", "7", 400, "badMessage"),
       ("PUT", "g/group", #"{"name":""}"#, 400, "badMessage"),
+      ("PUT", "g/group", #"{"name":"a\u0000b"}"#, 400, "badMessage"),
+      ("PUT", "g/members?person=cid", #"{"nickname":"a\nb"}"#, 400, "badMessage"),
       ("PUT", "new/group", #"{"open":true}"#, 404, "unknownDocument"),
       ("PUT", "g/group", #"{"name":"\#(long)"}"#, 413, "tooLarge"),
       ("PUT", "g/group", #"{"description":"\#(long)"}"#, 413, "tooLarge"),

@@ -163,6 +163,36 @@ struct SessionTests {
     }
   }
 
+  @Test("wherever the process ends, no token counts of a session that had to go for another one")
+  func crowd() {
+    let rig = GatewayRig()
+    let now = rig.clock.now
+    let sessions = (1...4).map { number in
+      Session(
+        id: "s.\(number)", user: "ada", begunAt: now + Timestamp(number), endsAt: now + 90_000,
+        device: Session.Device(browser: "", system: ""), Self.rule)
+    }
+    for session in sessions.prefix(3) {
+      _ = rig.store.perform([.logins(.begin(session, countMax: 3))])
+    }
+    func kept() -> [String] {
+      let reply = rig.store.perform([.logins(.list(user: "ada", now: now))])[0]
+      guard case .logins(.sessions(let sessions)) = reply else { return [] }
+      return sessions.map(\.id)
+    }
+    let first = Identity(user: "ada", tokenID: "s.1", issuedAt: 0, grants: [])
+    rig.isStepwise = true
+    var isDone = false
+    rig.perform(.begin(sessions[3], countMax: 3)) { _ in isDone = true }
+    while !rig.stored.isEmpty {
+      rig.storeWorks(on: 1)
+      #expect(kept().contains("s.1") || rig.revocations.isRevoked(first))
+    }
+    #expect(isDone && kept() == ["s.4", "s.3", "s.2"])
+    #expect(rig.revocations.isRevoked(first))
+    #expect(!rig.revocations.isRevoked(Identity(user: "ada", tokenID: "s.2", grants: [])))
+  }
+
   @Test(
     "while the disk hangs a session goes on, and what it was given meanwhile is taken back, too")
   func hangingDisk() throws {

@@ -98,6 +98,12 @@ struct StoreCommandsTests {
       try imported(titleBytesMax: 10, textScalarsMax: 4)
     }
     #expect(try free.notes().count == 1)
+    if format != .operations {
+      // A file without an end, as far as the program is concerned.
+      #expect(throws: FileError.self) {
+        try free.importNote(from: "/dev/zero", as: format, title: "Zero", author: "Bo")
+      }
+    }
     try imported(titleBytesMax: 10, textScalarsMax: 5)
     #expect(try free.notes().count == 2)
   }

@@ -110,6 +110,24 @@ struct ExportTests {
     #expect(store.log(of: "m") == store.log(of: "n"))
   }
 
+  @Test("an export that lacks its last entries is refused, not taken for a shorter note")
+  func cut() throws {
+    let store = makeStore()
+    let bytes = try export("n", store, as: .operations)
+    let lines = bytes.split(separator: 0x0a)
+    for count in 1...3 {
+      let part = Array(lines.prefix(count).joined(separator: [0x0a])) + [0x0a]
+      #expect(
+        throws: ExportError.malformed(
+          line: count + 1, expected: "all 3 revisions that the first line names; the file seems cut"
+        )
+      ) {
+        try NoteImport(into: store).importNote(part, as: .operations, details("m"))
+      }
+      #expect(store.error(.load(id: "m", recentMax: 0)) == .unknownDocument)
+    }
+  }
+
   @Test("a taken name is refused, and an unknown note")
   func names() throws {
     let store = makeStore()

@@ -93,6 +93,27 @@ test("ranges are asked for at the editor's revision, and moved over what was edi
   assert.deepEqual(connection.rooms, []);
 });
 
+test("news that comes while a request is under way is fetched even if that request fails", async () => {
+  const { asked, connection, comments } = stage("some words");
+  let failures = 0;
+  comments.on("failed", () => (failures += 1));
+  await turn();
+  connection.emit("resource", "/note/n/1");
+  asked[0]?.reject(new Error("the line broke"));
+  await turn();
+  assert.equal(asked.length, 2);
+  asked[1]?.resolve(answerOf([first("a", 2)]));
+  await turn();
+  assert.deepEqual([failures, comments.all.length, asked.length], [0, 1, 2]);
+  // Without news there is no other request after one that failed.
+  void comments.refresh();
+  await turn();
+  asked[2]?.reject(new Error("the line broke"));
+  await turn();
+  assert.deepEqual([failures, asked.length], [1, 3]);
+  comments.close();
+});
+
 test("the note's room is subscribed to whenever the note is joined, and not before", async () => {
   const { note, connection, comments } = stage("some words", "joining");
   const become = (/** @type {string} */ phase) => {

@@ -19,7 +19,7 @@ public enum IDTokenError: Error, Sendable, Hashable {
   case audience
   /// It answers another request.
   case nonce
-  /// Its time is over.
+  /// Its time is over, or it was not made for this sign-in.
   case expired
   /// Its time has not come.
   case notYetValid
@@ -47,6 +47,8 @@ public struct IDToken: Sendable, Hashable {
 
   /// Longer tokens are rejected: they may carry the names of many groups, but not any number.
   static let bytesMax = 64 << 10
+  /// Older tokens are rejected, whenever they expire: a sign-in gets one that is made for it, and takes no longer.
+  private static let ageMillisecondsMax: Timestamp = 600_000
 
   /// The requirements that a token of one sign-in meets.
   public struct Expectation: Sendable, Hashable {
@@ -128,7 +130,7 @@ public struct IDToken: Sendable, Hashable {
   ) throws(IDTokenError) {
     let skew = expected.clockSkewMilliseconds
     guard let end = registered.expiresAt, let issued = registered.issuedAt else { throw .claims }
-    guard now < end + skew else { throw .expired }
+    guard now < end + skew, now < issued + Self.ageMillisecondsMax + skew else { throw .expired }
     // A second is for those who round.
     guard issued <= now + skew + 1_000 else { throw .notYetValid }
     if let start = registered.notBefore, start > now + skew { throw .notYetValid }

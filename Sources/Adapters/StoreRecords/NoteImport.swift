@@ -168,6 +168,11 @@ public struct NoteImport {
           revision: revision + offset, client: client, sequence: sequence, digest: digest,
           operation: operation, author: author, time: Timestamp(time)))
     }
+    if let head = first.integer("revision"), entries.count < head + offset {
+      throw .malformed(
+        line: lines.count { !$0.isEmpty } + 2,
+        expected: "all \(head) revisions that the first line names; the file seems cut")
+    }
     for index in comments.indices {
       comments[index].settle(
         in: details.epoch, movedBy: offset, head: entries.count,

@@ -163,7 +163,10 @@ final class Access: Part {
   ///
   /// A guest by a link is nobody's user, and may choose a name; it is marked, so that it passes for no
   /// user's. In an open demo anybody may be called anything.
+  ///
+  /// A name is one line: clients of former families cannot be asked for another, so it is made one.
   func name(of identity: Identity, claimed: String) -> String {
+    let claimed = OneLine.made(of: claimed)
     if identity.isGuest {
       if isDemo || claimed.utf8.suffix(Self.guestMark.utf8.count).elementsEqual(Self.guestMark.utf8)
       {
@@ -173,7 +176,8 @@ final class Access: Part {
         + Self.guestMark
     }
     if identity.user.isEmpty { return claimed }
-    let name = identity.name.flatMap { $0.isEmpty ? nil : $0 } ?? identity.user
+    let named = identity.name.map { OneLine.made(of: $0) }
+    let name = named.flatMap { $0.isEmpty ? nil : $0 } ?? OneLine.made(of: identity.user)
     return Self.shortened(name, to: settings.limits.nameBytesMax)
   }
 

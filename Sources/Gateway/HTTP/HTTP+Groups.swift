@@ -48,7 +48,8 @@ extension HTTP {
     guard
       fits(changes.name, settings.limits.nameBytesMax, "name", call),
       fits(changes.description ?? nil, Self.textBytesMax, "description", call),
-      fits(changes.picture ?? nil, Self.addressBytesMax, "picture", call)
+      fits(changes.picture ?? nil, Self.addressBytesMax, "picture", call),
+      isOneLine(changes.name ?? "", "a name", call.request)
     else { return }
     perform(
       .put(call.name, changes, by: actor(of: call), time: surroundings.clock.now), for: call)
@@ -65,7 +66,8 @@ extension HTTP {
 
   func putMember(_ call: Call) {
     guard let member = member(in: call), let fields = groupFields(of: call),
-      fits(fields.nickname, settings.limits.nameBytesMax, "nickname", call)
+      fits(fields.nickname, settings.limits.nameBytesMax, "nickname", call),
+      isOneLine(fields.nickname ?? "", "a nickname", call.request)
     else { return }
     perform(
       .putMember(
@@ -147,7 +149,8 @@ extension HTTP {
 
   private func actor(of call: Call) -> GroupActor {
     GroupActor(
-      person: Self.person(call.identity), name: call.identity.name ?? call.identity.user,
+      person: Self.person(call.identity),
+      name: OneLine.made(of: call.identity.name ?? call.identity.user),
       manages: call.identity.may(.manage, .room(call.name)))
   }
 

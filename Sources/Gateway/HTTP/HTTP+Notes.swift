@@ -214,9 +214,8 @@ extension HTTP {
       case .removeDeleted:
         try reply.value(of: .done)
         respond(request, Response(status: 204))
-      case .replay(let response):
-        _ = try reply.value(of: .note)
-        respond(request, response)
+      case .replay(let response, let remover):
+        respond(request, try replayed(response, reply, remover: remover))
       case .one(let known):
         respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
       case .text(let format, let revision, let known):
@@ -242,6 +241,18 @@ extension HTTP {
       }
     } catch {
       answer(request, error)
+    }
+  }
+
+  /// The answer that was kept. That of a removal says nothing of a note that is there again, out of reach.
+  private func replayed(
+    _ response: Response, _ reply: StoreReply, remover: Identity?
+  ) throws(StoreError) -> Response {
+    do throws(StoreError) {
+      let note = try reply.value(of: .note)
+      return remover?.may(.manage, note) ?? true ? response : .notGranted
+    } catch .unknownDocument where remover != nil {
+      return response
     }
   }
 

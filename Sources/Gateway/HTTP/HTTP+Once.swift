@@ -104,8 +104,14 @@ extension HTTP {
     switch right(to: call, at: work.match) {
     case .granted: respond(request, response.replayed)
     case .inFolders(let rights):
-      board.restrict(request, to: FolderCondition(id: call.name, rights: rights))
-      store(.note(id: call.name), for: .notes(request, .replay(response.replayed)))
+      // What has removed the note leaves none to look for; one that is there again has a folder again.
+      let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
+      board.restrict(
+        request, to: isRemoval ? nil : FolderCondition(id: call.name, rights: rights))
+      store(
+        .note(id: call.name),
+        for: .notes(
+          request, .replay(response.replayed, remover: isRemoval ? call.identity : nil)))
     case .refused: perform(request, work.head, at: work.match, work.keyed.body)
     }
   }
@@ -116,12 +122,7 @@ extension HTTP {
     let isGranted: Bool
     switch match.resource.route(call.head.method)?.right {
     case .note(let verbs):
-      let right = identity.right(to: verbs, ofNote: call.name)
-      // What has removed the note leaves none to look for, and its answer says nothing of it.
-      if case .inFolders = right, call.head.method == "DELETE", match.resource.isNote {
-        return .granted
-      }
-      return right
+      return identity.right(to: verbs, ofNote: call.name)
     case .newNote(let verbs), .chosenNote(let verbs):
       let id = call.name.isEmpty ? surroundings.names.next() : call.name
       let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")

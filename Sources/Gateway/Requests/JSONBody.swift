@@ -18,6 +18,14 @@ package enum JSONBody {
     }
   }
 
+  /// The text of one field of a body, whose others are skipped: anybody may send as many as fit.
+  package static func string(_ name: StaticString, in body: [UInt8]) -> String? {
+    let found = fields(in: body, String?.none) { text, key, reader throws(JSONError) in
+      if key == name { text = try reader.string() } else { try reader.skipValue() }
+    }
+    return found ?? nil
+  }
+
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
   ///
   /// - Parameters:

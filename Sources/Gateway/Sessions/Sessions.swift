@@ -25,7 +25,11 @@ final class Sessions: Part {
   func perform(
     _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    if case .end(let user, let choice) = request { return end(choice, of: user, then: goOn) }
+    switch request {
+    case .end(let user, let choice): return end(choice, of: user, then: goOn)
+    case .begin(let session, let countMax): return begin(session, countMax: countMax, then: goOn)
+    case .renew, .list: break
+    }
     ask(request) { [self] outcome in
       switch outcome {
       case .success(.renewed(let session, .reused)):
@@ -36,7 +40,6 @@ final class Sessions: Part {
             goOn(outcome)
           }
         }
-      case .success(.begun(let ended)): takeBack(ended) { _ in goOn(outcome) }
       case .success, .failure: goOn(outcome)
       }
     }
@@ -46,6 +49,26 @@ final class Sessions: Part {
     _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     store(.logins(request), for: .logins(goOn))
+  }
+
+  /// Begins a session.
+  ///
+  /// The tokens of those that have to end for it are taken back first: a crash in between leaves no token that counts of
+  /// a session that is gone.
+  private func begin(
+    _ session: Session, countMax: Int, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+  ) {
+    ask(.list(user: session.user, now: session.begunAt)) { [self] outcome in
+      guard case .success(.sessions(let others)) = outcome else { return goOn(outcome) }
+      let crowded = Array(others.dropFirst(max(countMax - 1, 0)))
+      takeBack(crowded) { [self] _ in
+        ask(.begin(session, countMax: countMax)) { [self] outcome in
+          guard case .success(.begun(let ended)) = outcome else { return goOn(outcome) }
+          // Others may have begun or been renewed meanwhile, so that another one had to go.
+          takeBack(Self.among(ended, butFor: crowded)) { _ in goOn(outcome) }
+        }
+      }
+    }
   }
 
   // MARK: Ending
@@ -92,10 +115,14 @@ final class Sessions: Part {
   ) {
     ask(.end(user: user, choice)) { [self] outcome in
       guard case .success(.ended(let ended)) = outcome else { return goOn(outcome) }
-      let others = ended.filter { session in
-        !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
-      }
-      takeBack(others) { _ in goOn(outcome) }
+      takeBack(Self.among(ended, butFor: taken)) { _ in goOn(outcome) }
+    }
+  }
+
+  /// Sessions that have ended, but for those whose tokens were taken back as they are.
+  private static func among(_ ended: [Session], butFor taken: [Session]) -> [Session] {
+    ended.filter { session in
+      !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
     }
   }
 

@@ -17,8 +17,8 @@ enum NotesRequest {
   case bringBack
   case removeDeleted
   case one(known: EntityTags?)
-  /// Giving an answer again, if the note is still where it may be given.
-  case replay(Response)
+  /// Giving an answer again, if the note is still where it may be given; that of a removal also if the note is gone.
+  case replay(Response, remover: Identity?)
   /// Reading a text, of a revision where one is asked for.
   case text(Format, of: Int?, known: EntityTags?)
   /// The text that an edit starts from.

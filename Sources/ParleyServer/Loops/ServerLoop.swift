@@ -90,6 +90,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Work for the store that this turn of the loop has brought, and reads that nobody waits for any more.
   private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
   private var forgotten: [StoreTicket] = []
+  /// Replies of the store that the gateway has yet to take.
+  private var replies = SlicedWork<StoreThread.Completion>(sliceMicroseconds: 8_000)
   /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
   var ownRequests: [RequestID: (Response) -> Void] = [:]
   var nextOwnRequest: UInt64 = 0
@@ -389,9 +391,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   func woken() {
     let attached = attached
-    for completion in attached.storeThread.takeCompletions() {
-      attached.gateway.stored(completion.ticket, reply: completion.reply)
-    }
+    replies.add(attached.storeThread.takeCompletions())
+    takeReplies()
     for (request, reply) in attached.searchThread.takeReplies(of: place) {
       attached.gateway.searched(request, reply: reply)
     }
@@ -420,10 +421,19 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   func turnEnded() -> Bool {
+    takeReplies()
     let goesOn = gateway.endTurn()
     perform()
     submitWork()
-    return goesOn
+    replies.endTurn()
+    return goesOn || !replies.isEmpty
+  }
+
+  /// Gives the gateway what the store has replied, as much as a turn has time for.
+  private func takeReplies() {
+    while let reply = replies.next(at: SystemClock().microseconds) {
+      gateway.stored(reply.ticket, reply: reply.reply)
+    }
   }
 
   // MARK: HTTP

@@ -69,8 +69,12 @@ extension Configuration {
 
   /// Whether an address can be a provider's or this server's own: nobody can read on the way what goes there.
   static func isPrivateAddress(_ text: String) -> Bool {
-    guard let address = HookAddress(text) else { return false }
-    return address.isPrivate && !text.utf8.contains(UInt8(ascii: "?"))
+    isPageAddress(text) && HookAddress(text)?.isPrivate ?? false
+  }
+
+  /// Whether an address can be a page's: something may stand behind it, as the token of an invitation does.
+  package static func isPageAddress(_ text: String) -> Bool {
+    HookAddress(text) != nil && !text.utf8.contains(UInt8(ascii: "?"))
       && !text.utf8.contains(UInt8(ascii: "#"))
   }
 

@@ -14,6 +14,8 @@ package struct Invitation: Sendable, Equatable {
   package var hash: String
   /// The number of people who may still use it.
   package var uses: Int
+  /// Whether it was withdrawn.
+  package var isWithdrawn = false
   /// The time from which on it can no longer be used.
   package var until: Timestamp
   /// The rights of those who use it, as in the file of users.
@@ -25,6 +27,18 @@ package struct Invitation: Sendable, Equatable {
   package static let prefix = "pi_"
   /// Longer texts are no tokens.
   package static let tokenBytesMax = 200
+  /// Milliseconds after its time for which an invitation is remembered.
+  private static let memoryMilliseconds: Timestamp = 30 * 86_400_000
+
+  /// Reasons why an invitation lets nobody in any more.
+  package enum Ending: Sendable, Equatable {
+    /// As many people as were meant have used it.
+    case usedUp
+    /// It was withdrawn.
+    case withdrawn
+    /// Its time is over.
+    case expired
+  }
 
   /// Makes an invitation.
   package init(token: String, id: String, uses: Int, until: Timestamp, rights: [String]) {
@@ -44,23 +58,38 @@ package struct Invitation: Sendable, Equatable {
       .joined()
   }
 
+  /// The reason why it lets nobody in any more; `nil` while it does.
+  package func ending(at now: Timestamp) -> Ending? {
+    if isWithdrawn { return .withdrawn }
+    if uses < 1 { return .usedUp }
+    return now < until ? nil : .expired
+  }
+
   /// Whether somebody may still come in by it.
-  package func counts(at now: Timestamp) -> Bool { uses > 0 && now < until }
+  package func counts(at now: Timestamp) -> Bool { ending(at: now) == nil }
+
+  /// Whether it is kept, so that whoever opens a former one hears what became of it.
+  func isRemembered(at now: Timestamp) -> Bool { now < until + Self.memoryMilliseconds }
 
   // MARK: The line
 
+  private static let withdrawnWord = "withdrawn"
+
   /// The line as it is written.
   var text: String {
-    ([id, "sha256:\(hash)", "uses:\(uses)", "until:\(until)"] + rights).joined(separator: " ")
+    let uses = isWithdrawn ? Self.withdrawnWord : "\(uses)"
+    return ([id, "sha256:\(hash)", "uses:\(uses)", "until:\(until)"] + rights)
+      .joined(separator: " ")
   }
 
   /// Reads a line; `nil` if it is none.
   init?(_ line: Substring) {
     let words = line.split(separator: " ").map(String.init)
     guard words.count >= 4, words[1].hasPrefix("sha256:"), words[2].hasPrefix("uses:"),
-      words[3].hasPrefix("until:"), let uses = Int(words[2].dropFirst(5)),
-      let until = Timestamp(words[3].dropFirst(6))
+      words[3].hasPrefix("until:"), let until = Timestamp(words[3].dropFirst(6))
     else { return nil }
+    isWithdrawn = words[2].dropFirst(5) == Self.withdrawnWord
+    guard let uses = isWithdrawn ? 0 : Int(words[2].dropFirst(5)) else { return nil }
     id = words[0]
     hash = String(words[1].dropFirst(7))
     self.uses = uses

@@ -3,12 +3,15 @@ package import GatewayPorts
 
 /// Invitations in a file of the data folder, which `parley invite` and the server change.
 ///
-/// Each change replaces the file in one step, under a lock. What has ended goes with the next change.
+/// Each change replaces the file in one step, under a lock. Invitations that have ended are remembered for a while, so
+/// that whoever opens one is told so, and does not count as guessing.
 package struct InvitationFile: Sendable {
   /// Why somebody did not become a user.
   package enum Refusal: Error, Sendable, Equatable {
-    /// No invitation has this token, or not any more.
+    /// No invitation has this token, or it ended too long ago.
     case invitation
+    /// The invitation with this token has ended.
+    case ended(Invitation.Ending)
     /// The name is not one that a user can have.
     case name(String)
     /// The name is somebody else's.
@@ -19,6 +22,8 @@ package struct InvitationFile: Sendable {
 
   /// More invitations are not kept.
   private static let countMax = 1_000
+  /// Of more that have ended, those are forgotten whose time was over first.
+  private static let formerMax = 1_000
 
   private let path: String
 
@@ -27,9 +32,10 @@ package struct InvitationFile: Sendable {
 
   /// The invitations that still count.
   package func list(now: Timestamp) throws(FileError) -> [Invitation] {
-    guard Files.isFile(path) else { return [] }
-    return try read().filter { $0.counts(at: now) }
+    try all().filter { $0.counts(at: now) }
   }
+
+  private func all() throws(FileError) -> [Invitation] { Files.isFile(path) ? try read() : [] }
 
   /// Adds an invitation.
   package func add(_ invitation: Invitation, now: Timestamp) throws(FileError) {
@@ -38,11 +44,11 @@ package struct InvitationFile: Sendable {
     // Another one may have made it meanwhile.
     let isNew = wasMissing && lock.isEmpty
     do throws(FileError) {
-      let others = try read().filter { $0.counts(at: now) }
-      guard others.count < Self.countMax else {
+      let others = try read()
+      guard others.count(where: { $0.counts(at: now) }) < Self.countMax else {
         throw FileError("there are \(Self.countMax) invitations already; withdraw some")
       }
-      try write(others + [invitation], isNew: isNew)
+      try write(others + [invitation], now: now, isNew: isNew)
     } catch {
       if isNew { lock.remove() }
       throw error
@@ -54,21 +60,30 @@ package struct InvitationFile: Sendable {
     let unknown = FileError("no invitation has this id; parley invite list lists them")
     guard Files.isFile(path) else { throw unknown }
     let lock = try LockedFile(path: path)
-    let all = try read()
-    guard all.contains(where: { $0.id == id && $0.counts(at: now) }) else { throw unknown }
-    try write(all.filter { $0.id != id && $0.counts(at: now) }, isNew: false)
+    var all = try read()
+    guard let index = all.firstIndex(where: { $0.id == id && $0.counts(at: now) }) else {
+      throw unknown
+    }
+    all[index].isWithdrawn = true
+    try write(all, now: now, isNew: false)
     lock.syncFolder()
   }
 
   /// Throws if no invitation has this token, or not any more.
   package func check(_ token: String, now: Timestamp) throws(Refusal) {
-    _ = try index(of: token, among: Self.file { () throws(FileError) in try list(now: now) })
+    _ = try index(
+      of: token, among: Self.file { () throws(FileError) in try all() }, now: now)
   }
 
-  private func index(of token: String, among all: [Invitation]) throws(Refusal) -> Int {
+  private func index(
+    of token: String, among all: [Invitation], now: Timestamp
+  ) throws(Refusal) -> Int {
     guard token.utf8.count <= Invitation.tokenBytesMax else { throw .invitation }
     let hash = Invitation.hash(of: token)
-    guard let index = all.firstIndex(where: { $0.hash == hash }) else { throw .invitation }
+    guard
+      let index = all.firstIndex(where: { $0.hash == hash && $0.isRemembered(at: now) })
+    else { throw .invitation }
+    if let ending = all[index].ending(at: now) { throw .ended(ending) }
     return index
   }
 
@@ -83,8 +98,8 @@ package struct InvitationFile: Sendable {
     guard Files.isFile(path) else { throw .invitation }
     let lock = try Self.file { () throws(FileError) in try LockedFile(path: path) }
     defer { lock.syncFolder() }
-    let before = try Self.file { () throws(FileError) in try read() }.filter { $0.counts(at: now) }
-    let index = try index(of: token, among: before)
+    let before = try Self.file { () throws(FileError) in try read() }
+    let index = try index(of: token, among: before, now: now)
     let line: UserLine
     do throws(FileError) {
       try UserLine.check(chosen: id)
@@ -96,11 +111,11 @@ package struct InvitationFile: Sendable {
     guard try !Self.file({ () throws(FileError) in try users.hasLike(id) }) else { throw .taken }
     var after = before
     after[index].uses -= 1
-    try Self.file { () throws(FileError) in try write(after, isNew: false) }
+    try Self.file { () throws(FileError) in try write(after, now: now, isNew: false) }
     do throws(FileError) {
       try users.add(line)
     } catch {
-      try? write(before, isNew: false)
+      try? write(before, now: now, isNew: false)
       throw .file(error)
     }
     return line
@@ -117,7 +132,13 @@ package struct InvitationFile: Sendable {
     return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap(Invitation.init)
   }
 
-  private func write(_ invitations: [Invitation], isNew: Bool) throws(FileError) {
-    try Files.replace(path, with: invitations.map { $0.text + "\n" }.joined(), isNew: isNew)
+  /// Writes the invitations that count, and as many former ones as are remembered.
+  private func write(
+    _ invitations: [Invitation], now: Timestamp, isNew: Bool
+  ) throws(FileError) {
+    let former = invitations.filter { !$0.counts(at: now) && $0.isRemembered(at: now) }
+      .sorted { $0.until > $1.until }.prefix(Self.formerMax)
+    let text = (former + invitations.filter { $0.counts(at: now) }).map { $0.text + "\n" }
+    try Files.replace(path, with: text.joined(), isNew: isNew)
   }
 }

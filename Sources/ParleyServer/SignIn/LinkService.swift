@@ -40,7 +40,7 @@ final class LinkService {
     respond: @escaping (Response) -> Void
   ) {
     guard resource.route(head.method) != nil else { return respond(resource.methodNotAllowed) }
-    guard let key = JSONFields(body)?["key"]?.string, Self.isKey(key) else {
+    guard let key = JSONBody.string("key", in: body), Self.isKey(key) else {
       return respond(.problem(400, .badMessage, "expected a JSON object with the link's \"key\""))
     }
     let wait = wait(head)

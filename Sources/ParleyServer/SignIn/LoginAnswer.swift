@@ -1,3 +1,4 @@
+import Gateway
 import GatewayPorts
 import JSON
 
@@ -60,7 +61,7 @@ enum LoginAnswer {
 
   /// The refresh token in a request's body; `nil` if it has none.
   static func refreshToken(in body: [UInt8]) -> String? {
-    JSONFields(body)?["refreshToken"]?.string
+    JSONBody.string("refreshToken", in: body)
   }
 
   private static func response(

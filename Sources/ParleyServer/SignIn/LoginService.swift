@@ -134,7 +134,11 @@ final class LoginService {
       }
       return begin(user, job)
     case .refused(.invitation):
-      return fail(job, .invitation, "This invitation has ended, was used up or was withdrawn")
+      return fail(
+        job, .invitation,
+        "No invitation has this token, or it ended long ago; ask for a new one where you got it")
+    // Its token was good once, so it was not guessed.
+    case .refused(.ended(let ending)): return Self.problem(.invitation, ending.words)
     case .refused(.name(let reason)): return Self.problem(.name, reason)
     case .refused(.taken):
       return Self.problem(.taken, "Somebody else has this name; choose another")
@@ -285,5 +289,18 @@ final class LoginService {
 
   private static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
     LoginAnswer.problem(code, message, status: status)
+  }
+}
+
+extension Invitation.Ending {
+  /// The ending in words: what came, and what to do.
+  fileprivate var words: String {
+    let what =
+      switch self {
+      case .usedUp: "has been used"
+      case .withdrawn: "was withdrawn"
+      case .expired: "has expired"
+      }
+    return "This invitation \(what); ask for a new one where you got it"
   }
 }

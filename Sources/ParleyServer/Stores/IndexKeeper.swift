@@ -304,6 +304,8 @@ package struct IndexKeeper {
   /// Tags of one answer, and tags of notes that are looked at for it, about.
   private static let tagsMax = 1_000
   private static let taggedMax = 100_000
+  /// Of these, those that are read at a time: a database sorts them all for each time.
+  private static let taggedAtOnce = 10_000
 
   /// Counts the notes of each tag that are there and count.
   private func tags(
@@ -321,7 +323,7 @@ package struct IndexKeeper {
     } else {
       var place: TaggedNote?
       while scanned < Self.taggedMax {
-        let page = try index.tags(after: place, limit: 1_000)
+        let page = try index.tags(after: place, limit: Self.taggedAtOnce)
         for (found, folder) in zip(page, try folders(of: page.map(\.id))) {
           guard let folder,
             counting.includesAll(of: folder) || counting.includes(found.id, madeAt: nil)
@@ -330,7 +332,7 @@ package struct IndexKeeper {
         }
         scanned += page.count
         place = page.last
-        if page.count < 1_000 { break }
+        if page.count < Self.taggedAtOnce { break }
       }
     }
     let sorted = counts.map { TagCount(tag: $0.text, notes: $1) }.sorted {

@@ -132,7 +132,7 @@ package struct StoreCommands {
     from file: String, as format: ExportFormat, title: String, author: String,
     folder: FolderPath = .none
   ) throws -> NoteSummary {
-    let bytes = try Files.bytes(at: file)
+    let bytes = try Files.bytes(at: file, bytesMax: bytesMax(of: format))
     try Files.makeDirectory(configuration.dataDirectory)
     return try NoteImport(into: configuration.repairableStore(writing: true)).importNote(
       bytes, as: format, details(title: title, author: author, folder: folder))
@@ -157,9 +157,20 @@ package struct StoreCommands {
           }
           let place = try FolderPath(folder.text + "/" + file.folder)
           return try notes.importNote(
-            Files.bytes(at: file.path), as: format,
+            Files.bytes(at: file.path, bytesMax: bytesMax(of: format)), as: format,
             details(title: file.name, author: author, folder: place))
         })
+    }
+  }
+
+  /// The size of the largest file that can hold what a note may have, so that no file fills the memory.
+  private func bytesMax(of format: ExportFormat) -> Int {
+    switch format {
+    case .markdown, .text: 4 * configuration.documentScalarsMax + (1 << 20)
+    // Each character may be written as two escapes of six bytes.
+    case .json: 12 * configuration.documentScalarsMax + (1 << 20)
+    // A whole history, with pictures.
+    case .operations: 4 << 30
     }
   }
 

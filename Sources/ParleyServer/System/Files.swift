@@ -15,7 +15,9 @@ public enum Files {
   static let textBytesMax = 1 << 20
 
   /// Reads a file of any size.
-  static func bytes(at path: String) throws(FileError) -> [UInt8] {
+  ///
+  /// - Parameter bytesMax: The size beyond which a file is rejected.
+  static func bytes(at path: String, bytesMax: Int = .max) throws(FileError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -31,6 +33,11 @@ public enum Files {
         throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
       }
       bytes.append(contentsOf: chunk[..<count])
+      guard bytes.count <= bytesMax else {
+        throw FileError(
+          "\(path) is larger than \(ValueText.text(bytes: bytesMax)), which is the most that is read"
+        )
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import ParleyClient
 import ParleyServer
 
 /// The arguments of `parley note`.
@@ -45,6 +46,13 @@ struct NoteOptions {
       guard Self.flags.contains(word) else { throw UsageError("no flag is called \(word)") }
       guard let value = rest.popFirst() else { throw UsageError("\(word) needs a value") }
       try set(word, value)
+    }
+    guard SystemTransport.isAddress(server) else {
+      // Not the address itself: somebody may have put a password into it.
+      throw UsageError(
+        "expected the server's address to begin with ws://, wss://, http:// or https://, then a host "
+          + "and perhaps a port, in ASCII and without blanks, user and #; look at --server and "
+          + "PARLEY_SERVER")
     }
   }
 

@@ -195,23 +195,21 @@ export class Comments extends Emitter {
 
   // Fetching.
 
-  /** Fetches all. Calls while that is under way are served by one more after it. */
+  /** Fetches all. Calls while that is under way are served by one more after it, also if it fails. */
   async refresh() {
     if (this.#isFetching || this.#isClosed) {
       this.#isStale = true;
       return;
     }
     this.#isFetching = true;
-    try {
-      do {
-        this.#isStale = false;
-        await this.#fetch();
-      } while (this.#isStale && !this.#isClosed);
-    } catch (error) {
-      if (!this.#isClosed) this.emit("failed", error);
-    } finally {
-      this.#isFetching = false;
-    }
+    /** @type {unknown} */
+    let failure;
+    do {
+      this.#isStale = false;
+      failure = await this.#fetch().then(() => undefined, (error) => error ?? new Error());
+    } while (this.#isStale && !this.#isClosed);
+    this.#isFetching = false;
+    if (failure !== undefined && !this.#isClosed) this.emit("failed", failure);
   }
 
   async #fetch() {

@@ -117,7 +117,7 @@ extension AppRequests {
       return refuse(request, 400, "expected a message with source_guid, and text or attachments")
     }
     let now = surroundings.clock.now
-    let name = identity.name ?? identity.user
+    let name = OneLine.made(of: identity.name ?? identity.user)
     let text = message["text"]?.string
     let subject = GroupChatForm.subject(
       group: group, user: identity.user, name: name, text: text, sourceGUID: guid,
