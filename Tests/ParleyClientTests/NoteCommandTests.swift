@@ -113,7 +113,7 @@ struct NoteCommandTests {
     #expect(end.errors.contains(words), "\(end.errors)")
   }
 
-  @Test("a note that is not there, and a server that is not, end it with 1 and the reason")
+  @Test("missing notes and servers end it with 1 and the reason, malformed addresses with 2")
   func failures() async throws {
     let (server, _) = try await serve()
     let missing = try run("cat", "missing", server: server)
@@ -124,8 +124,8 @@ struct NoteCommandTests {
     #expect(absent.code == 1)
     #expect(absent.errors.contains("takes no connection"))
     let nonsense = try run("cat", "n", "--server", "nonsense", "--wait", "2s", server: server)
-    #expect(nonsense.code == 1)
-    #expect(nonsense.errors.contains("ws://host"))
+    #expect(nonsense.code == 2)
+    #expect(nonsense.errors.contains("begin with ws://"))
   }
 
   @Test("tokens come from a file or the environment, and are never shown")
