@@ -134,7 +134,7 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     bring(ann, "paste", "nothing.png", b"")
     expect(toast).to_contain_text("“nothing.png” was not added. The file is empty")
     bring(ann, "paste", "large.png", 50 << 20)
-    expect(toast).to_contain_text("It has 50 MB, and 1 MB are allowed")
+    expect(toast).to_contain_text("It has 50 MB, but only 1 MB are allowed")
     ann.context.set_offline(True)
     bring(ann, "paste", "away.png", picture())
     expect(toast).to_contain_text("Files need the server, which cannot be reached now.")

@@ -109,7 +109,7 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     dialog = ada.page.get_by_role("dialog")
     links = dialog.locator("#sharing-list").get_by_role("listitem")
     expect(links).to_have_count(2)
-    expect(links.first).to_contain_text("Made by ada@example.org")
+    expect(links.first).to_contain_text("Created by ada@example.org")
     ada.picture("sharing-links")
     links.filter(has_text="Reads, until").get_by_role("button", name=re.compile("^Withdraw the link")).click()
     expect(links).to_have_count(1)
