@@ -32,7 +32,7 @@ package struct Invitation: Sendable, Equatable {
 
   /// Reasons why an invitation lets nobody in any more.
   package enum Ending: Sendable, Equatable {
-    /// As many people as were meant have used it.
+    /// Used by as many people as it was made for.
     case usedUp
     /// It was withdrawn.
     case withdrawn
