@@ -217,7 +217,8 @@ def rows(store_megabytes):
             ],
             "Notes of a megabyte in a hundred changes. With `--store-megabytes 10240`, beside other work on the "
             "machine (2026-11-26): 10 GB were copied in 105 s and checked in 227 s, with 15 and 41 s of processor "
-            "time and a line of progress about each second.",
+            "time and a line of progress about each second. From 640 MB on, the processor time of the check grew with "
+            "the power of 1.04, that of the copy with 1.26, more than asked for.",
         ),
     }  # fmt: skip
 

@@ -128,6 +128,22 @@ struct ExportTests {
     }
   }
 
+  @Test("a first line whose revisions cannot be is refused", arguments: [Int.min, -1, 4])
+  func revisionsBeforeTheirBase(revision: Int) throws {
+    let store = makeStore()
+    let line =
+      #"{"format":"parley.operations.1","title":"T","revision":\#(revision),"baseRevision":5,"#
+      + #""baseTime":1,"baseText":"text"}"#
+    #expect(
+      throws: ExportError.malformed(
+        line: 1, expected: "a revision that is not before the base revision, 5")
+    ) {
+      try NoteImport(into: store).importNote(
+        Array(line.utf8), as: .operations, details("m"))
+    }
+    #expect(store.error(.load(id: "m", recentMax: 0)) == .unknownDocument)
+  }
+
   @Test("a taken name is refused, and an unknown note")
   func names() throws {
     let store = makeStore()

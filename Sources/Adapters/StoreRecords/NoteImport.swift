@@ -115,6 +115,11 @@ public struct NoteImport {
     else {
       throw .malformed(line: 1, expected: "the first line of an export of operations")
     }
+    let head = first.integer("revision")
+    if let head, head < base {
+      throw .malformed(
+        line: 1, expected: "a revision that is not before the base revision, \(base)")
+    }
     var details = details
     details.title = first.string("title") ?? details.title
     details.folder = Self.folder(first) ?? details.folder
@@ -168,7 +173,7 @@ public struct NoteImport {
           revision: revision + offset, client: client, sequence: sequence, digest: digest,
           operation: operation, author: author, time: Timestamp(time)))
     }
-    if let head = first.integer("revision"), entries.count < head + offset {
+    if let head, entries.count < head + offset {
       throw .malformed(
         line: lines.count { !$0.isEmpty } + 2,
         expected: "all \(head) revisions that the first line names; the file seems cut")
