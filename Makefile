@@ -217,8 +217,7 @@ LEAKS := suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=
 .PHONY: tsan asan
 tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/tsan --sanitize=thread --build-tests
-	@TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/false-races.txt \
-	  swift test -c release --disable-xctest --skip-build \
+	@swift test -c release --disable-xctest --skip-build \
 	  --scratch-path .build/tsan --sanitize=thread --filter '$(SANITIZED)'
 asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/asan --sanitize=address --build-tests

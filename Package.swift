@@ -71,6 +71,8 @@ let package = Package(
     library("Bayeux", ["JSON"]),
     library("WebSocketFrames"),
     library("HTTP1"),
+    // Under whatever works on several threads.
+    library("Locks"),
     // The client's end.
     library("DialectModels", ["JSON"]),
     library("ParleyClientCore", ["OTCore", "SocketMessages"]),
@@ -83,11 +85,12 @@ let package = Package(
         .linkedLibrary("ssl", .when(platforms: [.linux])),
         .linkedLibrary("crypto", .when(platforms: [.linux])),
       ]),
-    library("WebSocketClient", in: "Adapters", ["HTTP1", "WebSocketFrames", "CClientTLS"]),
+    library(
+      "WebSocketClient", in: "Adapters", ["HTTP1", "WebSocketFrames", "Locks", "CClientTLS"]),
     library(
       "ParleyClient",
       [
-        "OTCore", "JSON", "SocketMessages", "ParleyClientCore",
+        "OTCore", "JSON", "SocketMessages", "ParleyClientCore", "Locks",
         .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // SQLite of clients; not a system library either.
@@ -140,7 +143,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     library(
       "TransportLibwebsockets", in: "Adapters",
-      ["GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim"]),
+      ["GatewayPorts", "HTTP1", "WebSocketFrames", "Locks", "CLibwebsocketsShim"]),
     library(
       "StoreSQLite", in: "Adapters",
       ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
@@ -240,7 +243,7 @@ let package = Package(
       "ParleyClientTests",
       [
         "ParleyClient", "ParleyClientCore", "WebSocketClient", "SocketMessages", "JSON", "OTCore",
-        "OTWorkloads",
+        "OTWorkloads", "Locks",
       ]),
     tests(
       "ParleyChatTests",
@@ -259,7 +262,7 @@ let package = Package(
       "ParleyUITests",
       [
         "ParleyUI", "ParleyClient", "ParleyOffline", "ParleyClientCore", "SocketMessages", "OTCore",
-        "OTWorkloads",
+        "OTWorkloads", "Locks",
       ]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
@@ -270,7 +273,7 @@ let package = Package(
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "WebSocketFrames", "OTCore",
         "SimulationKit",
-        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels",
+        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels", "Locks",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(
@@ -289,13 +292,13 @@ let package = Package(
     tests("BrokerNATSTests", ["BrokerNATS", "BrokerQueues", "GatewayPorts"]),
     tests(
       "TransportLibwebsocketsTests",
-      ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads"]),
+      ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads", "Locks"]),
     tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts", "Hashing"]),
     tests(
       "ParleyServerTests",
       [
         "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
-        "StoreSQLite", "StoreRecords",
+        "StoreSQLite", "StoreRecords", "Locks",
       ]),
   ],
   swiftLanguageModes: [.v6]

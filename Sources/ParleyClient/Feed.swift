@@ -1,4 +1,4 @@
-import Synchronization
+import Locks
 
 /// A bounded buffer between a model and one reader.
 ///
@@ -12,7 +12,7 @@ package final class Feed<Element: Sendable>: Sendable {
     var isFinished = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let bound: Int
 
   package init(bound: Int) { self.bound = bound }

@@ -16,16 +16,18 @@ struct LayeringTests {
     "Bayeux": ["JSON"],
     "WebSocketFrames": [],
     "HTTP1": [],
+    // A lock, for whatever works on several threads.
+    "Locks": ["Darwin", "Glibc"],
     // The models of other apps, for their clients.
     "DialectModels": ["JSON"],
     // The client's end: also WebAssembly.
     "ParleyClientCore": ["OTCore", "SocketMessages"],
     // A client's sockets on Linux, and the models of apps and services around the core.
     "WebSocketClient": [
-      "HTTP1", "WebSocketFrames", "CClientTLS", "Dispatch", "Glibc", "Synchronization",
+      "HTTP1", "WebSocketFrames", "Locks", "CClientTLS", "Dispatch", "Glibc",
     ],
     "ParleyClient": [
-      "OTCore", "JSON", "SocketMessages", "ParleyClientCore", "WebSocketClient", "Darwin",
+      "OTCore", "JSON", "SocketMessages", "ParleyClientCore", "Locks", "WebSocketClient", "Darwin",
       "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Network", "Observation",
       "Synchronization",
     ],
@@ -55,7 +57,7 @@ struct LayeringTests {
     "Hashing": ["COpenSSL"],
     // Adapters: each knows one outside system, and none knows another.
     "TransportLibwebsockets": [
-      "GatewayPorts", "HTTP1", "WebSocketFrames", "CLibwebsocketsShim", "Glibc",
+      "GatewayPorts", "HTTP1", "WebSocketFrames", "Locks", "CLibwebsocketsShim", "Glibc",
     ],
     // What stores have in common.
     "StoreRecords": ["OTCore", "JSON", "GatewayPorts", "Hashing"],

@@ -1,9 +1,9 @@
 import Gateway
 import GatewayPorts
+import Locks
 import OTCore
 import SimulationKit
 import SocketMessages
-import Synchronization
 import Testing
 
 /// Reads of older changes: what they cost, and what goes wrong with them.
@@ -12,7 +12,7 @@ struct HistoryReadTests {
   private static let epoch = "epoch of n1"
 
   private final class Lines: LogSink {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
     let level = LogLevel.error
     var all: [String] { lines.withLock { $0 } }
     func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {

@@ -127,6 +127,8 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
+    // The gateway that ended holds what waits for the store, and that holds it.
+    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     let before = (notes(next), offsets(next), next.store.log(of: "n1")?.count)
     let response = try #require(next.response(send(writing, to: next)))
@@ -146,6 +148,8 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
+    // The gateway that ended holds what waits for the store, and that holds it.
+    defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     #expect(next.answer(send(Self.all[10], to: next))?.status == 201)
     let links = next.request("GET", "/api/notes/n1/share").body

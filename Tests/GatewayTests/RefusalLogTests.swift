@@ -1,15 +1,15 @@
 import Gateway
 import GatewayPorts
 import JSON
+import Locks
 import SimulationKit
 import SocketMessages
-import Synchronization
 import Testing
 
 @Suite("Refusals in the log")
 struct RefusalLogTests {
   private final class Lines: LogSink {
-    private let lines = Mutex<[String]>([])
+    private let lines = Locked<[String]>([])
     let level = LogLevel.info
 
     var all: [String] { lines.withLock { $0 } }

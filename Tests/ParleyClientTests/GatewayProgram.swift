@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import Locks
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -129,7 +129,7 @@ final class CuttingProxy: Sendable {
   let port: UInt16
   private let listener: Int32
   private let target: UInt16
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(to target: UInt16) throws {
     self.target = target
@@ -208,7 +208,7 @@ final class CuttingProxy: Sendable {
         continue
       }
       // Each end is closed once both directions are done.
-      let directions = Mutex(2)
+      let directions = Locked(2)
       let shared = Shared(directions: directions)
       Thread.detachNewThread { [self] in forward(client, server, shared) }
       Thread.detachNewThread { [self] in forward(server, client, shared) }
@@ -216,8 +216,8 @@ final class CuttingProxy: Sendable {
   }
 
   private final class Shared: Sendable {
-    let directions: Mutex<Int>
-    init(directions: consuming Mutex<Int>) { self.directions = directions }
+    let directions: Locked<Int>
+    init(directions: Locked<Int>) { self.directions = directions }
   }
 
   private func forward(_ from: Int32, _ to: Int32, _ shared: Shared) {

@@ -1,8 +1,8 @@
+import Locks
 import OTCore
 import OTWorkloads
 import ParleyClient
 import SocketMessages
-import Synchronization
 import Testing
 
 /// A clock that stands still until a test moves it.
@@ -12,7 +12,7 @@ final class ManualTime: ClientTime {
     var waiting: [(time: Int64, feed: Feed<Void>)] = []
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var now: Int64 { state.withLock { $0.now } }
 
@@ -344,7 +344,7 @@ struct ModelTests {
   }
 
   private final class Counter: Sendable {
-    private let count = Mutex(0)
+    private let count = Locked(0)
     var value: Int { count.withLock { $0 } }
     func next() -> Int {
       count.withLock {

@@ -1,6 +1,5 @@
 import Foundation
 import ParleyClient
-import Synchronization
 import Testing
 
 /// `parley note`, running.

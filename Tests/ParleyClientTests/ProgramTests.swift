@@ -1,15 +1,15 @@
 import Foundation
+import Locks
 import OTWorkloads
 import Observation
 import ParleyClient
-import Synchronization
 import Testing
 
 /// Waits until something holds that views could observe.
 @MainActor func until(_ condition: @escaping @MainActor () -> Bool) async {
   while !condition() {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      let isResumed = Mutex(false)
+      let isResumed = Locked(false)
       _ = withObservationTracking(condition) {
         let isFirst = isResumed.withLock { isResumed in
           defer { isResumed = true }
@@ -217,7 +217,7 @@ struct ProgramTests {
   func signIn() async throws {
     let server = try GatewayProgram("--hmac-secret-file", "secret", "--audience", "parley")
     try await server.makeNote("n", token: try server.token(for: "ann"))
-    let token = Mutex<String?>(nil)
+    let token = Locked<String?>(nil)
     let login = Login(token: token)
     let ann = Parley(server.address, as: "Ann") { login.token.withLock { $0 } }
     await until { ann.connection == .stopped(.noToken) }
@@ -229,8 +229,8 @@ struct ProgramTests {
   }
 
   private final class Login: Sendable {
-    let token: Mutex<String?>
-    init(token: consuming Mutex<String?>) { self.token = token }
+    let token: Locked<String?>
+    init(token: Locked<String?>) { self.token = token }
   }
 
   @Test("a room tells of each publication once, those missed while away included")

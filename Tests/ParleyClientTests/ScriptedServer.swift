@@ -1,8 +1,8 @@
+import Locks
 import OTCore
 import ParleyClient
 import ParleyClientCore
 import SocketMessages
-import Synchronization
 
 /// A server of one note, `n`, without sockets: it answers in the call that sends, and a test has it
 /// change the text, refuse, hold back its answers, and end connections.
@@ -31,9 +31,9 @@ final class ScriptedServer: ClientTransport {
     var clients: [String: String?] = [:]
   }
 
-  let state: Mutex<State>
+  let state: Locked<State>
 
-  init(_ text: String = "") { state = Mutex(State(document: Document(text))) }
+  init(_ text: String = "") { state = Locked(State(document: Document(text))) }
 
   var text: String { state.withLock { $0.document.text } }
   /// The changes that came in, repeated ones among them.

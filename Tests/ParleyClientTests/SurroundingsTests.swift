@@ -2,7 +2,7 @@ import OTCore
 import ParleyClient
 import ParleyClientCore
 import SocketMessages
-import Synchronization
+import Locks
 import Testing
 
 /// A client whose disk, tokens and rooms do not behave.

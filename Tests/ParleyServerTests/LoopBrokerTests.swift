@@ -1,7 +1,7 @@
 import Foundation
 import GatewayPorts
+import Locks
 import ParleyServer
-import Synchronization
 import Testing
 
 /// A broker to other machines that does what the test says.
@@ -12,13 +12,13 @@ private final class Outer: ServerBroker {
     var left: [String] = []
   }
 
-  private let told = Mutex(Told())
-  private let news = Mutex<[BrokerNews]>([])
+  private let told = Locked(Told())
+  private let news = Locked<[BrokerNews]>([])
 
   var all: Told { told.withLock { $0 } }
 
   /// Called with what is taken, before it is given.
-  let taken = Mutex<(@Sendable () -> Void)?>(nil)
+  let taken = Locked<(@Sendable () -> Void)?>(nil)
 
   func bring(_ item: BrokerNews) { news.withLock { $0.append(item) } }
 
@@ -47,7 +47,7 @@ private final class Outer: ServerBroker {
 
 /// The loops that were woken, in this order.
 private final class Wakes: Sendable {
-  private let loops = Mutex<[Int]>([])
+  private let loops = Locked<[Int]>([])
 
   func note(_ loop: Int) { loops.withLock { $0.append(loop) } }
 
@@ -103,7 +103,7 @@ struct LoopBrokerTests {
   func order() {
     let outer = Outer()
     hub.connect(to: outer)
-    let others = Mutex(0)
+    let others = Locked(0)
     outer.bring(.hints(arrive: true))
     outer.taken.withLock { body in
       body = { [hub] in

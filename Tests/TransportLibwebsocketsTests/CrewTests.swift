@@ -155,8 +155,9 @@ struct CrewTests {
         return false
       }
     }
-    // The loop stands still until all are in its mailbox.
+    // The loop stands still until all are in its mailbox; none of them is in what it has taken.
     crew.servers[1].transport.mailbox.post { turns.hold() }
+    turns.waitUntilHeld()
     for client in movers { try client.write("GET /to/1 HTTP/1.1\r\nHost: a\r\n\r\n") }
     for place in [0, 2] {
       while try crew.servers[place].onLoop({ $0.transport.connectionCount }) > 0 {}
@@ -169,13 +170,17 @@ struct CrewTests {
   }
 }
 
-/// Requests of each turn of a loop. Used on the loop's thread, but for ``release()``.
+/// Requests of each turn of a loop. Used on the loop's thread, but for what waits for it and ``release()``.
 private final class TurnCounts: @unchecked Sendable {
   private(set) var counts: [Int] = []
   private var requests = 0
-  private var semaphore = sem_t()
+  private var held = sem_t()
+  private var released = sem_t()
 
-  init() { sem_init(&semaphore, 0, 0) }
+  init() {
+    sem_init(&held, 0, 0)
+    sem_init(&released, 0, 0)
+  }
 
   func count() { requests += 1 }
 
@@ -184,6 +189,11 @@ private final class TurnCounts: @unchecked Sendable {
     requests = 0
   }
 
-  func hold() { sem_wait(&semaphore) }
-  func release() { sem_post(&semaphore) }
+  func hold() {
+    sem_post(&held)
+    sem_wait(&released)
+  }
+
+  func waitUntilHeld() { sem_wait(&held) }
+  func release() { sem_post(&released) }
 }

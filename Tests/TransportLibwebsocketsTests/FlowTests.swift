@@ -1,5 +1,6 @@
 import GatewayPorts
 import Glibc
+import Locks
 import Testing
 import TransportLibwebsockets
 import WebSocketFrames

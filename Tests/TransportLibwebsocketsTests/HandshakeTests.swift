@@ -1,4 +1,5 @@
 import GatewayPorts
+import Locks
 import Testing
 import TransportLibwebsockets
 
@@ -224,10 +225,8 @@ struct HandshakeTests {
   }
 }
 
-/// Values gathered on the loop's thread and read after an answer has come.
-
 /// What one thread has noted and another reads.
-final class Collected<Value>: Sendable {
+final class Collected<Value: Sendable>: Sendable {
   private let values = Locked<[Value]>([])
 
   // A copy that shares nothing: ThreadSanitizer does not see the counts of references.

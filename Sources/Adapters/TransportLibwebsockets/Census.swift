@@ -1,4 +1,5 @@
 import GatewayPorts
+import Locks
 
 /// Counts connections by address, for the two threads.
 ///

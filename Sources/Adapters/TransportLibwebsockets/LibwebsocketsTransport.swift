@@ -1,4 +1,5 @@
 public import GatewayPorts
+import Locks
 public import WebSocketFrames
 
 /// WebSocket and HTTP on one port, plain or with TLS as libwebsockets sets it up.

@@ -1,3 +1,5 @@
+import Locks
+
 /// An account of the bodies of requests that are longer than those of others, while they are read.
 ///
 /// Such a body may take its client minutes to send, and is held in memory meanwhile: their lengths are

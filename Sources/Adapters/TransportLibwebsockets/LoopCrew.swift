@@ -1,4 +1,5 @@
 public import GatewayPorts
+import Locks
 
 /// The loops of one process that serve together: the first listens, and deals out connections among all.
 ///

@@ -1,5 +1,6 @@
 import CLibwebsocketsShim
 import Glibc
+import Locks
 
 /// The one way from other threads to a transport's loop.
 ///

@@ -1,7 +1,7 @@
 #if os(Linux)
   import Dispatch
   import Glibc
-  import Synchronization
+  import Locks
 
   /// The thread that serves all connections of a process. It is started with the first of them, and
   /// waits in `poll` while there is nothing to do.
@@ -22,7 +22,7 @@
       var closings: [WebSocketConnection] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     /// A pipe: a byte in it has the thread look around.
     private let bell: (read: Int32, write: Int32)
 

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import Synchronization
+  import Locks
   public import WebSocketFrames
 
   /// A client's WebSocket connection of text messages, over TCP or TLS.
@@ -53,7 +53,7 @@
       var close: CloseStatus?
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     private init() {}
 
