@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import GrowthKit
 import OTCore
 import SimulationKit
 import SocketMessages
@@ -114,5 +115,23 @@ struct CrowdTests {
     let list = join(rig, again)
     #expect(list?.people == nil)
     #expect(list?.presence.map(\.name) == ["P0", "P2", "P3"])
+  }
+
+  @Test("a hall that empties costs a step for each who leaves")
+  func leaving() {
+    // The last are named to each other when they leave, so they stay.
+    let rest = 200
+    let finding = GrowthLaw(
+      "close connections to a note", size: 500,
+      prepareEach: { size in
+        let rig = QuietRig()
+        rig.keepsPeople = false
+        rig.gather(size + rest, joins: true)
+        return (rig: rig, size: size)
+      }
+    ) { hall in
+      for person in 0..<hall.size { hall.rig.close(QuietRig.connection(person)) }
+    }.check()
+    #expect(finding.holds, "\(finding)")
   }
 }

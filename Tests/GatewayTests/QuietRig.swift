@@ -21,6 +21,8 @@ final class QuietRig {
   private let book = TokenBook()
   private let gateway: Gateway
   let store = MemoryStore(losableCommitsMax: 0)
+  /// Whether the store keeps when people were last here, which costs it a copy of all of them each time.
+  var keepsPeople = true
   private var nextID: UInt64 = 1
   private let reads: Bool
   /// Kinds that were sent.
@@ -221,6 +223,8 @@ final class QuietRig {
       gateway.closed(connection)
     case .respond, .search, .gather: break
     case .forget, .publish, .follow, .leave: break
+    case .store(let ticket, .people) where !keepsPeople:
+      gateway.stored(ticket, reply: .people(.done))
     case .store(let ticket, let request):
       for reply in store.perform([request]) { gateway.stored(ticket, reply: reply) }
     }

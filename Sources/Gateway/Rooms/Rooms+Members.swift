@@ -86,7 +86,7 @@ extension Rooms {
       board.broadcast(
         frame,
         to: isForAll
-          ? group.members
+          ? group.members.slots
           : group.members.filter { connections[$0].map { isFor($0, by: author) } ?? false })
     }
   }

@@ -158,6 +158,8 @@ final class Connection {
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
+  /// The place among the room's followers; `nil` while it is not among them.
+  var place: Int?
   /// The connection's rights to the document.
   var verbs: Verbs = []
   /// The last revision queued for the connection.

@@ -73,7 +73,7 @@ final class DocumentRoom {
   /// The newest text, while people come.
   var sharedText: SharedText?
   /// Followers in the order in which they came.
-  private(set) var subscriptions: [Subscription] = []
+  private(set) var subscriptions = GappedArray<Subscription?>()
   /// The people who are here, as followers are told.
   var presence: DocumentPresence
   /// The people whom other nodes have here; `nil` while nobody follows it at this one, and if there are none.
@@ -136,12 +136,17 @@ final class DocumentRoom {
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none }
 
   func add(_ subscription: Subscription) {
-    subscriptions.append(subscription)
+    subscription.place = subscriptions.append(subscription)
     idleSince = nil
   }
 
+  /// - Complexity: O(1) over many calls.
   func remove(_ subscription: Subscription, now: Int64) {
-    subscriptions.removeAll { $0 === subscription }
+    guard let place = subscription.place else { return }
+    subscription.place = nil
+    if subscriptions.remove(at: place) {
+      for (place, other) in subscriptions.slots.enumerated() { other?.place = place }
+    }
     if subscriptions.isEmpty { idleSince = now }
   }
 

@@ -9,9 +9,7 @@ struct Room {
   struct Group {
     /// Unowned, for dialects hold the rooms; the gateway holds both.
     unowned let dialect: Dialect
-    fileprivate(set) var members: [ConnectionID] = []
-    /// Places among the members whose connection has left.
-    fileprivate var gapCount = 0
+    fileprivate(set) var members = GappedArray<ConnectionID>()
   }
 
   /// The place of an occupant.
@@ -22,9 +20,6 @@ struct Room {
 
     static let waiting = Place(group: -1, index: 0)
   }
-
-  /// The mark in the place of a member who has left; no connection has this id.
-  private static let gap = ConnectionID(0)
 
   private var groups: [Group] = []
   /// The members, and connections that wait for what they have missed.
@@ -38,14 +33,10 @@ struct Room {
   var isEmpty: Bool { occupants.isEmpty }
 
   /// Connections that receive publications.
-  var members: [ConnectionID] {
-    groups.flatMap { group in
-      group.gapCount == 0 ? group.members : group.members.filter { $0 != Self.gap }
-    }
-  }
+  var members: [ConnectionID] { groups.flatMap(\.members) }
 
   /// Whether somebody receives publications.
-  var hasMembers: Bool { groups.contains { $0.members.count > $0.gapCount } }
+  var hasMembers: Bool { groups.contains { !$0.members.isEmpty } }
 
   /// Makes a connection an occupant.
   mutating func admit(_ connection: ConnectionID) {
@@ -57,9 +48,8 @@ struct Room {
     guard occupants[connection.id, default: .waiting].group < 0 else { return }
     let group = groups.firstIndex { $0.dialect === connection.dialect } ?? groups.count
     if group == groups.count { groups.append(Group(dialect: connection.dialect)) }
-    occupants[connection.id] = Place(
-      group: Int32(group), index: Int32(groups[group].members.count))
-    groups[group].members.append(connection.id)
+    let index = groups[group].members.append(connection.id)
+    occupants[connection.id] = Place(group: Int32(group), index: Int32(index))
   }
 
   /// Lets a member wait: what is published from here on reaches it with what it has missed.
@@ -75,23 +65,20 @@ struct Room {
 
   /// The groups of members, without gaps.
   mutating func takeStock() -> [Group] {
-    for group in groups.indices where groups[group].gapCount > 0 { closeGaps(of: group) }
+    for group in groups.indices where groups[group].members.closeGaps() { placeMembers(of: group) }
     return groups
   }
 
   /// - Complexity: O(1) over many calls.
   private mutating func leaveGroup(_ place: Place) {
-    guard place.group >= 0 else { return }
     let group = Int(place.group)
-    groups[group].members[Int(place.index)] = Self.gap
-    groups[group].gapCount += 1
-    if groups[group].gapCount * 2 > groups[group].members.count { closeGaps(of: group) }
+    guard group >= 0, groups[group].members.remove(at: Int(place.index)) else { return }
+    placeMembers(of: group)
   }
 
-  private mutating func closeGaps(of group: Int) {
-    groups[group].members.removeAll { $0 == Self.gap }
-    groups[group].gapCount = 0
-    for (index, member) in groups[group].members.enumerated() {
+  /// Notes the places of a group's members, between which there are no gaps.
+  private mutating func placeMembers(of group: Int) {
+    for (index, member) in groups[group].members.slots.enumerated() {
       occupants[member] = Place(group: Int32(group), index: Int32(index))
     }
   }
