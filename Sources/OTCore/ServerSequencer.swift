@@ -47,12 +47,21 @@ public struct ServerSequencer: Sendable {
   /// - Precondition: `oldestBase <= revision <= self.revision`.
   /// - Complexity: O(operations after the revision), and no more than so many.
   public func hasMoreComponents(than count: Int, after revision: Int) -> Bool {
-    var left = count
+    components(after: revision, atMost: count) > count
+  }
+
+  /// The number of components of the operations after a revision, all together.
+  ///
+  /// - Parameter most: The number beyond which the rest is not counted.
+  /// - Precondition: `oldestBase <= revision <= self.revision`.
+  /// - Complexity: O(operations after the revision), and no more than `most`.
+  package func components(after revision: Int, atMost most: Int) -> Int {
+    var count = 0
     for operation in operations(after: revision).reversed() {
-      left -= operation.componentCount
-      if left < 0 { return true }
+      count += operation.componentCount
+      if count > most { break }
     }
-    return false
+    return count
   }
 
   /// Rebases a change, applies it and appends it.

@@ -85,25 +85,11 @@ private struct TextDifference {
   /// Without what both sides have in common at the beginning and at the end; `nil` when nothing is
   /// left. Both ends lie between scalars.
   private func trimmed(_ change: Change) -> Change? {
-    var (old, new) = (change.old, change.new)
-    let shorter = min(old.count, new.count)
-    var start = 0
-    while start < shorter, from[old.lowerBound + start] == to[new.lowerBound + start] {
-      start += 1
-    }
-    // Back to where a scalar begins, in both: up to here they are equal.
-    while start > 0,
-      start < old.count && from[old.lowerBound + start] & 0xc0 == 0x80
-        || start < new.count && to[new.lowerBound + start] & 0xc0 == 0x80
-    { start -= 1 }
-    var end = 0
-    while end < shorter - start,
-      from[old.upperBound - 1 - end] == to[new.upperBound - 1 - end]
-    { end += 1 }
-    // Forward to where one begins: the common end must not start inside a scalar.
-    while end > 0, from[old.upperBound - end] & 0xc0 == 0x80 { end -= 1 }
-    old = (old.lowerBound + start)..<(old.upperBound - end)
-    new = (new.lowerBound + start)..<(new.upperBound - end)
+    let common = CommonEnds(
+      UnsafeBufferPointer(rebasing: from[change.old]), UnsafeBufferPointer(rebasing: to[change.new])
+    )
+    let old = (change.old.lowerBound + common.start)..<(change.old.upperBound - common.end)
+    let new = (change.new.lowerBound + common.start)..<(change.new.upperBound - common.end)
     return old.isEmpty && new.isEmpty ? nil : Change(old: old, new: new)
   }
 

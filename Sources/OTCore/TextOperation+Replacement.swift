@@ -3,32 +3,34 @@ extension TextOperation {
   ///
   /// - Complexity: O(*old* + *new*).
   public init(replacing old: Document, by new: Document) {
-    let from = old.utf8Bytes
-    let to = new.utf8Bytes
-    let shorter = min(from.count, to.count)
-    var start = 0
-    while start < shorter, from[start] == to[start] { start += 1 }
-    // Back to where a scalar begins, in both: up to here they are equal.
-    while start > 0,
-      start < from.count && from[start] & 0xc0 == 0x80
-        || start < to.count && to[start] & 0xc0 == 0x80
-    { start -= 1 }
-    var end = 0
-    while end < shorter - start, from[from.count - 1 - end] == to[to.count - 1 - end] { end += 1 }
-    // Forward to where one begins: the common end must not start inside a scalar.
-    while end > 0, from[from.count - end] & 0xc0 == 0x80 { end -= 1 }
+    let text = new.utf8Bytes
+    self = text.withUnsafeBufferPointer { TextOperation(replacing: old, by: $0) }
+  }
 
-    func scalars(_ bytes: ArraySlice<UInt8>) -> Int {
-      var count = 0
-      for byte in bytes where byte & 0xc0 != 0x80 { count += 1 }
-      return count
+  /// The same for a text that is no document.
+  package init(replacing old: Document, by new: String) {
+    var text = new
+    self = text.withUTF8 { TextOperation(replacing: old, by: $0) }
+  }
+
+  private init(replacing old: Document, by new: UnsafeBufferPointer<UInt8>) {
+    let former = old.utf8Bytes
+    self = former.withUnsafeBufferPointer { former in
+      let common = CommonEnds(former, new)
+      let kept = UTF8Check.scalarCount(UnsafeBufferPointer(rebasing: former[..<common.start]))
+      let rest = UTF8Check.scalarCount(
+        UnsafeBufferPointer(rebasing: former[(former.count - common.end)...]))
+      let inserted = UnsafeBufferPointer(rebasing: new[common.start..<(new.count - common.end)])
+      let deleted = old.scalarCount - kept - rest
+      let lengths = [kept, inserted.count, deleted, rest]
+      var operation = TextOperation(
+        reservingComponents: lengths.count { $0 > 0 }, textBytes: inserted.count)
+      operation.retain(kept)
+      operation.insertValid(inserted)
+      operation.delete(deleted)
+      operation.retain(rest)
+      return operation
     }
-    self.init()
-    retain(scalars(from[..<start]))
-    let inserted = to[start..<(to.count - end)]
-    if !inserted.isEmpty { insert(String(decoding: inserted, as: UTF8.self)) }
-    delete(scalars(from[start..<(from.count - end)]))
-    retain(scalars(from[(from.count - end)...]))
   }
 }
 

@@ -38,6 +38,32 @@ struct DifferenceTests {
     }
   }
 
+  @Test(arguments: Seeds.smoke)
+  func `replacing keeps all that both texts begin and end with`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    func part(_ most: Int) -> [Unicode.Scalar] {
+      scalars(RandomTexts.text(scalars: random.below(most), using: &random))
+    }
+    for _ in 0..<25 {
+      let (front, back) = (part(40), part(40))
+      let old = front + part(4) + back
+      let new = front + part(4) + back
+      let operation = TextOperation(replacing: Document(string(old)), by: Document(string(new)))
+      #expect(operation == TextOperation(replacing: Document(string(old)), by: string(new)))
+      #expect(try scalars(operation.applied(to: string(old))) == new)
+      let shorter = min(old.count, new.count)
+      let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
+      let end =
+        (0..<(shorter - start)).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] }
+        ?? shorter - start
+      var expected = TextOperation.identity(length: start)
+      expected.insert(string(Array(new[start..<(new.count - end)])))
+      expected.delete(old.count - start - end)
+      expected.retain(end)
+      #expect(operation == expected)
+    }
+  }
+
   @Test(
     "what the texts have in common is retained",
     arguments: [

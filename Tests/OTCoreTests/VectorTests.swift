@@ -108,4 +108,24 @@ struct VectorTests {
           return expected
         }())
   }
+
+  @Test(arguments: Seeds.smoke)
+  func `a long text is escaped like its scalars one by one`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var text = ""
+    for _ in 0..<random.between(1, 400) {
+      let others: [UInt32] = [0x5c, 0x61, 0xe9, 0x1f600]
+      let scalar =
+        random.chance(40) ? UInt32(random.below(0x30)) : others[random.below(others.count)]
+      text.unicodeScalars.append(try #require(Unicode.Scalar(scalar)))
+    }
+    func quoted(_ text: String) -> Substring {
+      var operation = TextOperation()
+      operation.insert(text)
+      return json(operation).dropFirst(2).dropLast(2)
+    }
+    let expected = text.unicodeScalars.map { quoted(String($0)) }.joined()
+    #expect(quoted(text).utf8.elementsEqual(expected.utf8))
+    #expect(try read("[\"\(expected)\"]").applied(to: "").utf8.elementsEqual(text.utf8))
+  }
 }
