@@ -192,6 +192,9 @@ final class GatewayRig {
     perform()
   }
 
+  /// Takes no changes any more, since the server goes down.
+  func goDown() { gateway.drain() }
+
   /// Tells a room of an update.
   func publish(_ resource: String, in room: String) {
     gateway.publish(resource: resource, in: room, sender: nil)

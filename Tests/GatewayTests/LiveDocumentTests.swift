@@ -259,4 +259,29 @@ struct LiveDocumentTests {
           author: "Ada", time: 0)
       ], chain: LogChain(high: 1, low: UInt64(step)))
   }
+
+  @Test("a change that may be sent again has the digest that logs have kept of it")
+  func keptDigest() {
+    let submission = LiveDocument.Submission(
+      client: "ada", sequence: 1, revision: 3,
+      operation: [.retain(1), .insert("é\n\u{1}\\"), .delete(2)], author: "Ada", time: 0)
+    #expect(LiveDocument.digest(of: submission) == 0x8058_4b6e_07d0_d78e)
+  }
+
+  @Test("a change that is never sent again is told from others by its digest")
+  func passingDigest() {
+    var digests: Set<UInt64> = []
+    let texts = ["", "a", "b", "ab", "12345678", "123456789", "123456780", "\u{0}", "\u{0}\u{0}"]
+    for revision in 0..<3 {
+      for text in texts {
+        for length in 1..<3 {
+          var submission = Self.insertion(text, at: 1, of: length, revision: revision)
+          submission.isResendable = false
+          digests.insert(LiveDocument.digest(of: submission))
+          #expect(digests.contains(LiveDocument.digest(of: submission)))
+        }
+      }
+    }
+    #expect(digests.count == 3 * texts.count * 2)
+  }
 }

@@ -195,6 +195,134 @@ struct FlowTests {
     #expect(bytes <= text.count)
   }
 
+  /// A door that a thread waits at.
+  private final class Gate: @unchecked Sendable {
+    private var semaphore = sem_t()
+    init() { sem_init(&semaphore, 0, 0) }
+    func wait() { sem_wait(&semaphore) }
+    func open() { sem_post(&semaphore) }
+  }
+
+  /// The loop is held until eight clients have sent 100,000 bytes each.
+  @Test("of large messages or bodies that wait, each turn takes some", arguments: [false, true])
+  func large(areBodies: Bool) throws {
+    let bytes = 100_000
+    let turns = Locked((bytes: 0, all: [Int]()))
+    let server = try TestServer { server, _ in
+      let (onReceived, onRequest) = (server.onReceived, server.onRequest)
+      server.onReceived = { server, id, message, kind in
+        turns.withLock { $0.bytes += message.count }
+        onReceived(server, id, message, kind)
+      }
+      server.onRequest = { server, id, head, body in
+        turns.withLock { $0.bytes += body.count }
+        onRequest(server, id, head, body)
+      }
+      server.onTurnEnded = { _ in
+        turns.withLock { turns in
+          if turns.bytes > 1_000 { turns.all.append(turns.bytes) }
+          turns.bytes = 0
+        }
+        return false
+      }
+    }
+    defer { server.stop() }
+    let text = String(repeating: "x", count: bytes)
+    let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(bytes)\r\n\r\n"
+    let clients = try (0..<8).map { _ in
+      let port = server.port
+      let client = areBodies ? try TestClient(port: port) : try TestClient.open(port: port)
+      var size = Int32(4 * bytes)
+      setsockopt(
+        client.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+      return client
+    }
+    // Whoever has an answer has been let in.
+    for client in clients {
+      if areBodies {
+        #expect(try client.request("/", "POST", body: "there?").status == 200)
+      } else {
+        try client.sendText("there?")
+        #expect(try client.receive().text == "there?")
+      }
+    }
+    let gate = Gate()
+    server.transport.mailbox.post { gate.wait() }
+    for client in clients {
+      if areBodies {
+        try client.write(head + text)
+      } else {
+        try client.sendText(text)
+      }
+    }
+    gate.open()
+    for client in clients {
+      if areBodies {
+        #expect(try client.answer(to: "POST").body.count >= bytes)
+      } else {
+        #expect(try client.receive().payload.count == bytes)
+      }
+    }
+    _ = try server.onLoop { _ in true }
+    let all = turns.withLock { $0.all }
+    #expect(all.reduce(0, +) == 8 * bytes)
+    #expect(all.allSatisfy { $0 <= 3 * bytes }, "\(all)")
+  }
+
+  /// A client that sends one large message after the other, on a thread of its own.
+  private final class Flood: @unchecked Sendable {
+    private let client: TestClient
+    private let text: String
+    private let count: Int
+    private var thread = pthread_t()
+
+    init(_ client: TestClient, _ text: String, count: Int) {
+      self.client = client
+      self.text = text
+      self.count = count
+    }
+
+    func begin() {
+      pthread_create(
+        &thread, nil,
+        { argument in
+          guard let argument else { return nil }
+          let flood = Unmanaged<Flood>.fromOpaque(argument).takeRetainedValue()
+          for _ in 0..<flood.count { try? flood.client.sendText(flood.text) }
+          return nil
+        }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    func finish() { pthread_join(thread, nil) }
+  }
+
+  @Test("one large message does not wait for all those of somebody who sends them without end")
+  func fairTurns() throws {
+    let (bytes, count) = (100_000, 60)
+    let server = try TestServer { server, _ in server.onReceived = { _, _, _, _ in } }
+    defer { server.stop() }
+    let eager = try TestClient.open(port: server.port)
+    let modest = try TestClient.open(port: server.port)
+    var size = Int32(4 * bytes)
+    setsockopt(modest.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    let gate = Gate()
+    server.transport.mailbox.post { gate.wait() }
+    let flood = Flood(eager, String(repeating: "e", count: bytes), count: count)
+    flood.begin()
+    try modest.sendText(String(repeating: "m", count: bytes))
+    gate.open()
+    flood.finish()
+    _ = try modest.sendText("the end")
+    try server.log.wait("the end") { event in
+      if case .received(_, "the end", _) = event { true } else { nil }
+    }
+    let texts = server.log.all.compactMap { event in
+      if case .received(_, let text, _) = event { text.first } else { nil }
+    }
+    // Two turns, of about three messages each.
+    #expect(try #require(texts.firstIndex(of: "m")) < 10)
+  }
+
   @Test func `what drained sends goes out, too`() throws {
     let rounds = 20
     let server = try TestServer { server, _ in

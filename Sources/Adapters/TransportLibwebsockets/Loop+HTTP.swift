@@ -37,6 +37,7 @@ extension Loop {
       http.reservation = nil
       http.asked.append((number, request))
       requests[request] = session
+      handing(byteCount: body.count)
       delegate?.request(request, head: RequestHead(head, of: session), body: body)
     case .upgrade(let number, let head, let offer):
       upgrade(number, head, offer, session, http)

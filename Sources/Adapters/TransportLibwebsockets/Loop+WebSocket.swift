@@ -13,6 +13,7 @@ extension Loop {
       switch event {
       case .message(let kind, let message):
         guard webSocket.closing.isOpen else { continue }
+        handing(byteCount: message.count)
         delegate?.received(session.id, message: message, kind: kind)
       case .compressed: break
       case .oversized:

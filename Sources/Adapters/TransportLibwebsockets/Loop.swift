@@ -58,8 +58,12 @@ final class Loop {
 
   /// Steps of TLS handshakes that may be taken in this turn.
   private var handshakesLeft = 0
+  /// Bytes of large messages and bodies that may still be handed to the owner in this turn.
+  @exclusivity(unchecked) private var largeBytesLeft = 0
   /// Sessions with bytes to read in the turn to come.
   @exclusivity(unchecked) private var ready: [Session] = []
+  /// Sessions whose large messages have to wait for the turn to come, which begins with them.
+  @exclusivity(unchecked) private var putOff: [Session] = []
   /// Sessions with something to write at the end of this turn.
   @exclusivity(unchecked) var dirty: [Session] = []
   /// Bytes of frames that were queued since the last flush, each counted once however many get it.
@@ -185,6 +189,7 @@ final class Loop {
 
   private func serve() {
     handshakesLeft = Self.handshakesPerTurn
+    largeBytesLeft = Self.largeBytesPerTurn
     acceptAll()
     guard !ready.isEmpty else { return }
     // Those that become ready meanwhile have their turn after everybody else.
@@ -194,7 +199,10 @@ final class Loop {
       session.isReady = false
       serve(session)
     }
-    if ready.isEmpty {
+    if !putOff.isEmpty {
+      ready = putOff + ready
+      putOff.removeAll()
+    } else if ready.isEmpty {
       batch.removeAll(keepingCapacity: batch.count <= 1_024)
       ready = batch
     }
@@ -457,6 +465,22 @@ final class Loop {
   /// The most that one connection is read in a turn, so that nobody else waits.
   private static let readsPerTurn = 16
 
+  /// Bytes from which on a message or body is large.
+  private static let largeBytesMin = 32 << 10
+  /// Bytes of large messages and bodies that are handed to the owner in a turn, but for the last of them. The
+  /// rest of the others is read in turns to come, so that many of them at once hold nobody else up.
+  private static let largeBytesPerTurn = 256 << 10
+
+  /// Takes note that a whole message or body is handed to the owner.
+  func handing(byteCount: Int) {
+    if byteCount >= Self.largeBytesMin { largeBytesLeft -= byteCount }
+  }
+
+  /// Whether a session is in the midst of a large message or body that has to wait for another turn.
+  private func mustWait(_ session: Session) -> Bool {
+    largeBytesLeft <= 0 && session.heldByteCount >= Self.largeBytesMin
+  }
+
   /// Does what a session's socket has room and bytes for.
   private func serve(_ session: Session) {
     guard !session.isGone else { return }
@@ -478,12 +502,19 @@ final class Loop {
       if session.webSocket != nil { session.heard = second }
       markDirty(session)
     }
+    let largeBytesBefore = largeBytesLeft
     var reads = 0
     while !session.isGone, stream.mayRead {
       guard session.wantsInput else {
         // What is unread stays in the system's buffers; whether anybody still waits is known.
         if stream.isAtEnd { peerEnded(session) }
         return
+      }
+      guard !mustWait(session) else {
+        // Whoever had a share of this turn goes behind those that had none.
+        if largeBytesLeft < largeBytesBefore { return markReady(session) }
+        session.isReady = true
+        return putOff.append(session)
       }
       guard reads < Self.readsPerTurn else { return markReady(session) }
       reads += 1

@@ -51,6 +51,9 @@ final class Session {
   /// Whether bytes should be read now.
   var wantsInput: Bool { http?.connection.wantsInput ?? true }
 
+  /// Bytes of a message or request that has not come whole.
+  var heldByteCount: Int { webSocket?.reader.heldBytes ?? http?.connection.heldByteCount ?? 0 }
+
   /// Bytes that wait for the socket.
   var unsentByteCount: Int {
     (webSocket?.queue.byteCount ?? http?.connection.unsentByteCount ?? 0) + stream.heldByteCount

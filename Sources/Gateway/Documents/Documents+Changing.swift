@@ -26,10 +26,8 @@ extension Documents {
       refuseForBacklog(submission, messageID: messageID, subscription)
       return
     }
-    guard !room.isBusy else {
-      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
-      return
-    }
+    let change = DocumentRoom.Waiting.change(connection.id, messageID: messageID, submission)
+    guard mayBegin(change, in: room) else { return wait(change, in: room, connection) }
     let isBarred =
       subscription.isFenced || (0..<subscription.textRevision).contains(submission.revision)
     if isBarred, let live = room.live,
@@ -67,7 +65,7 @@ extension Documents {
         refuseForWantOfHistory(submission, messageID: messageID, subscription)
         return
       }
-      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
+      wait(change, in: room, connection)
       readHistory(of: room, after: after, through: through)
     case .tooMuchHistory: refuseForWantOfHistory(submission, messageID: messageID, subscription)
     case .refused(let refusal):
@@ -79,7 +77,8 @@ extension Documents {
   func sequence(
     _ submission: LiveDocument.Submission, in room: DocumentRoom
   ) -> LiveDocument.Outcome? {
-    room.live?.submit(
+    turn.spend(room.live?.work(on: submission.operation, from: submission.revision) ?? 0)
+    return room.live?.submit(
       submission, scalarsMax: settings.limits.documentScalarsMax,
       componentsMax: settings.limits.operationComponentsMax,
       historyComponentsMax: settings.historyComponentsMax)

@@ -20,12 +20,16 @@ extension Documents {
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: followers and other nodes are told who has come and gone in it, and the changes
-  /// that it brought go to the store.
+  /// Ends a turn of the loop: larger work that has waited goes on, followers and other nodes are told who has
+  /// come and gone in it, and the changes that it brought go to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: whether something is left for the end of the next turn.
   func endTurn() -> Bool {
+    while let room = turn.next() {
+      if documents[room.id] === room { admitWaiting(room) }
+    }
+    turn.begin()
     tellPresence()
     tellNodes()
     if !uncommitted.isEmpty {
@@ -40,7 +44,7 @@ extension Documents {
       for room in delivered { room.hasDelivered = false }
       delivered.removeAll(keepingCapacity: true)
     }
-    return !uncommitted.isEmpty
+    return !uncommitted.isEmpty || turn.isLeft
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.

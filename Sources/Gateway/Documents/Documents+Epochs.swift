@@ -30,7 +30,7 @@ extension Documents {
     }
     if case .failure(let error) = outcome {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
-      for waiting in takeWaiting(room) {
+      for waiting in room.takeWaiting() {
         // Whoever knows more than the log tries again: with the text and the old epoch it would
         // forget what nobody else can tell.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
@@ -59,13 +59,13 @@ extension Documents {
   /// Refuses changes that native clients made for the old epoch, before they were notified of the
   /// new one.
   private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
-    for waiting in takeWaiting(room) {
+    for waiting in room.takeWaiting() {
       if case .change(let id, let messageID, let submission) = waiting,
         let connection = connections[id], connection.dialect.traits.knowsEpochs
       {
         refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
       } else {
-        room.waiting.append(waiting)
+        room.wait(waiting)
       }
     }
   }

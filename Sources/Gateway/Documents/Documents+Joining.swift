@@ -103,7 +103,7 @@ extension Documents {
     }
     let sees = connection.dialect.traits.hearsOfPeople && verbs.contains(.presence)
     let join = DocumentJoin(
-      live: live, verbs: verbs, missed: missedEntries(of: live, since: joining.resume),
+      live: live, verbs: verbs, missed: live.entries(missedSince: joining.resume),
       settled: settled(joining.unanswered, in: live, connection),
       others: sees ? namedPeople(of: room) : nil)
     connection.dialect.joined(subscription, join, messageID: messageID)
@@ -131,25 +131,6 @@ extension Documents {
       former.subscriptions[live.id]?.isFenced = true
     }
     return ChangeName(clientID: unanswered.clientID, sequence: last)
-  }
-
-  /// The entries that a resuming client has missed; `nil` when it needs the text instead.
-  private func missedEntries(
-    of live: LiveDocument, since resume: ResumePoint?
-  ) -> ArraySlice<LogEntry>? {
-    // Its own entry, which would be compared, is not in memory any more: it may be another one by now.
-    if let resume, resume.firstNeeded < live.oldestBase { return nil }
-    guard let resume, resume.epoch == live.epoch,
-      (live.oldestBase...live.durableRevision).contains(resume.revision)
-    else { return nil }
-    if let known = resume.change, let entry = live.durableEntry(at: resume.revision),
-      known != entry.name(withTime: known.time != nil)
-    {
-      // The same number, another change: the client's tail was lost here and written over. Or the
-      // same change, sent again after that and written anew, on a history that may be another.
-      return nil
-    }
-    return live.durableEntries(after: resume.revision)
   }
 
   /// A connection no longer follows a document.

@@ -38,7 +38,7 @@ extension Documents {
       respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
     }
     // All of them are answered below.
-    for case .join(let waiting, _, _) in room.waiting + asking(in: room) {
+    for case .join(let waiting, _, _) in room.waiting + room.allAsking {
       guard let connection = connections[waiting] else { continue }
       connection.dialect.turnAwayFromDeleted(connection)
     }

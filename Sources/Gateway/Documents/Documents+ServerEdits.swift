@@ -12,9 +12,9 @@ extension Documents {
     }
     guard !backlog.isFull else { return refuseForBacklog(edit.request) }
     let room = room(of: id)
-    guard !room.isBusy else {
-      guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
-      room.waiting.append(.edit(edit))
+    guard mayBegin(.edit(edit), in: room) else {
+      guard mayWait(in: room) else { return respondBusy(edit.request) }
+      room.wait(.edit(edit))
       return
     }
     submit(edit, to: room)
@@ -40,15 +40,22 @@ extension Documents {
     let operation: TextOperation
     let revision: Int
     switch edit.content {
-    case .text(let text):
-      revision = live.durableRevision
-      operation = TextOperation(replacing: live.durableDocument, by: Document(text))
+    case .text(let text, let base):
+      turn.spend(edit.work(in: live))
+      revision = base?.revision ?? live.durableRevision
+      let former = base.map { Document($0.text) } ?? live.durableDocument
+      operation = TextOperation(replacing: former, by: text)
     case .change(let change, let base): (operation, revision) = (change, base)
     }
     if edit.skipsIdentity, operation.isIdentity {
       // All of it is on the disk already: what was read at `revision`, and what others changed since.
       respond(edit.request, .edited(max(revision, live.durableRevision)))
       return
+    }
+    if case .text = edit.content {
+      var change = edit
+      change.content = .change(operation, revision: revision)
+      guard mayBegin(.edit(change), in: room) else { return room.wait(.edit(change)) }
     }
     let submission = LiveDocument.Submission(
       client: surroundings.names.next(), sequence: 0, revision: revision,
@@ -68,7 +75,7 @@ extension Documents {
         refuseForWantOfHistory(edit.request)
         return
       }
-      room.waiting.append(.edit(edit))
+      room.wait(.edit(edit))
       readHistory(of: room, after: after, through: through)
     case .duplicate, .duplicatePending, nil:
       preconditionFailure("a new client's first change is never known already")
@@ -110,7 +117,7 @@ extension Documents {
     let room = room(of: id)
     guard !room.isBusy else {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(request) }
-      room.waiting.append(.version(request, version))
+      room.wait(.version(request, version))
       return
     }
     save(version, request, of: room)

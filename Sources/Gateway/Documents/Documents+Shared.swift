@@ -32,8 +32,7 @@ extension Documents {
   func needsNews(_ edit: DocumentRoom.ServerEdit, of live: LiveDocument) -> Bool {
     guard live.isShared, !edit.isFresh else { return false }
     if let expected = edit.expected, expected != live.headRevision { return true }
-    if case .change(_, let revision) = edit.content { return revision > live.durableRevision }
-    return false
+    return edit.content.revision ?? 0 > live.durableRevision
   }
 
   /// Whether a page has to wait until the log has been read: its reader knows of more of it, from another node.
@@ -297,7 +296,11 @@ extension Documents {
         join(room.id, joining, messageID: messageID, connection)
       case .edit(var edit):
         edit.isFresh = true
-        if room.isBusy { room.waiting.append(.edit(edit)) } else { submit(edit, to: room) }
+        guard mayBegin(.edit(edit), in: room) else {
+          room.wait(.edit(edit))
+          continue
+        }
+        submit(edit, to: room)
       case .page(let id, let messageID, var page):
         guard let connection = connections[id], connection.isReady else { continue }
         page.isFresh = true
@@ -352,20 +355,6 @@ extension Documents {
   /// The log is not the one that is in memory: all join anew.
   func readAgain(_ room: DocumentRoom) {
     fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
-  }
-
-  /// The waiters for a read of the log.
-  func asking(in room: DocumentRoom) -> [DocumentRoom.Waiting] {
-    (room.logRead?.asking ?? []) + room.asking
-  }
-
-  /// Takes out those who wait for a read of the log.
-  func takeAsking(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
-    defer {
-      room.asking = []
-      room.logRead = nil
-    }
-    return asking(in: room)
   }
 
   // MARK: Sessions

@@ -7,7 +7,7 @@ extension Documents {
   func wait(
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
   ) {
-    guard room.waitingCount < settings.waitingMax else {
+    guard mayWait(in: room) else {
       if case .page = waiting { connection.pageReads[room.id] = nil }
       switch waiting {
       case .join(_, let messageID, _), .page(_, let messageID, _):
@@ -23,13 +23,24 @@ extension Documents {
       }
       return
     }
-    room.waiting.append(waiting)
+    room.wait(waiting)
+  }
+
+  /// Whether something more may wait for a document.
+  func mayWait(in room: DocumentRoom) -> Bool {
+    room.waitingCount < settings.waitingMax
+      && !(room.isResting && turn.restingBytes >= settings.storeBytesMax)
   }
 
   /// Goes on with those who wait, unless they have to wait for something else now.
   func admitWaiting(_ room: DocumentRoom) {
     guard !room.isBusy else { return }
-    for waiting in takeWaiting(room) {
+    let all = room.takeWaiting()
+    for (index, waiting) in all.enumerated() {
+      guard mayBegin(waiting, in: room) else {
+        for waiting in all[index...] { room.wait(waiting) }
+        return
+      }
       switch waiting {
       case .join(let id, let messageID, let joining):
         guard let connection = connections[id], connection.isReady else { continue }
@@ -46,10 +57,12 @@ extension Documents {
     }
   }
 
-  /// Removes and returns the waiting requests.
-  func takeWaiting(_ room: DocumentRoom) -> [DocumentRoom.Waiting] {
-    defer { room.waiting = [] }
-    return room.waiting
+  /// Whether work may be begun now. If it has to wait for another turn, its document rests until then.
+  func mayBegin(_ work: DocumentRoom.Waiting, in room: DocumentRoom) -> Bool {
+    guard !room.isBusy, let live = room.live else { return false }
+    if turn.allows(work.work(in: live)) { return true }
+    turn.rest(room)
+    return false
   }
 
   /// Reads older entries from the store; whoever needs them waits.
@@ -69,7 +82,7 @@ extension Documents {
     case .success(let entries):
       guard entries.last?.revision == room.live?.oldestBase else {
         // Less than was asked for: asking again would give no more.
-        for waiting in takeWaiting(room) {
+        for waiting in room.takeWaiting() {
           settle(waiting, in: room, without: .compacted(oldestRevision: 0))
         }
         return
@@ -78,7 +91,7 @@ extension Documents {
       admitWaiting(room)
     case .failure(let error):
       logUnread(error)
-      for waiting in takeWaiting(room) { settle(waiting, in: room, without: error) }
+      for waiting in room.takeWaiting() { settle(waiting, in: room, without: error) }
     }
   }
 
@@ -143,7 +156,7 @@ extension Documents {
     leaveTopic(of: room)
     partFromNodes(in: room)
     settledAll(in: room)
-    for waiting in takeAsking(room) + takeWaiting(room) {
+    for waiting in room.takeAsking() + room.takeWaiting() {
       switch waiting {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }

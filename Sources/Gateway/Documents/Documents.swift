@@ -14,6 +14,8 @@ final class Documents: Part {
   var documents: ExactDictionary<DocumentRoom> = [:]
   /// The documents that were brought to memory since the start: each has a number of its own.
   var roomsMade = 0
+  /// The work that this turn may still do, and what waits for the next.
+  var turn: TurnWork
   /// Documents with changes that the end of a turn hands to the store.
   var uncommitted: [DocumentRoom] = []
   /// Documents whose last commit failed and may turn up after a crash, to be wiped with the next tick.
@@ -44,6 +46,7 @@ final class Documents: Part {
 
   init(_ board: Switchboard) {
     self.board = board
+    turn = TurnWork(most: board.settings.turnWorkMax)
     if board.settings.sharesStore {
       exchange = PeopleExchange(node: board.surroundings.names.next(), carets: self)
     }
@@ -64,6 +67,7 @@ final class Documents: Part {
   var isSettled: Bool {
     documents.values.allSatisfy { room in
       (room.live?.isSettled ?? true) && room.asking.isEmpty && room.logRead == nil
+        && !room.isResting
     }
   }
 

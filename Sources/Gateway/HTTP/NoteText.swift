@@ -1,5 +1,4 @@
 import GatewayPorts
-import OTCore
 import SocketMessages
 
 /// A note's text as a whole, read and written over HTTP.
@@ -61,10 +60,9 @@ extension NotesRequest.Format {
 extension NotesRequest.Edit {
   /// The edit as a change of the text it was made from: what both begin and end with stays.
   func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
-    let operation = TextOperation(replacing: Document(base.text), by: Document(text))
-    return DocumentRoom.ServerEdit(
-      request: request, content: .change(operation, revision: base.revision), author: author,
-      expected: expected, skipsIdentity: true)
+    DocumentRoom.ServerEdit(
+      request: request, content: .text(text, base: base), author: author, expected: expected,
+      skipsIdentity: true)
   }
 }
 

@@ -262,6 +262,15 @@ package struct LiveDocument {
     return .accepted(revision: revision)
   }
 
+  /// About the work of a change, counted in bytes of text that are put into the document.
+  ///
+  /// - Complexity: O(operations after the revision).
+  package func work(on operation: TextOperation, from revision: Int) -> Int {
+    let isKnown = (oldestBase..<headRevision).contains(revision)
+    let passed = isKnown ? sequencer.components(after: revision, atMost: 1 << 17) : 0
+    return operation.work + 2 * passed
+  }
+
   /// The outcome of a change whose number is not the next one, or comes too soon.
   private func repetition(
     _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
@@ -413,21 +422,9 @@ package struct LiveDocument {
     window.removeFirst(excess)
     sequencer.trim(keeping: window.count)
   }
+}
 
-  /// Condenses what was sent: the same change re-sent has the same digest (FNV-1a, 64 bits).
-  package static func digest(of submission: Submission) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    func mix(_ byte: UInt8) {
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-    }
-    var revision = UInt64(bitPattern: Int64(submission.revision))
-    for _ in 0..<8 {
-      mix(UInt8(truncatingIfNeeded: revision))
-      revision >>= 8
-    }
-    var bytes: [UInt8] = []
-    submission.operation.appendJSON(to: &bytes)
-    for byte in bytes { mix(byte) }
-    return hash
-  }
+extension TextOperation {
+  /// About the work of putting it into a document, counted in bytes of text.
+  package var work: Int { insertedBytes + 16 * componentCount }
 }

@@ -41,6 +41,9 @@ public struct GatewaySettings: Sendable {
   public var helloMilliseconds: Int64
   /// Changes that may wait for a document that is being loaded, for each document.
   public var waitingMax: Int
+  /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
+  /// text, and for each component of a change as much as for sixteen.
+  public var turnWorkMax: Int
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds: Int
   /// The history limits of a room without a rule of its own.
@@ -113,6 +116,7 @@ public struct GatewaySettings: Sendable {
     idleDocumentMilliseconds = 60_000
     helloMilliseconds = 10_000
     waitingMax = 1_000
+    turnWorkMax = 1 << 20
     retryAfterMilliseconds = 1_000
     roomMemory = .standard
     roomMemories = []

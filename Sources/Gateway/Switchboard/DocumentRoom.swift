@@ -18,10 +18,18 @@ final class DocumentRoom {
   /// An edit that came over HTTP.
   struct ServerEdit {
     enum Content {
-      /// The whole text anew, made from the newest one.
-      case text(String)
+      /// The whole text anew, made from a former one, or else from the newest.
+      case text(String, base: HistoricText? = nil)
       /// A change of the text at a revision, rebased over what came since.
       case change(TextOperation, revision: Int)
+
+      /// The revision that it was made from; `nil` for the newest.
+      var revision: Int? {
+        switch self {
+        case .text(_, let base): base?.revision
+        case .change(_, let revision): revision
+        }
+      }
     }
 
     var request: RequestID
@@ -85,7 +93,9 @@ final class DocumentRoom {
   /// Whether followers are told with the next tick how many are here.
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
-  var waiting: [Waiting] = []
+  private(set) var waiting: [Waiting] = []
+  /// About how many bytes of text and components wait.
+  private(set) var waitingBytes = 0
   /// Work that needs to know the newest entries of a shared log: it waits for a read that begins later.
   var asking: [Waiting] = []
   /// The read of a shared log that is under way: nothing is handed to the store meanwhile.
@@ -96,6 +106,8 @@ final class DocumentRoom {
   var isUnsettled = false
   /// Reads of the log that have failed since then.
   var failedReads = 0
+  /// Whether those who wait go on in another turn, as ``TurnWork`` decides.
+  var isResting = false
   /// The commit that is under way.
   var commitTicket: StoreTicket?
   /// The edits over HTTP whose answers are kept in that commit, in their order there.
@@ -129,11 +141,23 @@ final class DocumentRoom {
     self.idleMilliseconds = idleMilliseconds
   }
 
-  /// The number of those who wait, bounded by `GatewaySettings.waitingMax`.
-  var waitingCount: Int { waiting.count + asking.count + (logRead?.asking.count ?? 0) }
+  /// Whether those who come have to wait, for the store or for another turn.
+  var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
 
-  /// Whether those who come have to wait for the store.
-  var isBusy: Bool { live == nil || historyRead != nil || renewal != .none }
+  /// Has work wait behind all that waits.
+  func wait(_ work: Waiting) {
+    waiting.append(work)
+    waitingBytes += work.byteCount
+  }
+
+  /// Removes and returns all that waits.
+  func takeWaiting() -> [Waiting] {
+    defer {
+      waiting = []
+      waitingBytes = 0
+    }
+    return waiting
+  }
 
   func add(_ subscription: Subscription) {
     subscription.place = subscriptions.append(subscription)

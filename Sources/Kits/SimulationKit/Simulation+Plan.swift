@@ -116,6 +116,8 @@ extension Simulation.Plan {
       plan.settings.limits.burstSeconds = 2
       plan.makesNotes = false
     }
+    // A turn's work is done after a few components.
+    if random.chance(50) { plan.settings.turnWorkMax = 1 + random.below(200) }
     return plan
   }
 }
