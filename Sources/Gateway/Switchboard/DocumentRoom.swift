@@ -94,7 +94,7 @@ final class DocumentRoom {
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   private(set) var waiting: [Waiting] = []
-  /// About how many bytes of text and components wait.
+  /// About how many bytes wait.
   private(set) var waitingBytes = 0
   /// Work that needs to know the newest entries of a shared log: it waits for a read that begins later.
   var asking: [Waiting] = []
@@ -106,8 +106,8 @@ final class DocumentRoom {
   var isUnsettled = false
   /// Reads of the log that have failed since then.
   var failedReads = 0
-  /// Whether those who wait go on in another turn, as ``TurnWork`` decides.
-  var isResting = false
+  /// Where the bytes that wait are counted while those who wait go on in another turn, as ``TurnWork`` decides.
+  private var restingSum: TurnWork.Sum?
   /// The commit that is under way.
   var commitTicket: StoreTicket?
   /// The edits over HTTP whose answers are kept in that commit, in their order there.
@@ -144,15 +144,33 @@ final class DocumentRoom {
   /// Whether those who come have to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
 
+  /// Whether those who wait go on in another turn.
+  var isResting: Bool { restingSum != nil }
+
+  /// Has all that waits, and all that comes, go on in another turn.
+  func rest(countedIn sum: TurnWork.Sum) {
+    sum.bytes += waitingBytes
+    restingSum = sum
+  }
+
+  /// Has it go on.
+  func endRest() {
+    restingSum?.bytes -= waitingBytes
+    restingSum = nil
+  }
+
   /// Has work wait behind all that waits.
   func wait(_ work: Waiting) {
+    let bytes = work.byteCount
     waiting.append(work)
-    waitingBytes += work.byteCount
+    waitingBytes += bytes
+    restingSum?.bytes += bytes
   }
 
   /// Removes and returns all that waits.
   func takeWaiting() -> [Waiting] {
     defer {
+      restingSum?.bytes -= waitingBytes
       waiting = []
       waitingBytes = 0
     }

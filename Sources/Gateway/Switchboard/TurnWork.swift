@@ -13,11 +13,17 @@ import OTCore
 /// rested when it began. Work is counted in bytes of text that are compared, copied and put into a document;
 /// see ``LiveDocument/work(on:from:)``.
 struct TurnWork {
+  /// About how many bytes wait in documents that rest, over all of them.
+  final class Sum {
+    var bytes = 0
+  }
+
   private let most: Int
   /// What is left; below zero if the last piece was larger than that.
   private var left: Int
   /// Documents with work that waits for a turn, in the order in which they have it.
   private var resting: [DocumentRoom] = []
+  private let sum = Sum()
   /// Whether documents rested when the turn began, of which none has gone on yet.
   private var owesTurn = false
   /// Whether documents that rested are going on.
@@ -33,9 +39,7 @@ struct TurnWork {
   var isLeft: Bool { !resting.isEmpty }
 
   /// About how many bytes wait in documents that rest.
-  ///
-  /// - Complexity: O(documents that rest).
-  var restingBytes: Int { resting.reduce(0) { $0 + $1.waitingBytes } }
+  var restingBytes: Int { sum.bytes }
 
   /// Whether a piece may be done now.
   func allows(_ piece: @autoclosure () -> Int) -> Bool {
@@ -48,7 +52,7 @@ struct TurnWork {
   /// Has a document's work wait for the end of a turn: what comes for it waits behind.
   mutating func rest(_ room: DocumentRoom) {
     guard !room.isResting else { return }
-    room.isResting = true
+    room.rest(countedIn: sum)
     resting.append(room)
   }
 
@@ -59,7 +63,7 @@ struct TurnWork {
     isGoingOn = left > 0 && !resting.isEmpty
     guard isGoingOn else { return nil }
     let room = resting.removeFirst()
-    room.isResting = false
+    room.endRest()
     return room
   }
 
@@ -71,15 +75,19 @@ struct TurnWork {
 }
 
 extension DocumentRoom.Waiting {
-  /// About how many bytes it holds of text and components.
+  /// What any of them takes, beside text and components.
+  private static let bytesOfEach = 256
+
+  /// About how many bytes it holds.
   var byteCount: Int {
     switch self {
-    case .join, .page, .version: 0
-    case .change(_, _, let submission): submission.operation.work
+    case .join, .page, .version: Self.bytesOfEach
+    case .change(_, _, let submission): Self.bytesOfEach + submission.operation.work
     case .edit(let edit):
       switch edit.content {
-      case .text(let text, let base): text.utf8.count + (base?.text.utf8.count ?? 0)
-      case .change(let operation, _): operation.work
+      case .text(let text, let base):
+        Self.bytesOfEach + text.utf8.count + (base?.text.utf8.count ?? 0)
+      case .change(let operation, _): Self.bytesOfEach + operation.work
       }
     }
   }
