@@ -75,6 +75,18 @@ struct PutOffWorkTests {
     }
   }
 
+  /// The revisions of the note of which a client is told, be they its own or others'.
+  private func revisions(_ rig: GatewayRig, _ client: Client) -> [Int] {
+    rig.pushes(client.line).flatMap { message -> [Int] in
+      switch message {
+      case .acknowledged(let own) where own.documentID == "n1": [own.revision]
+      case .changes(let all) where all.documentID == "n1":
+        Array(all.revision..<(all.revision + all.changes.count))
+      default: []
+      }
+    }
+  }
+
   @Test("a client that leaves and joins again is told that the log has none of its change")
   func leaving() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
@@ -108,7 +120,8 @@ struct PutOffWorkTests {
     for _ in 0..<2 { rig.ask(author.line, change("a")) }
     #expect(!rig.isSettled)
     settle(rig)
-    #expect(log(rig.store) == "a" && answers(rig, author) == ["1"])
+    #expect(log(rig.store) == "a")
+    #expect(Set(answers(rig, author)) == ["1"])
   }
 
   @Test("a right that is taken back meanwhile is gone, and the author is told")
@@ -180,7 +193,7 @@ struct PutOffWorkTests {
     rig.ask(clients[3].line, change("c", at: 10, of: 10))
     settle(rig)
     #expect(log(rig.store).suffix(3) == "abc")
-    #expect((1...3).map { answers(rig, clients[$0]) } == [["11"], ["12"], ["13"]])
+    for client in clients { #expect(revisions(rig, client) == [11, 12, 13]) }
   }
 
   // MARK: Several nodes
