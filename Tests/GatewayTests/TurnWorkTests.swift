@@ -149,8 +149,10 @@ struct TurnWorkTests {
 
   @Test("no more may wait for another turn than for the store, in pieces and in bytes")
   func waiting() {
-    /// How five texts at once are answered.
-    func statuses(_ change: @escaping (inout GatewaySettings) -> Void) -> [Int?] {
+    /// How five texts at once are answered, of which the first is large.
+    func statuses(
+      others: [String] = (1..<5).map(Self.text), _ change: @escaping (inout GatewaySettings) -> Void
+    ) -> [Int?] {
       let rig = GatewayRig(isDemo: true) {
         $0.turnWorkMax = 2_000
         change(&$0)
@@ -158,13 +160,14 @@ struct TurnWorkTests {
       rig.make("n1")
       _ = rig.request("PUT", "/api/notes/n1/text", "")
       rig.isStepwise = true
-      return (0..<5).map { number in
-        rig.answer(
-          rig.begin("PUT", "/api/notes/n1/text", headers: [:], Self.text(number)))?.status
+      return ([Self.text(0)] + others).map { text in
+        rig.answer(rig.begin("PUT", "/api/notes/n1/text", headers: [:], text))?.status
       }
     }
     #expect(statuses { $0.waitingMax = 2 } == [nil, nil, 503, 503, 503])
     #expect(statuses { $0.storeBytesMax = 3 * Self.scalars } == [nil, nil, nil, 503, 503])
+    let small = Array(repeating: "x", count: 4)
+    #expect(statuses(others: small) { $0.storeBytesMax = 6_000 } == [nil, nil, nil, nil, 503])
   }
 
   @Test("a note with one piece waits for no more than one of another's, however many these are")
