@@ -5,11 +5,14 @@ import OTWorkloads
 import ParleyServer
 
 /// A note whose history grows, by hundreds of authors at random places: what a change costs, and what it
-/// takes to read the newest text, at each of some lengths. Prints a line of JSON for each.
+/// takes to read the newest text at most, at each of some lengths. Prints a line of JSON for each.
 struct LongHistory {
   private static let authors = 300
   /// Changes that are timed at each length.
   private static let sample = 10_000
+  /// Reads of the newest text on the way to each length. The slowest counts: a read costs little after a
+  /// snapshot, and twice as much and more before the next, which is due when the text has doubled.
+  private static let reads = 8
 
   let milestones: [Int]
 
@@ -20,13 +23,17 @@ struct LongHistory {
     var length = 0
     for milestone in milestones {
       let sample = min(Self.sample, milestone / 2)
-      write(to: milestone - sample, &length, store, &random)
+      let (first, last) = (length, milestone - sample)
+      var newest = 0
+      for read in 1...Self.reads {
+        write(to: first + (last - first) * read / Self.reads, &length, store, &random)
+        let start = microseconds()
+        store.finish([.text(id: "n", at: .revision(.max))])
+        newest = max(newest, microseconds() - start)
+      }
       let began = Self.processorMicroseconds()
       write(to: milestone, &length, store, &random)
       let change = Double(Self.processorMicroseconds() - began) / Double(sample)
-      let start = microseconds()
-      store.finish([.text(id: "n", at: .revision(.max))])
-      let newest = microseconds() - start
       let middle = microseconds()
       store.finish([.text(id: "n", at: .revision(milestone / 2))])
       print(
