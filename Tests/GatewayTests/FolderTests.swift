@@ -196,6 +196,59 @@ struct FolderTests {
     #expect(!rig.pushes(both).isEmpty)
   }
 
+  @Test(
+    "a change that is being committed when its author loses the note is answered, and nothing behind it",
+    arguments: [false, true])
+  func changeUnderWay(isRefused: Bool) throws {
+    try user("mover", "document:*=all")
+    try user("old", "folder:a=read,write,presence")
+    try make("n", in: "a")
+    let (old, _) = try rig.greet("old")
+    let (other, _) = try rig.greet("mover")
+    for id in [old, other] {
+      guard case .joined = rig.ask(id, .join(.init(documentID: "n"))) else {
+        Issue.record("not joined")
+        return
+      }
+    }
+    _ = rig.pushes(old)
+    rig.isStepwise = true
+    func change(_ text: String, by id: UInt64) {
+      var operation = TextOperation()
+      operation.insert(text)
+      let change = ClientMessage.Change(
+        documentID: "n", epoch: "epoch of n", revision: 0, sequence: 1, operation: operation)
+      #expect(rig.ask(id, .change(change)) == nil)
+    }
+    let moving = rig.begin(
+      "PATCH", "/api/notes/n", headers: ["authorization": "Bearer mover"], #"{"folder":"b"}"#)
+    _ = rig.endTurn()
+    change("mine", by: old)
+    _ = rig.endTurn()
+    while rig.answer(moving) == nil {
+      try #require(rig.stored.count > 1)
+      rig.storeWorks(on: 1)
+    }
+    // Behind it, and in another commit.
+    change("theirs", by: other)
+    _ = rig.endTurn()
+    #expect(rig.pushes(old).isEmpty)
+    rig.storeWorks { request in
+      if isRefused, case .append = request { .unavailable("the disk is full") } else { nil }
+    }
+    while rig.endTurn() || !rig.stored.isEmpty { rig.storeWorks() }
+    let told = rig.pushes(old)
+    try #require(told.count == 2, "\(told)")
+    switch told[0] {
+    case .changes(let news): #expect(!isRefused && news.changes.map(\.sequence) == [1])
+    case .refused(let news): #expect(isRefused && news.sequence == 1 && news.code == .unavailable)
+    default: Issue.record("\(told[0])")
+    }
+    #expect(told[1] == .accessChanged(.init(documentID: "n", access: .none)))
+    // The others go on.
+    #expect(rig.store.log(of: "n")?.count == (isRefused ? 0 : 2))
+  }
+
   @Test("the rooms of a note and of the list are heard by whoever may read by a folder")
   func rooms() throws {
     try user("mover", "document:*=all")

@@ -152,6 +152,7 @@ extension Documents {
   func goOn(_ room: DocumentRoom) {
     let window = settings.windowEntries(forFollowers: room.subscriptions.count)
     room.live?.trim(keeping: window, forBases: Self.basesMax)
+    endLeaving(room)
     admitWaiting(room)
     commit(room)
     storeEpoch(of: room)
@@ -166,6 +167,7 @@ extension Documents {
     settledAll(in: room)
     room.arrivals.removeAll()
     refuseFallen(fallen, error, in: room)
+    endLeaving(room)
     guard !error.isRetryable else {
       admitWaiting(room)
       storeEpoch(of: room)

@@ -46,7 +46,8 @@ extension Documents {
     _ delivery: inout Delivery, to subscription: Subscription, isRoomy: Bool
   ) {
     // One that lags, or that has these entries already, continues on its own.
-    guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging
+    guard subscription.revision == delivery.revisions.lowerBound - 1, !subscription.isLagging,
+      subscription.verbs.contains(.read)
     else { return }
     let connection = subscription.connection
     guard isRoomy || surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
@@ -61,7 +62,8 @@ extension Documents {
 
   /// Continues the lagging subscriptions of a connection that has drained.
   func catchUp(_ connection: Connection) {
-    for subscription in connection.subscriptions.values where subscription.isLagging {
+    for subscription in connection.subscriptions.values
+    where subscription.isLagging && subscription.verbs.contains(.read) {
       guard subscription.catchUpRead == nil, let live = subscription.room.live else { continue }
       let behind = live.durableRevision - subscription.revision
       if subscription.revision >= live.oldestBase {
@@ -120,7 +122,7 @@ extension Documents {
   }
 
   /// Sends the first of these entries, as many as one frame should hold.
-  private func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+  func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
     let range = entries.fitting(settings.catchUpBytes)
     guard let last = range.last else { return }
     subscription.connection.dialect.send(range, to: subscription)

@@ -22,7 +22,7 @@ extension Documents {
       wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
       return
     }
-    guard !needsNews(joining, in: room, connection) else {
+    guard !joining.needsNews(of: live, for: connection) else {
       guard room.waitingCount < settings.waitingMax else {
         turnAway(
           connection, .busy, "too many wait for this document; try again", ref: messageID)

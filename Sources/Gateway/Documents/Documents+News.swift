@@ -24,7 +24,7 @@ extension Documents {
     room.live?.folder = folder
     let followers = room.subscriptions
     for subscription in followers { applyRights(to: subscription) }
-    for subscription in followers where subscription.connection.subscriptions[room.id] == nil {
+    for subscription in followers where !subscription.verbs.contains(.read) {
       owner?.lostReading(subscription.connection)
     }
   }

@@ -61,7 +61,7 @@ extension Documents {
       connection.pageReads[room.id] = nil
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
-    if needsNews(page, of: live) {
+    if page.needsNews(of: live) {
       return ask(.page(connection.id, messageID: messageID, page), in: room)
     }
     guard page.resume.epoch == live.epoch else {

@@ -6,15 +6,6 @@ import SocketMessages
 /// One node by itself never sees that. Of several that share a store, one wins each race, and the
 /// others adopt what it has appended and submit again what their clients had sent.
 extension Documents {
-  /// A change that waited for its commit, and who is answered.
-  private struct Withdrawn {
-    let submission: LiveDocument.Submission
-    /// The time of its arrival, in microseconds; `nil` if nobody measures it.
-    let arrival: Int64?
-    var follower: (subscription: Subscription, messageID: String)?
-    var edit: DocumentRoom.PendingEdit?
-  }
-
   /// Takes back what was to be committed, adopts the others' entries, and submits again what its
   /// authors had sent.
   ///
@@ -24,9 +15,9 @@ extension Documents {
     let withdrawn = withdraw(room)
     guard let adopted = room.live?.adopt(entries, chain: chain) else { return }
     metrics.entriesAdopted += adopted.count
-    var found = found(adopted, of: withdrawn)
+    var found = EntriesWithoutNumbers(adopted, of: withdrawn)
     for change in withdrawn {
-      if let revision = take(change, from: &found) {
+      if let revision = found.take(change) {
         answer(change, as: revision, in: room)
       } else {
         submit(change, again: room)
@@ -62,52 +53,21 @@ extension Documents {
     return hasDropped
   }
 
-  /// The entries of those clients whose changes have no numbers, the newest first, by client.
-  ///
-  /// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of
-  /// a client's changes that wait, they are the first, in order.
-  private func found(
-    _ adopted: ArraySlice<LogEntry>, of withdrawn: [Withdrawn]
-  ) -> ExactDictionary<[LogEntry]> {
-    var found: ExactDictionary<[LogEntry]> = [:]
-    for change in withdrawn where !change.submission.isResendable {
-      found[change.submission.client] = []
-    }
-    guard !found.isEmpty else { return found }
-    for entry in adopted.reversed() where found[entry.client] != nil {
-      found[entry.client]?.append(entry)
-    }
-    return found
-  }
-
-  /// The revision of a change without a number that the log has already. Before it may stand one that was
-  /// refused when nobody could tell what had become of it.
-  private func take(
-    _ change: Withdrawn, from found: inout ExactDictionary<[LogEntry]>
-  ) -> Int? {
-    guard !change.submission.isResendable else { return nil }
-    let digest = LiveDocument.digest(of: change.submission)
-    while let entry = found[change.submission.client]?.popLast() {
-      if entry.digest == digest { return entry.revision }
-    }
-    return nil
-  }
-
   /// The log has a change already: its author is told with that entry.
-  private func answer(_ change: Withdrawn, as revision: Int, in room: DocumentRoom) {
+  private func answer(_ change: WithdrawnChange, as revision: Int, in room: DocumentRoom) {
     if let (subscription, messageID) = change.follower {
       subscription.messageIDs[revision] = messageID
     }
     room.pendingEdits[revision] = change.edit
   }
 
-  private func withdraw(_ room: DocumentRoom) -> [Withdrawn] {
+  private func withdraw(_ room: DocumentRoom) -> [WithdrawnChange] {
     guard let sent = room.live?.withdraw() else { return [] }
     settledAll(in: room)
     let arrivals = room.arrivals
     room.arrivals = []
     return sent.enumerated().map { index, sent in
-      var change = Withdrawn(
+      var change = WithdrawnChange(
         submission: sent.submission, arrival: index < arrivals.count ? arrivals[index] : nil)
       change.edit = room.pendingEdits.removeValue(forKey: sent.revision)
       for subscription in room.subscriptions
@@ -121,7 +81,7 @@ extension Documents {
     }
   }
 
-  private func submit(_ change: Withdrawn, again room: DocumentRoom) {
+  private func submit(_ change: WithdrawnChange, again room: DocumentRoom) {
     let submission = change.submission
     metrics.changesResubmitted += 1
     if let edit = change.edit, let expected = edit.expected, let live = room.live {

@@ -11,9 +11,14 @@ extension Documents {
     let before = subscription.verbs
     guard verbs != before else { return }
     guard verbs.contains(.read) else {
-      leave(subscription)
-      connection.dialect.lostReading(of: room.id, connection)
+      if before.contains(.read) { loseReading(subscription) }
       return
+    }
+    if !before.contains(.read) {
+      // It may read again before it has left, and lacks what it was not sent meanwhile.
+      room.leaving.removeAll { $0.subscription === subscription }
+      subscription.isLagging = true
+      lagging.insert(connection.id)
     }
     if before.contains(.presence), !verbs.contains(.presence) {
       subscription.selections = []
@@ -27,6 +32,45 @@ extension Documents {
     if verbs.contains(.write) != before.contains(.write) {
       connection.dialect.changedAccess(
         to: verbs.contains(.write) ? .write : .read, of: room.id, connection)
+    }
+  }
+
+  /// Ends a subscription whose connection may no longer read the document. If a change of its own is being
+  /// committed, it is sent nothing until that is over, and then the changes up to its own.
+  private func loseReading(_ subscription: Subscription) {
+    let connection = subscription.connection
+    let room = subscription.room
+    let own = room.live?.pendingRevision(of: connection.client)
+    if subscription.verbs.contains(.presence) { hide(subscription) }
+    subscription.verbs = []
+    guard let own, connection.dialect.traits.knowsEpochs else {
+      leave(subscription)
+      return connection.dialect.lostReading(of: room.id, connection)
+    }
+    subscription.selections = []
+    subscription.catchUpRead = nil
+    room.leaving.append((subscription, own))
+  }
+
+  /// Ends the subscriptions of those who may no longer read and whose changes are committed or refused by now.
+  func endLeaving(_ room: DocumentRoom) {
+    guard !room.leaving.isEmpty, let live = room.live else { return }
+    let leaving = room.leaving
+    room.leaving = []
+    for (subscription, own) in leaving where subscription.place != nil {
+      guard live.pendingRevision(of: subscription.connection.client) == nil else {
+        room.leaving.append((subscription, own))
+        continue
+      }
+      // A change that other nodes have overtaken has come behind what its author may not read.
+      if subscription.messageIDs[own] != nil, own <= live.durableRevision,
+        subscription.revision >= live.oldestBase
+      {
+        send(
+          live.durableEntries(after: subscription.revision).prefix { $0.revision <= own },
+          to: subscription)
+      }
+      loseReading(subscription)
     }
   }
 }

@@ -29,7 +29,7 @@ extension Documents {
       respond(edit.request, .notGranted)
       return
     }
-    if needsNews(edit, of: live) {
+    if edit.needsNews(of: live) {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
       return ask(.edit(edit), in: room)
     }

@@ -19,28 +19,6 @@ extension Documents {
 
   // MARK: Who asks
 
-  /// Whether a join has to wait until the log has been read: its client may have seen more of it at
-  /// another node, or have a change on its way through one.
-  func needsNews(
-    _ joining: DocumentJoining, in room: DocumentRoom, _ connection: Connection
-  ) -> Bool {
-    guard room.live?.isShared ?? false, !joining.isFresh else { return false }
-    return joining.resume != nil || joining.unanswered != nil || connection.isReturning
-  }
-
-  /// Whether an edit has to wait until the log has been read: its author knows of another head.
-  func needsNews(_ edit: DocumentRoom.ServerEdit, of live: LiveDocument) -> Bool {
-    guard live.isShared, !edit.isFresh else { return false }
-    if let expected = edit.expected, expected != live.headRevision { return true }
-    return edit.content.revision ?? 0 > live.durableRevision
-  }
-
-  /// Whether a page has to wait until the log has been read: its reader knows of more of it, from another node.
-  func needsNews(_ page: HistoryPageRequest, of live: LiveDocument) -> Bool {
-    live.isShared && !page.isFresh && page.resume.epoch == live.epoch
-      && page.resume.revision > live.durableRevision
-  }
-
   /// Has someone wait for a read of the log that begins from now on.
   func ask(_ asking: DocumentRoom.Waiting, in room: DocumentRoom) {
     room.asking.append(asking)

@@ -49,7 +49,7 @@ extension Documents {
         guard let connection = connections[id], connection.isReady else { continue }
         readPage(page, of: room, messageID: messageID, connection)
       case .change(let id, let messageID, let submission):
-        guard let subscription = connections[id]?.subscriptions[room.id] else { continue }
+        guard let subscription = author(id, of: submission, messageID, in: room) else { continue }
         submit(submission, messageID: messageID, subscription)
       case .edit(let edit): submit(edit, to: room)
       case .version(let request, let version): save(version, request, of: room)
@@ -131,16 +131,27 @@ extension Documents {
           : .problem(503, .unavailable, "older changes cannot be read now; try again"))
     case .version(let request, let version): save(version, request, of: room)
     case .change(let id, let messageID, let submission):
-      guard let connection = connections[id],
-        let subscription = connection.subscriptions[room.id]
-      else { return }
+      guard let author = author(id, of: submission, messageID, in: room) else { return }
       guard !error.isCompacted else {
-        return refuseForWantOfHistory(submission, messageID: messageID, subscription)
+        return refuseForWantOfHistory(submission, messageID: messageID, author)
       }
       refuse(
         submission.sequence, .unavailable, "older changes cannot be read now; send it again",
-        of: room.id, ref: messageID, to: connection)
+        of: room.id, ref: messageID, to: author.connection)
     }
+  }
+
+  /// The author of a change that has waited; the change is refused if they do not follow the document any more.
+  private func author(
+    _ id: ConnectionID, of submission: LiveDocument.Submission, _ messageID: String,
+    in room: DocumentRoom
+  ) -> Subscription? {
+    guard let connection = connections[id], connection.isReady else { return nil }
+    if let subscription = connection.subscriptions[room.id] { return subscription }
+    refuse(
+      submission.sequence, .notJoined, "the document is not followed any more; join it anew",
+      of: room.id, ref: messageID, to: connection)
+    return nil
   }
 
   /// Answers a join that cannot be granted.

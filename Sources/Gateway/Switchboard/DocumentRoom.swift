@@ -82,6 +82,8 @@ final class DocumentRoom {
   var sharedText: SharedText?
   /// Followers in the order in which they came.
   private(set) var subscriptions = GappedArray<Subscription?>()
+  /// Followers who may no longer read, each with the revision of its own change that is being committed.
+  var leaving: [(subscription: Subscription, own: Int)] = []
   /// The people who are here, as followers are told.
   var presence: DocumentPresence
   /// The people whom other nodes have here; `nil` while nobody follows it at this one, and if there are none.

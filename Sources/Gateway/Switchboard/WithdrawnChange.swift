@@ -1,0 +1,43 @@
+import GatewayPorts
+
+/// A change that was to be committed and was taken back, and who is answered.
+struct WithdrawnChange {
+  let submission: LiveDocument.Submission
+  /// The time of its arrival, in microseconds; `nil` if nobody measures it.
+  let arrival: Int64?
+  var follower: (subscription: Subscription, messageID: String)?
+  var edit: DocumentRoom.PendingEdit?
+}
+
+/// The entries that a log has of clients whose changes have no numbers.
+///
+/// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of
+/// a client's changes that were taken back, they are the first, in order.
+struct EntriesWithoutNumbers {
+  /// By client, the newest first.
+  private var entries: ExactDictionary<[LogEntry]> = [:]
+
+  /// - Parameters:
+  ///   - adopted: What the log has.
+  ///   - withdrawn: Changes that were taken back, some of which it may have.
+  init(_ adopted: ArraySlice<LogEntry>, of withdrawn: [WithdrawnChange]) {
+    for change in withdrawn where !change.submission.isResendable {
+      entries[change.submission.client] = []
+    }
+    guard !entries.isEmpty else { return }
+    for entry in adopted.reversed() where entries[entry.client] != nil {
+      entries[entry.client]?.append(entry)
+    }
+  }
+
+  /// The revision of a change without a number that the log has already. Before it may stand one that was
+  /// refused when nobody could tell what had become of it.
+  mutating func take(_ change: WithdrawnChange) -> Int? {
+    guard !change.submission.isResendable else { return nil }
+    let digest = LiveDocument.digest(of: change.submission)
+    while let entry = entries[change.submission.client]?.popLast() {
+      if entry.digest == digest { return entry.revision }
+    }
+    return nil
+  }
+}
