@@ -82,8 +82,8 @@ def test_check_refuses_names_it_does_not_know(tmp_path):
     file.write_text("prot = 9001\n")
     result = run("check", "--config", str(file), PARLEY_HOTS="x")
     assert result.returncode == 2
-    assert f"{file}:1: prot is no setting; did you mean port?" in result.stderr
-    assert "PARLEY_HOTS is no setting; did you mean PARLEY_HOST?" in result.stderr
+    assert f"{file}:1: prot is not a setting; did you mean port?" in result.stderr
+    assert "PARLEY_HOTS is not a setting; did you mean PARLEY_HOST?" in result.stderr
 
 
 def test_serve_warns_of_names_it_does_not_know_and_starts(start, tmp_path):
@@ -91,7 +91,7 @@ def test_serve_warns_of_names_it_does_not_know_and_starts(start, tmp_path):
     file.write_text("prot = 9001\nlog-format = json\n")
     server = start("--config", str(file))
     assert server.request("GET", "/health")[0] == 200
-    assert f"{file}:1: prot is no setting; did you mean port?" in server.log.read_text()
+    assert f"{file}:1: prot is not a setting; did you mean port?" in server.log.read_text()
 
 
 def test_the_banner_says_address_store_and_that_anyone_may_write(server):

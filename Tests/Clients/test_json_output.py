@@ -44,7 +44,7 @@ def test_check_of_what_is_wrong(tmp_path):
     file = tmp_path / "parley.conf"
     file.write_text("prot = 1\n")
     found = answer("check", "--config", file, code=2)
-    assert "prot is no setting" in found["problems"][0] and found["store"]["state"] == "unknown"
+    assert "prot is not a setting" in found["problems"][0] and found["store"]["state"] == "unknown"
     found = answer("check", "--port", "x", code=2)
     assert "--port expects" in found["problems"][0] and found["settings"] == []
     (tmp_path / "notes.parley").write_text("no database")

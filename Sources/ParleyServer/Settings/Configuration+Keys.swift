@@ -41,7 +41,8 @@ extension Configuration {
     var names: Set<String> = []
     for profile in profiles {
       if let name = profile.name, !names.insert(name).inserted {
-        throw .conflict("issuer-profile expects a name of its own for each; \(name) is there twice")
+        throw .conflict(
+          "issuer-profile expects a different name for each profile; \(name) is there twice")
       }
       do throws(IssuerProfile.Problem) {
         try IssuerProfile.check(profile.policy)

@@ -46,7 +46,7 @@ extension Configuration {
   func validateLoops() throws(ConfigurationError) {
     guard let loops, loops > 1, !isStoreInDatabase else { return }
     throw .conflict(
-      "loops (\(loops)) take a store that several gateways share: set store-url to a PostgreSQL "
+      "loops (\(loops)) require a store that gateways can share: set store-url to a PostgreSQL "
         + "database, or loops to 1 for the file in data-dir")
   }
 

@@ -50,16 +50,16 @@ extension Configuration {
     }
     guard publicURL != nil else {
       throw .conflict(
-        "oidc-issuer wants public-url, such as https://notes.example.org: the provider sends people "
-          + "back there, to \(ProviderSettings.returnPath)")
+        "oidc-issuer requires public-url, such as https://notes.example.org: the provider "
+          + "redirects people back there, to \(ProviderSettings.returnPath)")
     }
     guard !provider.rights.isEmpty || !provider.groups.isEmpty else {
       throw .conflict(
-        "oidc-issuer wants oidc-right or oidc-group, or nobody who signs in may do anything; for "
-          + "example oidc-right = document:*=read,write,presence,manage")
+        "oidc-issuer requires oidc-right or oidc-group, or people who sign in have no rights; "
+          + "for example oidc-right = document:*=read,write,presence,manage")
     }
     guard provider.scopes.contains("openid") else {
-      throw .conflict("oidc-scope expects openid among others: without it there is no ID token")
+      throw .conflict("oidc-scope must include openid: without it, the provider sends no ID token")
     }
   }
 
@@ -82,33 +82,38 @@ extension Configuration {
   static let providerSettingList: [Setting] = [
     .privateAddress(
       "public-url", \.publicURL, .access,
-      help: "Address of the page as browsers know it; an identity provider sends people back there."
+      help:
+        "URL of the page as browsers know it; the identity provider redirects people back "
+        + "to it."
     ),
     .privateAddress(
       "oidc-issuer", \.provider.issuer, .access,
       help:
-        "Identity provider at which people sign in (OpenID Connect), as its tokens name it. With "
-        + "it, every client needs a token."),
+        "Issuer URL of the OpenID Connect identity provider for sign-in, exactly as in its "
+        + "tokens. With it, every client needs a token."),
     .text(
       "oidc-client-id", \.provider.clientID, .access, "NAME",
-      help: "Name under which the identity provider knows this server."),
+      help: "Client id of this server at the identity provider."),
     .text(
       "oidc-client-secret-file", \.provider.clientSecretFile, .access, "FILE",
-      help:
-        "File with the secret that the identity provider gave with oidc-client-id, if it gave one."),
+      help: "File with the client secret of oidc-client-id, if the identity provider issued one."),
     .text(
       "oidc-name", \.provider.name, .access, "NAME",
-      help: "Name of the identity provider on the button; without it its host."),
+      help: "Name of the identity provider on the sign-in button; by default its host."),
     .list(
-      "oidc-scope", \.provider.scopes, .access, "SCOPE", expected: "words such as openid, profile",
-      help: "What the identity provider is asked for. Repeat for more.",
+      "oidc-scope", \.provider.scopes, .access, "SCOPE", expected: "scopes such as openid, profile",
+      help: "Scopes to request from the identity provider. Repeat for more.",
       isValid: { !$0.isEmpty && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) } }),
     .text(
       "oidc-user-claim", \.provider.userClaim, .access, "CLAIM",
-      help: "Claim with the user's id; email counts only where the provider has verified it."),
+      help:
+        "Claim with the user's id; email is accepted only if the provider has verified the "
+        + "address."),
     .text(
       "oidc-user-prefix", \.provider.userPrefix, .access, "TEXT", mayBeEmpty: true,
-      help: "Text before the user's id, so that it is no other user's."),
+      help:
+        "Prefix of the user's id, which keeps it different from the ids of other issuers' "
+        + "users."),
     .text(
       "oidc-groups-claim", \.provider.groupsClaim, .access, "CLAIM",
       help: "Claim with the user's groups, or a path to it such as realm_access.roles."),
@@ -116,8 +121,9 @@ extension Configuration {
       "oidc-right", \.provider.rights, .access, "RIGHT", separator: ";",
       expected: "rights such as document:*=read",
       help:
-        "Right of everybody who signs in there: document:MATCH=MAY or room:MATCH=MAY, {user} for "
-        + "the user's id. Repeat for more, or separate them by semicolons.",
+        "Right of everyone who signs in there, as document:MATCH=MAY, folder:MATCH=MAY or "
+        + "room:MATCH=MAY; {user} stands for the user's id. Repeat for more, or separate them "
+        + "by semicolons.",
       problem: { text in
         do throws(ProviderConfiguration.RightProblem) {
           _ = try ProviderConfiguration.right(text)
@@ -130,7 +136,7 @@ extension Configuration {
       "oidc-group", \.provider.groups, .access, "GROUP", separator: ";",
       expected: "groups such as writers document:*=read,write",
       help:
-        "A group of the identity provider's, and the rights of those in it. Repeat for more, or "
+        "Group of the identity provider, and the rights of its members. Repeat for more, or "
         + "separate them by semicolons.",
       problem: { text in
         do throws(ProviderConfiguration.RightProblem) {
@@ -144,15 +150,17 @@ extension Configuration {
       "oidc-email-domain", \.provider.emailDomains, .access, "DOMAIN",
       expected: "domains such as example.org",
       help:
-        "Only people with a verified address of this domain come in. Repeat for more; without any, "
-        + "addresses are not looked at.",
+        "Domain of a verified email address that is required for sign-in. Repeat for more; by "
+        + "default, addresses are not checked.",
       isValid: ProviderConfiguration.isDomain),
     .duration(
       "oidc-session-time", \.provider.sessionTime, .access,
       in: .seconds(60)...(.seconds(366 * 86_400)),
-      help: "How long after a sign-in new tokens are given without the identity provider."),
+      help:
+        "Maximum length of a session after a sign-in; until then, tokens are renewed without "
+        + "the identity provider."),
     .duration(
       "oidc-timeout", \.provider.timeout, .access, in: .milliseconds(100)...(.seconds(60)),
-      help: "How long one sign-in may wait for the identity provider."),
+      help: "Timeout for the identity provider's responses during one sign-in."),
   ]
 }

@@ -111,7 +111,7 @@ package struct Setting: Sendable {
     _ section: Section, _ placeholder: String, help: String
   ) -> Setting {
     Setting(
-      name, property, section, .value, placeholder, expected: "a text that is not empty",
+      name, property, section, .value, placeholder, expected: "a non-empty text",
       help: help, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
   }
 
@@ -121,7 +121,7 @@ package struct Setting: Sendable {
     _ section: Section, _ placeholder: String, help: String
   ) -> Setting {
     Setting(
-      name, property, section, .value, placeholder, expected: "a text that is not empty",
+      name, property, section, .value, placeholder, expected: "a non-empty text",
       help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
   }
 
@@ -131,7 +131,7 @@ package struct Setting: Sendable {
     _ section: Section, _ placeholder: String, mayBeEmpty: Bool, help: String
   ) -> Setting {
     Setting(
-      name, property, section, .value, placeholder, expected: "a text", help: help,
+      name, property, section, .value, placeholder, expected: "any text", help: help,
       read: { $0.isEmpty && !mayBeEmpty ? nil : $0 }, write: { $0 })
   }
 
@@ -324,84 +324,100 @@ extension Configuration {
   private static let plainSettings: [Setting] = [
     .text(
       "host", \.host, .listening, "ADDRESS",
-      help: "Address to listen on."),
+      help: "IP address or host name to listen on."),
     .number(
       "port", \.port, .listening, "PORT", in: 0...65_535,
-      help: "Port for the page, the HTTP API and WebSockets; 0 takes a free one."),
+      help: "Port for the page, the HTTP API and WebSockets; 0 picks a free port."),
     .listenAddress(
       "api-listen", \.apiListen, .listening,
-      help: "Address of its own for programs: /metrics and all of the HTTP API, to which API keys "
-        + "open only there then; the page keeps what it needs. Without it all is at one port."),
+      help:
+        "Separate address for programs: it serves /metrics and the whole HTTP API, and API "
+        + "keys work only there. The main port then serves only what the page needs. By "
+        + "default, the main port serves everything."),
     .flag(
       "allow-open-network", \.allowOpenNetwork, .listening,
-      help: "Accept a host other than loopback although anyone who connects may read and write."),
+      help:
+        "Allow a host beyond loopback although no authentication is configured: anyone who "
+        + "can connect may read and write."),
     .list(
       "allowed-origin", \.allowedOrigins, .listening, "ORIGIN",
       expected: "origins such as https://notes.example.org, or *",
-      help: "Pages of other sites that may connect; the server's own page always may. "
-        + "Repeat for more; * lets every site in.",
+      help:
+        "Origins of other sites whose pages may connect; the server's own page always may. "
+        + "Repeat for more; * allows every site.",
       isValid: ValueText.isOrigin),
     .list(
       "frame-ancestor", \.frameAncestors, .listening, "ORIGIN",
       expected: "origins such as https://intranet.example.org, or *",
-      help: "Sites whose pages may show the page of notes in a frame; without it none may. "
-        + "Repeat for more; * lets every site.",
+      help:
+        "Origins of sites that may embed the page in a frame; by default none may. Repeat for "
+        + "more; * allows every site.",
       isValid: ValueText.isOrigin),
     .list(
       "trusted-proxy", \.trustedProxies, .listening, "ADDRESS",
       expected: "addresses or ranges such as 10.0.0.0/8 or ::1",
       help:
-        "Proxies that are believed when X-Forwarded-For, -Proto and -Host say where a client is "
-        + "and what it asked for. Repeat for more.",
+        "Addresses of proxies whose headers X-Forwarded-For, -Proto and -Host are trusted for "
+        + "a client's address and the requested scheme and host. Repeat for more.",
       isValid: { AddressRange($0) != nil }),
     .flag(
       "proxy-protocol", \.proxyProtocol, .listening,
       help:
-        "Connections from a trusted-proxy begin with a header of the PROXY protocol, version 1 or "
-        + "2, which says where the client is."),
+        "Require a PROXY protocol header (version 1 or 2) with the client's address at the start "
+        + "of each connection from a trusted-proxy; without it, the connection is closed."),
     .text(
       "tls-certificate", \.certificatePath, .listening, "FILE",
-      help: "Certificate in PEM form, its chain behind it: connections are encrypted. Read again "
-        + "on SIGHUP."),
+      help: "Certificate in PEM form, followed by its chain; enables TLS. Reloaded on SIGHUP."),
     .text(
       "tls-key", \.certificateKeyPath, .listening, "FILE",
-      help: "Private key of tls-certificate, in PEM form."),
+      help: "Private key of tls-certificate, in PEM form. Reloaded on SIGHUP."),
     .text(
       "web-dir", \.webDirectory, .listening, "FOLDER",
-      help: "Folder with the page. Without it: Web beside or above the program, or here."),
+      help:
+        "Folder with the page. By default the installed one, or Web/built or Web beside the "
+        + "program, in a folder above it, or in the current folder."),
     .flag(
       "no-offline-page", \.forbidsOfflinePage, .listening,
       help:
-        "Browsers keep neither the page nor copies of notes for working while this server cannot be "
-        + "reached, and remove what they have kept."),
+        "Keep browsers from storing the page and copies of notes for offline use, and remove "
+        + "existing copies."),
     .list(
-      "auth-key", \.keyFiles, .access, "[KID=]FILE", expected: "files, each perhaps behind KID=",
-      help: "PEM public key (RSA, P-256 or Ed25519) that tokens are checked with; repeat for more. "
-        + "With any key, secret or key set, every client needs a token.",
+      "auth-key", \.keyFiles, .access, "[KID=]FILE",
+      expected: "file paths, each with an optional prefix KID=",
+      help:
+        "PEM public key (RSA, P-256 or Ed25519) that verifies tokens. Repeat for more. With "
+        + "any key, secret or key set, every client needs a token.",
       isValid: { !$0.isEmpty }),
     .list(
       "hmac-secret-file", \.secretFiles, .access, "[KID=]FILE",
-      expected: "files, each perhaps behind KID=",
-      help: "File with a secret of at least 32 bytes, as it is or behind base64url:, that HS256 "
-        + "tokens are checked with.",
+      expected: "file paths, each with an optional prefix KID=",
+      help:
+        "File with a shared secret that verifies HS256 tokens: at least 32 bytes, raw or as "
+        + "base64url:TEXT. Repeat for more.",
       isValid: { !$0.isEmpty }),
     .list(
-      "jwks-file", \.keySetFiles, .access, "FILE", expected: "files",
-      help: "JSON Web Key Set; it is read again when it changes, as key files are.",
+      "jwks-file", \.keySetFiles, .access, "FILE", expected: "file paths",
+      help:
+        "File with a JSON Web Key Set that verifies tokens. Reloaded when it changes, like "
+        + "key files.",
       isValid: { !$0.isEmpty }),
     .list(
       "audience", \.audiences, .access, "NAME", expected: "names",
-      help: "A token has to name one of these as its aud. Without any, a token with an aud is "
-        + "refused.",
+      help:
+        "Accepted audiences: the aud claim of a token must contain one of these. By default, "
+        + "tokens with an aud claim are rejected.",
       isValid: { !$0.isEmpty }),
     .list(
       "issuer", \.issuers, .access, "NAME", expected: "names",
-      help: "A token's iss has to be one of these. Without any, every issuer is accepted.",
+      help:
+        "Accepted issuers: the iss claim of a token must be one of these. By default, every "
+        + "issuer is accepted.",
       isValid: { !$0.isEmpty }),
     .list(
       "issuer-profile", \.issuerProfiles, .access, "PROFILE", separator: ";",
       expected: "profiles such as app hmac-secret-file:FILE user-claim:userID",
-      help: "Another issuer of tokens, with keys and rules of its own: a NAME, then words such as "
+      help:
+        "Additional issuer of tokens, with its own keys and rules: a NAME, then words such as "
         + "hmac-secret-file:FILE, audience:NAME, user-claim:CLAIM, room:MATCH=MAY; see "
         + "Operations.md. Repeat for more, or separate them by semicolons.",
       problem: { text in
@@ -414,356 +430,417 @@ extension Configuration {
       }),
     .list(
       "room-token-audience", \.roomTokenAudiences, .access, "NAME", expected: "names",
-      help: "Accept room tokens of Twake's kind that name one of these as their aud. Without any, "
-        + "none is accepted.",
+      help:
+        "Accepted audiences of Twake room tokens: the aud claim must contain one of these. By "
+        + "default, room tokens are rejected.",
       isValid: { !$0.isEmpty }),
     .duration(
       "clock-skew", \.clockSkew, .access, in: .zero...(.seconds(600)),
-      help: "By how much the clocks of issuer and server may differ."),
+      help: "Allowed difference between the clocks of a token's issuer and this server."),
     .text(
       "api-key-file", \.apiKeyFile, .access, "FILE",
-      help: "File with a line for each API key; parley apikey makes them. Read again when it "
+      help:
+        "File with one line for each API key; parley apikey prints them. Reloaded when it "
         + "changes."),
     .text(
       "users-file", \.usersFile, .access, "FILE",
-      help: "File of users who log in with passwords; parley user makes its lines. Read again when "
-        + "it changes. With it, every client needs a token."),
+      help:
+        "File of users who log in with a password; parley user edits it. Reloaded when it "
+        + "changes. With it, every client needs a token."),
     .duration(
       "access-token-time", \.accessTokenTime, .access, in: .seconds(10)...(.seconds(86_400)),
-      help: "How long a token is good for that a login gives."),
+      help: "Lifetime of an access token that is issued at a login."),
     .duration(
       "refresh-token-time", \.refreshTokenTime, .access,
       in: .seconds(60)...(.seconds(366 * 86_400)),
       help:
-        "How long a session lasts without being used: until then a refresh token gives new tokens."),
+        "Lifetime of a refresh token, which renews the tokens of a session: a session that is "
+        + "not used for this long expires."),
     .duration(
       "session-time", \.sessionTime, .access, in: .seconds(60)...(.seconds(10 * 366 * 86_400)),
-      help: "How long after a login its session ends, however it is used."),
+      help: "Maximum length of a session, counted from its login, even while it is used."),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
-      help: "Accept ?token= at upgrades and requests, where logs and histories may keep it."),
+      help:
+        "Accept tokens in the URL (?token=) of WebSocket upgrades and HTTP requests. Logs and "
+        + "browser histories may store such URLs."),
     .flag(
       "allow-legacy-room-tokens", \.allowLegacyRoomTokens, .access,
-      help: "Let the room token \"twake\" open every room to every user, as old Twake servers did."),
+      help:
+        "Accept the old Twake room token \"twake\", which opens every room to every user, and "
+        + "rooms that begin with previous:: without a token."),
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
-      help: "Folder of the database, made when missing."),
+      help: "Folder of the database and other data; created if missing."),
     .address(
       "store-url", \.storeURL, .storage,
       help:
-        "Address of a PostgreSQL database that holds everything in place of a file in data-dir. "
-        + "It may have a password in the file and the environment; it is never shown."),
+        "Address of a PostgreSQL database that stores everything instead of a file in "
+        + "data-dir. It may contain a password if it is set in the file or the environment; the "
+        + "password is never shown."),
     .broker(
       "broker-url", \.brokerURL, .storage,
       help:
-        "Carrier of hints between gateways that share a database: a nats:// or a postgres:// "
-        + "address, by default store-url, or none. Without hints, changes of other gateways are found by looking."
+        "Message broker for hints between gateways that share a database: a nats:// or "
+        + "postgres:// address, or none; by default store-url. Without hints, gateways poll the "
+        + "database for changes."
     ),
     .text(
       "node-name", \.nodeName, .storage, "NAME",
       help:
-        "Name of this gateway for operators, among those on one database; without it, the machine's "
-        + "name and the port."),
+        "Name of this gateway among those that share a database, shown to operators; by "
+        + "default the machine's name and the port."),
     .number(
       "store-queue-max", \.storeQueueMax, .storage, in: 10...10_000_000,
-      help: "Changes, publications and other requests waiting for the disk, over all; beyond, new "
-        + "ones are refused as busy."),
+      help:
+        "Maximum number of changes, publications and other requests that wait for the disk, "
+        + "in total; further ones are rejected as busy."),
     .bytes(
       "store-queue-size-max", \.storeQueueBytesMax, .storage, in: (64 << 10)...(64 << 30),
-      help: "Bytes of what waits for the disk, over all; beyond, new changes and publications are "
-        + "refused as busy."),
+      help:
+        "Maximum size of the requests that wait for the disk, in total; further changes and "
+        + "publications are rejected as busy."),
     .duration(
       "store-stall-time", \.storeStallTime, .storage, in: (.milliseconds(100))...(.seconds(3600)),
-      help: "When the disk has not answered for this long, /ready says that changes are not taken."),
+      help:
+        "Time without a response from the disk after which /ready reports that changes are "
+        + "not accepted."),
     .number(
       "history-changes-min", \.historyChangesMin, .storage, in: 0...1_000_000_000,
-      help: "Newest changes of each note that are kept; older ones are forgotten once they are "
-        + "also older than history-age-min. 0 for both keeps everything."),
+      help:
+        "Number of newest changes kept for each note; older ones are removed once they are "
+        + "also older than history-age-min. If both are 0, all changes are kept."),
     .duration(
       "history-age-min", \.historyAgeMin, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
-      help: "Changes younger than this are kept, however many they are."),
+      help: "Changes younger than this are kept, regardless of their number."),
     .duration(
       "deleted-age-max", \.deletedAgeMax, .storage, in: .zero...(.seconds(100 * 366 * 86_400)),
-      help: "Deleted notes are kept for this time and may come back; 0 removes them at once."),
+      help: "Time for which deleted notes are kept and can be restored; 0 removes them at once."),
     .bytes(
       "file-size-max", \.fileBytesMax, .storage, in: 0...(256 << 20),
-      help: "Bytes of a picture or other file in a note; 0 takes none."),
+      help: "Maximum size of a picture or other file in a note; 0 disables files."),
     .bytes(
       "note-files-size-max", \.noteFilesBytesMax, .storage, in: 0...(1 << 40),
-      help: "Bytes of all files of one note."),
+      help: "Maximum size of all files of one note together; further ones are rejected."),
     .bytes(
       "files-disk-reserve", \.filesDiskReserve, .storage, in: 0...(1 << 40),
-      help: "Bytes of the disk that are left to text: with less, no file is taken. A database in "
-        + "store-url is not looked at."),
+      help:
+        "Disk space reserved for text: if less is free, files are rejected. The disk of a "
+        + "database in store-url is not checked."),
     .bytes(
       "uploads-size-max", \.uploadsBytesMax, .storage, in: (1 << 20)...(1 << 34),
-      help:
-        "Bytes of memory for files that are being uploaded; beyond, uploads are refused as busy."),
+      help: "Maximum memory for uploads in progress; further uploads are rejected as busy."),
     .duration(
       "unused-files-age-min", \.unusedFilesAgeMin, .storage,
       in: .seconds(1)...(.seconds(100 * 366 * 86_400)),
-      help: "Files that no kept revision of their note names are removed when they are older."),
+      help: "Age at which a file is removed if no stored revision of its note refers to it."),
     .duration(
       "ping-interval", \.pingInterval, .connections, in: .seconds(1)...(.seconds(3600)),
-      help: "A quiet connection is sent a ping this often."),
+      help: "Interval between pings to a connection that sends nothing."),
     .duration(
       "idle-timeout", \.idleTimeout, .connections, in: .seconds(2)...(.seconds(7200)),
-      help: "A connection that sends nothing, not even a pong, is closed after this time."),
+      help: "Timeout of a connection that sends nothing, not even a pong; it is then closed."),
     .number(
       "sessions-max", \.sessionsMax, .connections, in: 1...1_000_000,
-      help: "Sessions of Socket.IO and Bayeux at once, polling ones included; more are refused."),
+      help:
+        "Maximum number of Socket.IO and Bayeux sessions, including polling ones; further "
+        + "ones are rejected."),
     .duration(
       "authenticate-time", \.authenticateTime, .connections, in: .seconds(1)...(.seconds(600)),
-      help: "A Socket.IO client that has not authenticated after this time is disconnected."),
+      help: "Timeout for a Socket.IO client to authenticate; it is then disconnected."),
     .duration(
       "recovery-time", \.recoveryTime, .connections, in: .zero...(.seconds(3600)),
-      help: "Time within which a Socket.IO client that asked for it can recover its session; 0 for "
-        + "never."),
+      help:
+        "Time for which a Socket.IO client that requests recovery can resume its session "
+        + "after a connection loss; 0 disables recovery."),
     .bytes(
       "recovery-size-max", \.recoveryBytesMax, .connections, in: (64 << 10)...(1 << 30),
-      help: "Bytes kept of what such clients were sent, for all together."),
+      help:
+        "Maximum memory for the events that such clients can recover, for all clients "
+        + "together; beyond it, the oldest are dropped."),
     .flag(
       "recover-all-sessions", \.recoversAllSessions, .connections,
-      help: "Let every client of Socket.IO 3 or later recover its session, unasked: each event "
-        + "then has one more argument."),
+      help:
+        "Enable session recovery for every client of Socket.IO 3 or later, not only on "
+        + "request; each event then has one more argument."),
     .duration(
       "connect-hold", \.connectHold, .connections, in: .seconds(1)...(.seconds(600)),
-      help: "A Bayeux connect without an event is answered after this time."),
+      help: "Time after which a Bayeux connect request without an event is answered."),
     .number(
       "connections-max", \.connectionsMax, .connections, in: 1...1_000_000,
-      help: "Connections at once; more are refused."),
+      help: "Maximum number of connections; further ones are rejected."),
     .bytes(
       "message-size-max", \.messageBytesMax, .connections, in: 1024...(64 << 20),
-      help: "One message from a client; a larger one is refused and its connection closed."),
+      help:
+        "Maximum size of one message from a client; a larger one is rejected and its "
+        + "connection closed."),
     .bytes(
       "queue-size-max", \.queuedBytesMax, .connections, in: (64 << 10)...(1 << 30),
-      help: "Bytes waiting for one slow connection; beyond, it is closed and resumes."),
+      help:
+        "Maximum size of the data that waits for one slow connection; beyond it, the "
+        + "connection is closed, and the client can resume."),
     .bytes(
       "responses-size-max", \.responseBytesMax, .connections, in: (1 << 20)...(64 << 30),
-      help: "Bytes of HTTP responses waiting for slow readers, over all connections; equal ones "
-        + "count once, and beyond, 503 is answered."),
+      help:
+        "Maximum size of the HTTP responses that wait for slow readers, over all connections; "
+        + "identical ones count once. Beyond it, requests are answered with 503."),
     .number(
       "documents-per-connection-max", \.documentsPerConnectionMax, .connections, in: 1...10_000,
-      help: "Documents joined by one connection."),
+      help: "Maximum number of documents that one connection can join."),
     .number(
       "rooms-per-connection-max", \.roomsPerConnectionMax, .connections, in: 1...10_000,
-      help: "Rooms subscribed to by one connection."),
+      help: "Maximum number of rooms that one connection can subscribe to."),
     .duration(
       "hello-time", \.helloTime, .connections, in: .milliseconds(100)...(.seconds(600)),
-      help: "A parley.v1 client that has not said hello after this time is closed."),
+      help: "Timeout for a parley.v1 client to send hello; its connection is then closed."),
     .duration(
       "request-time", \.requestTime, .connections, in: .seconds(1)...(.seconds(600)),
-      help: "A request's head must be here after this time, and so must its body, which has one "
-        + "second more for every 16 KiB."),
+      help:
+        "Timeout for receiving the head of a request, and for receiving its body, with one "
+        + "second more for every 16 KiB of the body."),
     .duration(
       "keep-alive-time", \.keepAliveTime, .connections, in: .seconds(1)...(.seconds(3600)),
-      help: "An HTTP connection without a request is closed after this time."),
+      help: "Timeout of an HTTP connection without a request; it is then closed."),
     .number(
       "rate-burst-seconds", \.limits.burstSeconds, .limits, "SECONDS", in: 1...3_600,
-      help: "Burst of each of the following rates, in seconds of that rate."),
+      help: "Burst of the rate limits per connection, user and address, in seconds of each rate."),
     .number(
       "connection-message-rate", \.limits.messagesPerSecondMax, .limits, in: Setting.rates,
-      help: "Messages of one connection in a second; 0, as for all rates, is no limit."),
+      help:
+        "Rate limit for messages of one connection, per second; further ones are rejected as "
+        + "tooFast. 0 disables a rate limit."),
     .bytes(
       "connection-byte-rate", \.limits.bytesPerSecondMax, .limits, in: Setting.byteRates,
-      help: "Bytes of one connection's messages in a second."),
+      help: "Rate limit for the bytes of one connection's messages, per second."),
     .number(
       "user-connections-max", \.limits.userConnectionsMax, .limits, in: Setting.rates,
-      help: "Connections of one user at once; 0 is no limit."),
+      help: "Maximum number of connections of one user; 0 disables the limit."),
     .number(
       "user-connect-rate", \.limits.userConnectsPerSecondMax, .limits, in: Setting.rates,
-      help: "Connections that one user opens in a second."),
+      help: "Rate limit for new connections of one user, per second."),
     .number(
       "user-message-rate", \.limits.userMessagesPerSecondMax, .limits, in: Setting.rates,
-      help: "Messages of one user in a second, over all connections."),
+      help: "Rate limit for messages of one user, per second, over all connections."),
     .bytes(
       "user-byte-rate", \.limits.userBytesPerSecondMax, .limits, in: Setting.byteRates,
-      help: "Bytes of one user's messages in a second."),
+      help: "Rate limit for the bytes of one user's messages, per second, over all connections."),
     .number(
       "user-request-rate", \.limits.userRequestsPerSecondMax, .limits, in: Setting.rates,
-      help: "HTTP requests in a second with tokens of one user, or with one API key."),
+      help:
+        "Rate limit for HTTP requests with tokens of one user, or with one API key, per "
+        + "second."),
     .bytes(
       "comment-size-max", \.commentBytesMax, .limits, in: 64...4_096,
-      help: "A comment's text."),
+      help: "Maximum size of a comment's text."),
     .number(
       "note-comments-max", \.noteCommentsMax, .limits, in: 1...10_000,
-      help: "Comments of one note, answers included."),
+      help: "Maximum number of comments of one note, including answers."),
     .number(
       "user-comment-rate", \.userCommentsPerMinuteMax, .limits, in: 0...100_000,
-      help: "Comments that one user makes in a minute; 0 is no limit."),
+      help: "Rate limit for new comments of one user, per minute; 0 disables it."),
     .number(
       "address-connections-max", \.limits.addressConnectionsMax, .limits, in: Setting.rates,
-      help: "Connections from one address at once; 0 is no limit. Of IPv6, 64 bits are an address."),
+      help:
+        "Maximum number of connections from one address; 0 disables the limit. For IPv6, the "
+        + "first 64 bits are the address."),
     .number(
       "address-connect-rate", \.limits.addressConnectsPerSecondMax, .limits, in: Setting.rates,
-      help: "Connections that are opened from one address in a second."),
+      help: "Rate limit for new connections from one address, per second."),
     .number(
       "address-message-rate", \.limits.addressMessagesPerSecondMax, .limits, in: Setting.rates,
-      help: "Messages from one address in a second, over all connections."),
+      help: "Rate limit for messages from one address, per second, over all connections."),
     .bytes(
       "address-byte-rate", \.limits.addressBytesPerSecondMax, .limits, in: Setting.byteRates,
-      help: "Bytes of messages from one address in a second."),
+      help:
+        "Rate limit for the bytes of messages from one address, per second, over all "
+        + "connections."),
     .number(
       "address-request-rate", \.limits.addressRequestsPerSecondMax, .limits, in: Setting.rates,
-      help: "HTTP requests from one address in a second."),
+      help: "Rate limit for HTTP requests from one address, per second."),
     .number(
       "signs-rate", \.limits.signsPerSecondMax, .limits, in: 1...10_000,
-      help: "Signs of life (typing, receipts, flags, subscribing) of a connection in a second."),
+      help:
+        "Rate limit for signs of life (typing, receipts, flags, subscribing) of one "
+        + "connection, per second."),
     .number(
       "grants-max", \.limits.grantsMax, .limits, in: 1...1_000,
-      help: "Further tokens of one connection."),
+      help: "Maximum number of additional tokens of one connection."),
     .bytes(
       "name-size-max", \.limits.nameBytesMax, .limits, in: 16...4_096,
-      help: "A person's name."),
+      help: "Maximum size of a person's name."),
     .bytes(
       "title-size-max", \.limits.titleBytesMax, .limits, in: 16...65_536,
-      help: "A note's title."),
+      help: "Maximum size of a note's title."),
     .bytes(
       "document-id-size-max", \.limits.documentIDBytesMax, .limits, in: 32...1_024,
-      help: "A document's id."),
+      help: "Maximum size of a document's id."),
     .bytes(
       "room-name-size-max", \.limits.roomBytesMax, .limits, in: 32...1_024,
-      help: "A room's name."),
+      help: "Maximum size of a room's name."),
     .bytes(
       "key-size-max", \.limits.keyBytesMax, .limits, in: 16...4_096,
-      help: "A publication's key, a sender's name, a flag's reason."),
+      help: "Maximum size of a publication's key, a sender's name, and a flag's reason."),
     .number(
       "selections-max", \.limits.selectionsMax, .limits, in: 1...1_000,
-      help: "Selections of one client in one document."),
+      help: "Maximum number of selections of one client in one document."),
     .number(
       "page-max", \.limits.pageMax, .limits, in: 1...10_000,
-      help: "Publications of one page of a room's history, or of one batch."),
+      help: "Maximum number of publications in one page of a room's history, or in one batch."),
     .number(
       "present-max", \.limits.presentMax, .limits, in: 1...100_000,
-      help: "People present in one room."),
+      help:
+        "Maximum number of people present in one room; further ones can subscribe without "
+        + "presence."),
     .number(
       "presence-list-max", \.presenceListMax, .limits, in: 1...10_000,
-      help: "People following a note up to which all are listed; beyond it, clients get a count, "
-        + "and the names of as many who acted last."),
+      help:
+        "Number of people following a note up to which all are listed; beyond it, clients get "
+        + "a count, and the names of this many who were active last."),
     .duration(
       "presence-lease", \.presenceLease, .limits, in: .seconds(1)...(.seconds(86_400)),
-      help: "Who sends nothing for so long is not shown as present any more."),
+      help: "Time after which a person who sends nothing is no longer shown as present."),
     .duration(
       "typing-time", \.typingTime, .limits, in: .milliseconds(500)...(.seconds(600)),
-      help: "Typing that is not renewed ends after so long."),
+      help: "Time after which a typing sign expires unless it is renewed."),
     .number(
       "operation-components-max", \.limits.operationComponentsMax, .limits, in: 3...10_000_000,
-      help: "Components of one operation, each a run of kept, inserted or deleted text."),
+      help:
+        "Maximum number of components of one operation; a component retains, inserts or "
+        + "deletes a run of text."),
     .number(
       "history-components-max", \.historyComponentsMax, .limits, in: 3...10_000_000,
-      help: "Components of all changes that one change is rebased over; beyond, its author's "
-        + "client rebases it."),
+      help:
+        "Maximum number of components in all changes that the server rebases one change over; "
+        + "beyond it, the author's client rebases the change."),
     .number(
       "document-length-max", \.documentScalarsMax, .documents, "CHARACTERS",
       in: 1...100_000_000,
-      help: "Unicode scalars in one document; an edit beyond is refused."),
+      help: "Maximum length of a document, in Unicode scalars; an edit beyond it is rejected."),
     .number(
       "room-history-max", \.roomHistoryMax, .rooms, in: 0...1_000_000,
-      help: "Newest publications that a room remembers; 0 remembers none."),
+      help: "Number of newest publications that a room stores; 0 stores none."),
     .duration(
       "room-history-age-max", \.roomHistoryAgeMax, .rooms,
       in: .zero...(.seconds(100 * 366 * 86_400)),
-      help: "Publications older than this are forgotten, however few they are."),
+      help: "Age at which a room's publications expire, regardless of their number."),
     .list(
       "room-history", \.roomHistories, .rooms, "RULE",
       expected: "rules such as chat-*=500/24h",
-      help: "Another memory for the rooms of a pattern, as PATTERN=NUMBER/TIME; a * at its end "
-        + "matches anything. Repeat for more; the first that matches a room applies.",
+      help:
+        "History limits for rooms that match a pattern, instead of the two above, as "
+        + "PATTERN=NUMBER/TIME; a * at the end of the pattern matches anything. Repeat for "
+        + "more; the first match applies.",
       isValid: { RoomHistoryRule($0) != nil }),
     .bytes(
       "publication-size-max", \.publicationBytesMax, .rooms, in: 1...(4 << 20),
-      help: "Data of one publication."),
+      help: "Maximum size of a publication's data."),
     .duration(
       "presence-grace", \.presenceGrace, .rooms, in: .zero...(.seconds(3600)),
-      help: "Time for which people whose connection broke stay shown in a room."),
+      help: "Time for which people stay shown in a room after a connection loss."),
     .flag(
       "block-both-ways", \.blocksBothWays, .rooms,
-      help: "Hide blockers from the people they block, too."),
+      help:
+        "Apply each block in both directions: the blocked person does not receive from the "
+        + "blocker either."),
     .duration(
       "last-online-interval", \.lastOnlineInterval, .rooms, in: .seconds(1)...(.seconds(3600)),
-      help: "Interval at which connected people are recorded; a killed server loses at most so "
-        + "much."),
+      help:
+        "Interval at which the server stores that connected people are online; a killed "
+        + "server loses at most this much."),
     .hook(
       "webhook-url", \.webhookURL, .webhooks,
-      help: "An app's backend, called with what happens to notes and rooms."),
+      help: "URL of an app's backend that receives the events of notes and rooms."),
     .text(
       "webhook-secret-file", \.webhookSecretFile, .webhooks, "FILE",
-      help: "File of secrets that all calls are signed with, one on each line, the newest first; "
-        + "read again when it changes."),
+      help:
+        "File with the secrets that sign all calls, one on each line, the newest first. "
+        + "Reloaded when it changes."),
     .list(
       "webhook-events", \.webhookEvents, .webhooks, "EVENT",
       expected: "some of " + WebhookEvent.allCases.map(\.rawValue).joined(separator: ", "),
-      help: "What the backend is called with: "
+      help: "Events sent to webhook-url: "
         + WebhookEvent.allCases.map(\.rawValue).joined(separator: ", ") + ".",
       isValid: { WebhookEvent(rawValue: $0) != nil }),
     .duration(
       "webhook-change-interval", \.webhookChangeInterval, .webhooks,
       in: .zero...(.seconds(86_400)),
-      help: "note.changed comes at most once in this time for each note; 0 for each commit."),
+      help:
+        "Minimum interval between note.changed events of one note; 0 sends one for each "
+        + "commit."),
     .number(
       "webhook-batch-max", \.webhookBatchMax, .webhooks, in: 1...10_000,
-      help: "Events in one call."),
+      help: "Maximum number of events in one call."),
     .bytes(
       "webhook-batch-size-max", \.webhookBatchBytesMax, .webhooks, in: 1024...(64 << 20),
-      help: "Data in one call of several events."),
+      help: "Maximum size of the data in one call of several events."),
     .duration(
       "webhook-batch-delay", \.webhookBatchDelay, .webhooks, in: .zero...(.seconds(3600)),
-      help: "An event waits for others to join its call for this long."),
+      help: "Time that an event waits for others, to be sent in one call."),
     .hook(
       "push-url", \.pushURL, .webhooks,
-      help: "Called once for each follower of a room who is offline, when something is published "
+      help:
+        "URL called once for each offline follower of a room, when something is published "
         + "with push."),
     .hook(
       "room-events-url", \.roomEventsURL, .webhooks,
-      help: "Called when a room gets its first subscriber and loses its last."),
+      help: "URL called when a room gets its first subscriber and when it loses its last."),
     .duration(
       "webhook-timeout", \.webhookTimeout, .webhooks, in: .milliseconds(100)...(.seconds(300)),
-      help: "How long a call to any of these services may take."),
+      help: "Timeout of a call to any of these services."),
     .duration(
       "webhook-retry-min", \.webhookRetryMin, .webhooks, in: .milliseconds(10)...(.seconds(3600)),
-      help: "The first pause after a call that failed; it doubles with each further one."),
+      help: "Delay before the first retry of a failed call; it doubles with each further retry."),
     .duration(
       "webhook-retry-max", \.webhookRetryMax, .webhooks, in: .milliseconds(10)...(.seconds(86_400)),
-      help: "The longest pause."),
+      help: "Maximum delay before a retry."),
     .duration(
       "webhook-give-up-age", \.webhookGiveUpAge, .webhooks,
       in: .zero...(.seconds(366 * 86_400)),
-      help: "Events older than this that a call has failed for become dead letters."),
+      help: "Age beyond which an event becomes a dead letter when its call fails."),
     .number(
       "webhook-queue-max", \.webhookQueueMax, .webhooks, in: 1...10_000_000,
-      help: "Events that wait for a service; beyond, the oldest become dead letters."),
+      help:
+        "Maximum number of events that wait for one service; beyond it, the oldest become "
+        + "dead letters."),
     .number(
       "webhook-dead-letters-max", \.webhookDeadLettersMax, .webhooks, in: 0...1_000_000,
-      help: "Dead letters that are kept; beyond, the oldest are forgotten."),
+      help: "Maximum number of stored dead letters; beyond it, the oldest are removed."),
     .duration(
       "drain-time", \.drainTime, .running, in: .zero...(.seconds(3600)),
-      help: "After SIGTERM, connections have this long to end in good order; what has not ended by "
-        + "then is ended by force."),
+      help:
+        "Timeout for an orderly shutdown after SIGTERM; connections that are still open are then "
+        + "closed by force."),
     .loops(
       "loops", \.loops, .running,
-      help: "Threads that serve connections, each with a part of them; more than one takes a "
-        + "store-url. auto is one for each core where there are four or more, up to 16; else 1."),
+      help:
+        "Number of threads that serve connections; more than one requires store-url. auto "
+        + "uses one for each core if there are four or more cores, up to 16, otherwise one."),
     .duration(
       "turn-time-max", \.turnTimeMax, .running, in: .zero...(.seconds(3600)),
-      help: "When one turn of the server's loop has taken so much processor time, which no message "
-        + "should ever do, the process ends and says where it was; 0 is no limit."),
+      help:
+        "Maximum processor time of one turn of the server's loop, which no message should "
+        + "reach; beyond it, the process logs where it was and exits. 0 disables the limit."),
     .choice(
       "log-level", \.logLevel, .running, "LEVEL",
       of: LogLevel.named.map { (word: $0.word, value: $0.level) },
-      help: "trace, debug, info, notice, warning or error.", word: \.word),
+      help:
+        "Lowest level of log lines that are written: trace, debug, info, notice, warning or "
+        + "error.", word: \.word),
     .choice(
       "log-format", \.logFormat, .running, "FORMAT",
       of: LogFormat.allCases.map { (word: $0.rawValue, value: $0) },
-      help: "text, for people, or json, one object a line.", word: \.rawValue),
+      help: "Format of log lines: text, for people, or json, one object a line.", word: \.rawValue),
     .choice(
       "metrics", \.metricsAudience, .running, "WHO",
       of: MetricsAudience.allCases.map { (word: $0.rawValue, value: $0) },
-      help: "Who is answered at /metrics: local (programs on this machine that come without a "
-        + "proxy), anyone or nobody.", word: \.rawValue),
+      help:
+        "Clients that /metrics answers: local (programs on this machine that connect without "
+        + "a proxy), anyone or nobody.", word: \.rawValue),
     .text(
       "echo-path", \.echoPath, .running, "PATH",
-      help: "For tests and load programs only: WebSocket messages to this path are answered with "
-        + "themselves, without a token."),
+      help:
+        "Path of a WebSocket endpoint that returns every message, without a token; only for "
+        + "tests and load programs."),
   ]
 
   /// Whether the flag of this name is followed by a value.

@@ -12,7 +12,7 @@ extension Configuration {
             + "--allow-open-network")
       }
       guard port == 0 || address.port != port || address.host != host else {
-        throw .conflict("api-listen and port name the same place; give api-listen another port")
+        throw .conflict("api-listen and port name the same address; give api-listen another port")
       }
     }
     guard (certificatePath == nil) == (certificateKeyPath == nil) else {
@@ -24,24 +24,24 @@ extension Configuration {
     try validateLoops()
     guard pingInterval < idleTimeout else {
       throw .conflict(
-        "idle-timeout (\(ValueText.text(idleTimeout))) has to be longer than ping-interval "
+        "idle-timeout (\(ValueText.text(idleTimeout))) must be longer than ping-interval "
           + "(\(ValueText.text(pingInterval))), or every quiet connection would be closed")
     }
     guard webhookRetryMin <= webhookRetryMax else {
       throw .conflict(
-        "webhook-retry-max (\(ValueText.text(webhookRetryMax))) has to be at least "
+        "webhook-retry-max (\(ValueText.text(webhookRetryMax))) must be at least "
           + "webhook-retry-min (\(ValueText.text(webhookRetryMin)))")
     }
     if let echoPath {
       guard echoPath.utf8.first == UInt8(ascii: "/"),
         !["/ws", "/socket", "/socket/"].contains(echoPath)
       else {
-        throw .conflict("echo-path (\(echoPath)) has to begin with / and be no path that is taken")
+        throw .conflict("echo-path (\(echoPath)) must begin with / and differ from existing paths")
       }
     }
     guard messageBytesMax <= queuedBytesMax else {
       throw .conflict(
-        "queue-size-max (\(ValueText.text(bytes: queuedBytesMax))) has to hold at least one message "
+        "queue-size-max (\(ValueText.text(bytes: queuedBytesMax))) must hold at least one message "
           + "of message-size-max (\(ValueText.text(bytes: messageBytesMax)))")
     }
   }

@@ -28,7 +28,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
     switch self {
     case .unknownSetting(let name, let place, let suggestion):
       let hint = suggestion.map { "; did you mean \($0)?" } ?? "; parley serve --help-all lists all"
-      return "\(place.prefix)\(name) is no setting\(hint)"
+      return "\(place.prefix)\(name) is not a setting\(hint)"
     case .missingValue(let flag, let placeholder):
       return "\(flag) expects a value: \(flag) \(placeholder)"
     case .unexpectedValue(let flag):
