@@ -1,6 +1,6 @@
 // The list of notes beside the text: opening, renaming, deleting and sharing from there.
 
-import { byId, icon, openMenu } from "../shell/dialogs.js";
+import { byId, icon, openMenu, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { untitled } from "./newnote.js";
 import { noteType, setUpFolders, showsRecent } from "./folderview.js";
@@ -13,6 +13,7 @@ import { pathOf, pathOfNew } from "../routes.js";
 import { mayManage } from "../account/rights.js";
 import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../session.js";
 import { setUpTags } from "./tagview.js";
+import { messageOf } from "../words.js";
 
 const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
 
@@ -261,7 +262,7 @@ export function setUpNotesList() {
   byId("notes-more").addEventListener("click", () => {
     const first = byId("notes").childElementCount;
     rowsMax += rowsStep;
-    if (folders.hasMore) void folders.fetchMore();
+    if (folders.hasMore) folders.fetchMore().catch((error) => toast(messageOf(error)));
     drawList();
     // The button may be gone: who came by keys goes on at the first new row.
     /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();
