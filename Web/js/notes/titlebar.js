@@ -1,12 +1,13 @@
 // The title above the text.
 
-import { byId } from "../shell/dialogs.js";
+import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { untitled } from "./newnote.js";
-import { renameNote } from "./noteactions.js";
+import { copyText, renameNote } from "./noteactions.js";
 import { oneLine } from "../oneline.js";
 import { page } from "../page.js";
 import { list } from "../session.js";
+import { messageOf } from "../words.js";
 
 export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
 
@@ -70,4 +71,8 @@ export function setUpTitle(goOn) {
   });
   addEventListener("resize", grow);
   list.on("changed", drawTitle);
+  list.on("refused", ({ title, error }) => {
+    const said = t("note.titleFailed", { reason: messageOf(error) });
+    toast(said, { label: t("notice.copyMine"), run: () => void copyText(title) });
+  });
 }
