@@ -2,6 +2,7 @@
 
 import { byId, icon, openMenu, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { untitled } from "./newnote.js";
 import { noteType, setUpFolders, showsRecent } from "./folderview.js";
 import { moveNoteByDialog, removeNote, renameNote, shareNote } from "./noteactions.js";
@@ -63,10 +64,14 @@ export function drawList() {
   drawnList = key;
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  const index = [...box.children].findIndex((item) => item.contains(focused));
   box.replaceChildren(...begun.map(newRow), ...shown.map(row));
   byId("notes-more").hidden = !isCut;
   if (focusedKey) {
-    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+    // Of a note that is gone, the next one has it.
+    const row = box.children[Math.min(index, box.childElementCount - 1)];
+    const same = box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`);
+    /** @type {HTMLElement | null | undefined} */ (same ?? row?.querySelector(".note-link"))?.focus();
   }
   byId("find-box").hidden = (list.notes?.length ?? 0) < 8 && filter === "";
   const empty = byId("notes-empty");
@@ -233,7 +238,8 @@ function renameField({ id, title }) {
     }
   };
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.isComposing) finish(true, true);
+    if (isOfComposition(event)) return;
+    if (event.key === "Enter") finish(true, true);
     else if (event.key === "Escape") finish(false, true);
     else return;
     event.preventDefault();

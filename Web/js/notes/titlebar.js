@@ -2,6 +2,7 @@
 
 import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { untitled } from "./newnote.js";
 import { copyText, renameNote } from "./noteactions.js";
 import { oneLine } from "../oneline.js";
@@ -54,8 +55,9 @@ export function keepTitle() {
 /** @param {() => void} goOn Called when the title is done with, and the text is next. */
 export function setUpTitle(goOn) {
   titleField.addEventListener("keydown", (event) => {
+    if (isOfComposition(event)) return;
     if (event.key === "Escape") titleField.value = titleNow();
-    else if (event.key !== "Enter" || event.isComposing) return;
+    else if (event.key !== "Enter") return;
     event.preventDefault();
     goOn();
   });
