@@ -224,8 +224,13 @@ def test_another_persons_address_in_a_tab_with_words_that_wait(guarded, person):
 def test_signing_in_with_a_password(users, person):
     note = users.create("With a password")
     ada = person("Somebody")
-    ada.page.goto("/")
     dialog = ada.page.get_by_role("dialog")
+    # A server that cannot say how people sign in is not taken for one that knows tokens alone.
+    ada.page.route("**/api/user/ways", lambda route: route.fulfill(status=503, json={"code": "busy"}))
+    ada.page.goto("/")
+    expect(dialog.get_by_role("alert")).to_contain_text("The server is busy.")
+    ada.page.unroute_all()
+    ada.page.reload()
     expect(dialog.get_by_label("E-mail")).to_be_focused()
     ada.picture("sign-in-password")
     dialog.get_by_label("E-mail").fill("ada@example.org")
@@ -446,6 +451,33 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     expect(dialog.get_by_role("radio", name="Read", exact=True)).to_be_checked()
     expect(dialog.get_by_role("radio", name="Read and write")).to_be_hidden()
     bo.picture("sharing-reading-only")
+
+
+def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
+    first, second = guarded.create("First"), guarded.create("Second")
+    ada = person("Somebody").open(first, f"#token={token()}")
+    held = []
+    ada.page.route(f"**/api/notes/{first}/share", lambda route: held.append(route))
+    sharing = ada.page.get_by_role("button", name="Share", exact=True)
+    sharing.click()
+    ada.page.get_by_role("button", name="Make a link").click()
+    wait_until(lambda: ada.page.evaluate("true") and len(held) == 2)
+    ada.press("Escape")
+    ada.page.locator(f"[data-note='{second}'] .note-link").click()
+    ada.wait_for_status("saved")
+    with ada.page.expect_response(re.compile(f"{second}/share")):
+        sharing.click()
+    # The server has made it: it stands among those of its own note.
+    for route in held:
+        with ada.page.expect_response(re.compile(f"{first}/share")):
+            route.continue_()
+    make = ada.page.get_by_role("button", name="Make a link")
+    make.click()
+    link = ada.page.locator("#sharing-link")
+    expect(link).to_have_value(re.compile("/s/"))
+    expect(ada.page.locator("#sharing-list .deleted-row")).to_have_count(1)
+    opened = guarded.request("POST", "/api/links/open", {"key": link.input_value().split("/")[-1]})
+    assert opened["note"] == second
 
 
 def test_the_servers_messages_for_developers_stay_out_of_sight(guarded, person):

@@ -69,6 +69,31 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     wait_until(lambda: ann.page.evaluate("true") and asked)
 
 
+def test_a_page_of_deleted_notes_is_fetched_once(server, person):
+    ann = person("Ann")
+    ann.page.goto("/")
+    held = []
+    ann.page.route(re.compile("/api/deleted[?]"), lambda route: held.append(route))
+
+    def answer(route, name, **more):
+        entry = {"id": name, "title": name, "deletedAt": 1, "deletedBy": "", "removedAt": 2}
+        route.fulfill(json={"notes": [entry], **more})
+
+    for count in (1, 2):
+        ann.page.get_by_role("button", name="More for all notes").click()
+        ann.page.get_by_role("menuitem", name="Deleted notes").click()
+        wait_until(lambda: ann.page.evaluate("true") and len(held) == count)
+    for route in held:
+        answer(route, "first", next="1")
+    rows = ann.page.locator("#deleted-list .deleted-row")
+    expect(ann.page.locator("#deleted")).to_be_visible()
+    ann.page.evaluate("() => [0, 1].forEach(() => document.getElementById('deleted-more').click())")
+    wait_until(lambda: ann.page.evaluate("true") and len(held) > 2)
+    for route in held[2:]:
+        answer(route, "second")
+    expect(rows.locator(".note-title")).to_have_text(["first", "second"])
+
+
 def test_notes_leave_as_files(server, person):
     first, second = server.create("First / one"), server.create("Second")
     server.put_text(first, "# One\n")

@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import PHONE
+from conftest import PHONE, token, wait_until
 from playwright.sync_api import expect
 from test_notes import titles
 from test_palette import violations
@@ -78,6 +78,55 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(titles(ann)).to_have_text(["Untitled note"])
     # Without the server the folders are those of the list that is kept.
     expect(page.locator("#folders .folder-count").first).to_be_visible()
+
+
+def test_a_late_answer_closes_no_other_notes_dialog(server, person):
+    first, second = make(server, "First"), make(server, "Second")
+    ann = person("Ann")
+    ann.page.goto("/")
+    held = []
+    ann.page.route(f"**/api/notes/{first}", lambda route: held.append(route))
+    field = ann.page.get_by_role("combobox", name="Folder")
+
+    def begin(note, title, path):
+        ann.page.locator(f"[data-note='{note}']").hover()
+        ann.page.get_by_role("button", name=f"More for “{title}”").click()
+        ann.page.get_by_role("menuitem", name="Move to a folder").click()
+        field.fill(path)
+
+    begin(first, "First", "team")
+    ann.press("Enter")
+    wait_until(lambda: ann.page.evaluate("true") and held)
+    ann.press("Escape")
+    begin(second, "Second", "board")
+    held.pop().continue_()
+    expect(ann.page.locator("#toast")).to_contain_text("“First” is now in team.")
+    expect(field).to_have_value("board")
+    ann.press("Enter")
+    expect(ann.page.locator("#move")).to_be_hidden()
+    # Nobody sees what is said in a dialog that is closed.
+    begin(first, "First", "board")
+    ann.press("Enter")
+    wait_until(lambda: ann.page.evaluate("true") and held)
+    ann.press("Escape")
+    held.pop().fulfill(status=403, json={"code": "notAllowed"})
+    expect(ann.page.locator("#toast")).to_contain_text("The note was not moved.")
+
+
+def test_folders_stay_closed_for_who_signs_in_later(guarded, person):
+    make(guarded, "Minutes", "team/minutes")
+    ada = person("Somebody")
+    ada.page.goto(f"/#token={token()}")
+    minutes = folder(ada.page, "minutes")
+    expect(minutes).to_be_visible()
+    ada.page.locator("#folders .folder-toggle").click()
+    expect(minutes).to_be_hidden()
+    ada.page.evaluate("sessionStorage.clear()")
+    ada.page.reload()
+    expect(ada.page.locator("#line-sign-in")).to_be_visible()
+    ada.page.evaluate("(hash) => { location.hash = hash }", f"#token={token()}")
+    expect(folder(ada.page, "team")).to_be_visible()
+    expect(minutes).to_be_hidden()
 
 
 def test_folders_on_a_phone_and_from_right_to_left(server, person):

@@ -58,6 +58,17 @@ class Line:
         client.on_message(send)
 
 
+def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
+    page = person("Somebody").page
+    link = invite(users)
+    page.route(re.compile("/passwords[^/]*[.]js$"), lambda route: route.abort())
+    page.goto(f"/{link}")
+    expect(page.locator("#toast")).to_have_text("Reload the page and try again.")
+    page.unroute_all()
+    page.reload()
+    expect(page.get_by_role("dialog")).to_contain_text("You are invited")
+
+
 def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     bea = person("Somebody")
     page = bea.page

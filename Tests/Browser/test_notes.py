@@ -155,6 +155,35 @@ def test_by_keyboard_alone(server, person):
     wait_until(lambda: ann.text() == "in the text")
 
 
+def test_keys_keep_their_place_in_the_list(server, person):
+    for title in ("Three", "Two", "One"):
+        server.create(title)
+    ann = person("Ann")
+    ann.page.goto("/")
+    expect(titles(ann)).to_have_text(["One", "Two", "Three"])
+    # Keys with which a word is composed end neither the title nor what is typed; Safari's last one looks like this.
+    ann.press("Alt+l", "F2")
+    field = ann.page.get_by_label("New title")
+    field.fill("Ein")
+    for key in ({"key": "Escape", "isComposing": True}, {"key": "Enter", "keyCode": 229}):
+        field.dispatch_event("keydown", {**key, "bubbles": True, "cancelable": True})
+        expect(field).to_have_value("Ein")
+    ann.press("Enter")
+    expect(titles(ann)).to_have_text(["Ein", "Two", "Three"])
+    # What a menu opened gives the focus back to its button.
+    more = ann.page.get_by_role("button", name="More for “Ein”")
+    more.focus()
+    ann.press("Enter", "End", "Enter")
+    expect(ann.page.get_by_role("dialog")).to_be_visible()
+    ann.press("Escape")
+    expect(more).to_be_focused()
+    # After a deletion it goes on at the next note.
+    ann.press("Alt+l", "Delete")
+    ann.page.get_by_role("button", name="Delete note").click()
+    expect(titles(ann)).to_have_text(["Two", "Three"])
+    expect(ann.page.locator("#notes .note-link").first).to_be_focused()
+
+
 def test_a_list_goes_on_where_the_browser_is_slow(server, person):
     ann = person("Ann")
     # A clock that runs so fast that no slice of the parser's time suffices for a line.

@@ -317,3 +317,47 @@ test("a word that is being composed is waited for", () => {
   assert.equal(count, 1);
   assert.equal(early.text("n-1"), "漢");
 });
+
+test("a title waits for a server that has no time, and one that is refused then is told of", async (context) => {
+  const pass = stopTime(context);
+  const line = Object.assign(new Emitter(), { subscribe: () => {} });
+  const storage = new FakeStorage();
+  const list = new NoteList(/** @type {any} */ (line), { drawer: drawerOn(storage) });
+  /** @type {any[]} */
+  const refused = [];
+  list.on("refused", ({ id, title, error }) => refused.push([id, title, error.status]));
+  /** @type {(() => Response)[]} */
+  const answers = [];
+  globalThis.fetch = /** @type {any} */ (async () => answers.shift()?.() ?? Promise.reject(new TypeError("no network")));
+  const refusal = (/** @type {string} */ code, /** @type {number} */ status) => () => new Response(JSON.stringify({ code }), { status });
+  const cut = () => new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError("the line ended")) }));
+  answers.push(cut);
+  assert.equal(await list.rename("n-1", "Plans"), false);
+  answers.push(refusal("busy", 503));
+  assert.equal(await list.rename("n-1", "Plan"), false);
+  assert.equal(list.titleOf("n-1"), "Plan");
+  assert.equal(storage.items.size, 1);
+  answers.push(refusal("tooFast", 429));
+  pass(5_000);
+  for (let step = 0; step < 9; step += 1) await turn();
+  assert.deepEqual([list.titleOf("n-1"), refused], ["Plan", []]);
+  answers.push(refusal("notAllowed", 403));
+  pass(5_000);
+  for (let step = 0; step < 9; step += 1) await turn();
+  assert.deepEqual(refused, [["n-1", "Plan", 403]]);
+  assert.equal(list.wantedTitleOf("n-1"), undefined);
+  assert.equal(storage.items.size, 0);
+});
+
+test("a note whose answer is cut off is asked for again", async () => {
+  const line = Object.assign(new Emitter(), { subscribe: () => {} });
+  const storage = new FakeStorage();
+  const list = new NoteList(/** @type {any} */ (line));
+  globalThis.fetch = /** @type {any} */ (async () =>
+    new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError("the line ended")) })));
+  const newNotes = new NewNotes({ list, connection: /** @type {any} */ (line), drawer: drawerOn(storage) });
+  const newNote = newNotes.begin();
+  for (let step = 0; step < 9; step += 1) await turn();
+  assert.equal(newNote.problem?.isFinal, false);
+  newNotes.forget(newNote);
+});

@@ -93,3 +93,61 @@ for (const { name, path, make } of lists) {
     assert.equal(asked.length, 7);
   });
 }
+
+test("the pages of a folder outlast a server that is away, and are fetched when it is back", async (context) => {
+  const pass = stopTime(context);
+  const asked = server();
+  const long = Object.assign(new Emitter(), { notes: [], isCut: false });
+  const folders = new Folders(/** @type {any} */ (long));
+  folders.choose("team");
+  assert.equal(asked.length, 0);
+  // The list of the copy was whole; the server's is not.
+  long.isCut = true;
+  long.emit("fetched", undefined);
+  await asked[0]?.answer(body);
+  assert.equal(asked[1]?.path, "/api/notes?folder=team&limit=100");
+  await asked[1]?.fail();
+  pass(1_000);
+  await asked[2]?.answer(body);
+  await asked[3]?.answer({ notes: [{ id: "n-1" }], next: "1" });
+  assert.deepEqual([folders.notes.length, folders.hasMore], [1, true]);
+  const failure = assert.rejects(folders.fetchMore(), { status: 0 });
+  await asked[4]?.fail();
+  await failure;
+  assert.equal(folders.hasMore, true);
+  void folders.refresh();
+  await asked[5]?.answer(body);
+  await asked[6]?.fail();
+  assert.deepEqual([folders.notes.length, folders.hasMore], [1, true]);
+  // What follows former pages does not follow new ones.
+  void folders.fetchMore();
+  pass(1_000);
+  await asked[8]?.answer(body);
+  await asked[9]?.answer({ notes: [{ id: "n-2" }], next: "2" });
+  await asked[7]?.answer({ notes: [{ id: "n-3" }] });
+  assert.deepEqual(folders.notes.map(({ id }) => id), ["n-2"]);
+  folders.choose("other");
+  await asked[10]?.fail();
+  assert.equal(asked[11]?.path, "/api/folders?limit=5000");
+});
+
+test("a tag whose notes cannot be fetched is chosen no longer", async () => {
+  const asked = server();
+  const tags = new Tags(/** @type {any} */ (line()), /** @type {any} */ (line()));
+  /** @type {unknown[]} */
+  const failures = [];
+  tags.on("failed", (error) => failures.push(error));
+  tags.choose("plan");
+  await asked[0]?.fail();
+  assert.equal(tags.chosen, undefined);
+  assert.deepEqual(tags.filtered([{ id: "n-1" }]), [{ id: "n-1" }]);
+  assert.equal(failures.length, 1);
+  tags.choose("plan");
+  await asked[1]?.answer({ notes: [{ id: "n-1" }] });
+  void tags.refresh();
+  await asked[2]?.answer(body);
+  await asked[3]?.fail();
+  // Known before: it stays.
+  assert.deepEqual([tags.chosen, tags.filtered([{ id: "n-1" }, { id: "n-2" }])], ["plan", [{ id: "n-1" }]]);
+  assert.equal(failures.length, 1);
+});

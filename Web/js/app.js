@@ -3,7 +3,7 @@
 import { fragmentOf } from "./account/access.js";
 import { offer } from "./search/commands.js";
 import { commentHere, leaveComments, mayCommentHere } from "./comments/commenting.js";
-import { announce, byId, openMenu } from "./shell/dialogs.js";
+import { announce, byId, openMenu, toast } from "./shell/dialogs.js";
 import { allPending } from "./client/identity.js";
 import { importFiles, setUpImportDrop } from "./exchange/importdrop.js";
 import { saveCopies, setUpCopies } from "./offline/keepingcopies.js";
@@ -43,6 +43,19 @@ import { drawCount, scheduleCount } from "./editing/wordcount.js";
 /** @type {(() => void)[]} To the note that is shown. */
 let subscriptions = [];
 
+/** @param {string} invitation Stands in the address until it can be taken: a page that is loaded anew has it still. */
+async function takeInvitation(invitation) {
+  try {
+    const { join } = await loadPart(() => import("./account/passwords.js"));
+    if (fragmentOf(location.hash).invite !== invitation) return;
+    history.replaceState(null, "", location.pathname);
+    join(invitation);
+  } catch (error) {
+    console.error(error);
+    toast(t("page.failed"));
+  }
+}
+
 /** Shows what the address names. */
 function show() {
   // Before the field is another note's.
@@ -52,8 +65,7 @@ function show() {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
   } else if (invite) {
-    history.replaceState(null, "", location.pathname);
-    void loadPart(() => import("./account/passwords.js")).then(({ join }) => join(invite));
+    void takeInvitation(invite);
   } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
     // Another link, put into the address of this tab: with other rights, everything starts anew.
     location.reload();

@@ -49,13 +49,10 @@ export const takeTokens = async (keep) => tokenFrom(await request("/api/user/pro
 /**
  * How people sign in here, beside with a token.
  *
- * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>}
+ * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>} Fails where the server does not
+ *   say.
  */
 export async function waysToSignIn() {
-  try {
-    const { password, provider } = await request("/api/user/ways");
-    return { password: password === true, provider };
-  } catch {
-    return { password: false };
-  }
+  const { password, provider } = await request("/api/user/ways");
+  return { password: password === true, provider };
 }

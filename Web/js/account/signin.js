@@ -75,7 +75,7 @@ async function renewToken({ isFirst = false } = {}) {
   }
 }
 
-/** Why the identity provider has not let the person in, until they have seen it. */
+/** Why the identity provider has not let the person in, or cannot be offered, until they have seen it. */
 let providerProblem = "";
 
 /** Takes the tokens of who has come back from the identity provider, or what to say in their place. */
@@ -235,7 +235,14 @@ export async function askForToken() {
   byId("sign-in-text").textContent = trouble?.text ?? "";
   const problem = byId("sign-in-problem");
   const atProvider = /** @type {HTMLAnchorElement} */ (byId("sign-in-provider"));
-  const ways = await waysToSignIn();
+  /** @type {{password: boolean, provider?: {name: string, address: string}}} */
+  let ways = { password: false };
+  try {
+    ways = await waysToSignIn();
+  } catch (error) {
+    // A token can be given all the same; that there may be other ways is not kept from anybody.
+    providerProblem ||= messageOf(error);
+  }
   // Meanwhile another dialog may have opened, or the person may be in.
   if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
   let isByToken = false;

@@ -16,6 +16,10 @@ export class RequestError extends Error {
   }
 }
 
+/** @param {unknown} error @returns {error is RequestError} Whether it may be gone a moment later. */
+export const isPassing = (error) =>
+  error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
+
 /** @type {() => string | undefined} */
 let tokenNow = () => undefined;
 
@@ -42,6 +46,7 @@ export async function request(path, method = "GET", body, signal, key) {
   if (body) headers["Content-Type"] = isFile ? "application/octet-stream" : "application/json";
   /** @type {Response} */
   let response;
+  let text = "";
   try {
     response = await fetch(at(path), {
       method,
@@ -50,11 +55,12 @@ export async function request(path, method = "GET", body, signal, key) {
       cache: "no-store",
       signal,
     });
+    // The line may end in the middle of the answer, too.
+    text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new RequestError(0);
   }
-  const text = await response.text();
   /** @type {any} */
   let answer;
   try {

@@ -1,13 +1,9 @@
 // Fetching anew what the server has, whenever it says that it has changed.
 
-import { RequestError } from "./http.js";
+import { isPassing } from "./http.js";
 
 /** What has failed is tried again after so long, and then given up until the next call; milliseconds. */
 const pauses = [1_000, 4_000, 16_000];
-
-/** @param {unknown} error Whether it may be gone a moment later. */
-const isPassing = (error) =>
-  error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 /** One fetch at a time: calls while it is under way are served by one more after it, also if it fails. */
 export class Refresher {

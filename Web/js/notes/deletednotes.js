@@ -15,6 +15,9 @@ const day = dateFormat({ dateStyle: "medium" });
 /** Notes that are shown at first, and how many more at a time. */
 const pageSize = 50;
 
+/** Of several that are asked for while the server is slow, the last one opens. */
+let calls = 0;
+
 /**
  * Shows them until the person closes the dialog.
  *
@@ -22,6 +25,8 @@ const pageSize = 50;
  */
 export async function showDeletedNotes({ undelete }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("deleted"));
+  calls += 1;
+  const call = calls;
   const rows = byId("deleted-list");
   const more = /** @type {HTMLButtonElement} */ (byId("deleted-more"));
   /** @type {string | undefined} */
@@ -34,9 +39,19 @@ export async function showDeletedNotes({ undelete }) {
   }
 
   async function fetchMore() {
+    more.disabled = true;
+    try {
+      await addPage();
+    } finally {
+      more.disabled = false;
+    }
+  }
+
+  async function addPage() {
     const place = next === undefined ? "" : `&after=${encodeURIComponent(next)}`;
     /** @type {{notes: DeletedEntry[], next?: string}} */
     const answer = await request(`/api/deleted?limit=${pageSize}${place}`);
+    if (call !== calls) return;
     rows.append(...answer.notes.map(row));
     next = answer.next;
     more.hidden = next === undefined;
@@ -100,5 +115,5 @@ export async function showDeletedNotes({ undelete }) {
   rows.replaceChildren();
   more.onclick = () => void fetchMore().catch((error) => toast(messageOf(error)));
   await fetchMore();
-  await openDialog(dialog);
+  if (call === calls) await openDialog(dialog);
 }

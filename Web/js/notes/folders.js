@@ -121,7 +121,8 @@ export class Folders extends Emitter {
     if (folder === this.#chosen) return;
     this.#chosen = folder;
     this.#pages = undefined;
-    if (folder !== undefined && this.#list.isCut) void this.fetchMore();
+    // Should it fail, it is asked for again with the folders.
+    if (folder !== undefined && this.#list.isCut) this.fetchMore().catch(() => this.refresh());
     this.emit("changed", undefined);
   }
 
@@ -138,23 +139,24 @@ export class Folders extends Emitter {
     return this.#pages?.next !== undefined;
   }
 
-  /** Fetches the next page of the folder that is chosen. */
-  async fetchMore() {
+  /** Fetches the next page of the folder that is chosen; fails where it cannot be fetched, and what is here stays. */
+  fetchMore() {
+    return this.#fetchPage(this.#pages?.folder === this.#chosen ? this.#pages : undefined);
+  }
+
+  /** @param {{notes: NoteEntry[], next?: string} | undefined} before The pages before it; it is the first without. */
+  async #fetchPage(before) {
     const folder = this.#chosen;
     if (folder === undefined) return;
-    const before = this.#pages?.folder === folder ? this.#pages : undefined;
     const place = before?.next === undefined ? "" : `&after=${encodeURIComponent(before.next)}`;
-    try {
-      /** @type {{notes: NoteEntry[], next?: string}} */
-      const { notes, next } = await request(
-        `/api/notes?folder=${encodeURIComponent(folder)}&limit=${pageSize}${place}`,
-      );
-      if (this.#chosen !== folder) return;
-      this.#pages = { folder, notes: [...(before?.notes ?? []), ...notes], next };
-      this.emit("changed", undefined);
-    } catch {
-      // What is here stays; the button is there still.
-    }
+    /** @type {{notes: NoteEntry[], next?: string}} */
+    const { notes, next } = await request(
+      `/api/notes?folder=${encodeURIComponent(folder)}&limit=${pageSize}${place}`,
+    );
+    // Others may be there by now: of another folder, or anew.
+    if (this.#chosen !== folder || (before && this.#pages !== before)) return;
+    this.#pages = { folder, notes: [...(before?.notes ?? []), ...notes], next };
+    this.emit("changed", undefined);
   }
 
   /** Asks which folders there are. */
@@ -166,12 +168,9 @@ export class Folders extends Emitter {
     const { folders, granted } = await request(`/api/folders?limit=${foldersMax}`);
     this.#entries = folders;
     this.#granted = granted ?? [];
-    // Notes may have come into the folder, or gone from it: its pages begin anew.
-    if (this.#pages) {
-      this.#pages = undefined;
-      await this.fetchMore();
-    }
     this.emit("changed", undefined);
+    // Notes may have come into the folder, or gone from it: its pages begin anew.
+    if (this.#pages || (this.#chosen !== undefined && this.#list.isCut)) await this.#fetchPage(undefined);
   }
 
   /**

@@ -19,7 +19,7 @@ const closedPrefix = "parley.closed-folders.";
 export const noteType = "application/x-parley-note";
 
 const { compare } = new Intl.Collator(locale, { numeric: true });
-/** @type {Set<string> | undefined} Folders whose own are hidden. */
+/** @type {{owner: string, folders: Set<string>} | undefined} Folders whose own are hidden. */
 let closed;
 let isRecent = false;
 let drawn = "";
@@ -28,13 +28,16 @@ let drawn = "";
 export const showsRecent = () => isRecent;
 
 function closedNow() {
-  if (closed) return closed;
+  const owner = ownerNow();
+  // Somebody may have signed in since.
+  if (closed?.owner === owner) return closed.folders;
+  closed = { owner, folders: new Set() };
   try {
-    closed = new Set(JSON.parse(localStorage.getItem(closedPrefix + ownerNow()) ?? "[]"));
+    closed.folders = new Set(JSON.parse(localStorage.getItem(closedPrefix + owner) ?? "[]"));
   } catch {
-    closed = new Set();
+    // Nothing that this version has kept.
   }
-  return closed;
+  return closed.folders;
 }
 
 /** @param {string} path @param {boolean} isClosed */

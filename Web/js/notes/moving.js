@@ -1,6 +1,6 @@
 // The dialog by which a note is moved: to a folder that is there, or to a new one.
 
-import { byId, openDialog } from "../shell/dialogs.js";
+import { byId, openDialog, toast } from "../shell/dialogs.js";
 import { RequestError } from "../client/http.js";
 import { t } from "../shell/language.js";
 import { folders } from "../session.js";
@@ -32,22 +32,35 @@ export async function askForFolder({ title, folder }, move) {
       }),
   );
   const form = /** @type {HTMLFormElement} */ (dialog.querySelector("form"));
-  form.onsubmit = async (event) => {
+  yes.disabled = false;
+  form.onsubmit = submit;
+
+  /** Whether the dialog is still open for this note: the answer may come after it was closed, or for another. */
+  const isHere = () => dialog.open && form.onsubmit === submit;
+
+  /** @param {Event} event */
+  async function submit(event) {
     event.preventDefault();
     yes.disabled = true;
     problem.textContent = "";
     try {
       // One letter has one form, whatever keyboard it comes from.
       await move(field.value.normalize("NFC").trim());
-      dialog.close();
+      if (isHere()) dialog.close();
     } catch (error) {
       const isUnfit = error instanceof RequestError && (error.status === 400 || error.status === 413);
-      problem.textContent = isUnfit ? t("folder.unfit") : t("folder.moveFailed", { reason: messageOf(error) });
+      const words = isUnfit ? t("folder.unfit") : t("folder.moveFailed", { reason: messageOf(error) });
+      if (!isHere()) {
+        toast(words);
+        return;
+      }
+      problem.textContent = words;
       field.focus();
     } finally {
-      yes.disabled = false;
+      if (isHere()) yes.disabled = false;
     }
-  };
+  }
+
   const isOver = openDialog(dialog);
   field.select();
   await isOver;

@@ -170,14 +170,16 @@ export async function copyText(text = page.current?.text ?? early.text(page.plac
 
 /** Gives up the edits that the server refused. */
 export async function discard() {
+  const note = page.current;
   const isSure = await confirm({
     title: t("discard.title"),
     text: t("discard.text"),
     yes: t("discard.yes"),
   });
-  if (!isSure || !page.current) return;
+  // The browser's own button may have gone to another note meanwhile: of that one nothing was asked.
+  if (!isSure || !note || note !== page.current) return;
   page.editor?.destroy();
   page.editor = undefined;
-  page.current.discardUnconfirmed();
+  note.discardUnconfirmed();
   drawCount();
 }

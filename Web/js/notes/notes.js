@@ -1,15 +1,17 @@
 // The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
 
 import { Emitter } from "../emitter.js";
-import { RequestError, request } from "../client/http.js";
+import { isPassing, request } from "../client/http.js";
 import { locale, t } from "../shell/language.js";
 import { Refresher } from "../client/refresher.js";
 
 /**
  * @typedef {import("../client/connection.js").Connection} Connection
+ * @typedef {import("../client/http.js").RequestError} RequestError
  * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
  *   may?: string[], folder?: string}} NoteEntry What this person may do with it, if the server said so, and where it
  *   is, if in a folder.
+ * @typedef {{id: string, title: string, error: unknown}} Refused
  */
 
 /** The room whose `resourceUpdate` says that the list changed. */
@@ -18,13 +20,16 @@ const room = "notes";
 /** Of a title in the drawer that waits for the server. */
 const titlePrefix = "title.";
 
+/** A title that the server has no time for is sent again after so long; milliseconds. */
+const sendAgainAfter = 5_000;
+
 /** Where it is kept that somebody may not make notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
 /**
- * fetched: the list as the server has it.
+ * fetched: the list as the server has it. refused: a title that had waited is not set.
  *
- * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], mayCreate: boolean}}>}
+ * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], mayCreate: boolean}, refused: Refused}>}
  */
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
@@ -36,6 +41,8 @@ export class NoteList extends Emitter {
   #refresher = new Refresher(() => this.#fetch());
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
+  /** @type {any} */
+  #sendAgain;
   /** @type {boolean | undefined} As the server says. */
   #mayCreate;
   #storage;
@@ -187,7 +194,7 @@ export class NoteList extends Emitter {
   /**
    * @param {string} id
    * @param {string} title
-   * @returns {Promise<boolean>} False if the server cannot be reached: then the title waits for it.
+   * @returns {Promise<boolean>} False if the server cannot be reached, or has no time: then the title waits for it.
    */
   async rename(id, title) {
     this.#wanted.set(id, title);
@@ -196,7 +203,10 @@ export class NoteList extends Emitter {
     try {
       await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { title });
     } catch (error) {
-      if (error instanceof RequestError && error.status === 0) return false;
+      if (isPassing(error)) {
+        this.#waitForServer(error);
+        return false;
+      }
       this.#settle(id, title);
       throw error;
     }
@@ -207,9 +217,20 @@ export class NoteList extends Emitter {
 
   async #renameAsWanted() {
     for (const [id, title] of this.#wanted) {
-      // Refused now, for the note is gone or rights are others: the list says what holds.
-      await this.rename(id, title).catch(() => {});
+      try {
+        await this.rename(id, title);
+      } catch (error) {
+        // Refused now, for the note is gone or rights are others.
+        this.emit("refused", { id, title, error });
+      }
     }
+  }
+
+  /** @param {RequestError} error Without a line, its return is waited for. */
+  #waitForServer({ status }) {
+    if (status === 0) return;
+    clearTimeout(this.#sendAgain);
+    this.#sendAgain = setTimeout(() => void this.#renameAsWanted(), sendAgainAfter);
   }
 
   /** @param {string} id @param {string} title Not one that was wanted since. */

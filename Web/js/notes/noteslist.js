@@ -1,7 +1,8 @@
 // The list of notes beside the text: opening, renaming, deleting and sharing from there.
 
-import { byId, icon, openMenu } from "../shell/dialogs.js";
+import { byId, icon, openMenu, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { untitled } from "./newnote.js";
 import { noteType, setUpFolders, showsRecent } from "./folderview.js";
 import { moveNoteByDialog, removeNote, renameNote, shareNote } from "./noteactions.js";
@@ -13,6 +14,7 @@ import { pathOf, pathOfNew } from "../routes.js";
 import { mayManage } from "../account/rights.js";
 import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../session.js";
 import { setUpTags } from "./tagview.js";
+import { messageOf } from "../words.js";
 
 const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
 
@@ -62,10 +64,14 @@ export function drawList() {
   drawnList = key;
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   const focusedKey = box.contains(focused) ? focused?.dataset.key : undefined;
+  const index = [...box.children].findIndex((item) => item.contains(focused));
   box.replaceChildren(...begun.map(newRow), ...shown.map(row));
   byId("notes-more").hidden = !isCut;
   if (focusedKey) {
-    /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
+    // Of a note that is gone, the next one has it.
+    const row = box.children[Math.min(index, box.childElementCount - 1)];
+    const same = box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`);
+    /** @type {HTMLElement | null | undefined} */ (same ?? row?.querySelector(".note-link"))?.focus();
   }
   byId("find-box").hidden = (list.notes?.length ?? 0) < 8 && filter === "";
   const empty = byId("notes-empty");
@@ -232,7 +238,8 @@ function renameField({ id, title }) {
     }
   };
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.isComposing) finish(true, true);
+    if (isOfComposition(event)) return;
+    if (event.key === "Enter") finish(true, true);
     else if (event.key === "Escape") finish(false, true);
     else return;
     event.preventDefault();
@@ -261,7 +268,7 @@ export function setUpNotesList() {
   byId("notes-more").addEventListener("click", () => {
     const first = byId("notes").childElementCount;
     rowsMax += rowsStep;
-    if (folders.hasMore) void folders.fetchMore();
+    if (folders.hasMore) folders.fetchMore().catch((error) => toast(messageOf(error)));
     drawList();
     // The button may be gone: who came by keys goes on at the first new row.
     /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();

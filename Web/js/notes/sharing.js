@@ -47,6 +47,12 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     byId("sharing-problem").textContent = text;
   }
 
+  /** @param {string} text Where the person sees it, also if the dialog is closed or another note's by now. */
+  function sayFailed(text) {
+    if (isHere() && dialog.open) say(text);
+    else toast(text);
+  }
+
   /** @param {{access: string, expiresAt: number}} made */
   function wordsOf({ access, expiresAt }) {
     const time = dayAndTime.format(expiresAt);
@@ -54,14 +60,21 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     return access === "write" ? t("sharing.writes", { time }) : t("sharing.reads", { time });
   }
 
+  /** Whether the dialog is still this note's: another's may be open when an answer comes. */
+  const isHere = () => form.onsubmit === submit;
+  let draws = 0;
+
   async function drawLinks() {
+    draws += 1;
+    const draw = draws;
     try {
       /** @type {{links: ListedLink[]}} */
       const { links } = await request(path);
+      if (!isHere() || draw !== draws) return;
       byId("sharing-list").replaceChildren(...links.map(row));
       byId("sharing-made").hidden = links.length === 0;
     } catch (error) {
-      say(t("sharing.listFailed", { reason: messageOf(error) }));
+      if (isHere()) say(t("sharing.listFailed", { reason: messageOf(error) }));
     }
   }
 
@@ -92,10 +105,10 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     item.append(button("trash", t("sharing.withdrawOne", { link: label }), async () => {
       try {
         await request(`${path}/${encodeURIComponent(made.id)}`, "DELETE");
-        byId("sharing-result").hidden = true;
+        if (isHere()) byId("sharing-result").hidden = true;
         toast(t("sharing.oneWithdrawn"));
       } catch (error) {
-        say(t("sharing.withdrawFailed", { reason: messageOf(error) }));
+        sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
       }
       await drawLinks();
     }));
@@ -132,6 +145,7 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     try {
       /** @type {SharedLink} */
       const made = await request(path, "POST", { access: fields.get("access"), expiresIn });
+      if (!isHere()) return;
       link.value = new URL(at(made.path), location.href).href;
       byId("sharing-link-label").textContent = wordsOf(made);
       byId("sharing-result").hidden = false;
@@ -139,9 +153,9 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
       announce(t("sharing.made", { link: byId("sharing-link-label").textContent ?? "" }));
       await drawLinks();
     } catch (error) {
-      say(t("sharing.makeFailed", { reason: messageOf(error) }));
+      sayFailed(t("sharing.makeFailed", { reason: messageOf(error) }));
     } finally {
-      make.disabled = false;
+      if (isHere()) make.disabled = false;
     }
   }
 
@@ -155,18 +169,22 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     if (!isSure) return;
     try {
       await request(path, "DELETE");
-      byId("sharing-result").hidden = true;
+      if (isHere()) byId("sharing-result").hidden = true;
       toast(t("sharing.withdrawn"));
       await drawLinks();
     } catch (error) {
-      say(t("sharing.withdrawFailed", { reason: messageOf(error) }));
+      sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
     }
   }
 
-  form.onsubmit = (event) => {
+  /** @param {Event} event */
+  function submit(event) {
     event.preventDefault();
     void makeLink();
-  };
+  }
+
+  form.onsubmit = submit;
+  make.disabled = false;
   byId("sharing-copy-address").onclick = () => void copyField("sharing-address");
   byId("sharing-copy-link").onclick = () => void copyField("sharing-link");
   byId("sharing-withdraw").onclick = () => void withdraw();

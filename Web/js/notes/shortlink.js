@@ -4,7 +4,7 @@
 
 import { fragmentOf } from "../account/access.js";
 import { at, within } from "../base.js";
-import { RequestError, request } from "../client/http.js";
+import { RequestError, isPassing, request } from "../client/http.js";
 
 /** A token that opens nothing: in place of that of a link that has ended, or that the server could not open. */
 const ended = "ended";
@@ -33,8 +33,7 @@ async function opened(key, pause) {
     try {
       return await request("/api/links/open", "POST", { key });
     } catch (error) {
-      const isPassing = error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
-      if (!isPassing || tries === triesMax) throw error;
+      if (!isPassing(error) || tries === triesMax) throw error;
     }
     await pause(tries * 1_000);
   }

@@ -10,7 +10,11 @@ const resource = "tags";
 /** Notes of a tag, at most. */
 const notesMax = 1_000;
 
-/** @extends {Emitter<{changed: void}>} */
+/**
+ * failed: the notes of the tag that was chosen cannot be fetched, and so it is chosen no longer.
+ *
+ * @extends {Emitter<{changed: void, failed: unknown}>}
+ */
 export class Tags extends Emitter {
   /** @type {{tag: string, notes: number}[]} Those of the most notes first. */
   all = [];
@@ -63,8 +67,12 @@ export class Tags extends Emitter {
       if (tag !== this.#chosen) return;
       this.#ids = new Set(notes.map(({ id }) => id));
       this.emit("changed", undefined);
-    } catch {
-      // What is shown stays.
+    } catch (error) {
+      // What is shown stays; but no list is shown as if it were empty.
+      if (tag !== this.#chosen || this.#ids) return;
+      this.#chosen = undefined;
+      this.emit("changed", undefined);
+      this.emit("failed", error);
     }
   }
 

@@ -1,8 +1,9 @@
 // Tags above the list of notes, as buttons of which one may be pressed: then the list shows the notes that have it.
 
-import { byId } from "../shell/dialogs.js";
+import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { tags } from "../session.js";
+import { messageOf } from "../words.js";
 
 /** Tags that are shown before somebody asks for more. */
 const shownMax = 8;
@@ -53,5 +54,6 @@ export function setUpTags() {
     drawTags();
   });
   tags.on("changed", drawTags);
+  tags.on("failed", (error) => toast(messageOf(error)));
   drawTags();
 }

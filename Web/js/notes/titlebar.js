@@ -1,12 +1,14 @@
 // The title above the text.
 
-import { byId } from "../shell/dialogs.js";
+import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { untitled } from "./newnote.js";
-import { renameNote } from "./noteactions.js";
+import { copyText, renameNote } from "./noteactions.js";
 import { oneLine } from "../oneline.js";
 import { page } from "../page.js";
 import { list } from "../session.js";
+import { messageOf } from "../words.js";
 
 export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
 
@@ -53,8 +55,9 @@ export function keepTitle() {
 /** @param {() => void} goOn Called when the title is done with, and the text is next. */
 export function setUpTitle(goOn) {
   titleField.addEventListener("keydown", (event) => {
+    if (isOfComposition(event)) return;
     if (event.key === "Escape") titleField.value = titleNow();
-    else if (event.key !== "Enter" || event.isComposing) return;
+    else if (event.key !== "Enter") return;
     event.preventDefault();
     goOn();
   });
@@ -70,4 +73,8 @@ export function setUpTitle(goOn) {
   });
   addEventListener("resize", grow);
   list.on("changed", drawTitle);
+  list.on("refused", ({ title, error }) => {
+    const said = t("note.titleFailed", { reason: messageOf(error) });
+    toast(said, { label: t("notice.copyMine"), run: () => void copyText(title) });
+  });
 }

@@ -1,6 +1,6 @@
 // This person, as others see them.
 
-import { byId, openDialog } from "../shell/dialogs.js";
+import { byId, openDialog, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
@@ -99,16 +99,26 @@ async function editProfile() {
   tellProfile();
 }
 
+/** @param {() => Promise<void>} show Fails where the part cannot be fetched. */
+async function openPart(show) {
+  try {
+    await show();
+  } catch (error) {
+    console.error(error);
+    toast(t("page.failed"));
+  }
+}
+
 /** Makes the button with this person's name work. */
 export function setUpMe() {
   byId("me").addEventListener("click", () => void editProfile());
   byId("change-password").addEventListener("click", () => {
     /** @type {HTMLDialogElement} */ (byId("profile")).close();
-    void loadPart(() => import("../account/passwords.js")).then(({ changePassword }) => changePassword());
+    void openPart(async () => (await loadPart(() => import("../account/passwords.js"))).changePassword());
   });
   byId("show-devices").addEventListener("click", () => {
     /** @type {HTMLDialogElement} */ (byId("profile")).close();
-    void loadPart(() => import("../account/devices.js")).then(({ showDevices }) => showDevices());
+    void openPart(async () => (await loadPart(() => import("../account/devices.js"))).showDevices());
   });
   // Another tab has changed them.
   addEventListener("storage", ({ key }) => {

@@ -10,6 +10,7 @@ import { t } from "../shell/language.js";
 import { when } from "../notes/notes.js";
 import { go, pathOf } from "../routes.js";
 import { list } from "../session.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { showPlace } from "../editing/textplace.js";
 import { messageOf } from "../words.js";
 
@@ -202,7 +203,7 @@ function makePalette() {
 
   field.addEventListener("input", look);
   field.addEventListener("keydown", (event) => {
-    if (event.isComposing) return;
+    if (isOfComposition(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && shown.length) choose((chosen + step + shown.length) % shown.length);
     else if (event.key === "Enter") {

@@ -3,7 +3,7 @@
 import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { loadPart } from "../parts.js";
-import { isApple } from "../shell/shortcuts.js";
+import { isApple, isOfComposition } from "../shell/shortcuts.js";
 
 /**
  * @param {string} [words] To begin with.
@@ -32,7 +32,7 @@ export function setUpSearching() {
   byId("search").addEventListener("click", () => void openSearch());
   const find = /** @type {HTMLInputElement} */ (byId("find"));
   find.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing) return;
+    if (event.key !== "Enter" || isOfComposition(event)) return;
     event.preventDefault();
     void openSearch(find.value);
   });

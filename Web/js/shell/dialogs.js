@@ -28,10 +28,11 @@ export function icon(name) {
  * Asks before something that cannot be undone, or that everybody will see.
  *
  * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
- * @returns {Promise<boolean>}
+ * @returns {Promise<boolean>} False, too, where another question waits for its answer, which would count for both.
  */
 export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = true }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
+  if (dialog.open) return Promise.resolve(false);
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
   byId("confirm-yes").textContent = yes;
@@ -86,6 +87,8 @@ export function openMenu(button, items) {
       entry.append(icon(item.icon ?? "check"), item.label);
       entry.addEventListener("click", () => {
         close();
+        // Where focus returns to from what opens now.
+        button.focus();
         item.run();
       });
       return entry;

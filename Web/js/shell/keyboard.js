@@ -11,7 +11,7 @@ import { goToPast, leavePast } from "../history/past.js";
 import { closePeople } from "../people/peoplebar.js";
 import { go, home } from "../routes.js";
 import { openSearch } from "../search/searching.js";
-import { isApple, isHelpKey, isSearchKey, shortcutOf } from "./shortcuts.js";
+import { isApple, isHelpKey, isOfComposition, isSearchKey, shortcutOf } from "./shortcuts.js";
 import { focusText } from "../editing/textplace.js";
 
 /** Control is held as well where Option alone types characters. */
@@ -86,7 +86,7 @@ export function setUpKeyboard() {
     }
   }
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !byId("people-panel").hidden) {
+    if (event.key === "Escape" && !isOfComposition(event) && !byId("people-panel").hidden) {
       closePeople();
       byId("people").focus();
       return;

@@ -37,6 +37,13 @@ export function shortcutOf(event, isMac) {
 }
 
 /**
+ * Whether a key belongs to a word that is being composed. Safari says of the key that ends it that none is.
+ *
+ * @param {Pick<KeyboardEvent, "isComposing" | "keyCode">} event A `keydown`.
+ */
+export const isOfComposition = ({ isComposing, keyCode }) => isComposing || keyCode === 229;
+
+/**
  * Whether a key asks for the search: Control and K, on a Mac Command and K.
  *
  * @param {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "isComposing">} event
