@@ -155,9 +155,16 @@ struct DeliveryScheduleTests {
     answer(.accepted, now: 600)
     #expect(schedule.next(now: 600) == .settle(told: events(1...1), givenUp: [], .tooOld))
     schedule.settled(true, now: 600)
-    send(events(2...2), now: 600)
+    send(events(2...2), now: 600, limit: 1)
     answer(.faulted, now: 600, timeOfDay: 60_000)
     #expect(schedule.next(now: 600) == .settle(told: [], givenUp: events(2...2), .tooOld))
+    schedule.settled(true, now: 600)
+    send(events(3...3), now: 1_600, limit: 1)
+    answer(.accepted, now: 1_600)
+    _ = schedule.next(now: 1_600)
+    schedule.settled(true, now: 1_600)
+    // As many as were sent at once have been sent one by one.
+    send(events(4...6), now: 1_600)
   }
 
   @Test("what was told is not told again because the disk does not take it")

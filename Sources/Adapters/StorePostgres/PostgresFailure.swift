@@ -114,7 +114,7 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
   public var description: String {
     switch self {
     case .malformedAddress:
-      "store-url expects an address such as postgres://user@host:5432/name; what came is none"
+      "store-url expects an address such as postgres://user@host:5432/name; the given one is not"
     case .unreachable(let address, let reason):
       "cannot open the store \(address): \(reason); see whether PostgreSQL runs there and lets this "
         + "user in"

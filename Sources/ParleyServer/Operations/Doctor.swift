@@ -135,7 +135,7 @@ package struct Doctor {
       } else if days < 14 {
         note(.warning, "tls", "the certificate expires at \(expiry): renew it, then send SIGHUP")
       } else {
-        note(.fine, "tls", "certificate and key belong together, good for \(days) days")
+        note(.fine, "tls", "certificate and key match; the certificate expires in \(days) days")
       }
     } catch {
       note(.problem, "tls", "\(error)")

@@ -89,8 +89,8 @@ package struct DeliverySchedule: Sendable {
   private var hasNews = false
   /// Calls that failed since the last one that did not.
   private var failures = 0
-  /// Whether to send one event by itself, so that one with a fault does not stop those before it.
-  private var sendsOne = false
+  /// The number of events that are sent one by one, since one of them has a fault.
+  private var singles = 0
 
   /// Makes a schedule for a queue that is empty as far as is known.
   package init(_ settings: Settings) { self.settings = settings }
@@ -160,23 +160,23 @@ package struct DeliverySchedule: Sendable {
     guard case .sending(let events) = state else { return }
     switch answer {
     case .accepted:
-      succeed()
+      succeed(events)
       state = .unsettled(Settlement(told: events, pauseEnd: now), from: now)
     case .unwanted:
-      succeed()
+      succeed(events)
       state = .unsettled(
         Settlement(givenUp: events, reason: .unwanted, pauseEnd: now), from: now)
     case .faulted:
       // Which one has the fault is seen when each is sent by itself: until then none is too old.
+      singles = max(singles, events.count)
       fail(events.count == 1 ? events : [], nil, now, timeOfDay, chance)
-      sendsOne = true
     case .failed(let retryAfterSeconds): fail(events, retryAfterSeconds, now, timeOfDay, chance)
     }
   }
 
-  private mutating func succeed() {
+  private mutating func succeed(_ events: [OutboxEvent]) {
     failures = 0
-    sendsOne = false
+    singles = max(0, singles - events.count)
   }
 
   private mutating func fail(
@@ -191,6 +191,7 @@ package struct DeliverySchedule: Sendable {
         Self.pause(after: failures, settings, chance: chance),
         min(asked.overflow ? .max : asked.partialValue, Self.retryAfterMax))
     let tooOld = events.filter { timeOfDay - $0.time >= settings.ageMax }
+    singles = max(0, singles - tooOld.count)
     state =
       tooOld.isEmpty
       ? .pausing(until: end)
@@ -247,6 +248,6 @@ package struct DeliverySchedule: Sendable {
     hasNews = false
     dueAt = nil
     state = .taking
-    return .take(limit: sendsOne ? 1 : settings.eventsMax)
+    return .take(limit: singles > 0 ? 1 : settings.eventsMax)
   }
 }

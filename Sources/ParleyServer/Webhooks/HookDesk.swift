@@ -31,6 +31,14 @@ struct HookDesk {
   /// Events drafted for the publication whose followers were found.
   private var drafts: [OutboxDraft] = []
   private var crowdedOut = 0
+  /// What the store is done with, once it says so.
+  private var settling: [OutboxTarget: Settling] = [:]
+
+  private struct Settling {
+    let told: [OutboxEvent]
+    let givenUp: [OutboxEvent]
+    let reason: DeadLetter.Reason
+  }
 
   /// Works on a thread of its own until the inbox is stopped. It does nothing before it is told how
   /// the queues stand.
@@ -121,7 +129,7 @@ struct HookDesk {
     case .settled(let target, let reply):
       let isDone = reply == .done
       if isDone, target == .followers { drafts = [] }
-      if !isDone { note("the store cannot be written", target) }
+      if isDone { countSettled(target) } else { note("the store cannot be written", target) }
       schedules[target]?.settled(isDone, now: now)
     case .resolved(let drafts):
       self.drafts = drafts ?? []
@@ -154,25 +162,29 @@ struct HookDesk {
         ) { [inbox] in inbox.put(.taken(target, $0)) }
       case .send(let events): send(events, to: target)
       case .settle(let told, let givenUp, let reason):
-        if target != .followers {
-          inbox.count { metrics in
-            metrics.count(told, as: "told")
-            metrics.count(givenUp, as: reason.word)
-          }
-        }
-        if !givenUp.isEmpty {
-          log.write(
-            .error, "events given up",
-            [
-              ("target", target.word), ("events", "\(givenUp.count)"),
-              ("reason", reason.word),
-            ])
-        }
+        settling[target] = Settling(told: told, givenUp: givenUp, reason: reason)
         store.submit(
           .settle(told: told, givenUp: givenUp, reason, now: clock.now, adding: drafts(for: target))
         ) { [inbox] in inbox.put(.settled(target, $0)) }
       }
     }
+  }
+
+  private mutating func countSettled(_ target: OutboxTarget) {
+    guard let settled = settling.removeValue(forKey: target) else { return }
+    if target != .followers {
+      inbox.count { metrics in
+        metrics.count(settled.told, as: "told")
+        metrics.count(settled.givenUp, as: settled.reason.word)
+      }
+    }
+    guard !settled.givenUp.isEmpty else { return }
+    log.write(
+      .error, "events given up",
+      [
+        ("target", target.word), ("events", "\(settled.givenUp.count)"),
+        ("reason", settled.reason.word),
+      ])
   }
 
   private func drafts(for target: OutboxTarget) -> [OutboxDraft] {
