@@ -206,7 +206,8 @@ def rows(store_megabytes):
             ],
             "Processor time of the store for a change, without sockets; a text as long as its history. The newest "
             "text is read eight times on the way from one length to the next, and the slowest counts: it is folded "
-            "from the last snapshot, and the next is due when the text has doubled.",
+            "from the last snapshot, and the next is due when the text has doubled. A change takes longer to fold "
+            "the longer the text is, most likely because the caches hold less of it: each is at a random place.",
         ),
         "store": Row(
             "Backup and check of a store", "MB", megabytes, store.run,
