@@ -198,8 +198,8 @@ struct FolderTests {
 
   @Test(
     "a change that is being committed when its author loses the note is answered, and nothing behind it",
-    arguments: [false, true])
-  func changeUnderWay(isRefused: Bool) throws {
+    arguments: [false, true], [false, true])
+  func changeUnderWay(isRefused: Bool, isInOneCommit: Bool) throws {
     try user("mover", "document:*=all")
     try user("old", "folder:a=read,write,presence")
     try make("n", in: "a")
@@ -224,13 +224,13 @@ struct FolderTests {
       "PATCH", "/api/notes/n", headers: ["authorization": "Bearer mover"], #"{"folder":"b"}"#)
     _ = rig.endTurn()
     change("mine", by: old)
+    if isInOneCommit { change("theirs", by: other) }
     _ = rig.endTurn()
     while rig.answer(moving) == nil {
       try #require(rig.stored.count > 1)
       rig.storeWorks(on: 1)
     }
-    // Behind it, and in another commit.
-    change("theirs", by: other)
+    if !isInOneCommit { change("theirs", by: other) }
     _ = rig.endTurn()
     #expect(rig.pushes(old).isEmpty)
     rig.storeWorks { request in
