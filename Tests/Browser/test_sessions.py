@@ -57,6 +57,8 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     devices.get_by_role("button", name="Sign out Chrome on Linux").click()
     expect(rows).to_have_count(1)
     expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+    # It is said inside of the dialog, which covers all else.
+    expect(devices.locator("#toast")).to_have_text("The device was signed out.")
     devices.get_by_role("button", name="Done").click()
     # Its connection is closed; the text stays on its screen.
     # In other words if it was being opened anew at that moment.
