@@ -57,6 +57,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     devices.get_by_role("button", name="Sign out Chrome on Linux").click()
     expect(rows).to_have_count(1)
     expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+    expect(devices.get_by_role("button", name="Done")).to_be_focused()
     # It is said inside of the dialog, which covers all else.
     expect(devices.locator("#toast")).to_have_text("The device was signed out.")
     devices.get_by_role("button", name="Done").click()
@@ -115,6 +116,7 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     ada.picture("sharing-links")
     links.filter(has_text="Reads, until").get_by_role("button", name=re.compile("^Withdraw the link")).click()
     expect(links).to_have_count(1)
+    expect(links.get_by_role("button", name=re.compile("^Withdraw the link"))).to_be_focused()
     dialog.get_by_role("button", name="Done").click()
     expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link no longer works.")
     cy.type("still ")
