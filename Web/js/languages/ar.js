@@ -94,6 +94,7 @@ export default {
   "tag.label": "الوسوم",
   "tag.more": "وسوم أكثر",
   "tag.fewer": "وسوم أقل",
+  "tag.cut": "لا تظهر في القائمة كل الملاحظات التي تحمل هذا الوسم. ابحث عن {words} للعثور على غيرها.",
 
   // Files that become notes.
 

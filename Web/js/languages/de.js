@@ -94,6 +94,7 @@ export default {
   "tag.label": "Schlagwörter",
   "tag.more": "Mehr Schlagwörter",
   "tag.fewer": "Weniger Schlagwörter",
+  "tag.cut": "Nicht alle Notizen mit diesem Schlagwort stehen in der Liste. Suchen Sie nach {words}, um andere zu finden.",
 
   // Files that become notes.
 

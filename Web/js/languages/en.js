@@ -94,6 +94,7 @@ export default {
   "tag.label": "Tags",
   "tag.more": "More tags",
   "tag.fewer": "Fewer tags",
+  "tag.cut": "Not all notes with this tag are listed. Search for {words} to find others.",
 
   // Files that become notes.
 

@@ -94,6 +94,7 @@ export default {
   "tag.label": "Etiquetas",
   "tag.more": "Más etiquetas",
   "tag.fewer": "Menos etiquetas",
+  "tag.cut": "No todas las notas con esta etiqueta están en la lista. Busque {words} para encontrar otras.",
 
   // Files that become notes.
 

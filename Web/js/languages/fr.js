@@ -94,6 +94,7 @@ export default {
   "tag.label": "Étiquettes",
   "tag.more": "Plus d’étiquettes",
   "tag.fewer": "Moins d’étiquettes",
+  "tag.cut": "Toutes les notes portant cette étiquette ne sont pas dans la liste. Recherchez {words} pour en trouver d’autres.",
 
   // Files that become notes.
 

@@ -94,6 +94,7 @@ export default {
   "tag.label": "タグ",
   "tag.more": "タグをさらに表示",
   "tag.fewer": "タグを減らす",
+  "tag.cut": "このタグの付いたノートの一部は一覧にありません。ほかのノートは {words} で検索してください。",
 
   // Files that become notes.
 
