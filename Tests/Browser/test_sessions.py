@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import PHONE
+from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 from test_access import PASSWORD, follow, share, users  # noqa: F401
 from test_palette import violations
@@ -125,3 +125,26 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     late = person("Late")
     late.page.goto(reading)
     expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()
+
+
+def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F811
+    ada = person("Ada")
+    held = []
+    ada.page.route("**/api/user/login", lambda route: held.append(route))
+    ada.page.goto("/")
+    dialog = ada.page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("ada@example.org")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    ada.press("Enter")
+    wait_until(lambda: ada.page.evaluate("true") and held)
+    dialog.get_by_role("button", name="Not now").click()
+    with ada.page.expect_response("**/api/user/logout") as ended:
+        held[0].continue_()
+    assert ended.value.ok
+    assert ada.page.evaluate("sessionStorage.getItem('parley.access')") is None
+    ada.page.unroute_all()
+    ada.page.locator("#line-sign-in").click()
+    dialog.get_by_label("Password").fill(PASSWORD)
+    ada.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(ada.page.locator("#me-name")).to_have_text("Ada L.")
