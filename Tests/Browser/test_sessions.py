@@ -125,6 +125,14 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     late = person("Late")
     late.page.goto(reading)
     expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()
+    # Nobody is told so of a link that the server could not be asked for.
+    early = person("Early")
+    early.page.route("**/api/links/open", lambda route: route.fulfill(status=503))
+    early.page.goto(writing)
+    expect(early.page.get_by_text("The link could not be opened.").first).to_be_visible()
+    early.page.unroute_all()
+    early.page.get_by_role("button", name="Try again").click()
+    early.wait_for_text("! still words")
 
 
 def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F811

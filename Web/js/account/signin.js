@@ -9,6 +9,7 @@ import { isKey, t } from "../shell/language.js";
 import { withLimit } from "../limit.js";
 import { logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "../notes/opennotes.js";
+import { unopened } from "../notes/shortlink.js";
 import { page } from "../page.js";
 import { problemText } from "../shell/problems.js";
 import { isToBeKept, leaveForProvider } from "./provider.js";
@@ -103,6 +104,14 @@ const badToken = t("access.badToken");
  */
 export function accessTrouble() {
   const { state, code } = connection.status;
+  if (access.token === unopened) {
+    return {
+      state: t("status.offline"),
+      title: t("access.linkUnopenedTitle"),
+      text: t("access.linkUnopenedText"),
+      button: { label: t("tryAgain"), run: () => location.reload() },
+    };
+  }
   if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
   const button = { label: t("signIn"), run: () => void askForToken() };
   if (access.isLink) {

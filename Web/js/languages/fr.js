@@ -403,6 +403,8 @@ export default {
   "access.linkEnded": "Lien expiré",
   "access.linkEndedTitle": "Ce lien ne fonctionne plus.",
   "access.linkEndedText": "Il a expiré ou a été retiré. Demandez-en un nouveau à qui vous l’a donné.",
+  "access.linkUnopenedTitle": "Le lien n’a pas pu être ouvert.",
+  "access.linkUnopenedText": "Le serveur était injoignable. Le lien fonctionne peut-être encore : réessayez.",
   "access.withoutLink": "Continuer sans le lien",
   "access.notSignedIn": "Non connecté",
   "access.notSignedInTitle": "Vous n’êtes pas connecté.",
