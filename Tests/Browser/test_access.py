@@ -453,6 +453,17 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     bo.picture("sharing-reading-only")
 
 
+def test_who_is_signed_out_by_a_server_that_comes_back_is_told_that_alone(guarded, person):
+    ada = person("Ada").open(guarded.create("Away"), f"#token={token()}")
+    guarded.kill()
+    away = ada.page.locator("[data-kind=offline]")
+    expect(away).to_be_visible()
+    (guarded.folder / "secret").write_bytes(SECRET[::-1])
+    guarded.start()
+    expect(ada.page.locator("[data-kind=connection]")).to_contain_text("Your token was not accepted.")
+    expect(away).to_have_count(0)
+
+
 def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     first, second = guarded.create("First"), guarded.create("Second")
     ada = person("Somebody").open(first, f"#token={token()}")

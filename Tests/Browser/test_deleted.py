@@ -55,6 +55,7 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     ann.page.get_by_role("button", name="Delete “<img src=x onerror=alert(1)>” permanently").click()
     ann.page.get_by_role("button", name="Delete permanently", exact=True).click()
     expect(rows).to_have_count(1)
+    expect(ann.page.get_by_role("button", name="Delete “Kept” permanently")).to_be_focused()
     ann.page.get_by_role("button", name="Restore “Kept”").click()
     ann.wait_for_text("the text")
     expect(titles(ann)).to_have_text(["Kept"])

@@ -169,5 +169,15 @@ def test_tags_filter_the_list(server, person):
     expect(chips.first).to_have_attribute("aria-pressed", "true")
     assert violations(ann) == []
     ann.picture("tags")
+    missing = page.locator("#notes-cut")
+    expect(missing).to_be_hidden()
     chips.first.click()
     expect(titles(ann)).to_have_count(3)
+    # Where the server names only some of the notes, the page says so.
+    named = {"notes": [{"id": one}], "more": True}
+    page.route("**/api/notes?tag=*", lambda route: route.fulfill(json=named))
+    chips.first.click()
+    expect(titles(ann)).to_have_text(["One"])
+    expect(missing).to_have_text("Not all notes with this tag are listed. Search for tag:plan to find others.")
+    chips.first.click()
+    expect(missing).to_be_hidden()

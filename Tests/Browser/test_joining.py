@@ -4,7 +4,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import PROGRAM, Server
+from conftest import PROGRAM, Server, wait_until
 from playwright.sync_api import expect
 
 PASSWORD = "correct horse é"
@@ -93,6 +93,16 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     bea.type("Mine")
     bea.wait_until_saved()
 
+    # Who does not wait for the answer hears of it all the same.
+    held = []
+    page.route("**/api/user/password", lambda route: held.append(route))
+    dialog = change_password(page, "wrong password", "a third battery")
+    wait_until(lambda: page.evaluate("true") and held)
+    bea.press("Escape")
+    expect(dialog).to_be_hidden()
+    held[0].continue_()
+    page.unroute("**/api/user/password")
+    expect(page.locator("#toast")).to_contain_text("password is wrong")
     dialog = change_password(page, "wrong password", "a third battery")
     expect(dialog.get_by_role("alert")).to_contain_text("password is wrong")
     bea.picture("changing-the-password")

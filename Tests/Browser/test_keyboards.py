@@ -82,3 +82,19 @@ def test_altgr_types(server, person):
     ann.press("Alt+e")
     ann.page.keyboard.type("!")
     wait_until(lambda: ann.text() == "one\ntwo!")
+
+
+def test_help_that_is_asked_for_twice_while_it_loads_opens_once(server, person):
+    ann = person("Ann")
+    # A browser that keeps the page asks for nothing.
+    ann.context.add_init_script("Object.defineProperty(navigator, 'serviceWorker', { get: () => undefined })")
+    ann.open(server.create("Help"))
+    held = []
+    ann.page.route(re.compile("/help[^/]*[.]js$"), lambda route: held.append(route))
+    ann.press("F1", "F1")
+    wait_until(lambda: ann.page.evaluate("true") and held)
+    held[0].continue_()
+    expect(ann.page.get_by_role("heading", name="Keyboard")).to_be_visible()
+    expect(ann.page.locator("dialog[open]")).to_have_count(1)
+    ann.press("Escape")
+    expect(ann.page.locator("dialog[open]")).to_have_count(0)

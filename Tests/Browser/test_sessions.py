@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import PHONE
+from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 from test_access import PASSWORD, follow, share, users  # noqa: F401
 from test_palette import violations
@@ -57,6 +57,9 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     devices.get_by_role("button", name="Sign out Chrome on Linux").click()
     expect(rows).to_have_count(1)
     expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
+    expect(devices.get_by_role("button", name="Done")).to_be_focused()
+    # It is said inside of the dialog, which covers all else.
+    expect(devices.locator("#toast")).to_have_text("The device was signed out.")
     devices.get_by_role("button", name="Done").click()
     # Its connection is closed; the text stays on its screen.
     # In other words if it was being opened anew at that moment.
@@ -113,6 +116,7 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     ada.picture("sharing-links")
     links.filter(has_text="Reads, until").get_by_role("button", name=re.compile("^Withdraw the link")).click()
     expect(links).to_have_count(1)
+    expect(links.get_by_role("button", name=re.compile("^Withdraw the link"))).to_be_focused()
     dialog.get_by_role("button", name="Done").click()
     expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link no longer works.")
     cy.type("still ")
@@ -121,3 +125,34 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     late = person("Late")
     late.page.goto(reading)
     expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()
+    # Nobody is told so of a link that the server could not be asked for.
+    early = person("Early")
+    early.page.route("**/api/links/open", lambda route: route.fulfill(status=503))
+    early.page.goto(writing)
+    expect(early.page.get_by_text("The link could not be opened.").first).to_be_visible()
+    early.page.unroute_all()
+    early.page.get_by_role("button", name="Try again").click()
+    early.wait_for_text("! still words")
+
+
+def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F811
+    ada = person("Ada")
+    held = []
+    ada.page.route("**/api/user/login", lambda route: held.append(route))
+    ada.page.goto("/")
+    dialog = ada.page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("ada@example.org")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    ada.press("Enter")
+    wait_until(lambda: ada.page.evaluate("true") and held)
+    dialog.get_by_role("button", name="Not now").click()
+    with ada.page.expect_response("**/api/user/logout") as ended:
+        held[0].continue_()
+    assert ended.value.ok
+    assert ada.page.evaluate("sessionStorage.getItem('parley.access')") is None
+    ada.page.unroute_all()
+    ada.page.locator("#line-sign-in").click()
+    dialog.get_by_label("Password").fill(PASSWORD)
+    ada.press("Enter")
+    expect(dialog).to_be_hidden()
+    expect(ada.page.locator("#me-name")).to_have_text("Ada L.")

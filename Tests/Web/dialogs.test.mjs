@@ -1,8 +1,8 @@
-// Questions before what cannot be undone.
+// Questions before what cannot be undone, and what is said in passing meanwhile.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { confirm } from "../../Web/js/shell/dialogs.js";
+import { confirm, openDialog } from "../../Web/js/shell/dialogs.js";
 
 const { document } = globalThis;
 after(() => (globalThis.document = document));
@@ -15,23 +15,50 @@ class Element extends EventTarget {
   open = false;
   showModal = () => void (this.open = true);
   querySelectorAll = () => [];
+  /** @type {Element | undefined} */
+  parentElement;
 
-  /** @param {string} value */
-  close(value) {
+  /** @param {Element} child */
+  append(child) {
+    child.parentElement = this;
+  }
+
+  /** @param {string} [value] */
+  close(value = "") {
     this.returnValue = value;
     this.open = false;
     this.dispatchEvent(new Event("close"));
   }
 }
 
-test("an answer counts for the question that was read, and for no other", async () => {
+/** A page of such elements, one of each name. */
+function pageOfElements() {
   /** @type {Map<string, Element>} */
   const elements = new Map();
   const byId = (/** @type {string} */ id) => {
     if (!elements.has(id)) elements.set(id, new Element());
     return /** @type {Element} */ (elements.get(id));
   };
-  globalThis.document = /** @type {any} */ ({ getElementById: byId });
+  globalThis.document = /** @type {any} */ ({ getElementById: byId, body: byId("body") });
+  return byId;
+}
+
+test("what is said in passing is said in the topmost dialog, for all else is covered", async () => {
+  const byId = pageOfElements();
+  const isAt = (/** @type {string} */ id) => ["toast", "live"].every((name) => byId(name).parentElement === byId(id));
+  void openDialog(/** @type {any} */ (byId("sharing")));
+  assert.ok(isAt("sharing"));
+  const answer = confirm({ title: "Withdraw?", text: "", yes: "Withdraw" });
+  assert.ok(isAt("confirm"));
+  byId("confirm").close("confirm");
+  await answer;
+  assert.ok(isAt("sharing"));
+  byId("sharing").close();
+  assert.ok(isAt("body"));
+});
+
+test("an answer counts for the question that was read, and for no other", async () => {
+  const byId = pageOfElements();
   const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });
   // Both waited for the server, as it may be when somebody goes on by keys.
   const second = confirm({ title: "Delete “Two”?", text: "", yes: "Delete" });

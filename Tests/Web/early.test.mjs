@@ -196,6 +196,29 @@ test("a title waits for the server, and holds against the list until then", asyn
   assert.equal(list.titleOf("n-1"), "New");
 });
 
+test("of titles that are given one after another, the newest wins, however slow the line is", async () => {
+  const line = Object.assign(new Emitter(), { subscribe: () => {} });
+  const list = new NoteList(/** @type {any} */ (line));
+  let stored = "Old";
+  /** @type {(() => void)[]} Those that the server has yet to do. */
+  const waiting = [];
+  globalThis.fetch = /** @type {any} */ ((/** @type {string} */ _path, /** @type {any} */ { body }) =>
+    new Promise((resolve) =>
+      waiting.push(() => {
+        stored = JSON.parse(body).title;
+        resolve(new Response("{}"));
+      })));
+  const renamings = ["One", "Two", "Three"].map((title) => list.rename("n-1", title));
+  // What came last is done first.
+  while (waiting.length > 0) {
+    waiting.pop()?.();
+    for (let step = 0; step < 9; step += 1) await turn();
+  }
+  assert.deepEqual(await Promise.all(renamings), [true, true, true]);
+  assert.equal(stored, "Three");
+  assert.equal(list.wantedTitleOf("n-1"), undefined);
+});
+
 /** What a text field is for `EarlyWords`. */
 class Field {
   value = "";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShortLink } from "../../Web/js/notes/shortlink.js";
+import { openShortLink, unopened } from "../../Web/js/notes/shortlink.js";
 
 /** @param {number[]} statuses Of the answers, one after another. */
 function server(...statuses) {
@@ -37,4 +37,12 @@ test("a tab that has opened a link asks nobody", async () => {
   const opened = await openShortLink(place, undefined, atOnce);
   assert.deepEqual(await openShortLink(place, opened, atOnce), opened);
   assert.equal(asked.count, 1);
+});
+
+test("a link of a server that cannot be asked has not ended: a reload asks again", async () => {
+  const asked = server(503, 502, 503, 200);
+  const link = await openShortLink(place, undefined, atOnce);
+  assert.deepEqual(link, { key: "key", token: unopened });
+  assert.deepEqual(await openShortLink(place, link, atOnce), { key: "key", token: "t" });
+  assert.equal(asked.count, 4);
 });

@@ -1,6 +1,7 @@
 // Where this person is signed in, in a dialog, and how they sign out there. A part that is fetched when it is needed.
 
 import { byId, openDialog, toast } from "../shell/dialogs.js";
+import { focusRowAt, placeOf } from "../shell/rowfocus.js";
 import { request } from "../client/http.js";
 import { t } from "../shell/language.js";
 import { when } from "../notes/notes.js";
@@ -45,6 +46,9 @@ export async function showDevices() {
    * @param {HTMLButtonElement} button
    */
   async function end(path, done, button) {
+    // A button that is disabled loses the focus.
+    const row = button.closest("li");
+    const place = row ? placeOf(rows, row) : rows.childElementCount;
     button.disabled = true;
     say("");
     try {
@@ -56,6 +60,7 @@ export async function showDevices() {
     } finally {
       button.disabled = false;
     }
+    focusRowAt(rows, place);
   }
 
   /** @param {Device} device */

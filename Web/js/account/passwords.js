@@ -79,15 +79,12 @@ function ask({ title, text, fields, yes, submit }) {
     event.preventDefault();
     confirm.disabled = true;
     problem.textContent = "";
-    try {
-      problem.textContent =
-        (await submit(Object.fromEntries(inputs.map((input) => [input.name, input.value])))) ?? "";
-    } catch (error) {
-      problem.textContent = messageOf(error);
-    } finally {
-      confirm.disabled = false;
-    }
-    if (!problem.textContent) dialog.close("confirm");
+    const wrong = await submit(Object.fromEntries(inputs.map((input) => [input.name, input.value]))).catch(messageOf);
+    confirm.disabled = false;
+    if (!wrong) dialog.close("confirm");
+    else if (dialog.open) problem.textContent = wrong;
+    // Closed meanwhile, by somebody who expects that it was done.
+    else toast(`${title} – ${wrong}`);
   };
   void openDialog(dialog).finally(() => dialog.remove());
 }

@@ -9,6 +9,7 @@ import { isKey, t } from "../shell/language.js";
 import { withLimit } from "../limit.js";
 import { logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "../notes/opennotes.js";
+import { unopened } from "../notes/shortlink.js";
 import { page } from "../page.js";
 import { problemText } from "../shell/problems.js";
 import { isToBeKept, leaveForProvider } from "./provider.js";
@@ -103,6 +104,14 @@ const badToken = t("access.badToken");
  */
 export function accessTrouble() {
   const { state, code } = connection.status;
+  if (access.token === unopened) {
+    return {
+      state: t("status.offline"),
+      title: t("access.linkUnopenedTitle"),
+      text: t("access.linkUnopenedText"),
+      button: { label: t("tryAgain"), run: () => location.reload() },
+    };
+  }
   if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
   const button = { label: t("signIn"), run: () => void askForToken() };
   if (access.isLink) {
@@ -268,7 +277,15 @@ export async function askForToken() {
   }
   otherwise.onclick = () => choose(!isByToken);
   field.value = password.value = "";
-  /** @type {HTMLFormElement} */ (dialog.querySelector("form")).onsubmit = async (event) => {
+  const form = /** @type {HTMLFormElement} */ (dialog.querySelector("form"));
+  form.onsubmit = submit;
+  yes.disabled = false;
+
+  /** Whether the person has closed the dialog: where they are in, the page does, and confirms it. */
+  const isGivenUp = () => form.onsubmit !== submit || (!dialog.open && dialog.returnValue !== "confirm");
+
+  /** @param {Event} event */
+  async function submit(event) {
     event.preventDefault();
     const token = tokenIn(field.value);
     if (isByToken && !claimsOf(token)) {
@@ -278,17 +295,25 @@ export async function askForToken() {
     }
     yes.disabled = true;
     problem.textContent = "";
+    /** @type {string | undefined} */
+    let wrong;
     try {
       const own = isByToken ? { token } : await logIn({ email: email.value.trim(), password: password.value, keep: keep.checked });
-      problem.textContent = (await signIn(own)) ?? "";
+      if (isGivenUp()) {
+        // The server has begun a session that nobody wants any longer.
+        if (own.refreshToken || own.isKept) logOut(own.refreshToken).catch(() => undefined);
+        return;
+      }
+      wrong = await signIn(own);
     } catch (error) {
-      problem.textContent = messageOf(error);
-    } finally {
-      yes.disabled = false;
+      wrong = messageOf(error);
     }
-    if (problem.textContent) (isByToken ? field : password).select();
-    else dialog.close();
-  };
+    if (isGivenUp()) return;
+    yes.disabled = false;
+    problem.textContent = wrong ?? "";
+    if (wrong) (isByToken ? field : password).select();
+    else dialog.close("confirm");
+  }
   const isTokenAlone = !ways.password && !ways.provider;
   otherwise.hidden = isTokenAlone;
   void openDialog(dialog);
@@ -311,7 +336,7 @@ export function setUpSignIn() {
     if (connection.identity) rememberIdentity(connection.identity);
     endsAt = undefined;
     isRenewed = false;
-    /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
+    /** @type {HTMLDialogElement} */ (byId("sign-in")).close("confirm");
     page.emit("access", undefined);
   });
   connection.on("expiring", (time) => {

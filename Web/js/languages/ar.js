@@ -94,6 +94,7 @@ export default {
   "tag.label": "الوسوم",
   "tag.more": "وسوم أكثر",
   "tag.fewer": "وسوم أقل",
+  "tag.cut": "لا تظهر في القائمة كل الملاحظات التي تحمل هذا الوسم. ابحث عن {words} للعثور على غيرها.",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "انتهى الرابط",
   "access.linkEndedTitle": "لم يعد هذا الرابط يعمل.",
   "access.linkEndedText": "انتهت صلاحيته أو سُحب. اطلب رابطًا جديدًا ممن أعطاك إياه.",
+  "access.linkUnopenedTitle": "تعذّر فتح الرابط.",
+  "access.linkUnopenedText": "تعذّر الوصول إلى الخادم. قد يكون الرابط صالحًا بعد: حاول مرة أخرى.",
   "access.withoutLink": "المتابعة دون الرابط",
   "access.notSignedIn": "لم يُسجَّل الدخول",
   "access.notSignedInTitle": "لم تسجّل الدخول.",

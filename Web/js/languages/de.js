@@ -94,6 +94,7 @@ export default {
   "tag.label": "Schlagwörter",
   "tag.more": "Mehr Schlagwörter",
   "tag.fewer": "Weniger Schlagwörter",
+  "tag.cut": "Nicht alle Notizen mit diesem Schlagwort stehen in der Liste. Suchen Sie nach {words}, um andere zu finden.",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "Link abgelaufen",
   "access.linkEndedTitle": "Dieser Link funktioniert nicht mehr.",
   "access.linkEndedText": "Er ist abgelaufen oder wurde zurückgezogen. Einen neuen gibt es dort, wo er herkam.",
+  "access.linkUnopenedTitle": "Der Link ließ sich nicht öffnen.",
+  "access.linkUnopenedText": "Der Server war nicht erreichbar. Der Link kann noch gelten: Versuchen Sie es erneut.",
   "access.withoutLink": "Ohne den Link weiter",
   "access.notSignedIn": "Nicht angemeldet",
   "access.notSignedInTitle": "Noch nicht angemeldet.",

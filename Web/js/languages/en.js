@@ -94,6 +94,7 @@ export default {
   "tag.label": "Tags",
   "tag.more": "More tags",
   "tag.fewer": "Fewer tags",
+  "tag.cut": "Not all notes with this tag are listed. Search for {words} to find others.",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "Link has expired",
   "access.linkEndedTitle": "This link no longer works.",
   "access.linkEndedText": "It has expired, or was withdrawn. Ask the person who sent it for a new one.",
+  "access.linkUnopenedTitle": "The link could not be opened.",
+  "access.linkUnopenedText": "The server could not be reached. The link may still work: try again.",
   "access.withoutLink": "Continue without the link",
   "access.notSignedIn": "Not signed in",
   "access.notSignedInTitle": "You are not signed in.",

@@ -94,6 +94,7 @@ export default {
   "tag.label": "Etiquetas",
   "tag.more": "Más etiquetas",
   "tag.fewer": "Menos etiquetas",
+  "tag.cut": "No todas las notas con esta etiqueta están en la lista. Busque {words} para encontrar otras.",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "Enlace caducado",
   "access.linkEndedTitle": "Este enlace ya no funciona.",
   "access.linkEndedText": "Ha caducado o se ha retirado. Pide otro a quien te lo dio.",
+  "access.linkUnopenedTitle": "No se pudo abrir el enlace.",
+  "access.linkUnopenedText": "No se pudo acceder al servidor. Puede que el enlace siga funcionando: inténtelo de nuevo.",
   "access.withoutLink": "Seguir sin el enlace",
   "access.notSignedIn": "Sesión no iniciada",
   "access.notSignedInTitle": "No has iniciado sesión.",

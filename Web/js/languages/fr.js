@@ -94,6 +94,7 @@ export default {
   "tag.label": "Étiquettes",
   "tag.more": "Plus d’étiquettes",
   "tag.fewer": "Moins d’étiquettes",
+  "tag.cut": "Toutes les notes portant cette étiquette ne sont pas dans la liste. Recherchez {words} pour en trouver d’autres.",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "Lien expiré",
   "access.linkEndedTitle": "Ce lien ne fonctionne plus.",
   "access.linkEndedText": "Il a expiré ou a été retiré. Demandez-en un nouveau à qui vous l’a donné.",
+  "access.linkUnopenedTitle": "Le lien n’a pas pu être ouvert.",
+  "access.linkUnopenedText": "Le serveur était injoignable. Le lien fonctionne peut-être encore : réessayez.",
   "access.withoutLink": "Continuer sans le lien",
   "access.notSignedIn": "Non connecté",
   "access.notSignedInTitle": "Vous n’êtes pas connecté.",

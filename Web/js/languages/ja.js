@@ -94,6 +94,7 @@ export default {
   "tag.label": "タグ",
   "tag.more": "タグをさらに表示",
   "tag.fewer": "タグを減らす",
+  "tag.cut": "このタグの付いたノートの一部は一覧にありません。ほかのノートは {words} で検索してください。",
 
   // Files that become notes.
 
@@ -402,6 +403,8 @@ export default {
   "access.linkEnded": "リンクの期限切れ",
   "access.linkEndedTitle": "このリンクは使えなくなりました。",
   "access.linkEndedText": "期限が切れたか、取り消されました。リンクの提供者に新しいリンクを依頼してください。",
+  "access.linkUnopenedTitle": "リンクを開けませんでした。",
+  "access.linkUnopenedText": "サーバーに接続できませんでした。リンクはまだ使える可能性があります。もう一度お試しください。",
   "access.withoutLink": "リンクなしで続ける",
   "access.notSignedIn": "未サインイン",
   "access.notSignedInTitle": "サインインしていません。",

@@ -1,6 +1,7 @@
 // Deleted notes, in a dialog: when each was deleted and by whom, and how it comes back.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
+import { focusRowAt, placeOf } from "../shell/rowfocus.js";
 import { request } from "../client/http.js";
 import { dateFormat, t } from "../shell/language.js";
 import { untitled } from "./newnote.js";
@@ -101,7 +102,9 @@ export async function showDeletedNotes({ undelete }) {
       if (!isSure) return;
       try {
         await request(`/api/deleted/${encodeURIComponent(entry.id)}`, "DELETE");
+        const place = placeOf(rows, item);
         item.remove();
+        focusRowAt(rows, place);
         say();
         announce(t("deleted.forGoodDone", { title }));
       } catch (error) {

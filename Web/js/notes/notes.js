@@ -4,6 +4,7 @@ import { Emitter } from "../emitter.js";
 import { isPassing, request } from "../client/http.js";
 import { locale, t } from "../shell/language.js";
 import { Refresher } from "../client/refresher.js";
+import { withLimit } from "../limit.js";
 
 /**
  * @typedef {import("../client/connection.js").Connection} Connection
@@ -23,6 +24,9 @@ const titlePrefix = "title.";
 /** A title that the server has no time for is sent again after so long; milliseconds. */
 const sendAgainAfter = 5_000;
 
+/** A title waits so long at most for the answer to one of the same note that was sent before it; milliseconds. */
+const formerWithin = 10_000;
+
 /** Where it is kept that somebody may not make notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
@@ -41,6 +45,8 @@ export class NoteList extends Emitter {
   #refresher = new Refresher(() => this.#fetch());
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
+  /** @type {Map<string, Promise<boolean>>} The latest renaming of each note that is under way. */
+  #renamings = new Map();
   /** @type {any} */
   #sendAgain;
   /** @type {boolean | undefined} As the server says. */
@@ -192,6 +198,8 @@ export class NoteList extends Emitter {
   }
 
   /**
+   * Gives a note another title, after those that were given to it before: the server may do first what it hears last.
+   *
    * @param {string} id
    * @param {string} title
    * @returns {Promise<boolean>} False if the server cannot be reached, or has no time: then the title waits for it.
@@ -200,6 +208,22 @@ export class NoteList extends Emitter {
     this.#wanted.set(id, title);
     this.#drawer?.set(titlePrefix + id, title);
     this.emit("changed", undefined);
+    const renaming = this.#sendTitle(id, title, this.#renamings.get(id));
+    this.#renamings.set(id, renaming);
+    try {
+      return await renaming;
+    } finally {
+      if (this.#renamings.get(id) === renaming) this.#renamings.delete(id);
+    }
+  }
+
+  /** @param {string} id @param {string} title @param {Promise<boolean>} [former] The renaming before it. */
+  async #sendTitle(id, title, former) {
+    if (former) {
+      await withLimit(former.catch(() => false), formerWithin, false);
+      // Another one is wanted since, or it was this one that was sent.
+      if (this.#wanted.get(id) !== title) return true;
+    }
     try {
       await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { title });
     } catch (error) {

@@ -46,6 +46,8 @@ export function drawList() {
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const isRecent = showsRecent();
   const all = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
+  // A folder, and the notes that were opened last, leave out others on purpose.
+  const isTagCut = tags.areMissing(all, list.isCut && !isRecent && folders.chosen === undefined);
   const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
   if (place !== rowsOf) rowsMax = rowsStep;
   rowsOf = place;
@@ -58,7 +60,7 @@ export function drawList() {
     (note) => isFound(note) && !isRecent && tags.chosen === undefined && (folders.chosen === undefined || folders.chosen === note.folder),
   );
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
-  const key = JSON.stringify([state, beginnings, place, isCut, page.place, renaming, list.notes === undefined]);
+  const key = JSON.stringify([state, beginnings, place, isCut, isTagCut, page.place, renaming, list.notes === undefined]);
   // This is called at every keystroke. A row that is taken away under the pointer loses its click.
   if (key === drawnList) return;
   drawnList = key;
@@ -67,6 +69,8 @@ export function drawList() {
   const index = [...box.children].findIndex((item) => item.contains(focused));
   box.replaceChildren(...begun.map(newRow), ...shown.map(row));
   byId("notes-more").hidden = !isCut;
+  byId("notes-cut").hidden = !isTagCut;
+  byId("notes-cut").textContent = isTagCut ? t("tag.cut", { words: `tag:${tags.chosen}` }) : "";
   if (focusedKey) {
     // Of a note that is gone, the next one has it.
     const row = box.children[Math.min(index, box.childElementCount - 1)];
@@ -75,7 +79,7 @@ export function drawList() {
   }
   byId("find-box").hidden = (list.notes?.length ?? 0) < 8 && filter === "";
   const empty = byId("notes-empty");
-  empty.hidden = shown.length + begun.length > 0 || list.notes === undefined;
+  empty.hidden = shown.length + begun.length > 0 || list.notes === undefined || (isTagCut && filter === "");
   empty.textContent = filter
     ? t("list.nothingFound")
     : folders.chosen === undefined && tags.chosen === undefined

@@ -2,6 +2,7 @@
 
 import { at } from "../base.js";
 import { announce, byId, confirm, copy, icon, openDialog, toast } from "../shell/dialogs.js";
+import { focusRowAt, placeOf } from "../shell/rowfocus.js";
 import { request } from "../client/http.js";
 import { dateFormat, t } from "../shell/language.js";
 import { messageOf } from "../words.js";
@@ -103,6 +104,8 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
       }));
     }
     item.append(button("trash", t("sharing.withdrawOne", { link: label }), async () => {
+      const list = byId("sharing-list");
+      const place = placeOf(list, item);
       try {
         await request(`${path}/${encodeURIComponent(made.id)}`, "DELETE");
         if (isHere()) byId("sharing-result").hidden = true;
@@ -111,6 +114,7 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
         sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
       }
       await drawLinks();
+      if (isHere()) focusRowAt(list, place);
     }));
     return item;
   }

@@ -6,8 +6,10 @@ import { fragmentOf } from "../account/access.js";
 import { at, within } from "../base.js";
 import { RequestError, isPassing, request } from "../client/http.js";
 
-/** A token that opens nothing: in place of that of a link that has ended, or that the server could not open. */
+/** A token that opens nothing: in place of that of a link that has ended. */
 const ended = "ended";
+/** A token that opens nothing either: of a link that may still work, for the server could not be asked. */
+export const unopened = "unopened";
 
 /** A server that is not reached, or has too much to do, is asked again so often at most. */
 const triesMax = 3;
@@ -55,13 +57,13 @@ export async function openShortLink(place, known, pause = forAWhile) {
   if (key === undefined) return undefined;
   const isAtNote = fragmentOf(place.hash).key !== undefined;
   // A reload asks nobody, and works without a server.
-  if (isAtNote && known?.key === key && known.token !== ended) return { key, token: known.token };
+  if (isAtNote && known?.key === key && known.token !== ended && known.token !== unopened) return { key, token: known.token };
   try {
     const { note, token } = await opened(key, pause);
     if (!isAtNote) history.replaceState(null, "", `${at("/n/")}${encodeURIComponent(note)}#s=${key}`);
     return { key, token };
   } catch (error) {
     if (!isAtNote && error instanceof RequestError && error.status === 404) history.replaceState(null, "", `${at("/")}#s=${key}`);
-    return { key, token: ended };
+    return { key, token: isPassing(error) ? unopened : ended };
   }
 }

@@ -22,6 +22,8 @@ export class Tags extends Emitter {
   #chosen;
   /** @type {Set<string> | undefined} Of the notes that have it; undefined until it is known. */
   #ids;
+  /** Whether more notes have it than the server names. */
+  #isCut = false;
   #refresher = new Refresher(() => this.#fetch());
 
   /**
@@ -58,14 +60,26 @@ export class Tags extends Emitter {
     return notes.filter(({ id }) => this.#ids?.has(id));
   }
 
+  /**
+   * Whether notes that have the tag that is chosen are missing in a list.
+   *
+   * @param {readonly object[]} filtered Those of the list that have it.
+   * @param {boolean} isListCut Whether the list is known to have only some of all notes.
+   */
+  areMissing(filtered, isListCut) {
+    if (this.#chosen === undefined || this.#ids === undefined) return false;
+    return this.#isCut || (isListCut && filtered.length < this.#ids.size);
+  }
+
   async #fetchNotes() {
     const tag = this.#chosen;
     if (tag === undefined) return;
     try {
-      /** @type {{notes: {id: string}[]}} */
-      const { notes } = await request(`/api/notes?tag=${encodeURIComponent(tag)}&limit=${notesMax}`);
+      /** @type {{notes: {id: string}[], more?: boolean}} */
+      const { notes, more = false } = await request(`/api/notes?tag=${encodeURIComponent(tag)}&limit=${notesMax}`);
       if (tag !== this.#chosen) return;
       this.#ids = new Set(notes.map(({ id }) => id));
+      this.#isCut = more;
       this.emit("changed", undefined);
     } catch (error) {
       // What is shown stays; but no list is shown as if it were empty.

@@ -4,7 +4,7 @@
 // A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
 
 import { commandsNow } from "./commands.js";
-import { icon } from "../shell/dialogs.js";
+import { icon, showModal } from "../shell/dialogs.js";
 import { RequestError, request } from "../client/http.js";
 import { t } from "../shell/language.js";
 import { when } from "../notes/notes.js";
@@ -228,7 +228,7 @@ function makePalette() {
       whenChosen = choose;
       field.value = words;
       shown = [];
-      dialog.showModal();
+      showModal(dialog);
       field.select();
       look();
     },

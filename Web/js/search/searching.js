@@ -12,7 +12,8 @@ import { isApple, isOfComposition } from "../shell/shortcuts.js";
 export async function openSearch(words = "", choose) {
   try {
     const { showPalette } = await loadPart(() => import("./palette.js"));
-    showPalette(words, choose);
+    // Nor over a dialog that has opened while it was fetched.
+    if (!document.querySelector("dialog[open]")) showPalette(words, choose);
   } catch (error) {
     console.error(error);
     toast(t("search.failed"));

@@ -41,10 +41,28 @@ export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = t
   return openDialog(dialog);
 }
 
+/** @type {HTMLDialogElement[]} Modal dialogs that were opened; of those still open, the last one is above the others. */
+let opened = [];
+
+/** Takes what is said in passing to the topmost dialog: what lies outside of it is covered, and no screen reader reads it. */
+function followDialogs() {
+  opened = opened.filter(({ open }) => open);
+  const top = opened.at(-1) ?? document.body;
+  for (const element of [byId("toast"), byId("live")]) if (element.parentElement !== top) top.append(element);
+}
+
+/** @param {HTMLDialogElement} dialog Opens above all others. */
+export function showModal(dialog) {
+  dialog.showModal();
+  opened.push(dialog);
+  followDialogs();
+  dialog.addEventListener("close", followDialogs, { once: true });
+}
+
 /** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
 export function openDialog(dialog) {
   dialog.returnValue = "";
-  dialog.showModal();
+  showModal(dialog);
   // A button that submits would be what Enter in a field presses, were it the first one.
   for (const button of dialog.querySelectorAll("[data-close]")) {
     /** @type {HTMLElement} */ (button).onclick = () => dialog.close();

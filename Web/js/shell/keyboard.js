@@ -21,7 +21,8 @@ const isMac = isApple(navigator);
 async function openHelp() {
   try {
     const { showHelp } = await loadPart(() => import("./help.js"));
-    await showHelp();
+    // While it was fetched it may have been asked for again, or another dialog opened.
+    if (!document.querySelector("dialog[open]")) await showHelp();
   } catch (error) {
     console.error(error);
     toast(t("help.failed"));

@@ -51,6 +51,7 @@ function hintAtOffline(state) {
 export function drawConnectionNotice() {
   const { state, code } = connection.status;
   const trouble = accessTrouble();
+  hintAtOffline(state);
   if (endsAt === undefined || trouble) notices.delete("ending");
   else {
     const time = dateFormat({ timeStyle: "short" }).format(endsAt);
@@ -70,7 +71,6 @@ export function drawConnectionNotice() {
     else notices.delete("connection");
     return;
   }
-  hintAtOffline(state);
   if (state !== "stopped") {
     notices.delete("connection");
     return;
