@@ -1,5 +1,6 @@
 """Becoming a user by an invitation's link, and another password, in a real browser."""
 
+import functools
 import re
 import subprocess
 
@@ -39,11 +40,12 @@ def change_password(page, old, new):
 
 
 class Line:
-    """The page's line to the server, on which a new token may come too late."""
+    """The page's line to the server, on which a new token may come too late: the line ends as soon as it is sent."""
 
     def __init__(self, page):
         self.is_late = False
         self.late = 0
+        self.close = None
         page.route_web_socket(re.compile(r"/ws$"), self.open)
 
     def open(self, client):
@@ -52,10 +54,21 @@ class Line:
         def send(message):
             if self.is_late and '"refresh"' in message:
                 self.late += 1
+                if self.close:
+                    self.close()
             else:
                 server.send(message)
 
+        def closed(code, reason):
+            end = functools.partial(client.close, code=code, reason=reason)
+            # The server may be faster than the page, which is to notice the end afterwards.
+            if self.is_late and not self.late:
+                self.close = end
+            else:
+                end()
+
         client.on_message(send)
+        server.on_close(closed)
 
 
 def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
