@@ -112,7 +112,7 @@ def test_who_operates_the_server_gets_in_while_it_is_full(divided):
         (["--api-listen", "::1:8081"], "an address and a port"),
         (["--api-listen", ":8081"], "an address and a port"),
         (["--api-listen", "0.0.0.0:8081"], "loopback"),
-        (["--api-listen", "127.0.0.1:9", "--port", "9"], "the same place"),
+        (["--api-listen", "127.0.0.1:9", "--port", "9"], "the same address"),
     ],
 )
 def test_what_cannot_be_listened_at_is_said(flags, said):
