@@ -217,7 +217,8 @@ LEAKS := suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=
 .PHONY: tsan asan
 tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/tsan --sanitize=thread --build-tests
-	@swift test -c release --disable-xctest --skip-build \
+	@TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/false-races.txt \
+	  swift test -c release --disable-xctest --skip-build \
 	  --scratch-path .build/tsan --sanitize=thread --filter '$(SANITIZED)'
 asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 	@$(SWIFT_BUILD) --scratch-path .build/asan --sanitize=address --build-tests
