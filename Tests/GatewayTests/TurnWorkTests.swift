@@ -149,7 +149,7 @@ struct TurnWorkTests {
 
   @Test("no more may wait for another turn than for the store, in pieces and in bytes")
   func waiting() {
-    /// How five texts at once are answered, of which the first is large.
+    /// Answers to five texts at once, of which the first is large.
     func statuses(
       others: [String] = (1..<5).map(Self.text), _ change: @escaping (inout GatewaySettings) -> Void
     ) -> [Int?] {

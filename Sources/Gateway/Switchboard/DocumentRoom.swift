@@ -108,7 +108,7 @@ final class DocumentRoom {
   var isUnsettled = false
   /// Reads of the log that have failed since then.
   var failedReads = 0
-  /// Where the bytes that wait are counted while those who wait go on in another turn, as ``TurnWork`` decides.
+  /// The sum in which waiting bytes count while those who wait go on in another turn; ``TurnWork`` sets it.
   private var restingSum: TurnWork.Sum?
   /// The commit that is under way.
   var commitTicket: StoreTicket?

@@ -19,7 +19,7 @@ struct TurnWork {
   }
 
   private let most: Int
-  /// What is left; below zero if the last piece was larger than that.
+  /// Work that is left for this turn; below zero if the last piece was larger than that.
   private var left: Int
   /// Documents with work that waits for a turn, in the order in which they have it.
   private var resting: [DocumentRoom] = []
@@ -75,7 +75,7 @@ struct TurnWork {
 }
 
 extension DocumentRoom.Waiting {
-  /// What any of them takes, beside text and components.
+  /// Bytes that any of them takes, beside text and components.
   private static let bytesOfEach = 256
 
   /// About how many bytes it holds.

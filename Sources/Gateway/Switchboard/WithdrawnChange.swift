@@ -14,7 +14,7 @@ struct WithdrawnChange {
 /// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of
 /// a client's changes that were taken back, they are the first, in order.
 struct EntriesWithoutNumbers {
-  /// By client, the newest first.
+  /// Entries by client, the newest first.
   private var entries: ExactDictionary<[LogEntry]> = [:]
 
   /// - Parameters:

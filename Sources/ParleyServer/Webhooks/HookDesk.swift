@@ -31,7 +31,7 @@ struct HookDesk {
   /// Events drafted for the publication whose followers were found.
   private var drafts: [OutboxDraft] = []
   private var crowdedOut = 0
-  /// What the store is done with, once it says so.
+  /// Events that the store is to be done with, counted once it says so.
   private var settling: [OutboxTarget: Settling] = [:]
 
   private struct Settling {
