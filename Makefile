@@ -70,9 +70,9 @@ test-browser: setup-test build  ## Chromium against the real program
 build-tests: setup-serve
 	@$(SWIFT_BUILD) --build-tests
 # Whatever else the tests need, for a core that the build of the package leaves idle: its largest modules are
-# compiled by one core each, and others wait for them.
+# compiled by one core each, and others wait for them. What is fuzzed is compiled beside the clients, which wait.
 build-beside: setup-serve
-	@nice $(MAKE) lint setup-test page library fuzz-targets
+	@nice $(MAKE) lint setup-test page library
 
 ##@ Set-up (done by the targets above)
 
