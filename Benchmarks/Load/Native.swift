@@ -10,8 +10,12 @@ enum Native {
     Frame(maskKey: Client.maskKey) { message.encode(messageID: messageID, into: &$0) }
   }
 
-  static func hello(name: String, token: String? = nil) -> Frame {
-    frame(.hello(.init(name: name, color: nil, client: nil, token: token)))
+  static func hello(name: String, token: String? = nil, numbersMax: Int = 0) -> Frame {
+    frame(
+      .hello(
+        .init(
+          name: name, token: token, takesNumbers: numbersMax > 0,
+          numbersMax: numbersMax > 0 ? numbersMax : nil)))
   }
 
   static func subscribe(_ room: String) -> Frame { frame(.subscribe(.init(room: room))) }

@@ -21,6 +21,8 @@ struct NoteLog {
   private var readers: [Int] = []
   /// The latest revision that everybody has.
   private var everywhere = 0
+  /// The authors by their numbers.
+  private var authors: [Int: String] = [:]
 
   init(document: String) { self.document = document }
 
@@ -33,6 +35,7 @@ struct NoteLog {
   /// Lets in a reader, who is told the text as it is; nobody types before all have come.
   mutating func join(_ joined: ServerMessage.Joined) -> Int {
     guard case .text(let text) = joined.content else { fail("a text was expected") }
+    learn(joined.numbers?.authors ?? [])
     if lengths.isEmpty {
       (epoch, first, everywhere) = (joined.epoch, joined.revision, joined.revision)
       (lengths, operations) = ([text.unicodeScalars.count], [nil])
@@ -41,6 +44,22 @@ struct NoteLog {
     guard joined.revision == last else { fail("a note has changed before all had joined") }
     readers[joined.revision - first] += 1
     return joined.revision
+  }
+
+  private mutating func learn(_ authors: [ServerMessage.Author]) {
+    for author in authors { self.authors[author.number] = author.clientID }
+  }
+
+  /// Reads changes with numbers in place of ids.
+  mutating func changes(_ numbered: ServerMessage.NumberedChanges) -> ServerMessage.Changes {
+    learn(numbered.authors)
+    let changes = numbered.run.changes.map { change in
+      guard let author = authors[change.author] else { fail("nobody has the number of an author") }
+      return ServerMessage.Change(
+        clientID: author, sequence: change.sequence, operation: change.operation)
+    }
+    return ServerMessage.Changes(
+      documentID: document, revision: numbered.run.revision, changes: changes, time: nil)
   }
 
   func length(at revision: Int) -> Int { lengths[revision - first] }

@@ -36,9 +36,14 @@ final class Typists: Workload {
   private var acknowledgements = Histogram()
   private var random = RandomNumbers(seed: 1)
   private var pages = RecentPages()
+  /// Whether changes may come with numbers in place of ids, as clients of this server take them.
+  private let takesNumbers: Bool
 
-  private init(typists: Int, documents: [String], interval: UInt64, size: Int?) {
+  private init(
+    typists: Int, documents: [String], interval: UInt64, size: Int?, takesNumbers: Bool
+  ) {
     notes = documents.map(NoteLog.init)
+    self.takesNumbers = takesNumbers
     self.interval = interval
     self.size = size
     self.typists = Array(repeating: Typist(), count: typists)
@@ -57,7 +62,8 @@ final class Typists: Workload {
           text: String(repeating: "x", count: options.number("text", 0)))
       },
       interval: UInt64(options.number("interval", 200)) * 1_000_000,
-      size: options.number("size", 0) == 0 ? nil : options.number("size", 0))
+      size: options.number("size", 0) == 0 ? nil : options.number("size", 0),
+      takesNumbers: options.number("numbers", 1) > 0)
     Opening.open(count, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
@@ -165,7 +171,10 @@ final class Typists: Workload {
   // MARK: Reading
 
   func opened(_ connection: Int, _ client: Client) {
-    client.send(Native.hello(name: "t\(connection)"), on: connection)
+    client.send(
+      Native.hello(
+        name: "t\(connection)", numbersMax: takesNumbers ? ServerMessage.Author.numbersMax : 0),
+      on: connection)
   }
 
   func received(_ connection: Int, _ bytes: UnsafeRawBufferPointer, _ client: Client) {
@@ -180,11 +189,10 @@ final class Typists: Workload {
     case .joined(let state):
       typists[connection].revision = notes[connection % notes.count].join(state)
       joined += 1
-    case .changes(let changes):
-      learn(changes)
-      let page = changes.revision..<changes.revision + changes.changes.count
-      pages.add(page, bytes)
-      read(page, connection, client)
+    case .numberedChanges(let numbered):
+      read(
+        notes[connection % notes.count].changes(numbered), in: bytes, connection, client)
+    case .changes(let changes): read(changes, in: bytes, connection, client)
     case .acknowledged(let answer):
       guard typists[connection].sequence == answer.sequence else { fail("another is under way") }
       learn(answer.revision, of: connection)
@@ -193,6 +201,16 @@ final class Typists: Workload {
     // Who comes and goes, which everybody is told as well.
     default: pages.add(0..<0, bytes)
     }
+  }
+
+  private func read(
+    _ changes: ServerMessage.Changes, in bytes: UnsafeRawBufferPointer, _ connection: Int,
+    _ client: Client
+  ) {
+    learn(changes)
+    let page = changes.revision..<changes.revision + changes.changes.count
+    pages.add(page, bytes)
+    read(page, connection, client)
   }
 
   private func learn(_ changes: ServerMessage.Changes) {

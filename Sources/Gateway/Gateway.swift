@@ -299,11 +299,12 @@ public final class Gateway: Part, SwitchboardOwner {
   /// brought go to the store, by the actions taken next.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
-  /// - Returns: whether something is left for the end of the next turn, which should come at once.
-  public func endTurn() -> Bool {
+  /// - Returns: the milliseconds after which the next turn should end, whatever happens, since something is left for it;
+  ///   `nil` if nothing is.
+  public func endTurn() -> Int? {
     if board.hasTurnedAway { answerTurnedAway() }
-    let isLeft = documents.endTurn()
-    return isLeft || board.hasTurnedAway
+    let pause = documents.endTurn()
+    return board.hasTurnedAway ? 0 : pause
   }
 
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.

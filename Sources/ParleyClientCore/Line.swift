@@ -185,7 +185,8 @@ struct Line: Sendable {
       .hello(
         .init(
           name: settings.name, color: settings.color, client: claim, token: token,
-          takesNumbers: settings.takesNumbers)))
+          takesNumbers: settings.takesNumbers,
+          numbersMax: settings.takesNumbers ? ServerMessage.Author.numbersMax : nil)))
   }
 
   /// The socket is closed, for whatever reason.

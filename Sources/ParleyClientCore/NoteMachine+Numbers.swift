@@ -9,7 +9,7 @@ struct NoteNumbers: Sendable {
   let document: Int
   /// The time from which times are counted.
   private let time: Int64
-  /// The authors, those who were given a number last: the server uses no others.
+  /// The authors in the order of their numbers, with those who were given one last: the server uses no others.
   private var authors: [ServerMessage.Author] = []
 
   init(_ numbers: ServerMessage.Numbers) {
@@ -19,12 +19,30 @@ struct NoteNumbers: Sendable {
   }
 
   /// Takes authors who have a number from now on.
+  ///
+  /// - Complexity: O(*n*) of them, since they have the highest numbers, and O(1) amortized to drop the oldest.
   mutating func add(_ more: [ServerMessage.Author]) {
-    for author in more.suffix(ServerMessage.Author.numbersMax) {
-      authors.removeAll { $0.number == author.number }
-      authors.append(author)
+    let most = ServerMessage.Author.numbersMax
+    for author in more.suffix(most) {
+      let place = place(of: author.number)
+      if place < authors.count, authors[place].number == author.number {
+        authors[place] = author
+      } else {
+        authors.insert(author, at: place)
+      }
     }
-    authors.removeFirst(max(0, authors.count - ServerMessage.Author.numbersMax))
+    if authors.count >= 2 * most { authors.removeFirst(authors.count - most) }
+  }
+
+  /// The place of the first author with this number or a higher one.
+  private func place(of number: Int) -> Int {
+    var (low, high) = (0, authors.count)
+    if let last = authors.last, last.number < number { return high }
+    while low < high {
+      let middle = (low + high) / 2
+      if authors[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   /// The changes with ids; `nil` if a number in them stands for nobody.
@@ -34,7 +52,9 @@ struct NoteNumbers: Sendable {
     var changes: [ServerMessage.Change] = []
     changes.reserveCapacity(run.changes.count)
     for change in run.changes {
-      guard let author = authors.last(where: { $0.number == change.author }) else { return nil }
+      let place = place(of: change.author)
+      guard place < authors.count, authors[place].number == change.author else { return nil }
+      let author = authors[place]
       changes.append(
         .init(
           clientID: author.clientID, sequence: change.sequence, operation: change.operation))

@@ -29,6 +29,7 @@ extension ClientMessage.Hello: MessageObject {
     try fields.optional("client", &client)
     try fields.optional("token", &token)
     try fields.flag("numbers", &takesNumbers)
+    try fields.optional("numbersMax", &numbersMax)
   }
 }
 

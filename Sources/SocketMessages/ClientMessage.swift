@@ -64,17 +64,21 @@ public enum ClientMessage: Sendable, Equatable {
     public var token: String?
     /// Whether changes may come with numbers in place of ids.
     public var takesNumbers: Bool
+    /// The most authors of a document whose numbers the client keeps, those that were given last; `nil` stands for
+    /// ``ServerMessage/Author/numbersMaxUnsaid``.
+    public var numbersMax: Int?
 
     /// Makes a hello.
     public init(
       name: String, color: String? = nil, client: Claim? = nil, token: String? = nil,
-      takesNumbers: Bool = false
+      takesNumbers: Bool = false, numbersMax: Int? = nil
     ) {
       self.name = name
       self.color = color
       self.client = client
       self.token = token
       self.takesNumbers = takesNumbers
+      self.numbersMax = numbersMax
     }
   }
 

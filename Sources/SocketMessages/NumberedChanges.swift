@@ -22,7 +22,9 @@ extension ServerMessage {
   /// An author's number.
   public struct Author: Sendable, Equatable {
     /// The most authors of a document who have numbers: those that were given last.
-    public static let numbersMax = 64
+    public static let numbersMax = 4_096
+    /// The most that a client keeps which does not say how many it keeps.
+    public static let numbersMaxUnsaid = 64
 
     /// The number; a later one is higher.
     public var number: Int

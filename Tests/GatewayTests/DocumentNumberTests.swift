@@ -15,11 +15,12 @@ struct DocumentNumberTests {
 
   /// A connection that has joined, and its reply.
   private func follower(
-    numbers: Bool = true, _ rig: GatewayRig? = nil
+    numbers: Bool = true, keeping numbersMax: Int? = nil, _ rig: GatewayRig? = nil
   ) throws -> (line: UInt64, id: String, joined: ServerMessage.Joined) {
     let rig = rig ?? self.rig
     let line = rig.connect()
-    let welcome = rig.ask(line, .hello(.init(name: "Ann", takesNumbers: numbers)))
+    let welcome = rig.ask(
+      line, .hello(.init(name: "Ann", takesNumbers: numbers, numbersMax: numbersMax)))
     guard case .welcome(let welcome)? = welcome else { throw Unexpected(message: welcome) }
     let reply = rig.ask(line, .join(.init(documentID: Self.note)))
     guard case .joined(let joined)? = reply else { throw Unexpected(message: reply) }
@@ -124,10 +125,25 @@ struct DocumentNumberTests {
     #expect(changes(slow.line).map { $0.contains(author.id) } == [true, false])
   }
 
+  @Test("who keeps fewer numbers than are in use gets ids")
+  func fewKept() throws {
+    let crowd = try (0..<70).map { _ in try follower() }
+    let many = try follower(keeping: 4_096)
+    let few = try follower()
+    for (index, person) in crowd.enumerated() {
+      type(person.line, at: index, sequence: 1)
+      let isKept = index < 64
+      #expect(changes(few.line).map { $0.contains("\"type\":\"c\"") } == [isKept])
+      #expect(changes(many.line).map { $0.contains("\"type\":\"c\"") } == [true])
+    }
+    #expect(try follower().joined.numbers == nil)
+    #expect(try follower(keeping: 4_096).joined.numbers?.authors.count == 70)
+  }
+
   @Test("the last 64 authors have numbers, and a client keeps what it needs", arguments: 1...5)
   func manyAuthors(seed: UInt64) throws {
     var random = SimulationRandom(seed: seed)
-    var numbers = DocumentNumbers(document: 1, time: 0)
+    var numbers = DocumentNumbers(document: 1, time: 0, authorsMax: 64)
     var known: [ServerMessage.Author] = []
     for round in 0..<400 {
       let count = 1 + random.below(round % 10 == 0 ? 80 : 3)

@@ -277,10 +277,13 @@ final class GatewayRig {
   // MARK: Step by step
 
   /// Ends a turn, and says whether another is wanted at once.
-  func endTurn() -> Bool {
-    let goesOn = gateway.endTurn()
+  func endTurn() -> Bool { restAfterTurn() == 0 }
+
+  /// Ends a turn, and says after how many milliseconds another is wanted.
+  func restAfterTurn() -> Int? {
+    let rest = gateway.endTurn()
     for action in gateway.takeActions() { perform(action) }
-    return goesOn
+    return rest
   }
 
   /// Lets the store do what it was given, or the first of it, and report.
@@ -363,9 +366,12 @@ final class GatewayRig {
 
   private func perform() {
     while true {
-      let goesOn = !isStepwise && gateway.endTurn()
+      let rest = isStepwise ? nil : gateway.endTurn()
       let actions = gateway.takeActions()
-      if actions.isEmpty, !goesOn { return }
+      if actions.isEmpty {
+        guard let rest else { return }
+        if rest > 0 { clock.advance(milliseconds: Int64(rest)) }
+      }
       for action in actions { perform(action) }
     }
   }

@@ -207,9 +207,12 @@ final class QuietRig {
 
   private func perform() {
     while true {
-      let goesOn = gateway.endTurn()
+      let rest = gateway.endTurn()
       let actions = gateway.takeActions()
-      if actions.isEmpty, !goesOn { return }
+      if actions.isEmpty {
+        guard let rest else { return }
+        if rest > 0 { clock.advance(milliseconds: Int64(rest)) }
+      }
       for action in actions { perform(action) }
     }
   }

@@ -323,6 +323,28 @@ struct FlowTests {
     #expect(try #require(texts.firstIndex(of: "m")) < 10)
   }
 
+  @Test("a turn comes when the owner wants one, though nothing happens")
+  func rest() throws {
+    let turns = Locked(0)
+    let gate = Gate()
+    let server = try TestServer { server, configuration in
+      // No tick brings it.
+      configuration.tickMilliseconds = 3_600_000
+      server.rest = 1
+      server.onTurnEnded = { _ in
+        let count = turns.withLock { turns in
+          turns += 1
+          return turns
+        }
+        if count == 20 { gate.open() }
+        return false
+      }
+    }
+    gate.wait()
+    server.stop()
+    #expect(turns.withLock { $0 } >= 20)
+  }
+
   @Test func `what drained sends goes out, too`() throws {
     let rounds = 20
     let server = try TestServer { server, _ in

@@ -95,6 +95,8 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var onDrained: (TestServer, ConnectionID) -> Void = { _, _ in }
   var onWoken: (TestServer) -> Void = { _ in }
   var onTurnEnded: (TestServer) -> Bool = { _ in false }
+  /// Milliseconds after which the next turn comes, unless it comes at once.
+  var rest: Int?
   var onTicked: (TestServer) -> Void = { _ in }
   var open: [ConnectionID] = []
 
@@ -159,7 +161,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     onWoken(self)
   }
   func ticked() { onTicked(self) }
-  func turnEnded() -> Bool { onTurnEnded(self) }
+  func turnEnded() -> Int? { onTurnEnded(self) ? 0 : rest }
 
   /// Runs `body` on the loop's thread and returns what it returns.
   func onLoop<Result: Sendable>(_ body: @escaping @Sendable (TestServer) -> Result) throws -> Result

@@ -144,10 +144,10 @@ final class Loop {
     startedAt = monotonicMilliseconds()
     tickAt = startedAt + tickMilliseconds
     for door in doors { poller.watch(listener: door.listener, as: door.key) }
-    var goesOn = false
+    var rest: Int?
     while true {
       isInTurn = true
-      let isWoken = wait(isHurried: goesOn || !ready.isEmpty || !arrivals.isEmpty)
+      let isWoken = wait(atMost: ready.isEmpty && arrivals.isEmpty ? rest : 0)
       parley_pulse_count(pulse.handle)
       pulse.enter(.sockets)
       serve()
@@ -155,11 +155,11 @@ final class Loop {
       takeArrivals()
       if now >= tickAt { tick() }
       pulse.enter(.turnEnd)
-      goesOn = delegate?.turnEnded() ?? false
+      rest = delegate?.turnEnded()
       isInTurn = false
       pulse.enter(.writing)
       flush()
-      if !goesOn, let stopDeadline, sessionCount == 0 || now >= stopDeadline { break }
+      if rest == nil, let stopDeadline, sessionCount == 0 || now >= stopDeadline { break }
     }
     pulse.enter(.ending)
     end()
@@ -167,9 +167,14 @@ final class Loop {
 
   private var tickMilliseconds: Int64 { Int64(max(10, configuration.tickMilliseconds)) }
 
-  /// Waits for events, and returns whether somebody has posted.
-  private func wait(isHurried: Bool) -> Bool {
-    let left = isHurried ? 0 : max(0, tickAt - monotonicMilliseconds())
+  /// Waits for events, for so many milliseconds at most and until the next tick, and returns whether somebody has
+  /// posted.
+  private func wait(atMost rest: Int?) -> Bool {
+    var left: Int64 = 0
+    if rest != 0 {
+      left = max(0, tickAt - monotonicMilliseconds())
+      if let rest { left = min(left, Int64(rest)) }
+    }
     var isWoken = false
     pulse.enter(.waiting)
     poller.wait(milliseconds: Int32(clamping: left)) { key, events in

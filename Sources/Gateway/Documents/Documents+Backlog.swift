@@ -4,7 +4,8 @@ import OTCore
 /// Counting what waits for the store, change by change.
 extension Documents {
   /// A change has been taken.
-  func took(_ operation: TextOperation, in room: DocumentRoom) {
+  func took(_ operation: TextOperation, of author: String, in room: DocumentRoom) {
+    room.pace.wrote(author)
     let weight = 64 + operation.insertedBytes + 8 * operation.componentCount
     room.weights.append(weight)
     backlog.add(bytes: weight)

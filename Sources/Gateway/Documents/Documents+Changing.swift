@@ -43,7 +43,7 @@ extension Documents {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
       room.arrivals.append(surroundings.clock.microseconds)
-      took(submission.operation, in: room)
+      took(submission.operation, of: submission.client, in: room)
       noteAct(of: subscription)
       commit(room)
     case .duplicatePending:

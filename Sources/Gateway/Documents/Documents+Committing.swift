@@ -12,8 +12,8 @@ extension Documents {
   /// The entries of a shared log that are kept for changes that lose their races, beyond the window.
   private static let basesMax = 10_000
 
-  /// Has the tentative entries go to the store with this turn's end; with the next one's if changes
-  /// were delivered in this turn; and not before a commit that is under way is over.
+  /// Has the tentative entries go to the store with this turn's end; with a later one's if changes were delivered in
+  /// this turn, or a crowd is told in rounds; and not before a commit that is under way is over.
   func commit(_ room: DocumentRoom) {
     guard !room.awaitsCommit, let live = room.live, !live.isSettled else { return }
     room.awaitsCommit = true
@@ -24,38 +24,52 @@ extension Documents {
   /// come and gone in it, and the changes that it brought go to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
-  /// - Returns: whether something is left for the end of the next turn.
-  func endTurn() -> Bool {
+  /// - Returns: the milliseconds after which the next turn should end; `nil` if nothing is left for it.
+  func endTurn() -> Int? {
     while let room = turn.next() {
       if documents[room.id] === room { admitWaiting(room) }
     }
     turn.begin()
     tellPresence()
     tellNodes()
-    if !uncommitted.isEmpty {
-      let rooms = uncommitted
-      uncommitted = []
-      for room in rooms {
-        room.awaitsCommit = false
-        if room.hasDelivered { commit(room) } else { handOver(room) }
-      }
-    }
+    let pause = handOverAll()
     if !delivered.isEmpty {
       for room in delivered { room.hasDelivered = false }
       delivered.removeAll(keepingCapacity: true)
     }
-    return !uncommitted.isEmpty || turn.isLeft
+    return turn.isLeft ? 0 : pause
+  }
+
+  /// Hands what awaits a commit to the store, as far as it may go.
+  ///
+  /// - Returns: the milliseconds after which the first of the others may; `nil` if there are none.
+  private func handOverAll() -> Int? {
+    let now = surroundings.clock.microseconds
+    let rooms = uncommitted
+    uncommitted = []
+    var first: Int?
+    for room in rooms {
+      room.awaitsCommit = false
+      if let pause = room.hasDelivered ? 0 : room.pause(at: now, settings) {
+        commit(room)
+        first = min(first ?? pause, pause)
+      } else {
+        handOver(room)
+      }
+    }
+    return first
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
   private func handOver(_ room: DocumentRoom) {
-    guard documents[room.id] === room, room.renewal != .storing, room.logRead == nil,
-      !room.isUnsettled, let entries = room.live?.takeCommit(), let live = room.live
+    guard documents[room.id] === room, room.mayCommit, let entries = room.live?.takeCommit(),
+      let live = room.live
     else { return }
     let append = StoreRequest.append(
       id: room.id, epoch: live.epoch, entries: entries, condition: live.commitCondition)
     let (work, kept) = keepingAnswers(of: append, entries, in: room)
     room.keptRequests = kept
+    room.pace.begin(at: surroundings.clock.microseconds)
     room.commitTicket = store(.append(work), for: .commit(room.id))
   }
 
@@ -85,8 +99,7 @@ extension Documents {
     case .success(.lostRace(let entries, let chain)):
       metrics.racesLost += 1
       guard room.live?.isFollowed(by: entries) ?? false else {
-        fail(.damaged("the log has another history"), in: room)
-        return
+        return fail(.damaged("the log has another history"), in: room)
       }
       storeFailure = nil
       overtaken(by: entries, chain: chain, in: room)
@@ -98,14 +111,13 @@ extension Documents {
       wipeFailedCommit(of: room)
     case .failure(.fenced(let clients)):
       guard drop(clients, in: room) else {
-        fail(.damaged("the log refuses clients that are not among the changes"), in: room)
-        return
+        return fail(.damaged("the log refuses clients that are not among the changes"), in: room)
       }
       goOn(room)
     case .failure(.answeredElsewhere(let places)):
       guard dropAnswered(places, in: room) else {
-        fail(.damaged("the store has answers to edits that are not among the changes"), in: room)
-        return
+        return fail(
+          .damaged("the store has answers to edits that are not among the changes"), in: room)
       }
       goOn(room)
     case .failure(.unknownOutcome(let words)) where room.live?.isShared ?? false:
@@ -143,6 +155,7 @@ extension Documents {
     // Its carets are of the revision before.
     room.named = nil
     deliver(entries, in: room)
+    room.pace.told(entries)
     room.hasDelivered = true
     delivered.append(room)
     answerEdits(entries, in: room)

@@ -5,7 +5,7 @@ import WebSocketFrames
 /// Telling followers who else follows a document: once per turn, the same for all of them.
 ///
 /// A crowd that joins in one turn costs each follower one message and not one for everybody who came.
-/// How many there are is told with ticks, where only the number has changed.
+/// How many there are is told with ticks, where only the number has changed; so is who acts in a large crowd.
 extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
@@ -120,8 +120,9 @@ extension Documents {
     for room in rooms {
       room.isGathering = false
       guard documents[room.id] === room else { continue }
-      if let turn = room.presence.takeTurn(tellsCount: false) { tell(turn, to: room) }
-      if room.presence.hasCountNews, !room.isCounting {
+      let canWait = room.presence.canWait
+      if !canWait, let turn = room.presence.takeTurn(tellsCount: false) { tell(turn, to: room) }
+      if room.presence.hasCountNews || canWait, !room.isCounting {
         room.isCounting = true
         counting.append(room)
       }

@@ -96,7 +96,7 @@ extension Documents {
       }
       room.pendingEdits[revision] = change.edit
       room.arrivals.append(change.arrival ?? surroundings.clock.microseconds)
-      took(submission.operation, in: room)
+      took(submission.operation, of: submission.client, in: room)
     case .duplicate(let revision):
       // It has come to the log by way of another node, too, and is acknowledged with that entry.
       answer(change, as: revision, in: room)

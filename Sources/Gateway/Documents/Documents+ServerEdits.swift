@@ -65,7 +65,7 @@ extension Documents {
     case .accepted(let revision):
       room.pendingEdits[revision] = .init(request: edit.request, expected: edit.expected)
       room.arrivals.append(surroundings.clock.microseconds)
-      took(operation, in: room)
+      took(operation, of: submission.client, in: room)
       commit(room)
     case .refused(let refusal):
       respond(edit.request, refusal)

@@ -64,12 +64,7 @@ final class Documents: Part {
   var laggingCount: Int { lagging.count }
 
   /// Whether every change that was taken has been written and answered.
-  var isSettled: Bool {
-    documents.values.allSatisfy { room in
-      (room.live?.isSettled ?? true) && room.asking.isEmpty && room.logRead == nil
-        && !room.isResting
-    }
-  }
+  var isSettled: Bool { documents.values.allSatisfy(\.isSettled) }
 
   /// Whether a connection is behind.
   func isLagging(_ id: ConnectionID) -> Bool { lagging.contains(id) }
@@ -100,10 +95,8 @@ final class Documents: Part {
 
   /// Continues those that are behind and have drained.
   func catchUpDrained() {
-    for id in lagging.sorted() {
-      if let connection = connections[id], surroundings.queuedBytes(id) == 0 {
-        catchUp(connection)
-      }
+    for id in lagging.sorted() where surroundings.queuedBytes(id) == 0 {
+      if let connection = connections[id] { catchUp(connection) }
     }
   }
 

@@ -11,25 +11,28 @@ package struct DocumentNumbers {
   package let document: Int
   /// The time from which times are counted.
   package let time: Timestamp
-  /// The authors who have a number, in the order of their numbers.
-  package private(set) var authors: [ServerMessage.Author] = []
+  /// The most authors who have a number at one time.
+  private let authorsMax: Int
+  /// The authors who have a number, in the order of their numbers, which have no gap.
+  package private(set) var authors: ArraySlice<ServerMessage.Author> = []
   /// The newest number.
   package private(set) var last = 0
   private var numbers: ExactDictionary<Int> = [:]
 
-  package init(document: Int, time: Timestamp) {
+  package init(
+    document: Int, time: Timestamp, authorsMax: Int = ServerMessage.Author.numbersMax
+  ) {
     self.document = document
     self.time = time
+    self.authorsMax = authorsMax
   }
 
   /// The number of an author, who gets one if need be.
   ///
-  /// - Complexity: O(1), and O(*n*) numbers for one that is new.
+  /// - Complexity: O(1).
   package mutating func number(of client: String) -> Int {
     if let known = numbers[client] { return known }
-    if authors.count == ServerMessage.Author.numbersMax {
-      numbers[authors.removeFirst().clientID] = nil
-    }
+    if authors.count == authorsMax { numbers[authors.removeFirst().clientID] = nil }
     last += 1
     numbers[client] = last
     authors.append(.init(number: last, clientID: client))
@@ -37,14 +40,19 @@ package struct DocumentNumbers {
   }
 
   /// The authors whose numbers are higher than one.
+  ///
+  /// - Complexity: O(*n*) of them.
   package func authors(after number: Int) -> [ServerMessage.Author] {
-    Array(authors.drop { $0.number <= number })
+    Array(authors.suffix(max(0, last - number)))
   }
 
   /// All that a newcomer has to know.
   package var all: ServerMessage.Numbers {
-    ServerMessage.Numbers(document: document, time: time, authors: authors)
+    ServerMessage.Numbers(document: document, time: time, authors: Array(authors))
   }
+
+  /// Whether a client that keeps the last numbers, so many of them, keeps all that may be used.
+  package func areKept(by most: Int) -> Bool { most >= min(last, authorsMax) }
 
   /// Numbers the authors of changes.
   ///
@@ -53,10 +61,10 @@ package struct DocumentNumbers {
     of entries: ArraySlice<LogEntry>
   ) -> ServerMessage.NumberedChanges.Run? {
     guard let first = entries.first, let last = entries.last else { return nil }
-    if entries.count > ServerMessage.Author.numbersMax {
+    if entries.count > authorsMax {
       var found: ExactSet = []
       for entry in entries { found.insert(entry.client) }
-      guard found.count <= ServerMessage.Author.numbersMax else { return nil }
+      guard found.count <= authorsMax else { return nil }
     }
     // A number that is given takes back the oldest, which may be one of theirs.
     var before: Int

@@ -5,8 +5,9 @@ package import SocketMessages
 /// Everybody is told the same, once per turn of the loop: what ``takeTurn(tellsCount:)`` returns.
 /// Up to a limit followers have the list of all who are here. Above it they have a count, and the
 /// names of those who have acted, the last ones, as many as the limit: whoever moves a caret or
-/// changes the text is named first. Once no more than three quarters of the limit are here, the list
-/// is told again; the gap keeps one person who comes and goes from having it told each time.
+/// changes the text is named first, or with the next tick if that many are named already. Once no more
+/// than three quarters of the limit are here, the list is told again; the gap keeps one person who comes
+/// and goes from having it told each time.
 ///
 ///     listed  ── more than the limit are here ──▶  counted
 ///     listed  ◀── three quarters of it or fewer ── counted
@@ -66,6 +67,8 @@ package struct DocumentPresence {
   private var named: [Place] = []
   private var namedHead = 0
   private var namedCount = 0
+  /// How many of them this turn may still consider.
+  private var looksLeft = 0
   private var nextPlace = 1
   private var nextOrder = 0
 
@@ -84,6 +87,10 @@ package struct DocumentPresence {
   package var hasNews: Bool {
     !news.isEmpty || !goneInOrder.isEmpty || isOverdue
   }
+
+  /// Whether its news can wait for more: each name that is told takes the place of another one. Where hundreds write, a
+  /// message to everybody in each turn would tell of those who have acted since the one before.
+  package var canWait: Bool { isCounted && namedCount == limit && !isOverdue }
 
   /// Whether followers wait to be told of another count.
   package var hasCountNews: Bool { isCounted && isCountNews }
@@ -167,6 +174,7 @@ package struct DocumentPresence {
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
     guard hasNews || tellsCount && hasCountNews else { return nil }
     var turn = Turn()
+    looksLeft = limit
     // Who left, came and left again stands there twice, and counts once.
     for (index, client) in goneInOrder.enumerated() where gone[client] == index {
       turn.left.append(client)
@@ -230,7 +238,8 @@ package struct DocumentPresence {
 
   private mutating func name(_ client: String, _ turn: inout Turn) {
     guard let person = entries[client]?.person else { return }
-    if isCounted { while namedCount >= limit, dropOne(&turn) {} }
+    // Somebody for whom there is no place is named after a later act.
+    if isCounted { while namedCount >= limit { guard dropOne(&turn) else { return } } }
     entries[client]?.isTold = true
     turn.joined.append(person)
     guard isCounted else { return }
@@ -240,7 +249,7 @@ package struct DocumentPresence {
 
   /// Counts one of those named only: the first in line who has not acted since it was last considered.
   ///
-  /// - Returns: `false` if nobody is named.
+  /// - Returns: `false` if all have.
   private mutating func dropOne(_ turn: inout Turn) -> Bool {
     while namedHead < named.count {
       let place = named[namedHead]
@@ -248,6 +257,11 @@ package struct DocumentPresence {
       guard let entry = entries[place.client], entry.isTold, entry.place == place.number else {
         continue
       }
+      guard looksLeft > 0 else {
+        namedHead -= 1
+        return false
+      }
+      looksLeft -= 1
       namedCount -= 1
       if entry.hasActed {
         keep(place.client)

@@ -44,6 +44,8 @@ public struct GatewaySettings: Sendable {
   /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
   /// text, and for each component of a change as much as for sixteen.
   public var turnWorkMax: Int
+  /// The followers of a document for whom its commits are a millisecond apart, see ``RoundPace``.
+  public var followersPerMillisecond: Int
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds: Int
   /// The history limits of a room without a rule of its own.
@@ -117,6 +119,7 @@ public struct GatewaySettings: Sendable {
     helloMilliseconds = 10_000
     waitingMax = 1_000
     turnWorkMax = 1 << 20
+    followersPerMillisecond = 100
     retryAfterMilliseconds = 1_000
     roomMemory = .standard
     roomMemories = []

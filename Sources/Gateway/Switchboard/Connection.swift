@@ -33,8 +33,9 @@ final class Connection {
   var client = ""
   /// Whether the client had its id before, perhaps at another node.
   var isReturning = false
-  /// Whether it takes changes with numbers in place of ids.
-  @exclusivity(unchecked) var takesNumbers = false
+  /// The most authors of a document whose numbers it keeps, which changes may come with in place of ids; 0 if it takes
+  /// none.
+  @exclusivity(unchecked) var numbersMax = 0
   /// The person's name as shown to others.
   var name = ""
   /// The person's colour, `#rrggbb`.

@@ -124,6 +124,8 @@ final class DocumentRoom {
   var weights: [Int] = []
   /// Whether its changes go to the store with the end of a turn.
   var awaitsCommit = false
+  /// When its next commit may begin.
+  var pace = RoundPace()
   /// Whether changes of it were delivered in this turn.
   var hasDelivered = false
   /// Edits over HTTP that are answered when they are durable, by their revisions.
@@ -145,6 +147,14 @@ final class DocumentRoom {
 
   /// Whether those who come have to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
+
+  /// Whether every change that was taken has been written and answered, and nobody waits.
+  var isSettled: Bool {
+    (live?.isSettled ?? true) && asking.isEmpty && logRead == nil && !isResting
+  }
+
+  /// Whether nothing stands in the way of a commit but another one.
+  var mayCommit: Bool { renewal != .storing && logRead == nil && !isUnsettled }
 
   /// Whether those who wait go on in another turn.
   var isResting: Bool { restingSum != nil }

@@ -139,12 +139,16 @@ final class Switchboard {
 
   /// Queues a frame for a connection that is known to have room.
   func push(_ frame: Frame, to connection: Connection) {
-    guard connection.isOpen else { return }
+    if connection.isOpen { queue(frame, for: connection.id) }
+  }
+
+  /// Queues a frame for what may be no place of its own. Those who get the same frame one after the other are one action.
+  private func queue(_ frame: Frame, for id: ConnectionID) {
     if !(lastFrame?.isIdentical(to: frame) ?? false) {
       finishFrame()
       lastFrame = frame
     }
-    lastReceivers.append(connection.id)
+    lastReceivers.append(id)
   }
 
   /// Makes an action of the frame that was queued last.
@@ -169,7 +173,7 @@ final class Switchboard {
   /// Queues an action about a connection that is no place of its own.
   func act(_ action: GatewayAction) {
     switch action {
-    case .send: metrics.framesSent += 1
+    case .send(let frame, let id): return queue(frame, for: id)
     case .respond(let request, _): if !conditions.isEmpty { conditions[request] = nil }
     default: break
     }

@@ -49,6 +49,8 @@ struct ExactSet: Sequence, ExpressibleByArrayLiteral {
 
   func contains(_ name: String) -> Bool { storage.contains(ExactName(name)) }
 
+  mutating func removeAll() { storage.removeAll(keepingCapacity: true) }
+
   mutating func insert(_ name: String) { storage.insert(ExactName(name)) }
 
   mutating func remove(_ name: String) { storage.remove(ExactName(name)) }

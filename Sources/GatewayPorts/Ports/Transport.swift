@@ -136,8 +136,8 @@ public protocol TransportDelegate: AnyObject {
   /// All that one turn of the loop brought has been told. What was queued is written after this;
   /// meanwhile, `drained` and `closed` may still come.
   ///
-  /// - Returns: whether the next turn should come at once, whatever happens.
-  func turnEnded() -> Bool
+  /// - Returns: the milliseconds after which the next turn should come, whatever happens; `nil` if it need not.
+  func turnEnded() -> Int?
 }
 
 extension TransportDelegate {

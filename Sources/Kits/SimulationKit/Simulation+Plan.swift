@@ -104,6 +104,7 @@ extension Simulation.Plan {
     plan.makesNotes = random.chance(50)
     if random.chance(50) { plan.faults += [.forgetClaim] }
     plan.settings = .tight
+    plan.settings.followersPerMillisecond = seed % 3 == 0 ? 1 : 100
     plan.settings.windowEntries = [3, 8, 30][random.below(3)]
     plan.settings.lagRevisionsMax = [5, 60, 10_000][random.below(3)]
     if random.chance(20) { plan.settings.queuedBytesMax = 1_200 }

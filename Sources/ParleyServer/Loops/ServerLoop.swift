@@ -420,13 +420,13 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     attached.company?.report(report, by: place)
   }
 
-  func turnEnded() -> Bool {
+  func turnEnded() -> Int? {
     takeReplies()
-    let goesOn = gateway.endTurn()
+    let rest = gateway.endTurn()
     perform()
     submitWork()
     replies.endTurn()
-    return goesOn || !replies.isEmpty
+    return replies.isEmpty ? rest : 0
   }
 
   /// Gives the gateway what the store has replied, as much as a turn has time for.

@@ -14,5 +14,5 @@ final class Nobody: TransportDelegate {
   func abandoned(_ request: RequestID) {}
   func woken() {}
   func ticked() {}
-  func turnEnded() -> Bool { false }
+  func turnEnded() -> Int? { nil }
 }

@@ -56,7 +56,7 @@ extension BayeuxDialect {
       perform(link.session.deliver(event.bytes), for: link)
       return
     }
-    guard surroundings.queuedBytes(carrier) <= settings.queuedBytesMax else {
+    guard board.hasRoom(carrier, upTo: settings.queuedBytesMax) else {
       act(.close(carrier, code: CloseCode(CloseReason.slowReader.rawValue), reason: "too slow"))
       perform(link.session.end(), for: link)
       return

@@ -51,7 +51,8 @@ extension NativeDialect {
     }
     if connection.meter.user == nil { access.count(connection, towards: identity) }
     connection.identity = identity
-    connection.takesNumbers = hello.takesNumbers
+    connection.numbersMax =
+      hello.takesNumbers ? hello.numbersMax ?? ServerMessage.Author.numbersMaxUnsaid : 0
     (connection.name, connection.color) = profile
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id

@@ -74,7 +74,8 @@ final class NativeDialect: Dialect {
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
       people: join.verbs.contains(.presence) ? room.presence.toldCount : nil,
-      numbers: connection.takesNumbers ? room.numbers.all : nil)
+      numbers: connection.numbersMax > 0 && room.numbers.areKept(by: connection.numbersMax)
+        ? room.numbers.all : nil)
     subscription.numberKnown = room.numbers.last
     func appendOthers(_ buffer: inout [UInt8]) {
       (join.others ?? EncodedParticipants([])).append(to: &buffer, leavingOut: connection.client)
@@ -170,7 +171,7 @@ final class NativeDialect: Dialect {
       return
     }
     subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
-    if connection.takesNumbers, let frame = numberedFrame(&delivery, for: subscription) {
+    if let frame = numberedFrame(&delivery, for: subscription) {
       return board.push(frame, to: connection)
     }
     let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
@@ -181,11 +182,13 @@ final class NativeDialect: Dialect {
   /// The frame of a delivery with numbers in place of ids: the same for all who know the numbers of the
   /// authors before it.
   ///
-  /// - Returns: `nil` if it has more authors than can have numbers.
+  /// - Returns: `nil` if it has more authors than can have numbers, or the follower keeps fewer.
   private func numberedFrame(
     _ delivery: inout Delivery, for subscription: Subscription
   ) -> Frame? {
     let room = subscription.room
+    let most = subscription.connection.numbersMax
+    guard most > 0, room.numbers.areKept(by: most) else { return nil }
     if delivery.numbered == nil {
       let numberKnown = room.numbers.last
       guard let run = room.numbers.run(of: delivery.entries) else { return nil }
@@ -195,7 +198,7 @@ final class NativeDialect: Dialect {
           .numberedChanges(.init(run: run, authors: room.numbers.authors(after: numberKnown))),
           ref: ""))
     }
-    guard let numbered = delivery.numbered else { return nil }
+    guard let numbered = delivery.numbered, room.numbers.areKept(by: most) else { return nil }
     defer { subscription.numberKnown = room.numbers.last }
     guard subscription.numberKnown < numbered.numberKnown else { return numbered.frame }
     // It has lagged, and not been told of all.

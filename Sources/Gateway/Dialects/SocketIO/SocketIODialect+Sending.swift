@@ -65,7 +65,7 @@ extension SocketIODialect {
       perform(link.session.send(packet.bytes), for: link)
       return
     }
-    guard surroundings.queuedBytes(carrier) <= settings.queuedBytesMax else {
+    guard board.hasRoom(carrier, upTo: settings.queuedBytesMax) else {
       perform(link.session.end(.slow), for: link)
       return
     }
