@@ -440,6 +440,7 @@ export default {
   "join.name": "Name, den andere sehen",
   "join.password": "Passwort (mindestens 8 Zeichen)",
   "join.yes": "Beitreten",
+  "join.givenUp": "Der Beitritt ist erfolgt, aber ohne Anmeldung. Anmelden geht mit dem gewählten Namen und Passwort.",
   "password.change": "Passwort ändern …",
   "password.title": "Das Passwort ändern",
   "password.text": "Überall sonst endet die Anmeldung.",

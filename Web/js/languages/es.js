@@ -440,6 +440,7 @@ export default {
   "join.name": "Nombre que ven los demás",
   "join.password": "Contraseña (8 caracteres o más)",
   "join.yes": "Unirse",
+  "join.givenUp": "Te has unido, pero no has iniciado sesión. Inicia sesión con el nombre y la contraseña que elegiste.",
   "password.change": "Cambiar contraseña…",
   "password.title": "Cambiar tu contraseña",
   "password.text": "Se cerrará tu sesión en todos los demás sitios.",

@@ -440,6 +440,7 @@ export default {
   "join.name": "Nom que les autres voient",
   "join.password": "Mot de passe (8 caractères ou plus)",
   "join.yes": "Rejoindre",
+  "join.givenUp": "Vous avez rejoint ce serveur, mais votre session n’est pas ouverte. Connectez-vous avec le nom et le mot de passe choisis.",
   "password.change": "Changer de mot de passe…",
   "password.title": "Changer votre mot de passe",
   "password.text": "Votre session sera fermée partout ailleurs.",

@@ -440,6 +440,7 @@ export default {
   "join.name": "ほかの人に見える名前",
   "join.password": "パスワード（8 文字以上）",
   "join.yes": "参加する",
+  "join.givenUp": "参加しましたが、サインインしていません。選んだ名前とパスワードでサインインしてください。",
   "password.change": "パスワードを変更…",
   "password.title": "パスワードの変更",
   "password.text": "ほかの場所ではすべてサインアウトされます。",
