@@ -95,7 +95,10 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
     }
     if (answer) answer.element.hidden = !comments.mayComment;
     for (const child of [...body.children]) if (child !== kept && child !== trouble) child.remove();
-    body.append(...items, foot, trouble);
+    // An element that is moved loses the focus: the others are put before and behind the one that is edited.
+    const place = kept ? items.indexOf(kept) : -1;
+    if (kept) kept.before(...items.slice(0, Math.max(place, 0)));
+    trouble.before(...items.slice(place + 1), foot);
     if (focused) actionOf(focused)?.focus();
   }
 
