@@ -162,7 +162,10 @@ async function openLinkAgain() {
   isOpening = false;
   if (link && link.token !== unopened) {
     access.follow(link);
-    connect();
+    // An open demo has let this page in without it.
+    const problem = await refresh(link.token);
+    if (problem === "unreachable") connect();
+    else if (problem !== undefined) return location.reload();
     // The address is the note's by now.
     page.emit("went", undefined);
   }
