@@ -30,6 +30,8 @@ def test_a_deletion_is_undone_at_once(server, person):
     ann.page.goto("/")
     delete(ann, "Plan")
     expect(bo.page.locator("#gone-title")).to_be_visible()
+    # Who sees nothing hears of it, too.
+    expect(bo.page.locator("#live")).to_have_text("This note no longer exists. It was deleted.")
     ann.page.get_by_role("button", name="Undo").click()
     expect(ann.page).to_have_url(re.compile(re.escape(note)))
     ann.wait_for_text("still here")

@@ -79,7 +79,21 @@ def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
     expect(page.locator("#toast")).to_have_text("Reload the page and try again.")
     page.unroute_all()
     page.reload()
-    expect(page.get_by_role("dialog")).to_contain_text("You are invited")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("You are invited")
+    # Who closes the dialog before the answer comes has used the invitation up, and is not in.
+    held = []
+    page.route("**/api/user/join", lambda route: held.append(route))
+    dialog.get_by_label("E-mail").fill("cem")
+    dialog.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    wait_until(lambda: page.evaluate("true") and held)
+    page.keyboard.press("Escape")
+    with page.expect_response("**/api/user/logout") as ended:
+        held[0].continue_()
+    assert ended.value.ok
+    expect(page.locator("#toast")).to_contain_text("not signed in")
+    assert page.evaluate("sessionStorage.getItem('parley.access')") is None
 
 
 def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
@@ -116,8 +130,14 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     held[0].continue_()
     page.unroute("**/api/user/password")
     expect(page.locator("#toast")).to_contain_text("password is wrong")
+    # Nor is a dialog lost with a request.
+    page.route("**/api/user/password", lambda route: route.abort())
     dialog = change_password(page, "wrong password", "a third battery")
+    expect(dialog.get_by_role("alert")).to_have_text("The server cannot be reached.")
+    page.unroute("**/api/user/password")
+    dialog.get_by_role("button", name="Change it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("password is wrong")
+    expect(dialog.get_by_role("button", name="Change it")).to_be_focused()
     bea.picture("changing-the-password")
     dialog.get_by_label("Current password").fill(PASSWORD)
     bea.press("Enter")

@@ -308,6 +308,22 @@ def test_a_browser_that_forbids_storage_is_told(server, person):
     expect(ann.page.locator("#news")).to_contain_text("stores no copies")
     ann.type("goes on")
     ann.wait_until_saved()
+    # One that forbids all of it, as with cookies.
+    ben = person("Ben")
+    ben.context.add_init_script(
+        """for (const name of ["localStorage", "sessionStorage", "indexedDB"]) {
+            Object.defineProperty(window, name, { get() { throw new DOMException("forbidden", "SecurityError"); } });
+        }"""
+    )
+    ben.open(note)
+    expect(ben.page.locator("#news")).to_contain_text("stores no copies")
+    ben.to_end()
+    ben.type(" here")
+    assert converge(ann, ben) == "goes on here"
+    ben.page.get_by_role("button", name="New note").click()
+    ben.wait_for_editor()
+    ben.type("new")
+    ben.wait_until_saved()
 
 
 def test_a_server_that_wants_nothing_kept(server, person):

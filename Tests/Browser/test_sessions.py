@@ -6,6 +6,7 @@ from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 from test_access import PASSWORD, follow, share, users  # noqa: F401
 from test_palette import violations
+from test_upgrade import mark
 from touching import small_targets
 
 
@@ -54,7 +55,19 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     expect(rows.filter(has_text="This device")).to_have_count(1)
     expect(rows.first).to_contain_text("Chrome on Linux")
     desk.picture("devices")
-    devices.get_by_role("button", name="Sign out Chrome on Linux").click()
+    out = devices.get_by_role("button", name="Sign out Chrome on Linux")
+    # What fails is said, and can be tried again.
+    desk.page.route("**/api/sessions**", lambda route: route.fulfill(status=503))
+    out.click()
+    expect(devices.get_by_role("alert")).to_have_text("That did not work. The server had a problem. Try again later.")
+    expect(out).to_be_focused()
+    devices.get_by_role("button", name="Done").click()
+    devices = open_devices(desk.page)
+    expect(devices.get_by_role("alert")).to_contain_text("That did not work.")
+    devices.get_by_role("button", name="Done").click()
+    desk.page.unroute_all()
+    devices = open_devices(desk.page)
+    out.click()
     expect(rows).to_have_count(1)
     expect(devices.get_by_role("button", name="Sign out everywhere else")).to_be_hidden()
     expect(devices.get_by_role("button", name="Done")).to_be_focused()
@@ -131,8 +144,13 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     early.page.goto(writing)
     expect(early.page.get_by_text("The link could not be opened.").first).to_be_visible()
     early.page.unroute_all()
+    mark(early.page)
     early.page.get_by_role("button", name="Try again").click()
     early.wait_for_text("! still words")
+    # The page was not loaded for that.
+    expect(early.page.locator("html[data-before]")).to_have_count(1)
+    key = writing.rsplit("/", 1)[1]
+    assert early.page.url.endswith(f"/n/{note}#s={key}")
 
 
 def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F811

@@ -103,6 +103,30 @@ test("texts have the form that the build reads, and no HTML", () => {
   }
 });
 
+/**
+ * How no text of a language is written: in the other form of address, in a second word for the same thing, or with
+ * spaces that the language does not have.
+ *
+ * @type {Record<string, RegExp>}
+ */
+const foreign = {
+  // Nobody is addressed.
+  de: /\wen Sie\b|\b(?:[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?\w*|Ihnen|Ihre?\w*)\b|[^ ]…$/,
+  // People are "vous", and a narrow space stands before marks of two parts.
+  fr: /\b(?:tu|toi|ton|tes)\b|exploitant|[^\u202f][:;?!»]|«(?!\u202f)/,
+  // People are "tú", and what has happened is told in the perfect.
+  es: /\b(?:(?:usted|busque|escriba|ponga|pulse)\b|inténtelo|puede seguir|se pudo|se (?:eliminó|envió|cerró|movió|detuvo|importó))/i,
+  ja: /ログイン|ログアウト|取得できませんでした|\d文字/,
+  ar: /مشغّل|تعذر |جلب|م\.ب/,
+};
+
+test("each language addresses people in one way, and has one word for one thing", () => {
+  for (const [name, texts] of others) {
+    const wrong = Object.entries(texts).filter(([, text]) => formsOf(text).some((form) => foreign[name]?.test(form)));
+    assert.deepEqual(wrong, [], name);
+  }
+});
+
 /** Words in code that no person reads: names of keys, of headers, and of what has no other name in any language. */
 const noTexts = new Set([
   "Parley", "English", "Deutsch", "Français", "Español", "Control", "Meta", "Option", "Alt", "Ctrl", "Page Up", "Page Down", "Esc",

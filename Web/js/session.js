@@ -20,13 +20,14 @@ import { loadProfile } from "./people/people.js";
 import { comeBack } from "./account/provider.js";
 import { openShortLink } from "./notes/shortlink.js";
 import { Recent } from "./notes/recent.js";
+import { lastingStore, tabStore } from "./storage.js";
 import { Tags } from "./notes/tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** How this tab has come back from the identity provider, if it has. */
 export const comeback = comeBack();
-const link = await openShortLink(location, formerPass(sessionStorage));
-export const access = new Access({ location, storage: sessionStorage, channel: channelBetweenTabs(), link });
+const link = await openShortLink(location, formerPass(tabStore()));
+export const access = new Access({ location, storage: tabStore(), channel: channelBetweenTabs(), link });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);
 
@@ -45,7 +46,7 @@ const copiesWithin = 1_000;
 /** Copies are kept where the page itself is: without it nobody could read them. */
 async function openCopies() {
   if (!globalThis.navigator?.serviceWorker || !navigator.locks) return new Copies(undefined, ownerOfCopies);
-  const copies = new Copies(`parley.copies${home}`, ownerOfCopies, localStorage);
+  const copies = new Copies(`parley.copies${home}`, ownerOfCopies, lastingStore());
   await withLimit(copies.opened, copiesWithin, undefined);
   const shown = noteAt(location.pathname);
   if (shown !== undefined) await withLimit(copies.read(shown), copiesWithin, undefined);
@@ -82,7 +83,7 @@ export const connection = new Connection({
 for (const adopted of adoptedIdentities()) connection.addIdentity(adopted);
 connection.setUnsentIdentity(unsentIdentity);
 export const list = new NoteList(connection, {
-  storage: localStorage,
+  storage: lastingStore(),
   owner: ownerNow,
   drawer,
   copy: copies.list,
@@ -91,6 +92,6 @@ export const list = new NoteList(connection, {
 });
 export const folders = new Folders(list);
 export const tags = new Tags(list, connection);
-export const recent = new Recent({ storage: localStorage, owner: ownerNow });
+export const recent = new Recent({ storage: lastingStore(), owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });

@@ -196,6 +196,11 @@ export class Access extends Emitter {
     this.#channel?.postMessage({ token, refreshToken, isKept, name, isSignIn });
   }
 
+  /** @param {{key: string, token: string}} link The link of this tab, which could be opened only now. */
+  follow(link) {
+    this.#become({ ...link, isLink: true });
+  }
+
   /** Asks the other tabs for a token, when the server wants one and there is none. */
   ask() {
     if (!this.#isOut) this.#channel?.postMessage({ isWanted: true });

@@ -1,7 +1,7 @@
 // Where this person is signed in, in a dialog, and how they sign out there. A part that is fetched when it is needed.
 
 import { byId, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, placeOf } from "../shell/rowfocus.js";
+import { focusRowAt, placeOf } from "../shell/dialogfocus.js";
 import { request } from "../client/http.js";
 import { t } from "../shell/language.js";
 import { when } from "../notes/notes.js";

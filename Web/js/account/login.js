@@ -40,6 +40,15 @@ export const renew = async (refreshToken) =>
 export const logOut = (refreshToken) => request("/api/user/logout", "POST", { refreshToken });
 
 /**
+ * Ends the session of tokens that have come when nobody wanted them any longer.
+ *
+ * @param {OwnToken} own
+ */
+export function giveBack({ refreshToken, isKept }) {
+  if (refreshToken || isKept) logOut(refreshToken).catch(() => undefined);
+}
+
+/**
  * Takes the tokens of who has come back from the identity provider, which the server has for this browser.
  *
  * @param {boolean} keep Whether the browser keeps the session.

@@ -1,7 +1,8 @@
 // Becoming a user by an invitation, and another password for oneself. A part that is fetched when it is needed.
 
 import { byId, openDialog, toast } from "../shell/dialogs.js";
-import { changePassword as change, joinBy } from "./login.js";
+import { keepFocusOn } from "../shell/dialogfocus.js";
+import { changePassword as change, giveBack, joinBy } from "./login.js";
 import { t } from "../shell/language.js";
 import { access } from "../session.js";
 import { signIn } from "./signin.js";
@@ -34,8 +35,8 @@ function inputFor({ name, type = "text", autocomplete, isOptional = false, value
  * @param {string} question.text
  * @param {Field[]} question.fields
  * @param {string} question.yes
- * @param {(values: Record<string, string>) => Promise<string | undefined>} question.submit Says what is wrong; closes
- *   the dialog otherwise.
+ * @param {(values: Record<string, string>, isGivenUp: () => boolean) => Promise<string | undefined>} question.submit Says
+ *   what is wrong; closes the dialog otherwise. Meanwhile the person may have closed it.
  */
 function ask({ title, text, fields, yes, submit }) {
   const dialog = document.createElement("dialog");
@@ -79,12 +80,17 @@ function ask({ title, text, fields, yes, submit }) {
     event.preventDefault();
     confirm.disabled = true;
     problem.textContent = "";
-    const wrong = await submit(Object.fromEntries(inputs.map((input) => [input.name, input.value]))).catch(messageOf);
+    const values = Object.fromEntries(inputs.map((input) => [input.name, input.value]));
+    const wrong = await submit(values, () => !dialog.open).catch(messageOf);
     confirm.disabled = false;
     if (!wrong) dialog.close("confirm");
-    else if (dialog.open) problem.textContent = wrong;
-    // Closed meanwhile, by somebody who expects that it was done.
-    else toast(`${title} – ${wrong}`);
+    else if (dialog.open) {
+      problem.textContent = wrong;
+      keepFocusOn(confirm);
+    } else {
+      // Closed meanwhile, by somebody who expects that it was done.
+      toast(`${title} – ${wrong}`);
+    }
   };
   void openDialog(dialog).finally(() => dialog.remove());
 }
@@ -102,9 +108,14 @@ export function join(invitation) {
       { name: "password", label: t("join.password"), type: "password", autocomplete: "new-password" },
     ],
     yes: t("join.yes"),
-    submit: async ({ email = "", name = "", password = "" }) => {
+    submit: async ({ email = "", name = "", password = "" }, isGivenUp) => {
       const shown = name.trim();
-      return signIn(await joinBy({ invitation, email: email.trim(), password, ...(shown && { name: shown }) }));
+      const own = await joinBy({ invitation, email: email.trim(), password, ...(shown && { name: shown }) });
+      if (!isGivenUp()) return signIn(own);
+      // The invitation is used up all the same.
+      giveBack(own);
+      toast(t("join.givenUp"));
+      return undefined;
     },
   });
 }

@@ -7,13 +7,14 @@ import { hasThings } from "../offline/drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "../client/identity.js";
 import { isKey, t } from "../shell/language.js";
 import { withLimit } from "../limit.js";
-import { logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
+import { giveBack, logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "../notes/opennotes.js";
-import { unopened } from "../notes/shortlink.js";
+import { openShortLink, unopened } from "../notes/shortlink.js";
 import { page } from "../page.js";
 import { problemText } from "../shell/problems.js";
 import { isToBeKept, leaveForProvider } from "./provider.js";
 import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "../session.js";
+import { lastingStore } from "../storage.js";
 import { messageOf } from "../words.js";
 
 /**
@@ -36,6 +37,9 @@ let isRenewed = false;
 
 /** While the server looks at a token. */
 let isSigningIn = false;
+
+/** While the server is asked again for a link that it could not be asked for before. */
+let isOpening = false;
 
 /** @type {any} */
 let renewTimer;
@@ -106,10 +110,10 @@ export function accessTrouble() {
   const { state, code } = connection.status;
   if (access.token === unopened) {
     return {
-      state: t("status.offline"),
-      title: t("access.linkUnopenedTitle"),
-      text: t("access.linkUnopenedText"),
-      button: { label: t("tryAgain"), run: () => location.reload() },
+      state: isOpening ? t("status.connecting") : t("status.offline"),
+      title: isOpening ? t("status.connecting") : t("access.linkUnopenedTitle"),
+      text: isOpening ? "" : t("access.linkUnopenedText"),
+      button: { label: t("tryAgain"), run: () => void openLinkAgain() },
     };
   }
   if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
@@ -147,6 +151,31 @@ export function accessTrouble() {
     };
   }
   return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
+}
+
+/** Asks the server again for the link that could not be opened; what the page has goes on with it. */
+async function openLinkAgain() {
+  if (isOpening) return;
+  isOpening = true;
+  page.emit("access", undefined);
+  const link = await openShortLink(location, undefined);
+  isOpening = false;
+  if (link && link.token !== unopened) {
+    access.follow(link);
+    // An open demo has let this page in without it.
+    const problem = await refresh(link.token);
+    if (problem === "unreachable") connect();
+    else if (problem !== undefined) return location.reload();
+    // The address is the note's by now.
+    page.emit("went", undefined);
+  }
+  page.emit("access", undefined);
+}
+
+/** Goes to the server at once, with the token that there is now. */
+function connect() {
+  if (connection.status.state === "waiting") connection.retryNow();
+  else connection.start();
 }
 
 /** How long leaving waits for the browser to remove copies; milliseconds. */
@@ -216,13 +245,12 @@ export async function signIn(own) {
       return undefined;
     }
     access.take(own);
-    if (isNew && (allPending(ownerNow()).length > 0 || hasThings(localStorage, ownerNow()))) {
+    if (isNew && (allPending(ownerNow()).length > 0 || hasThings(lastingStore(), ownerNow()))) {
       // A tab that is gone left edits of this person: the page starts with them.
       location.reload();
       return undefined;
     }
-    if (connection.status.state === "waiting") connection.retryNow();
-    else connection.start();
+    connect();
   }
   endsAt = undefined;
   page.emit("access", undefined);
@@ -300,8 +328,7 @@ export async function askForToken() {
     try {
       const own = isByToken ? { token } : await logIn({ email: email.value.trim(), password: password.value, keep: keep.checked });
       if (isGivenUp()) {
-        // The server has begun a session that nobody wants any longer.
-        if (own.refreshToken || own.isKept) logOut(own.refreshToken).catch(() => undefined);
+        giveBack(own);
         return;
       }
       wrong = await signIn(own);

@@ -11,6 +11,8 @@
 //
 // One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
 
+import { lastingStore, tabStore } from "../storage.js";
+
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity
  * @typedef {import("./note.js").Edits & {documentId: string, title: string, owner?: string}} PendingRecord
@@ -63,7 +65,7 @@ export function hold(name, whenSilent = true, end = new Promise(() => {})) {
 }
 
 /**
- * @param {Storage} storage
+ * @param {Pick<Storage, "getItem">} storage
  * @param {string} key
  * @returns {any}
  */
@@ -107,42 +109,42 @@ function putInPlaceOf(formerKey, key, text, then) {
   let former;
   try {
     try {
-      localStorage.setItem(key, text);
+      lastingStore().setItem(key, text);
     } catch (error) {
-      former = formerKey && localStorage.getItem(formerKey);
+      former = formerKey && lastingStore().getItem(formerKey);
       if (!formerKey || typeof former !== "string") throw error;
-      localStorage.removeItem(formerKey);
-      localStorage.setItem(key, text);
+      lastingStore().removeItem(formerKey);
+      lastingStore().setItem(key, text);
     }
     then();
   } catch (error) {
     // Nothing is read with this text. It would take the room of those that are.
-    localStorage.removeItem(key);
-    if (formerKey && typeof former === "string") localStorage.setItem(formerKey, former);
+    lastingStore().removeItem(key);
+    if (formerKey && typeof former === "string") lastingStore().setItem(formerKey, former);
     throw error;
   }
-  if (formerKey) localStorage.removeItem(formerKey);
+  if (formerKey) lastingStore().removeItem(formerKey);
 }
 
 /** @param {string} key */
 function storedBase(key) {
   /** @type {StoredRecord | null} */
-  const record = read(localStorage, key);
+  const record = read(lastingStore(), key);
   const { slot, tag } = record ?? {};
   return slot !== undefined && tag !== undefined ? { slot, tag } : undefined;
 }
 
 /** @param {string} from @param {string} to @returns {boolean} */
 function move(from, to) {
-  const value = localStorage.getItem(from);
+  const value = lastingStore().getItem(from);
   if (value === null) return true;
   // First, for there may be room for one of both only.
-  localStorage.removeItem(from);
+  lastingStore().removeItem(from);
   try {
-    localStorage.setItem(to, value);
+    lastingStore().setItem(to, value);
     return true;
   } catch {
-    localStorage.setItem(from, value);
+    lastingStore().setItem(from, value);
     return false;
   }
 }
@@ -195,11 +197,11 @@ export class EditStorage {
    * @returns {Promise<ClientIdentity | undefined>}
    */
   async claimIdentity(owner) {
-    const own = read(sessionStorage, this.#identityKey);
+    const own = read(tabStore(), this.#identityKey);
     // Somebody else may have signed in in this tab.
     if (isIdentity(own) && (ownerOf(own) ?? owner) === owner) {
       if (await this.#hold(own.id, true)) return { id: own.id, resumeToken: own.resumeToken };
-      sessionStorage.removeItem(this.#identityKey);
+      tabStore().removeItem(this.#identityKey);
     }
     // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
     if (!globalThis.navigator?.locks) return undefined;
@@ -245,7 +247,7 @@ export class EditStorage {
    */
   othersOf(documentId, atHand) {
     return this.adopted.filter(
-      ({ id }) => id !== atHand && localStorage.getItem(this.#pendingKey(documentId, id)) !== null,
+      ({ id }) => id !== atHand && lastingStore().getItem(this.#pendingKey(documentId, id)) !== null,
     );
   }
 
@@ -262,7 +264,7 @@ export class EditStorage {
   /** @param {ClientIdentity} identity @param {string} [owner] */
   #write(identity, owner) {
     try {
-      sessionStorage.setItem(this.#identityKey, JSON.stringify(owner ? { ...identity, owner } : identity));
+      tabStore().setItem(this.#identityKey, JSON.stringify(owner ? { ...identity, owner } : identity));
     } catch {
       // Without room it lasts as long as the page.
     }
@@ -273,22 +275,23 @@ export class EditStorage {
    * @param {string} [owner]
    */
   rememberIdentity(identity, owner) {
-    const known = read(sessionStorage, this.#identityKey);
+    const known = read(tabStore(), this.#identityKey);
     this.#write(identity, owner);
     if (known?.id !== identity.id) void this.#hold(identity.id, true);
   }
 
   forgetIdentity() {
-    sessionStorage.removeItem(this.#identityKey);
+    tabStore().removeItem(this.#identityKey);
   }
 
   /** @param {string} owner @returns {PendingRecord[]} */
   allPending(owner) {
     const records = [];
-    for (let index = 0; index < localStorage.length; index += 1) {
-      const key = localStorage.key(index);
+    const store = lastingStore();
+    for (let index = 0; index < store.length; index += 1) {
+      const key = store.key(index);
       if (!key?.startsWith(this.#pendingPrefix)) continue;
-      const record = read(localStorage, key);
+      const record = read(store, key);
       if (isPendingOf(record, owner)) records.push(record);
     }
     return records;
@@ -314,12 +317,12 @@ export class EditStorage {
    */
   pendingOf(documentId, clientId, owner) {
     /** @type {StoredRecord} */
-    const record = read(localStorage, this.#pendingKey(documentId, clientId));
+    const record = read(lastingStore(), this.#pendingKey(documentId, clientId));
     if (!isPendingOf(record, owner)) return undefined;
     const { slot, tag: _, ...edits } = record;
     // An earlier version of the page kept the text with the edits.
     if (slot === undefined) return edits;
-    return { ...edits, base: localStorage.getItem(this.#baseKey(documentId, clientId, slot)) ?? undefined };
+    return { ...edits, base: lastingStore().getItem(this.#baseKey(documentId, clientId, slot)) ?? undefined };
   }
 
   /**
@@ -333,12 +336,12 @@ export class EditStorage {
     const known = this.#bases.get(key) ?? storedBase(key);
     /** @param {"a" | "b"} slot */
     const save = (slot) => {
-      localStorage.setItem(key, JSON.stringify({ ...record, slot, tag: base.tag }));
+      lastingStore().setItem(key, JSON.stringify({ ...record, slot, tag: base.tag }));
       this.#bases.set(key, { slot, tag: base.tag });
     };
     try {
       // Storage may have been cleared meanwhile.
-      if (known?.tag === base.tag && localStorage.getItem(this.#baseKey(documentId, id, known.slot)) !== null) {
+      if (known?.tag === base.tag && lastingStore().getItem(this.#baseKey(documentId, id, known.slot)) !== null) {
         save(known.slot);
         return true;
       }
@@ -355,9 +358,9 @@ export class EditStorage {
   /** @param {string} documentId @param {string} clientId */
   removePending(documentId, clientId) {
     const key = this.#pendingKey(documentId, clientId);
-    localStorage.removeItem(key);
+    lastingStore().removeItem(key);
     for (const slot of /** @type {const} */ (["a", "b"])) {
-      localStorage.removeItem(this.#baseKey(documentId, clientId, slot));
+      lastingStore().removeItem(this.#baseKey(documentId, clientId, slot));
     }
     this.#bases.delete(key);
   }
@@ -371,7 +374,7 @@ export class EditStorage {
    */
   setPendingAside(documentId, clientId) {
     let number = 1;
-    while (localStorage.getItem(`${this.#asidePrefix}${number}.${clientId}.${documentId}`) !== null) number += 1;
+    while (lastingStore().getItem(`${this.#asidePrefix}${number}.${clientId}.${documentId}`) !== null) number += 1;
     const aside = `${this.#asidePrefix}${number}`;
     const key = this.#pendingKey(documentId, clientId);
     this.#bases.delete(key);

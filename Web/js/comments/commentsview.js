@@ -1,24 +1,21 @@
-// Comments beside the note: threads that can be answered, ended and begun again, and the way from them to the text and
-// back. This part is fetched when a note is open.
+// Comments beside the note: the panel with its threads, and the way from them to the text and back. This part is fetched
+// when a note is open.
 
-import { announce, byId, confirm, icon } from "../shell/dialogs.js";
+import { announce, byId } from "../shell/dialogs.js";
+import { commentButton } from "./commentbutton.js";
 import { Comments } from "./comments.js";
-import { commentItem } from "./commentitem.js";
-import { composer } from "./composer.js";
-import { request, RequestError } from "../client/http.js";
+import { commentSender } from "./commentsender.js";
+import { newComment } from "./newcomment.js";
+import { request } from "../client/http.js";
 import { randomId } from "../client/identity.js";
 import { inNumbers, t } from "../shell/language.js";
-import { colorHere } from "../people/me.js";
-import { shownName } from "../people/people.js";
+import { threadView } from "./threadview.js";
 import { UnsentComments } from "./unsentcomments.js";
 import { messageOf } from "../words.js";
 
 /**
- * @typedef {import("./comments.js").Comment} Comment
  * @typedef {import("./comments.js").Thread} Thread
  * @typedef {ReturnType<typeof import("../editing/editor.js").createEditor>} Editor
- * @typedef {ReturnType<typeof composer>} Composer
- * @typedef {{element: HTMLElement, thread: Thread, answer: Composer | undefined, editing: string | undefined}} View
  */
 
 /**
@@ -34,7 +31,6 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
   const { comments: marks, view } = editor;
   const panel = byId("comments-panel");
   const button = byId("comments");
-  const here = byId("comment-here");
   const resolvedBox = /** @type {HTMLInputElement} */ (byId("comments-resolved"));
   const comments = new Comments({
     note,
@@ -47,11 +43,13 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
       marks: () => marks.marksOf(view),
     },
   });
-  /** @type {Map<string, View>} Threads that are drawn, by their ids. */
-  const views = new Map();
-  /** @type {Composer | undefined} Of a new comment. */
-  let draft;
   const unsent = new UnsentComments(drawer, note.documentId);
+  /** @param {string} [thread] */
+  const sender = (thread) => commentSender({ comments, unsent, profile, thread });
+  const draft = newComment({ editor, comments, sending: () => sender(), redraw: draw });
+  const here = commentButton({ view, isWanted: () => comments.mayComment && !draft.isBegun, begin });
+  /** @type {Map<string, {thread: Thread, shown: import("./threadview.js").ThreadView}>} Threads that are drawn, by their ids. */
+  const views = new Map();
   /** @type {string | undefined} The thread that stands out. */
   let chosen;
   resolvedBox.checked = false;
@@ -67,11 +65,12 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     button.setAttribute("aria-expanded", String(isWanted));
     if (isWanted) void comments.refresh();
     else choose(undefined);
-    drawHere();
+    here.draw();
   }
 
-  function drawButton() {
-    const count = comments.threads.filter(({ first }) => !first.resolved).length;
+  /** @param {Thread[]} threads */
+  function drawButton(threads) {
+    const count = threads.filter(({ first }) => !first.resolved).length;
     byId("comments-count").hidden = count === 0;
     byId("comments-count").textContent = inNumbers(count);
     const label = count === 0 ? t("comments.title") : t("comments.open", { count });
@@ -79,340 +78,56 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     button.title = label;
   }
 
-  // Threads.
-
   function draw() {
-    drawButton();
     const { threads } = comments;
+    drawButton(threads);
     const resolved = threads.filter(({ first }) => first.resolved).length;
     const shown = threads.filter(({ first }) => !first.resolved || resolvedBox.checked);
     byId("comments-resolved-label").hidden = resolved === 0;
     byId("comments-resolved-count").textContent = t("comments.showResolved", { count: resolved });
-    byId("comments-none").hidden = shown.length > 0 || draft !== undefined || !comments.isLoaded;
+    byId("comments-none").hidden = shown.length > 0 || draft.isBegun || !comments.isLoaded;
     byId("comments-guest").hidden = !isGuest || !comments.mayComment;
     const isBeginning = comments.mayComment && threads.length === 0;
     byId("comments-none").textContent = isBeginning ? t("comments.howTo") : t("comments.none");
     for (const id of views.keys()) if (!shown.some(({ first }) => first.id === id)) views.delete(id);
-    const list = byId("comments-list");
     const elements = shown.map((thread) => {
-      const known = views.get(thread.first.id) ?? newView(thread);
-      known.thread = thread;
-      drawThread(known);
+      const { id } = thread.first;
+      const known = views.get(id)?.shown ?? viewOf(id);
+      views.set(id, { thread, shown: known });
+      known.draw(thread);
       return known.element;
     });
+    const list = byId("comments-list");
     // What is where it was stays there, and with it the focus.
-    for (const element of [...list.children]) if (!elements.includes(/** @type {HTMLElement} */ (element))) element.remove();
+    for (const element of [...list.children]) if (!elements.includes(/** @type {HTMLLIElement} */ (element))) element.remove();
     elements.forEach((element, index) => {
       if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
     });
     drawMarks();
-    drawHere();
+    here.draw();
   }
 
-  /**
-   * @param {Thread} thread
-   * @returns {View}
-   */
-  function newView(thread) {
-    const element = document.createElement("li");
-    element.className = "thread";
-    element.dataset.id = thread.first.id;
-    element.tabIndex = -1;
-    element.addEventListener("focusin", () => choose(thread.first.id));
-    const quote = document.createElement("button");
-    quote.type = "button";
-    quote.className = "quote";
-    quote.addEventListener("click", () => jump(thread.first.id));
-    const gone = document.createElement("p");
-    gone.className = "thread-gone";
-    gone.textContent = t("comments.gone");
-    const body = document.createElement("div");
-    body.className = "thread-body";
-    element.append(quote, gone, body);
-    /** @type {View} */
-    const own = { element, thread, answer: undefined, editing: undefined };
-    views.set(thread.first.id, own);
-    return own;
-  }
-
-  /** @param {View} own */
-  function drawThread(own) {
-    const { element, thread } = own;
-    const { first, answers } = thread;
-    const [quote, , body] = element.children;
-    if (!(quote instanceof HTMLElement) || !body) return;
-    quote.textContent = first.made?.quote ?? "";
-    quote.dir = "auto";
-    quote.setAttribute("aria-label", t("comments.show", { quote: first.made?.quote ?? "" }));
-    element.classList.toggle("is-resolved", first.resolved !== undefined);
-    // The words that somebody edits stay as they are.
-    const kept = own.editing === undefined ? undefined : body.querySelector(`[data-id="${CSS.escape(own.editing)}"]`);
-    const focused = body.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.action : undefined;
-    const items = [first, ...answers].map((comment) =>
-      kept && comment.id === own.editing ? /** @type {HTMLElement} */ (kept) : itemOf(own, comment),
-    );
-    const foot = document.createElement("p");
-    foot.className = "thread-foot";
-    if (first.resolved) {
-      const words = document.createElement("span");
-      words.textContent = t("comments.resolvedBy", { name: shownName(first.resolved.by) || t("history.somebody") });
-      foot.append(words);
-    }
-    if (comments.mayComment) {
-      const isResolved = first.resolved !== undefined;
-      foot.append(
-        action(isResolved ? t("comments.reopen") : t("comments.resolve"), `resolve-${first.id}`, () =>
-          attempt(own, async () => {
-            await comments.change(first.id, { resolved: !isResolved, author: profile().name });
-            announce(isResolved ? t("comments.reopened") : t("comments.resolved"));
-          }),
-        ),
-      );
-      if (!own.answer) {
-        own.answer = answerTo(first.id);
-        element.append(own.answer.element);
-      }
-    }
-    if (own.answer) own.answer.element.hidden = !comments.mayComment;
-    const trouble = body.querySelector(".thread-problem") ?? problemLine();
-    for (const child of [...body.children]) if (child !== kept && child !== trouble) child.remove();
-    for (const item of [...items, foot]) body.append(item);
-    body.append(trouble);
-    if (focused) /** @type {HTMLElement | null} */ (body.querySelector(`[data-action="${CSS.escape(focused)}"]`))?.focus();
-  }
-
-  function problemLine() {
-    const line = document.createElement("p");
-    line.className = "problem thread-problem";
-    line.setAttribute("role", "alert");
-    return line;
-  }
-
-  /**
-   * @param {string} label
-   * @param {string} name Tells it from others.
-   * @param {() => void} run
-   */
-  function action(label, name, run) {
-    const element = document.createElement("button");
-    element.type = "button";
-    element.className = "link-button";
-    element.dataset.action = name;
-    element.textContent = label;
-    element.addEventListener("click", run);
-    return element;
-  }
-
-  /**
-   * @param {View} own
-   * @param {Comment} comment
-   */
-  function itemOf(own, comment) {
-    const item = commentItem(comment, colorHere(comment.author));
-    if (comment.mine && !comment.withdrawn && comments.mayComment) {
-      const foot = document.createElement("p");
-      foot.className = "comment-foot";
-      foot.append(
-        action(t("comments.edit"), `edit-${comment.id}`, () => edit(own, comment)),
-        action(t("comments.remove"), `remove-${comment.id}`, () => void remove(own, comment)),
-      );
-      item.append(foot);
-    }
-    return item;
-  }
-
-  /**
-   * @param {View} own
-   * @param {() => Promise<void>} work
-   */
-  async function attempt(own, work) {
-    const line = own.element.querySelector(".thread-problem");
-    if (line) line.textContent = "";
-    try {
-      await work();
-    } catch (error) {
-      if (line) line.textContent = t("comments.failed", { reason: messageOf(error) });
-    }
-  }
-
-  /**
-   * @param {View} own
-   * @param {Comment} comment
-   */
-  function edit(own, comment) {
-    const item = own.element.querySelector(`[data-id="${CSS.escape(comment.id)}"]`);
-    if (!item || own.editing !== undefined) return;
-    own.editing = comment.id;
-    const end = () => {
-      own.editing = undefined;
-      draw();
-      /** @type {HTMLElement | null} */ (own.element.querySelector(`[data-action="${CSS.escape(`edit-${comment.id}`)}"]`))?.focus();
-    };
-    const form = composer({
-      label: t("comments.yours"),
-      send: t("save"),
-      original: comment.text,
-      bytesMax: () => comments.textBytesMax,
-      async submit(text) {
-        await comments.change(comment.id, { text });
-        end();
-        return undefined;
-      },
-      failed: (error) => ({ problem: t("comments.notSent", { reason: messageOf(error) }), isOpen: false }),
-      cancel: end,
+  /** @param {string} id */
+  const viewOf = (id) =>
+    threadView({
+      id,
+      comments,
+      profile,
+      answering: () => sender(id),
+      choose: () => choose(id),
+      jump: () => jump(id),
+      redraw: draw,
+      ended: () => button.focus(),
     });
-    item.replaceChildren(form.element);
-    form.focus();
-  }
-
-  /**
-   * @param {View} own
-   * @param {Comment} comment
-   */
-  async function remove(own, comment) {
-    const isSure = await confirm({
-      title: t("comments.removeTitle"),
-      text: t("comments.removeText"),
-      yes: t("comments.remove"),
-    });
-    if (!isSure) return;
-    await attempt(own, () => comments.remove(comment.id));
-    if (!own.element.isConnected) button.focus();
-  }
-
-  // New words.
-
-  /**
-   * Sends a comment once, however often it is tried.
-   *
-   * @param {string} [thread]
-   */
-  function sender(thread) {
-    const name = thread ?? "";
-    let sent = unsent.get(name)?.sent;
-    return {
-      /** @param {string} text That is in the field now. */
-      keep: (text) => unsent.keep(name, text.trim() ? { text, sent } : undefined),
-      /**
-       * @param {string} text
-       * @returns {Promise<string | undefined>}
-       */
-      async submit(text) {
-        if (sent?.text !== text) {
-          const body = await comments.bodyOf({ text, author: profile().name, thread });
-          if (body === undefined) return t("comments.unsaved");
-          if (body === null) return t("comments.rangeGone");
-          sent = { text, body, key: comments.newKey() };
-          // Whether it arrives, a page that goes away meanwhile does not hear.
-          unsent.keep(name, { text, sent });
-        }
-        await comments.make(sent.body, sent.key);
-        sent = undefined;
-        unsent.keep(name, undefined);
-        announce(t("comments.made"));
-        return undefined;
-      },
-      /** @param {unknown} error */
-      failed(error) {
-        const status = error instanceof RequestError ? error.status : 0;
-        const isOpen = status === 0 || status >= 500;
-        if (!isOpen) {
-          sent = undefined;
-          const text = unsent.get(name)?.text;
-          if (text) unsent.keep(name, { text });
-        }
-        return {
-          problem: isOpen ? t("comments.waiting") : t("comments.notSent", { reason: messageOf(error) }),
-          isOpen,
-        };
-      },
-    };
-  }
-
-  /** @param {string} thread */
-  function answerTo(thread) {
-    const { keep, submit, failed } = sender(thread);
-    const form = composer({
-      label: t("comments.answer"),
-      send: t("comments.send"),
-      text: unsent.get(thread)?.text ?? "",
-      bytesMax: () => comments.textBytesMax,
-      submit,
-      failed,
-      changed: () => keep(form.text),
-    });
-    return form;
-  }
-
-  /** Begins a comment on what is selected in the text. */
-  function begin() {
-    if (!comments.mayComment) return;
-    const { anchor, head } = view.state.selection.main;
-    const [from, to] = [Math.min(anchor, head), Math.max(anchor, head)];
-    open(true);
-    if (from === to) {
-      announce(t("comments.selectFirst"));
-      byId("comments-none").hidden = false;
-      byId("comments-none").textContent = t("comments.selectFirst");
-      return;
-    }
-    if (draft && !draft.isEmpty) {
-      draft.focus();
-      return;
-    }
-    endDraft();
-    marks.set(view, [{ id: "", from, to }, ...marks.marksOf(view).filter(({ id }) => id !== "")]);
-    const { keep, submit, failed } = sender();
-    const form = composer({
-      label: t("comments.yours"),
-      send: t("comments.comment"),
-      text: unsent.get("")?.text ?? "",
-      bytesMax: () => comments.textBytesMax,
-      async submit(text) {
-        const problem = await submit(text);
-        if (problem === undefined) {
-          endDraft();
-          view.focus();
-        }
-        return problem;
-      },
-      failed,
-      cancel() {
-        unsent.keep("", undefined);
-        endDraft();
-        view.focus();
-      },
-      changed: () => keep(form.text),
-    });
-    draft = form;
-    const quote = document.createElement("p");
-    quote.className = "quote";
-    quote.dir = "auto";
-    quote.textContent = view.state.doc.sliceString(from, Math.min(to, from + 400));
-    byId("comment-new").replaceChildren(quote, draft.element);
-    byId("comment-new").hidden = false;
-    draw();
-    draft.focus();
-  }
-
-  function endDraft() {
-    draft = undefined;
-    byId("comment-new").hidden = true;
-    byId("comment-new").replaceChildren();
-    marks.set(view, marks.marksOf(view).filter(({ id }) => id !== ""));
-    draw();
-  }
 
   // The text.
 
   /** Which threads have a place in the text. */
   function drawMarks() {
     const placed = new Set(marks.marksOf(view).map(({ id }) => id));
-    for (const { element, thread } of views.values()) {
+    for (const { shown, thread } of views.values()) {
       const { id, place, resolved } = thread.first;
-      element.classList.toggle("is-gone", resolved ? !place : !placed.has(id) && !place);
-      const gone = element.children[1];
-      if (gone instanceof HTMLElement) gone.hidden = !element.classList.contains("is-gone");
+      shown.drawPlace(resolved ? !place : !placed.has(id) && !place);
     }
   }
 
@@ -421,7 +136,7 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     if (chosen === id) return;
     chosen = id;
     marks.choose(view, id);
-    for (const { element, thread } of views.values()) element.classList.toggle("is-chosen", thread.first.id === id);
+    for (const [own, { shown }] of views) shown.drawChosen(own === id);
   }
 
   /**
@@ -442,49 +157,40 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     view.focus();
   }
 
-  /** The button beside what is selected. */
-  function drawHere() {
-    const { empty, head } = view.state.selection.main;
-    const isWanted = comments.mayComment && !empty && !draft;
-    here.hidden = true;
-    if (!isWanted) return;
-    requestAnimationFrame(() => {
-      const place = view.coordsAtPos(Math.min(head, view.state.doc.length));
-      if (!place || view.state.selection.main.empty || isClosed) return;
-      const paper = byId("paper").getBoundingClientRect();
-      here.hidden = false;
-      const { width, height } = here.getBoundingClientRect();
-      const left = Math.min(Math.max(8, place.left - paper.left - width / 2), paper.width - width - 8);
-      const below = place.bottom - paper.top + 6;
-      here.style.left = `${left}px`;
-      here.style.top = `${Math.max(4, below + height > paper.height ? place.top - paper.top - height - 6 : below)}px`;
-    });
+  /** Begins a comment on what is selected in the text. */
+  function begin() {
+    if (!comments.mayComment) return;
+    const { from, to } = view.state.selection.main;
+    open(true);
+    if (from < to) {
+      draft.begin({ from, to });
+      return;
+    }
+    announce(t("comments.selectFirst"));
+    byId("comments-none").hidden = false;
+    byId("comments-none").textContent = t("comments.selectFirst");
   }
 
-  let isClosed = false;
   editor.onComments({
     moved: drawMarks,
     doubtful: () => comments.placeAnew(),
-    selected: drawHere,
+    selected: here.draw,
     clicked(id) {
       open(true);
-      const own = views.get(id);
-      own?.element.focus();
-      own?.element.scrollIntoView({ block: "nearest" });
+      const element = views.get(id)?.shown.element;
+      element?.focus();
+      element?.scrollIntoView({ block: "nearest" });
     },
   });
-  const hideHere = () => (here.hidden = true);
-  view.scrollDOM.addEventListener("scroll", hideHere);
-  const retry = () => {
-    draft?.retry();
-    for (const { answer } of views.values()) answer?.retry();
-  };
   const subscriptions = [
     comments.on("changed", draw),
     comments.on("failed", (error) => {
       if (!comments.isLoaded && isOpen()) byId("comments-none").textContent = t("comments.failed", { reason: messageOf(error) });
     }),
-    connection.on("welcome", retry),
+    connection.on("welcome", () => {
+      draft.retry();
+      for (const { shown } of views.values()) shown.retry();
+    }),
     note.on("status", () => note.phase === "live" && !comments.isLoaded && void comments.refresh()),
   ];
 
@@ -501,9 +207,6 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     open(false);
     view.focus();
   };
-  // A button that took the focus would take the selection with it, on a phone.
-  here.onpointerdown = (event) => event.preventDefault();
-  here.onclick = begin;
   resolvedBox.onchange = draw;
   button.hidden = false;
   draw();
@@ -520,17 +223,14 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
       return editor;
     },
     close() {
-      isClosed = true;
       for (const unsubscribe of subscriptions) unsubscribe();
       editor.onComments(undefined);
       comments.close();
+      here.close();
       open(false);
-      here.hidden = true;
-      byId("comment-new").hidden = true;
-      byId("comment-new").replaceChildren();
+      draft.close();
       byId("comments-list").replaceChildren();
-      button.onclick = here.onclick = resolvedBox.onchange = panel.onkeydown = null;
-      view.scrollDOM.removeEventListener("scroll", hideHere);
+      button.onclick = resolvedBox.onchange = panel.onkeydown = null;
     },
   };
 }

@@ -32,6 +32,7 @@ import {
 } from "../codemirror.js";
 import { commentMarks } from "../comments/commentmarks.js";
 import { byId } from "../shell/dialogs.js";
+import { differenceBetween } from "./difference.js";
 import { perLineDirection } from "./direction.js";
 import { commandKeymap, commandsOf } from "./editorcommands.js";
 import { rangeOf } from "../search/foundplace.js";
@@ -405,21 +406,23 @@ export function createEditor({ host, note, sheets }) {
     refresh();
   };
 
+  const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+
+  /** @param {TextChange[]} changes Of the server's. @param {any[]} annotations */
+  function take(changes, annotations) {
+    view.dispatch({ changes, annotations: [fromServer.of(true), ...annotations], filter: false });
+  }
+
   const subscriptions = [
     note.on("reset", ({ text }) => {
       comments.reset();
-      view.setState(stateWith(text));
+      // As a change, for the caret is somewhere in it, and so is what can be undone.
+      const change = differenceBetween(view.state.doc.toString(), text);
+      if (change) take([change], fromElsewhere);
     }),
     note.on("changes", ({ changes, isOwn }) => {
-      const undoing = isOwn
-        ? [isolateHistory.of("full")]
-        : [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
       try {
-        view.dispatch({
-          changes,
-          annotations: [fromServer.of(true), ...undoing],
-          filter: false,
-        });
+        take(changes, isOwn ? [isolateHistory.of("full")] : fromElsewhere);
       } catch (error) {
         // The session knows the text; an editor that does not is given it anew.
         console.warn(error);

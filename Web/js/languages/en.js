@@ -440,6 +440,7 @@ export default {
   "join.name": "Name shown to others",
   "join.password": "Password (8 characters or more)",
   "join.yes": "Join",
+  "join.givenUp": "You have joined, but are not signed in. Sign in with the name and the password that you chose.",
   "password.change": "Change password…",
   "password.title": "Change your password",
   "password.text": "You will be signed out everywhere else.",

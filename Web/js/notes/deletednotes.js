@@ -1,7 +1,7 @@
 // Deleted notes, in a dialog: when each was deleted and by whom, and how it comes back.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, placeOf } from "../shell/rowfocus.js";
+import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";
 import { request } from "../client/http.js";
 import { dateFormat, t } from "../shell/language.js";
 import { untitled } from "./newnote.js";
@@ -84,8 +84,9 @@ export async function showDeletedNotes({ undelete }) {
     back.setAttribute("aria-label", t("deleted.restore", { title }));
     back.addEventListener("click", async () => {
       back.disabled = true;
-      if (await undelete(entry.id)) dialog.close();
-      else back.disabled = false;
+      if (await undelete(entry.id)) return dialog.close();
+      back.disabled = false;
+      keepFocusOn(back);
     });
     const gone = document.createElement("button");
     gone.type = "button";

@@ -5,8 +5,7 @@
 
 import { byId, icon } from "../shell/dialogs.js";
 import { treeOf } from "./folders.js";
-import { locale, t } from "../shell/language.js";
-import { isRight } from "../shell/language.js";
+import { inNumbers, isRight, locale, t } from "../shell/language.js";
 import { page } from "../page.js";
 import { moveNote } from "./noteactions.js";
 import { folders, list, ownerNow, recent } from "../session.js";
@@ -143,7 +142,7 @@ function entry({ key, name, count, isChosen, folder, run }) {
   if (count !== undefined) {
     const number = document.createElement("span");
     number.className = "folder-count";
-    number.textContent = String(count);
+    number.textContent = inNumbers(count);
     number.setAttribute("aria-label", t("folder.count", { count }));
     number.setAttribute("role", "img");
     button.append(number);

@@ -13,10 +13,11 @@ import { Pins } from "./pins.js";
 import { pathOf, pathOfNew } from "../routes.js";
 import { mayManage } from "../account/rights.js";
 import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../session.js";
+import { lastingStore } from "../storage.js";
 import { setUpTags } from "./tagview.js";
 import { messageOf } from "../words.js";
 
-const pins = new Pins({ storage: localStorage, owner: ownerNow, window });
+const pins = new Pins({ storage: lastingStore(), owner: ownerNow, window });
 
 /** @type {string | undefined} The note whose title is being changed in the list. */
 let renaming;

@@ -2,7 +2,7 @@
 
 import { at } from "../base.js";
 import { announce, byId, confirm, copy, icon, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, placeOf } from "../shell/rowfocus.js";
+import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";
 import { request } from "../client/http.js";
 import { dateFormat, t } from "../shell/language.js";
 import { messageOf } from "../words.js";
@@ -159,7 +159,10 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     } catch (error) {
       sayFailed(t("sharing.makeFailed", { reason: messageOf(error) }));
     } finally {
-      if (isHere()) make.disabled = false;
+      if (isHere()) {
+        make.disabled = false;
+        keepFocusOn(make);
+      }
     }
   }
 

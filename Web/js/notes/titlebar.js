@@ -21,6 +21,9 @@ function grow() {
   titleField.style.height = `${titleField.scrollHeight + 2}px`;
 }
 
+/** Whether somebody has written in the field, and not left it since. */
+let isEdited = false;
+
 /** The title of the note that is shown. */
 function titleNow() {
   if (page.newNote) return page.newNote.title;
@@ -29,13 +32,22 @@ function titleNow() {
   return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
 }
 
-/** In the field, unless somebody is writing there, and in the window's title. */
+/** @param {string} title In the field; selected there if the one before was. */
+function put(title) {
+  const { value, selectionStart, selectionEnd } = titleField;
+  const isSelected = value !== "" && selectionStart === 0 && selectionEnd === value.length;
+  titleField.value = title;
+  if (isSelected && document.activeElement === titleField) titleField.select();
+}
+
+/** In the field, unless somebody has written there, and in the window's title. */
 export function drawTitle() {
   const id = page.place ?? "";
   const title = titleNow();
-  if (document.activeElement !== titleField || titleField.dataset.note !== id) {
-    titleField.value = title;
+  if (!isEdited || titleField.dataset.note !== id) {
+    if (titleField.value !== title) put(title);
     titleField.dataset.note = id;
+    isEdited = false;
     grow();
   }
   const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
@@ -44,10 +56,10 @@ export function drawTitle() {
   document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 
-/** What stands in the field becomes the note's title. */
+/** What somebody has written in the field becomes the note's title. */
 export function keepTitle() {
   const { note: id } = titleField.dataset;
-  if (!page.current || !id || id !== page.current.documentId || titleField.disabled) return;
+  if (!isEdited || !page.current || !id || id !== page.current.documentId || titleField.disabled) return;
   const value = oneLine(titleField.value);
   if (value !== titleNow()) void renameNote(id, value);
 }
@@ -56,12 +68,15 @@ export function keepTitle() {
 export function setUpTitle(goOn) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;
-    if (event.key === "Escape") titleField.value = titleNow();
-    else if (event.key !== "Enter") return;
+    if (event.key === "Escape") {
+      isEdited = false;
+      drawTitle();
+    } else if (event.key !== "Enter") return;
     event.preventDefault();
     goOn();
   });
   titleField.addEventListener("input", () => {
+    isEdited = true;
     grow();
     if (!page.newNote) return;
     page.newNote.title = oneLine(titleField.value);
@@ -69,6 +84,7 @@ export function setUpTitle(goOn) {
   });
   titleField.addEventListener("blur", () => {
     keepTitle();
+    isEdited = false;
     drawTitle();
   });
   addEventListener("resize", grow);

@@ -84,7 +84,7 @@ class Doomed {
   #storage;
   #key;
 
-  /** @param {Storage} storage @param {string} key */
+  /** @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} storage @param {string} key */
   constructor(storage, key) {
     this.#storage = storage;
     this.#key = key;
@@ -146,7 +146,7 @@ export class Copies {
   /**
    * @param {string | undefined} name Of the database; undefined where there are to be no copies.
    * @param {() => string | undefined} owner Whose they are now; undefined for who has none.
-   * @param {Storage} [storage] Where it is kept whose copies have to go, until they have gone.
+   * @param {import("../storage.js").Store} [storage] Where it is kept whose copies have to go, until they have gone.
    */
   constructor(name, owner, storage) {
     this.#owner = owner;

@@ -7,8 +7,9 @@
 // What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
 
 import { hold, randomId } from "../client/identity.js";
+import { lastingStore, tabStore } from "../storage.js";
 
-/** @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">} Store */
+/** @typedef {import("../storage.js").Store} Store */
 
 const prefix = "parley.kept.";
 const tabKey = "parley.tab";
@@ -128,8 +129,7 @@ export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0
  * @returns {Promise<Drawer>}
  */
 export async function openDrawer(owner) {
-  const storage = storageOrNone(() => localStorage);
-  const tabs = storageOrNone(() => sessionStorage);
+  const [storage, tabs] = [lastingStore(), tabStore()];
   // "Duplicate tab" copies `sessionStorage`: the lock decides.
   let id = tabs.getItem(tabKey) ?? "";
   if (!/^[0-9a-f]{32}$/.test(id) || !(await hold(lockName(id)))) {
@@ -148,21 +148,4 @@ export async function openDrawer(owner) {
     for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);
   }
   return drawer;
-}
-
-/** @param {() => Storage} storage @returns {Store} One that holds nothing, where it is forbidden. */
-function storageOrNone(storage) {
-  try {
-    return storage();
-  } catch {
-    return {
-      length: 0,
-      key: () => null,
-      getItem: () => null,
-      removeItem: () => {},
-      setItem() {
-        throw new Error("nothing can be stored here");
-      },
-    };
-  }
 }

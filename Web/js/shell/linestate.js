@@ -14,7 +14,7 @@ export function drawLine() {
   const { state } = connection.status;
   const trouble = accessTrouble();
   // Without an open note there is no other place that says so.
-  byId("line").hidden = state === "online" || state === "connecting";
+  byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
     ? t("line.ended")
     : t("line.unreachable"));

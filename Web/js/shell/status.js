@@ -26,6 +26,8 @@ const savingShowsAfter = 400;
 let unsavedSince;
 /** @type {any} */
 let statusTimer;
+/** Why there is no text to work on, as screen readers were told it; empty where there is one. */
+let toldLoss = "";
 
 /** @param {import("../client/note.js").Note} note A deleted one, or one that the server does not know. */
 function deletedText({ hasText, unconfirmedCount }) {
@@ -68,11 +70,11 @@ export function drawStatus() {
   status.dataset.unsaved = String(count);
   byId("status-text").textContent = text;
   byId("retry").hidden = state !== "waiting";
-  if (kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
+  const isGone = page.current.phase === "deleted" || page.current.phase === "failed";
+  if (!isGone && kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
     announce(kind === "saved" ? t("status.allSaved") : text);
   }
 
-  const isGone = page.current.phase === "deleted" || page.current.phase === "failed";
   const isShut = trouble !== undefined && !page.current.hasText && !isGone;
   const { documentId } = page.current;
   const words = early.text(documentId);
@@ -106,6 +108,9 @@ export function drawStatus() {
     byId("gone-title").textContent = trouble.title;
     byId("gone-text").textContent = trouble.text;
   }
+  const loss = isGone || isShut ? `${byId("gone-title").textContent} ${byId("gone-text").textContent}` : "";
+  if (loss && loss !== toldLoss) announce(loss);
+  toldLoss = loss;
   byId("access").hidden = page.current.access !== "read" || isGone || isShut;
   titleField.disabled = isGone || isShut || !isManaged;
 

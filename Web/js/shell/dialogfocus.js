@@ -1,7 +1,19 @@
-// The focus in a list of a dialog: where a row goes away with its button, it does not fall out of the dialog.
+// The focus in a dialog, which does not fall out of it: where a row of a list goes away with its button, and where a
+// button was disabled for a while.
 
 /** @param {HTMLElement} list @param {Element} row */
 export const placeOf = (list, row) => Math.max(0, [...list.children].indexOf(row));
+
+/** @param {Element | null} dialog Whether the focus has fallen from what is in it. */
+function isLost(dialog) {
+  const focused = document.activeElement;
+  return !focused || focused === document.body || focused === dialog;
+}
+
+/** @param {HTMLElement} button Of a dialog, that was pressed, and disabled meanwhile. */
+export function keepFocusOn(button) {
+  if (isLost(button.closest("dialog"))) button.focus();
+}
 
 /**
  * Moves the focus, if it has fallen to the page, to the button of the row that is at a place now, else of the nearest
@@ -11,9 +23,8 @@ export const placeOf = (list, row) => Math.max(0, [...list.children].indexOf(row
  * @param {number} place Of the row that is gone.
  */
 export function focusRowAt(list, place) {
-  const focused = document.activeElement;
   const dialog = list.closest("dialog");
-  if (focused && focused !== document.body && focused !== dialog) return;
+  if (!isLost(dialog)) return;
   const rows = [...list.children];
   const buttons = [...rows.slice(place), ...rows.slice(0, place).reverse()].map((row) => [...row.querySelectorAll("button")].at(-1));
   const next = buttons.find((button) => button !== undefined) ?? dialog?.querySelector("[data-close]");

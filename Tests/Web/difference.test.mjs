@@ -1,0 +1,26 @@
+// One change for a text that becomes another: it leads there, and leaves what both have at their ends.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { differenceBetween } from "../../Web/js/editing/difference.js";
+import { Random, applied, isBoundary, randomChanges, randomText } from "./support.mjs";
+
+test("what both begin and end with stays, by whole scalars", () => {
+  assert.equal(differenceBetween("same", "same"), undefined);
+  assert.deepEqual(differenceBetween("one two", "one big two"), { from: 4, to: 4, insert: "big " });
+  assert.deepEqual(differenceBetween("aaa", "aa"), { from: 2, to: 3, insert: "" });
+  // They share their first half, and these their second.
+  assert.deepEqual(differenceBetween("a😀b", "a😁b"), { from: 1, to: 3, insert: "😁" });
+  assert.deepEqual(differenceBetween("a\u{10000}b", "a\u{10400}b"), { from: 1, to: 3, insert: "\u{10400}" });
+});
+
+test("it leads from each text to each other", () => {
+  const random = new Random(7);
+  for (let round = 0; round < 500; round += 1) {
+    const before = randomText(random, 8);
+    const after = round % 2 ? randomText(random, 8) : applied(before, randomChanges(random, before));
+    const change = differenceBetween(before, after);
+    assert.equal(change ? applied(before, [change]) : before, after);
+    if (change) assert.ok(isBoundary(before, change.from) && isBoundary(before, change.to), JSON.stringify([before, after]));
+  }
+});

@@ -1,0 +1,93 @@
+// A new comment, from the words that are selected for it until it is sent or given up: its range, held in the editor, and
+// its field above the threads.
+
+import { byId } from "../shell/dialogs.js";
+import { composer } from "./composer.js";
+import { t } from "../shell/language.js";
+
+/**
+ * @param {object} options
+ * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
+ * @param {import("./comments.js").Comments} options.comments
+ * @param {() => import("./commentsender.js").CommentSender} options.sending Asked for when one is begun.
+ * @param {() => void} options.redraw The threads are to be drawn anew.
+ */
+export function newComment({ editor, comments, sending, redraw }) {
+  const { comments: marks, view } = editor;
+  const place = byId("comment-new");
+  /** @type {ReturnType<typeof composer> | undefined} */
+  let form;
+
+  /** @param {{from: number, to: number} | undefined} range That is held; none otherwise. */
+  function hold(range) {
+    const others = marks.marksOf(view).filter(({ id }) => id !== "");
+    marks.set(view, range ? [{ id: "", ...range }, ...others] : others);
+  }
+
+  function clear() {
+    form = undefined;
+    place.hidden = true;
+    place.replaceChildren();
+  }
+
+  function end() {
+    clear();
+    hold(undefined);
+    redraw();
+  }
+
+  function endAtText() {
+    end();
+    view.focus();
+  }
+
+  return {
+    get isBegun() {
+      return form !== undefined;
+    },
+    /**
+     * Begins one on a range; goes on with one that has words already.
+     *
+     * @param {{from: number, to: number}} range In UTF-16 units.
+     */
+    begin({ from, to }) {
+      if (form && !form.isEmpty) {
+        form.focus();
+        return;
+      }
+      if (form) end();
+      hold({ from, to });
+      const { text, keep, drop, submit, failed } = sending();
+      const own = composer({
+        label: t("comments.yours"),
+        send: t("comments.comment"),
+        text,
+        bytesMax: () => comments.textBytesMax,
+        async submit(words) {
+          const problem = await submit(words);
+          if (problem === undefined) endAtText();
+          return problem;
+        },
+        failed,
+        cancel() {
+          drop();
+          endAtText();
+        },
+        changed: () => keep(own.text),
+      });
+      form = own;
+      const quote = document.createElement("p");
+      quote.className = "quote";
+      quote.dir = "auto";
+      quote.textContent = view.state.doc.sliceString(from, Math.min(to, from + 400));
+      place.replaceChildren(quote, own.element);
+      place.hidden = false;
+      redraw();
+      own.focus();
+    },
+    /** The server is there again. */
+    retry: () => form?.retry(),
+    /** The note is left: its words stay kept. */
+    close: clear,
+  };
+}
