@@ -125,13 +125,17 @@ struct FlowTests {
     return frames
   }
 
+  private func payload(of frames: [TestClient.Incoming]) -> [UInt8] {
+    frames.reduce(into: []) { $0 += $1.payload }
+  }
+
   @Test("fragments of any length make one message", arguments: [1, 65_526, 65_527, 300_000])
   func fragments(bytes: Int) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
     let id = try server.log.opened()
-    let text = (0..<bytes).map { UInt8(0x61 + $0 % 26) }
+    let text = Bytes.repeating(Bytes.letters, count: bytes)
     let parts = [
       Frame(.text, .first, payload: Array("<".utf8)), Frame(.text, .middle, payload: text),
       Frame(.text, .last, payload: Array(">".utf8)), Frame(payload: Array("next".utf8)),
@@ -141,7 +145,7 @@ struct FlowTests {
       return true
     }
     let frames = try fragments(client)
-    #expect(frames.flatMap(\.payload) == Array("<".utf8) + text + Array(">".utf8))
+    #expect(payload(of: frames) == Array("<".utf8) + text + Array(">".utf8))
     #expect(frames.map(\.opcode) == [1] + [UInt8](repeating: 0, count: frames.count - 1))
     #expect(try client.receive().text == "next")
     #expect(try server.onLoop { $0.transport.queuedBytes(for: id) } == 0)
@@ -160,7 +164,7 @@ struct FlowTests {
     }
     let frames = try fragments(client)
     #expect(frames.first?.opcode == 2)
-    #expect(frames.flatMap(\.payload) == text + text)
+    #expect(payload(of: frames) == text + text)
   }
 
   @Test func `a slow reader of long fragments gets what had begun, and is closed over the limit`()
@@ -229,6 +233,7 @@ struct FlowTests {
     defer { server.stop() }
     let text = String(repeating: "x", count: bytes)
     let head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(bytes)\r\n\r\n"
+    let sent = areBodies ? Array((head + text).utf8) : TestClient.frame(1, Array(text.utf8))
     let clients = try (0..<8).map { _ in
       let port = server.port
       let client = areBodies ? try TestClient(port: port) : try TestClient.open(port: port)
@@ -248,13 +253,7 @@ struct FlowTests {
     }
     let gate = Gate()
     server.transport.mailbox.post { gate.wait() }
-    for client in clients {
-      if areBodies {
-        try client.write(head + text)
-      } else {
-        try client.sendText(text)
-      }
-    }
+    for client in clients { try client.write(sent) }
     gate.open()
     for client in clients {
       if areBodies {
@@ -269,16 +268,16 @@ struct FlowTests {
     #expect(all.allSatisfy { $0 <= 3 * bytes }, "\(all)")
   }
 
-  /// A client that sends one large message after the other, on a thread of its own.
+  /// A client that sends one large message again and again, on a thread of its own.
   private final class Flood: @unchecked Sendable {
     private let client: TestClient
-    private let text: String
+    private let frame: [UInt8]
     private let count: Int
     private var thread = pthread_t()
 
     init(_ client: TestClient, _ text: String, count: Int) {
       self.client = client
-      self.text = text
+      frame = TestClient.frame(1, Array(text.utf8))
       self.count = count
     }
 
@@ -288,7 +287,7 @@ struct FlowTests {
         { argument in
           guard let argument else { return nil }
           let flood = Unmanaged<Flood>.fromOpaque(argument).takeRetainedValue()
-          for _ in 0..<flood.count { try? flood.client.sendText(flood.text) }
+          for _ in 0..<flood.count { try? flood.client.write(flood.frame) }
           return nil
         }, Unmanaged.passRetained(self).toOpaque())
     }
@@ -298,7 +297,7 @@ struct FlowTests {
 
   @Test("one large message does not wait for all those of somebody who sends them without end")
   func fairTurns() throws {
-    let (bytes, count) = (100_000, 60)
+    let (bytes, count) = (100_000, 20)
     let server = try TestServer { server, _ in server.onReceived = { _, _, _, _ in } }
     defer { server.stop() }
     let eager = try TestClient.open(port: server.port)
@@ -423,10 +422,11 @@ struct FlowTests {
   }
 
   @Test func `large frames to many arrive whole, with pings between`() throws {
+    let payload = Bytes.repeating(Bytes.values, count: 300_000)
     let server = try TestServer { server, configuration in
       configuration.pingSeconds = 1
       server.onReceived = { server, _, _, _ in
-        let frame = Frame(.binary, payload: [UInt8](repeating: 0x5a, count: 300_000))
+        let frame = Frame(.binary, payload: payload)
         for _ in 0..<5 { for id in server.open { server.transport.send(frame, to: id) } }
       }
     }
@@ -442,7 +442,7 @@ struct FlowTests {
       while frames < 5 {
         let frame = try client.receive()
         if frame.opcode == 2 {
-          #expect(frame.payload.count == 300_000 && frame.payload.allSatisfy { $0 == 0x5a })
+          #expect(Bytes.areEqual(frame.payload, payload))
           frames += 1
         } else {
           #expect(frame.opcode == 9 || frame.opcode == 10)

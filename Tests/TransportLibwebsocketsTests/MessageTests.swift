@@ -11,10 +11,10 @@ struct MessageTests {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
-    let text = (0..<count).map { UInt8(0x61 + $0 % 26) }
+    let text = Bytes.repeating(Bytes.letters, count: count)
     try client.write(TestClient.frame(1, text))
     #expect(try client.receive() == .init(opcode: 1, payload: text))
-    let binary = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let binary = Bytes.repeating(Bytes.values, count: count)
     try client.sendBinary(binary)
     #expect(try client.receive() == .init(opcode: 2, payload: binary))
   }

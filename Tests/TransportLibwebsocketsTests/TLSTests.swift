@@ -33,14 +33,14 @@ struct TLSTests {
       let payload = [UInt8](repeating: 0x61, count: count)
       try client.write(TestClient.frame(1, payload))
       let frame = Frame(payload: payload)
-      #expect(try client.read(frame.byteCount) == Array(frame.bytes))
+      #expect(Bytes.areEqual(try client.read(frame.byteCount), Array(frame.bytes)))
     }
   }
 
   @Test func `a large response passes encrypted`() throws {
     let folder = try OpenSSLTool.makeCertificate()
     defer { folder.remove() }
-    let body = (0..<2_000_000).map { UInt8(0x61 + $0 % 26) }
+    let body = Bytes.repeating(Bytes.letters, count: 2_000_000)
     let server = try TestServer { server, configuration in
       configuration.tls = .init(certificatePath: folder.certificate, keyPath: folder.key)
       server.onRequest = { server, id, _, _ in
@@ -52,7 +52,7 @@ struct TLSTests {
     defer { client.end() }
     try client.write(Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
     #expect(try client.read(until: "\r\n\r\n").contains("content-length: 2000000"))
-    #expect(try client.read(body.count) == body)
+    #expect(Bytes.areEqual(try client.read(body.count), body))
   }
 
   @Test func `a connection refused before its handshake is counted`() throws {
@@ -146,7 +146,7 @@ enum OpenSSLTool {
     private let process: pid_t
     private let input: Int32
     private let output: Int32
-    private var buffer: [UInt8] = []
+    private var inbox = Inbox()
 
     init(port: Int) throws {
       var inward: [Int32] = [0, 0]
@@ -186,23 +186,23 @@ enum OpenSSLTool {
     private func fill() throws {
       var wait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
       guard poll(&wait, 1, 120_000) == 1 else { throw TestClient.Failure("s_client says nothing") }
-      var chunk = [UInt8](repeating: 0, count: 1 << 16)
-      let count = Glibc.read(output, &chunk, chunk.count)
+      let count = inbox.fill { Glibc.read(output, $0.baseAddress, $0.count) }
       guard count > 0 else { throw TestClient.Failure("s_client has ended") }
-      buffer += chunk[..<count]
     }
 
     func read(_ count: Int) throws -> [UInt8] {
-      while buffer.count < count { try fill() }
-      defer { buffer.removeFirst(count) }
-      return Array(buffer[..<count])
+      while true {
+        if let bytes = inbox.take(count) { return bytes }
+        try fill()
+      }
     }
 
     func read(until end: String) throws -> String {
       let mark = Array(end.utf8)
-      var text: [UInt8] = []
-      while !text.suffix(mark.count).elementsEqual(mark) { text += try read(1) }
-      return String(decoding: text, as: UTF8.self)
+      while true {
+        if let bytes = inbox.take(through: mark) { return String(decoding: bytes, as: UTF8.self) }
+        try fill()
+      }
     }
   }
 

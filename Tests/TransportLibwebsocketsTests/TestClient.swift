@@ -28,8 +28,7 @@ final class TestClient {
   }
 
   let descriptor: Int32
-  private var buffer: [UInt8] = []
-  private var position = 0
+  private var inbox = Inbox()
   private var isShut = false
 
   init(port: Int, receiveBuffer: Int32? = nil) throws {
@@ -93,31 +92,26 @@ final class TestClient {
 
   /// More bytes from the socket; `false` at its end.
   private func fill() throws -> Bool {
-    if position > 0 {
-      buffer.removeFirst(position)
-      position = 0
-    }
-    var chunk = [UInt8](repeating: 0, count: 64 << 10)
-    let count = recv(descriptor, &chunk, chunk.count, 0)
+    let count = inbox.fill { recv(descriptor, $0.baseAddress, $0.count, 0) }
     if count < 0 {
       if errno == ECONNRESET { return false }
       throw Failure("recv: \(String(cString: strerror(errno)))")
     }
-    buffer += chunk[..<count]
     return count > 0
   }
 
-  private func take(_ count: Int) throws -> [UInt8] {
-    while buffer.count - position < count {
+  private func take(_ take: (inout Inbox) -> [UInt8]?) throws -> [UInt8] {
+    while true {
+      if let bytes = take(&inbox) { return bytes }
       guard try fill() else { throw Failure("the server closed the connection") }
     }
-    defer { position += count }
-    return Array(buffer[position..<position + count])
   }
+
+  private func take(_ count: Int) throws -> [UInt8] { try take { $0.take(count) } }
 
   /// Whether the server has closed, with nothing more to read.
   func isAtEnd() throws -> Bool {
-    if buffer.count > position { return false }
+    if !inbox.isEmpty { return false }
     return try !fill()
   }
 
@@ -136,8 +130,7 @@ final class TestClient {
   }
 
   func answer(to method: String = "GET") throws -> Answer {
-    var head: [UInt8] = []
-    while !head.suffix(4).elementsEqual([13, 10, 13, 10]) { head += try take(1) }
+    let head = try take { $0.take(through: [13, 10, 13, 10]) }
     let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
     guard let status = lines.first.flatMap({ Int($0.split(separator: " ")[1]) }) else {
       throw Failure("no status line")
@@ -186,7 +179,9 @@ final class TestClient {
     _ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true, declaring length: Int? = nil,
     mask: [UInt8]? = [0x37, 0xfa, 0x21, 0x3d]
   ) -> [UInt8] {
-    var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(14 + payload.count)
+    bytes.append((isFinal ? 0x80 : 0) | opcode)
     let bit: UInt8 = mask == nil ? 0 : 0x80
     let count = length ?? payload.count
     switch count {
@@ -198,9 +193,10 @@ final class TestClient {
         bytes.append(UInt8(count >> shift & 255))
       }
     }
-    guard let mask else { return bytes + payload }
-    bytes += mask
-    for (index, byte) in payload.enumerated() { bytes.append(byte ^ mask[index & 3]) }
+    bytes += mask ?? []
+    let start = bytes.count
+    bytes += payload
+    if let mask { Bytes.mask(&bytes, from: start, with: mask) }
     return bytes
   }
 
