@@ -10,6 +10,7 @@ export interface ClientHello {
   client?: ClientHelloClaim | null;
   token?: string | null;
   numbers?: boolean | null;
+  numbersMax?: number | null;
 }
 
 export interface ClientHelloClaim {

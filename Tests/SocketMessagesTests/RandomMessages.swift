@@ -87,7 +87,7 @@ extension SplitMix64 {
           name: text(), color: optional { $0.text() },
           client: optional { ClientMessage.Hello.Claim(id: $0.text(), resumeToken: $0.text()) },
           token: optional { $0.text() }, takesNumbers: once(in: 2),
-          numbersMax: optional { $0.number() })),
+          numbersMax: optional { $0.whole() })),
       .refresh(ClientMessage.Refresh(token: text())),
       .grant(ClientMessage.Refresh(token: text())),
       .join(

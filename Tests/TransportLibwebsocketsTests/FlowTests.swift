@@ -330,12 +330,15 @@ struct FlowTests {
       // No tick brings it.
       configuration.tickMilliseconds = 3_600_000
       server.rest = 1
-      server.onTurnEnded = { _ in
+      server.onTurnEnded = { server in
         let count = turns.withLock { turns in
           turns += 1
           return turns
         }
-        if count == 20 { gate.open() }
+        if count == 20 {
+          server.rest = nil
+          gate.open()
+        }
         return false
       }
     }

@@ -159,7 +159,10 @@ final class Loop {
       isInTurn = false
       pulse.enter(.writing)
       flush()
-      if rest == nil, let stopDeadline, sessionCount == 0 || now >= stopDeadline { break }
+      if let stopDeadline {
+        if rest == nil, sessionCount == 0 { break }
+        if rest != 0, now >= stopDeadline { break }
+      }
     }
     pulse.enter(.ending)
     end()

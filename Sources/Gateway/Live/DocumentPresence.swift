@@ -174,7 +174,8 @@ package struct DocumentPresence {
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
     guard hasNews || tellsCount && hasCountNews else { return nil }
     var turn = Turn()
-    looksLeft = limit
+    // All of them, and one once more: who acts is named even if all go on acting, and of a crowd one in a turn.
+    looksLeft = limit + 1
     // Who left, came and left again stands there twice, and counts once.
     for (index, client) in goneInOrder.enumerated() where gone[client] == index {
       turn.left.append(client)
@@ -249,7 +250,7 @@ package struct DocumentPresence {
 
   /// Counts one of those named only: the first in line who has not acted since it was last considered.
   ///
-  /// - Returns: `false` if all have.
+  /// - Returns: `false` if this turn has considered all.
   private mutating func dropOne(_ turn: inout Turn) -> Bool {
     while namedHead < named.count {
       let place = named[namedHead]
