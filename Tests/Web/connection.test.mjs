@@ -9,7 +9,7 @@ test("it says hello, and again with its identity after a loss", () => {
   world.connection.start();
   assert.deepEqual(world.socket.protocols, ["parley.v1"]);
   world.welcome("ann-1");
-  assert.deepEqual(world.sent[0]?.data, { name: "Ann", color: "#123456", numbers: true });
+  assert.deepEqual(world.sent[0]?.data, { name: "Ann", color: "#123456", numbers: true, numbersMax: 4096 });
   assert.deepEqual(world.connection.identity, { id: "ann-1", resumeToken: "token of ann-1" });
   world.hangUp(1006);
   assert.equal(world.connection.status.state, "waiting");

@@ -52,6 +52,8 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
   const views = new Map();
   /** @type {string | undefined} The thread that stands out. */
   let chosen;
+  /** Whether somebody wants to comment on what is not selected yet, which is said until they do or close the panel. */
+  let wantsSelection = false;
   resolvedBox.checked = false;
 
   // The panel.
@@ -63,8 +65,12 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     panel.hidden = !isWanted;
     byId("app").dataset.comments = isWanted ? "open" : "";
     button.setAttribute("aria-expanded", String(isWanted));
-    if (isWanted) void comments.refresh();
-    else choose(undefined);
+    if (isWanted) {
+      void comments.refresh();
+    } else {
+      wantsSelection = false;
+      choose(undefined);
+    }
     here.draw();
   }
 
@@ -85,10 +91,15 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     const shown = threads.filter(({ first }) => !first.resolved || resolvedBox.checked);
     byId("comments-resolved-label").hidden = resolved === 0;
     byId("comments-resolved-count").textContent = t("comments.showResolved", { count: resolved });
-    byId("comments-none").hidden = shown.length > 0 || draft.isBegun || !comments.isLoaded;
+    const asksToSelect = wantsSelection && !draft.isBegun;
+    byId("comments-none").hidden = !asksToSelect && (shown.length > 0 || draft.isBegun || !comments.isLoaded);
     byId("comments-guest").hidden = !isGuest || !comments.mayComment;
     const isBeginning = comments.mayComment && threads.length === 0;
-    byId("comments-none").textContent = isBeginning ? t("comments.howTo") : t("comments.none");
+    byId("comments-none").textContent = asksToSelect
+      ? t("comments.selectFirst")
+      : isBeginning
+        ? t("comments.howTo")
+        : t("comments.none");
     for (const id of views.keys()) if (!shown.some(({ first }) => first.id === id)) views.delete(id);
     const elements = shown.map((thread) => {
       const { id } = thread.first;
@@ -162,13 +173,13 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     if (!comments.mayComment) return;
     const { from, to } = view.state.selection.main;
     open(true);
-    if (from < to) {
+    wantsSelection = from === to;
+    if (!wantsSelection) {
       draft.begin({ from, to });
       return;
     }
     announce(t("comments.selectFirst"));
-    byId("comments-none").hidden = false;
-    byId("comments-none").textContent = t("comments.selectFirst");
+    draw();
   }
 
   editor.onComments({
