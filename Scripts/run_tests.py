@@ -146,8 +146,8 @@ def pytest_command(folder, *options):
 
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
 # for half of it.
-CLIENT_OPTIONS = ["--numprocesses=4", "--dist=loadfile"]
-BROWSER_OPTIONS = ["--numprocesses=3", "--dist=loadfile"]
+CLIENT_OPTIONS = ["--numprocesses=3", "--dist=loadfile"]
+BROWSER_OPTIONS = ["--numprocesses=2", "--dist=loadfile"]
 
 
 def node_command():
