@@ -5,7 +5,7 @@ import WebSocketFrames
 /// Telling followers who else follows a document: once per turn, the same for all of them.
 ///
 /// A crowd that joins in one turn costs each follower one message and not one for everybody who came.
-/// How many there are is told with ticks, where only the number has changed; so is who acts in a large crowd.
+/// Ticks tell how many there are, where only the number has changed, and who acts in a large crowd.
 extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {

@@ -67,7 +67,7 @@ package struct DocumentPresence {
   private var named: [Place] = []
   private var namedHead = 0
   private var namedCount = 0
-  /// How many of them this turn may still consider.
+  /// The number of them whom this turn may still consider.
   private var looksLeft = 0
   private var nextPlace = 1
   private var nextOrder = 0

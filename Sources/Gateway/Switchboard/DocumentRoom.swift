@@ -124,7 +124,7 @@ final class DocumentRoom {
   var weights: [Int] = []
   /// Whether its changes go to the store with the end of a turn.
   var awaitsCommit = false
-  /// When its next commit may begin.
+  /// The pace of its commits.
   var pace = RoundPace()
   /// Whether changes of it were delivered in this turn.
   var hasDelivered = false

@@ -8,7 +8,7 @@ import GatewayPorts
 /// followers since the one before began, unless all who wrote in that one have written again: then nobody else is
 /// expected, and a few authors who answer each other do not wait.
 struct RoundPace {
-  /// When the last commit began, in microseconds.
+  /// The time at which the last commit began, in microseconds.
   private var began: Int64 = 0
   /// The authors of the last commit that was told who have not written since.
   private var expected: ExactSet = []
