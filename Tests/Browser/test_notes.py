@@ -182,8 +182,17 @@ def test_keys_keep_their_place_in_the_list(server, person):
     expect(ann.page.get_by_role("dialog")).to_be_visible()
     ann.press("Escape")
     expect(more).to_be_focused()
-    # After a deletion it goes on at the next note.
-    ann.press("Alt+l", "Delete")
+    # After a deletion it goes on at the next note. A key may come before the browser has told of the last closing.
+    ann.press("Enter", "End", "Enter")
+    expect(ann.page.get_by_role("dialog")).to_be_visible()
+    ann.page.evaluate(
+        """() => {
+            document.getElementById("confirm").close();
+            const link = document.querySelector("#notes .note-link");
+            link.focus();
+            link.dispatchEvent(new KeyboardEvent("keydown", { key: "Delete", bubbles: true }));
+        }"""
+    )
     ann.page.get_by_role("button", name="Delete note").click()
     expect(titles(ann)).to_have_text(["Two", "Three"])
     expect(ann.page.locator("#notes .note-link").first).to_be_focused()

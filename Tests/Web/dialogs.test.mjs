@@ -69,3 +69,22 @@ test("an answer counts for the question that was read, and for no other", async 
   byId("confirm").close("");
   assert.equal(await third, false);
 });
+
+test("a closing that is told of late ends no question asked since", async () => {
+  const byId = pageOfElements();
+  const dialog = byId("confirm");
+  const isAt = (/** @type {string} */ id) => ["toast", "live"].every((name) => byId(name).parentElement === byId(id));
+  // The browser tells of it in a task of its own, which a key may overtake.
+  const closeQuietly = (/** @type {string} */ value) => Object.assign(dialog, { returnValue: value, open: false });
+  for (const answer of ["", "confirm"]) {
+    const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });
+    closeQuietly(answer);
+    const second = confirm({ title: "Delete “Two”?", text: "", yes: "Delete" });
+    dialog.dispatchEvent(new Event("close"));
+    assert.equal(await first, answer === "confirm");
+    assert.ok(isAt("confirm"));
+    dialog.close("confirm");
+    assert.equal(await second, true);
+    assert.ok(isAt("body"));
+  }
+});

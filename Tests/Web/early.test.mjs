@@ -196,6 +196,47 @@ test("a title waits for the server, and holds against the list until then", asyn
   assert.equal(list.titleOf("n-1"), "New");
 });
 
+/** What is done at the server: by this page, or by somebody else and heard of. */
+const changesOfList = {
+  "a deletion": (/** @type {NoteList} */ list) => list.remove("n-1", "Ann"),
+  "a title": (/** @type {NoteList} */ list) => list.rename("n-1", "New"),
+  "a folder": (/** @type {NoteList} */ list) => list.move("n-1", "Plans"),
+  "a note made": (/** @type {NoteList} */ list) => list.create("Another", "key"),
+  "another's deletion": (/** @type {NoteList} */ _list, /** @type {Emitter<any>} */ line) =>
+    line.emit("document", { documentId: "n-1", deleted: true }),
+  "another's title": (/** @type {NoteList} */ _list, /** @type {Emitter<any>} */ line) =>
+    line.emit("document", { documentId: "n-1", title: "New" }),
+};
+
+for (const [name, change] of Object.entries(changesOfList)) {
+  test(`${name} is not taken back by a list that was read before it`, async () => {
+    const line = Object.assign(new Emitter(), { subscribe: () => {} });
+    const list = new NoteList(/** @type {any} */ (line));
+    const notes = [{ id: "n-1", title: "Old", folder: "" }];
+    let isOnItsWay = Promise.resolve();
+    globalThis.fetch = /** @type {any} */ (async (/** @type {string} */ _path, /** @type {any} */ { method, body }) => {
+      if (method === "POST") return new Response(JSON.stringify(notes[notes.push({ id: "n-2", title: "Another", folder: "" }) - 1]));
+      if (method === "DELETE") return new Response(JSON.stringify(notes.shift()));
+      if (method === "PATCH") return new Response(JSON.stringify(Object.assign(notes[0] ?? {}, JSON.parse(body))));
+      const read = JSON.stringify({ notes });
+      await isOnItsWay;
+      return new Response(read);
+    });
+    await list.refresh();
+    const before = JSON.stringify(list.notes);
+    let arrive = () => {};
+    isOnItsWay = new Promise((resolve) => (arrive = resolve));
+    const fetched = new Promise((resolve) => list.on("fetched", resolve));
+    void list.refresh();
+    await change(list, line);
+    const after = JSON.stringify(list.notes);
+    assert.notEqual(after, before);
+    arrive();
+    await fetched;
+    assert.equal(JSON.stringify(list.notes), after);
+  });
+}
+
 test("of titles that are given one after another, the newest wins, however slow the line is", async () => {
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const list = new NoteList(/** @type {any} */ (line));

@@ -43,6 +43,12 @@ export class NoteList extends Emitter {
   /** Whether there are more notes than the server names at once. */
   isCut = false;
   #refresher = new Refresher(() => this.#fetch());
+  /**
+   * Changes made or heard of while the list is fetched, whose answer may be older than they are.
+   *
+   * @type {((notes: NoteEntry[]) => NoteEntry[])[] | undefined}
+   */
+  #changes;
   /** @type {Map<string, string>} Titles that wait for the server to be reached. */
   #wanted = new Map();
   /** @type {Map<string, Promise<boolean>>} The latest renaming of each note that is under way. */
@@ -103,12 +109,17 @@ export class NoteList extends Emitter {
   }
 
   async #fetch() {
-    const { notes, mayCreate, deletedAgeMax, more } = await request("/api/notes");
-    this.#notes = notes;
-    this.isCut = more ?? false;
-    this.deletedAgeMax = deletedAgeMax ?? 0;
-    this.#keepMayCreate(mayCreate ?? true);
-    this.emit("fetched", { notes, mayCreate: mayCreate ?? true });
+    this.#changes = [];
+    try {
+      const { notes, mayCreate = true, deletedAgeMax = 0, more = false } = await request("/api/notes");
+      this.#notes = this.#changes.reduce((/** @type {NoteEntry[]} */ list, change) => change(list), notes);
+      this.isCut = more;
+      this.deletedAgeMax = deletedAgeMax;
+      this.#keepMayCreate(mayCreate);
+      this.emit("fetched", { notes: this.#notes, mayCreate });
+    } finally {
+      this.#changes = undefined;
+    }
     this.emit("changed", undefined);
   }
 
@@ -176,8 +187,7 @@ export class NoteList extends Emitter {
   async move(id, folder) {
     /** @type {NoteEntry} */
     const moved = await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { folder });
-    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, folder: moved.folder } : note));
-    this.emit("changed", undefined);
+    this.#edit(id, (note) => ({ ...note, folder: moved.folder }));
     // What may be done with it there, the server knows.
     void this.refresh();
     return moved.folder ?? "";
@@ -192,8 +202,8 @@ export class NoteList extends Emitter {
   async create(title, key, folder) {
     const body = folder ? { title, folder } : { title };
     const note = await request("/api/notes", "POST", body, undefined, key);
-    if (!this.#notes?.some(({ id }) => id === note.id)) this.#notes = [note, ...(this.#notes ?? [])];
-    this.emit("changed", undefined);
+    this.#notes ??= [];
+    this.#change((notes) => (notes.some(({ id }) => id === note.id) ? notes : [note, ...notes]));
     return note;
   }
 
@@ -234,7 +244,7 @@ export class NoteList extends Emitter {
       this.#settle(id, title);
       throw error;
     }
-    this.#put(id, title);
+    this.#edit(id, (note) => ({ ...note, title }));
     this.#settle(id, title);
     return true;
   }
@@ -272,23 +282,29 @@ export class NoteList extends Emitter {
    */
   async remove(id, author) {
     await request(`/api/notes/${encodeURIComponent(id)}?author=${encodeURIComponent(author)}`, "DELETE");
-    this.#notes = this.#notes?.filter((note) => note.id !== id);
-    this.emit("changed", undefined);
+    this.#takeOut(id);
   }
 
   /** @param {{documentId: string, title?: string, deleted?: boolean}} data */
   #documentChanged({ documentId, title, deleted }) {
-    if (deleted) {
-      this.#notes = this.#notes?.filter((note) => note.id !== documentId);
-      this.emit("changed", undefined);
-    } else if (title !== undefined) {
-      this.#put(documentId, title);
-    }
+    if (deleted) this.#takeOut(documentId);
+    else if (title !== undefined) this.#edit(documentId, (note) => ({ ...note, title }));
   }
 
-  /** @param {string} id @param {string} title */
-  #put(id, title) {
-    this.#notes = this.#notes?.map((note) => (note.id === id ? { ...note, title } : note));
+  /** @param {string} id */
+  #takeOut(id) {
+    this.#change((notes) => notes.filter((note) => note.id !== id));
+  }
+
+  /** @param {string} id @param {(note: NoteEntry) => NoteEntry} change */
+  #edit(id, change) {
+    this.#change((notes) => notes.map((note) => (note.id === id ? change(note) : note)));
+  }
+
+  /** @param {(notes: NoteEntry[]) => NoteEntry[]} change To the list as it is, and to one that is on its way. */
+  #change(change) {
+    this.#changes?.push(change);
+    this.#notes = this.#notes && change(this.#notes);
     this.emit("changed", undefined);
   }
 }

@@ -217,6 +217,8 @@ function makePalette() {
     if (event.target === dialog) dialog.close();
   });
   dialog.addEventListener("close", () => {
+    // It may be told of late, when somebody searches again.
+    if (dialog.open) return;
     clearTimeout(timer);
     asking?.abort();
   });

@@ -56,11 +56,16 @@ export function showModal(dialog) {
   dialog.showModal();
   opened.push(dialog);
   followDialogs();
-  dialog.addEventListener("close", followDialogs, { once: true });
+  dialog.addEventListener("close", followDialogs);
 }
+
+/** @type {WeakMap<HTMLDialogElement, () => void>} Of each dialog that waits for an answer, what takes it. */
+const takers = new WeakMap();
 
 /** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
 export function openDialog(dialog) {
+  // The browser tells of a closing in a task of its own; the key that opens the dialog again may come before it.
+  takers.get(dialog)?.();
   dialog.returnValue = "";
   showModal(dialog);
   // A button that submits would be what Enter in a field presses, were it the first one.
@@ -68,7 +73,14 @@ export function openDialog(dialog) {
     /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
   }
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "confirm"), { once: true });
+    const take = () => {
+      dialog.removeEventListener("close", whenClosed);
+      takers.delete(dialog);
+      resolve(dialog.returnValue === "confirm");
+    };
+    const whenClosed = () => dialog.open || take();
+    dialog.addEventListener("close", whenClosed);
+    takers.set(dialog, take);
   });
 }
 
