@@ -185,8 +185,11 @@ def test_two_tabs_of_one_browser(server, person):
 
 
 def test_a_refused_edit_stays_visible(server, person):
-    note = server.create("Too much")
-    ann = person("Ann").open(note)
+    note, other = server.create("Too much"), server.create("Another")
+    server.put_text(other, "another text")
+    ann = person("Ann").open(other)
+    ann.page.locator(f"[data-note='{note}'] .note-link").click()
+    ann.wait_for_text("")
     bo = person("Bo").open(note)
     ann.type("fine ")
     bo.wait_for_text("fine ")
@@ -210,7 +213,16 @@ def test_a_refused_edit_stays_visible(server, person):
     bo.put_caret(0)
     bo.type("Bo goes on. ")
     wait_until(lambda: ann.text().startswith("Bo goes on. fine "))
-    notice.get_by_role("button", name="Discard my changes").click()
+    # A question about what is out of sight is asked no longer, and nothing is done.
+    discard = notice.get_by_role("button", name="Discard my changes")
+    discard.click()
+    expect(ann.page.get_by_role("dialog")).to_be_visible()
+    ann.page.go_back()
+    ann.wait_for_text("another text")
+    expect(ann.page.get_by_role("dialog")).to_have_count(0)
+    expect(notice).to_have_count(0)
+    ann.page.go_forward()
+    discard.click()
     ann.page.get_by_role("button", name="Discard them").click()
     expect(notice).to_have_count(0)
     converge(ann, bo)

@@ -3,7 +3,7 @@
 import { fragmentOf } from "./account/access.js";
 import { offer } from "./search/commands.js";
 import { commentHere, leaveComments, mayCommentHere } from "./comments/commenting.js";
-import { announce, byId, openMenu, toast } from "./shell/dialogs.js";
+import { announce, byId, openMenu, toast, withdrawQuestion } from "./shell/dialogs.js";
 import { allPending } from "./client/identity.js";
 import { importFiles, setUpImportDrop } from "./exchange/importdrop.js";
 import { saveCopies, setUpCopies } from "./offline/keepingcopies.js";
@@ -86,6 +86,7 @@ function show() {
     void copies.read(id).then(show);
     return;
   }
+  withdrawQuestion();
   page.newNote = newNote;
   page.past?.close();
   page.past = undefined;

@@ -176,7 +176,6 @@ export async function discard() {
     text: t("discard.text"),
     yes: t("discard.yes"),
   });
-  // The browser's own button may have gone to another note meanwhile: of that one nothing was asked.
   if (!isSure || !note || note !== page.current) return;
   page.editor?.destroy();
   page.editor = undefined;

@@ -41,6 +41,14 @@ export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = t
   return openDialog(dialog);
 }
 
+/** Ends a question with no, for another place is shown: an answer would be about what is out of sight. */
+export function withdrawQuestion() {
+  const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
+  if (!dialog.open) return;
+  dialog.close();
+  takers.get(dialog)?.();
+}
+
 /** @type {HTMLDialogElement[]} Modal dialogs that were opened; of those still open, the last one is above the others. */
 let opened = [];
 
