@@ -116,13 +116,13 @@ replay() {
   local corpus=$build/replay/$1 log=$build/$1.log
   rm -rf "$corpus"
   fill_corpus "$1" "$corpus"
-  if ! "$build/$1" "$corpus" -seed=1 -runs="${RUNS:-5000}" -timeout=60 -rss_limit_mb=2048 -max_len=1024 \
+  if ! "$build/$1" "$corpus" -seed=1 -runs="${RUNS:-2000}" -timeout=60 -rss_limit_mb=2048 -max_len=1024 \
     -dict="$(dictionary "$1")" -artifact_prefix="$findings/$1-" >"$log" 2>&1; then
     tail -n 40 "$log"
     echo "fuzz $1: failed"
     return
   fi
-  echo "fuzz $1: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-5000} runs passed"
+  echo "fuzz $1: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-2000} runs passed"
 }
 
 compile_modules
