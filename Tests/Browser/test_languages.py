@@ -97,6 +97,8 @@ def browse(server, person, language):
     reader = Reader(ann, language)
     page.goto("/")
     expect(page.locator("html")).to_have_attribute("lang", language)
+    # The document's own texts are English until the page's modules are there, which write the name.
+    expect(page.locator("#me-name")).to_have_text("Qvist")
     expect(page.locator("#create")).to_be_visible()
     reader.look("nothing open")
     ann.picture(f"language-{language}")
