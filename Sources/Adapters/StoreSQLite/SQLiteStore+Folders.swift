@@ -126,13 +126,20 @@ extension SQLiteStore {
   private func moveAll(
     from old: FolderPath, to new: FolderPath, limit: Int
   ) throws(StoreError) -> FolderReply {
+    // In the index's order: what has moved lies elsewhere in it, so the next portion begins where this one ends.
+    let wanted = max(limit, 0) + 1
+    var rows = try sql(
+      """
+      SELECT \(Self.documentColumns) FROM documents WHERE folder = ? ORDER BY created, id LIMIT ?
+      """
+    ).rows(old.text, wanted) { readRow($0) }
     // The bounds hold what is below, and the check what a bound lets through.
-    let statement = try sql(
+    rows += try sql(
       """
       SELECT \(Self.documentColumns) FROM documents
-      WHERE folder = ?1 OR (folder >= ?1 || '/' AND folder < ?1 || '0') ORDER BY number LIMIT ?2
-      """)
-    let rows = try statement.rows(old.text, max(limit, 0) + 1) { readRow($0) }
+      WHERE folder >= ?1 || '/' AND folder < ?1 || '0' ORDER BY folder, created, id LIMIT ?2
+      """
+    ).rows(old.text, wanted - rows.count) { readRow($0) }
     // All paths first: nothing is moved if one of them would be none.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
     for case let row? in rows.prefix(max(limit, 0)) where row.folder.isWithin(old) {

@@ -11,8 +11,10 @@ public enum FolderRequest: Sendable {
   case list(after: FolderPath?, limit: Int, counting: FolderCounting)
   /// Finds the folders of some notes; `nil` for those that are not there.
   case of([DocumentID])
-  /// Moves at most `limit` notes of a folder and of those below it to another place, the oldest first: all of
-  /// them or none.
+  /// Moves at most `limit` notes of a folder and of those below it to another place, all of them or none: one folder
+  /// after the other in the order of their bytes, of each the oldest first.
+  ///
+  /// - Complexity: O(`limit`) and two searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
 
   /// Whether the store changes by it.

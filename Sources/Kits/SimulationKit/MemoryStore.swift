@@ -453,7 +453,10 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .of(let ids): return .of(ids.map { records[Key($0)]?.summary.folder })
     case .moveAll(let old, let new, let limit):
       let below = list().filter { $0.folder.isWithin(old) }
-        .sorted { NotePlace($0).isAfter(NotePlace($1)) }
+        .sorted {
+          $0.folder == $1.folder
+            ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
+        }
       var moved: [NoteSummary] = []
       for var note in below.prefix(max(limit, 0)) {
         do throws(FolderPathError) {
