@@ -34,7 +34,7 @@ extension PostgresStore {
       let folders = Dictionary(found) { $1 }
       return .of(ids.map { folders[ExactName($0)] })
     case .moveAll(let old, let new, let limit):
-      return try moveAll(from: old, to: new, limit: max(limit, 0))
+      return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
     }
   }
 
@@ -98,30 +98,25 @@ extension PostgresStore {
       found.filter { $0.notes > 0 }, next: all.count > page.count ? page.last : nil)
   }
 
-  private func moveAll(
-    from old: FolderPath, to new: FolderPath, limit: Int
-  ) throws(StoreError) -> FolderReply {
-    // In the index's order: what has moved lies elsewhere in it, so the next portion begins where this one ends.
-    let numbers = try query(
-      """
-      (SELECT number FROM parley.documents WHERE folder = $1 ORDER BY created, id LIMIT $2)
-      UNION ALL
-      (SELECT number FROM parley.documents
-        WHERE folder >= $1 || '/'::bytea AND folder < $1 || '0'::bytea
-        ORDER BY folder, created, id LIMIT $2)
-      LIMIT $2
-      """, old.text, limit + 1
-    ).rows { $0.integer(0) }
-    // Others may have moved or deleted some since.
+  private func moveAll(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
+    var within = 0
+    if let successor = move.successor {
+      within = try notes(within: successor, limit: limit + 1).count
+      guard within <= limit else { return .tooManyWithin }
+    }
+    let (notes, hasMore) = move.portion(
+      of: try notes(within: move.old, limit: within + limit + 1), limit: limit
+    ) { $0.folder }
+    // Others may have moved or deleted some since, even all of them: there may be more nevertheless.
     let rows = try query(
       Self.selectDocuments + " WHERE number = ANY ($1) ORDER BY number FOR UPDATE",
-      Array(numbers.prefix(limit))
+      notes.map(\.number)
     ).rows(readRow)
     // All paths first: nothing is moved if one of them would be none.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
-    for row in rows where row.folder.isWithin(old) {
+    for row in rows where row.folder.isWithin(move.old) {
       do throws(FolderPathError) {
-        moves.append((row, try row.folder.moved(from: old, to: new)))
+        moves.append((row, try row.folder.moved(from: move.old, to: move.new)))
       } catch {
         return .unfit(error)
       }
@@ -138,6 +133,23 @@ extension PostgresStore {
       UPDATE parley.documents d SET folder = m.folder
       FROM unnest($1, $2) AS m (number, folder) WHERE d.number = m.number
       """, moves.map(\.row.number), moves.map(\.folder.text))
-    return .moved(moved, hasMore: !moved.isEmpty && numbers.count > limit)
+    return .moved(moved, hasMore: hasMore)
+  }
+
+  /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next
+  /// portion begins where one ends.
+  private func notes(
+    within folder: FolderPath, limit: Int
+  ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
+    try query(
+      """
+      (SELECT number, folder FROM parley.documents WHERE folder = $1 ORDER BY created, id LIMIT $2)
+      UNION ALL
+      (SELECT number, folder FROM parley.documents
+        WHERE folder >= $1 || '/'::bytea AND folder < $1 || '0'::bytea
+        ORDER BY folder, created, id LIMIT $2)
+      LIMIT $2
+      """, folder.text, limit
+    ).rows { ($0.integer(0), FolderPath(stored: $0.text(1))) }
   }
 }

@@ -142,10 +142,10 @@ extension PostgresStore {
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
     guard let queuedMax = outboxRules?.queuedMax else { return }
-    // To count goes through all of a full queue: it is done for each hundredth part of one.
-    uncounted[target, default: 0] += 1
-    guard uncounted[target, default: 0] > queuedMax / 100 else { return }
-    uncounted[target] = 0
+    // To count goes through all of a full queue: it is done at first, and for each hundredth part of one.
+    let added = (uncounted[target] ?? queuedMax / 100) + 1
+    uncounted[target] = added > queuedMax / 100 ? 0 : added
+    guard uncounted[target] == 0 else { return }
     let found = try query(
       """
       SELECT coalesce(max(number) - min(number) + 1, 0) FROM parley.outbox WHERE target = $1

@@ -12,9 +12,10 @@ public enum FolderRequest: Sendable {
   /// Finds the folders of some notes; `nil` for those that are not there.
   case of([DocumentID])
   /// Moves at most `limit` notes of a folder and of those below it to another place, all of them or none: one folder
-  /// after the other in the order of their bytes, of each the oldest first.
+  /// after the other in the order of their bytes, of each the oldest first. Repeated while notes are left, it moves each
+  /// note once: those that come to places within the folder go last, as ``FolderMove`` says.
   ///
-  /// - Complexity: O(`limit`) and two searches, however many notes there are.
+  /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
 
   /// Whether the store changes by it.
@@ -117,4 +118,6 @@ public enum FolderReply: Sendable, Equatable {
   case moved([NoteSummary], hasMore: Bool)
   /// Nothing was moved, for a path would not be one.
   case unfit(FolderPathError)
+  /// Nothing was moved, for more notes would come to places within the folder than may be moved at once.
+  case tooManyWithin
 }

@@ -142,6 +142,39 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.ids(in: "x/y"), ["n0"], "what was not moved")
     },
+    ConformanceCheck("a folder that moves to the one above moves each note once, in portions") {
+      rig in
+      for (index, folder) in ["a/b/b", "a/b", "a/b/b/b", "a/b/c", "a/b/z", "a/bb"].enumerated() {
+        try rig.create("n\(index)", time: Timestamp(index))
+        try rig.move("n\(index)", to: folder)
+      }
+      func move(_ old: String, _ new: String, limit: Int) throws -> [String] {
+        var places: [String] = []
+        var hasMore = true
+        while hasMore {
+          let reply = try rig.folders(
+            .moveAll(from: FolderPath(old), to: FolderPath(new), limit: limit))
+          guard case .moved(let notes, let isCut) = reply else {
+            throw ConformanceFailure("expected notes that were moved, got \(reply)")
+          }
+          places += notes.map { "\($0.id):\($0.folder.text)" }
+          hasMore = isCut && places.count < 9
+        }
+        return places.sorted()
+      }
+      try expect(
+        move("a/b", "a", limit: 2), ["n0:a/b", "n1:a", "n2:a/b/b", "n3:a/c", "n4:a/z"],
+        "the notes of the folder")
+      try expect(
+        move("a", "", limit: 9), ["n0:b", "n1:", "n2:b/b", "n3:c", "n4:z", "n5:bb"],
+        "the notes of the one above")
+      try rig.create("late")
+      try rig.move("late", to: "b/b/x")
+      try expect(
+        rig.folders(.moveAll(from: FolderPath("b"), to: .none, limit: 1)), .tooManyWithin,
+        "a move of more than come to places within the folder at once")
+      try expect(rig.ids(in: "b") + rig.ids(in: "b/b"), ["n0", "n2"], "what was not moved")
+    },
     ConformanceCheck(
       "work under a condition is done in those folders alone, in the order of the batch"
     ) {
