@@ -369,6 +369,24 @@ struct FolderTests {
     #expect(try ids("/api/notes?folder=archive/2026/sub", token: "part") == ["n1", "n2"])
   }
 
+  @Test("a folder moves to the one above, unless too many notes would come to it meanwhile")
+  func folderAbove() throws {
+    try user("all", "folder:a/*=all")
+    func move() -> (status: Int, body: String) {
+      rig.request("POST", "/api/folders/move", token: "all", #"{"from":"a/b","to":"a"}"#)
+    }
+    for index in 0..<500 { try make("n\(index)", in: "a/b/b") }
+    try make("first", in: "a/b")
+    #expect(move().body == #"{"moved":1,"more":true}"#)
+    try make("one too many", in: "a/b/b/c")
+    let refusal = move()
+    #expect(refusal.status == 413)
+    #expect(refusal.body.contains(#""code":"tooMany""#))
+    #expect(rig.request("DELETE", "/api/notes/n0", token: "all").status == 204)
+    #expect(move().body == #"{"moved":500,"more":false}"#)
+    #expect(try ids("/api/notes?folder=a/b/c", token: "all") == ["one too many"])
+  }
+
   @Test("other nodes hear of a move by a hint, or with the next look, and put people out then")
   func nodes() throws {
     let store = MemoryStore(isShared: true)

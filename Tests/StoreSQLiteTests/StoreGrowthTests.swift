@@ -260,6 +260,15 @@ struct StoreGrowthTests {
       perform([.create(id: "n", epoch: epoch, title: "", time: 1)])
     }
 
+    /// Notes in a folder, as many as the size says.
+    func makeFolder(_ folder: String) {
+      perform(
+        (0..<size).map {
+          .create(
+            id: "n\($0)", epoch: epoch, title: "", time: 1, folder: FolderPath(stored: folder))
+        })
+    }
+
     /// Deleted notes, of a time that others are not older than.
     func makeDeletedNotes() {
       for number in 0..<size { _ = makeDeletedNote("gone \(number)", at: Timestamp(10 + number)) }
@@ -293,13 +302,16 @@ struct StoreGrowthTests {
       perform((0..<size).map { .people(make($0)) })
     }
 
-    static func draft(_ number: Int) -> OutboxDraft {
+    static func draft(_ number: Int, hold: Timestamp = 0) -> OutboxDraft {
       OutboxDraft(
-        target: .webhook, type: "t", subject: "\(number)", time: 1, data: Array("{}".utf8))
+        target: .webhook, type: "t", subject: "\(number)", time: 1, data: Array("{}".utf8),
+        holdMilliseconds: hold)
     }
 
     /// Events that wait to be told.
-    func tell() { perform((0..<size).map { .tell([Self.draft($0)]) }) }
+    func tell(hold: Timestamp = 0) {
+      perform((0..<size).map { .tell([Self.draft($0, hold: hold)]) })
+    }
 
     var told: [OutboxEvent] {
       guard
@@ -314,10 +326,12 @@ struct StoreGrowthTests {
   struct Row: Sendable, CustomStringConvertible {
     let kind: Kind
     let law: GrowthLaw
+    /// Instructions of SQLite that the first such request takes at a size.
+    let instructions: @Sendable (_ size: Int) -> Int
 
     var description: String { law.name }
 
-    private static let size = 250
+    static let size = 250
 
     /// A request that may be made again and again.
     init(
@@ -334,15 +348,28 @@ struct StoreGrowthTests {
         precondition(Kind(request) == kind, "the row of \(kind) makes another request")
         stage.perform([request])
       }
+      instructions = Self.instructions(prepare, run)
+    }
+
+    private static func instructions(
+      _ prepare: @escaping @Sendable (Stage) -> Void,
+      _ run: @escaping @Sendable (Stage) -> StoreRequest
+    ) -> @Sendable (Int) -> Int {
+      { size in
+        let stage = Stage(size: size)
+        prepare(stage)
+        let request = run(stage)
+        return stage.store.instructions { stage.perform([request]) }
+      }
     }
 
     /// A request that can be made once.
     init(
-      once kind: Kind, prepare: @escaping @Sendable (Stage) -> Void,
+      once kind: Kind, _ name: String? = nil, prepare: @escaping @Sendable (Stage) -> Void,
       run: @escaping @Sendable (Stage) -> StoreRequest
     ) {
       self.kind = kind
-      law = GrowthLaw(kind.rawValue, size: Self.size) { size in
+      law = GrowthLaw(name ?? kind.rawValue, size: Self.size) { size in
         let stage = Stage(size: size)
         prepare(stage)
         return stage
@@ -351,14 +378,25 @@ struct StoreGrowthTests {
         precondition(Kind(request) == kind, "the row of \(kind) makes another request")
         stage.perform([request])
       }
+      instructions = Self.instructions(prepare, run)
     }
 
     /// A request about what is to be told outside.
-    init(outbox kind: Kind, run: @escaping @Sendable (Stage) -> OutboxRequest) {
+    init(
+      outbox kind: Kind, _ name: String? = nil,
+      prepare: @escaping @Sendable (Stage) -> Void = { $0.tell() },
+      run: @escaping @Sendable (Stage) -> OutboxRequest
+    ) {
       self.kind = kind
-      law = GrowthLaw(kind.rawValue, size: Self.size) { size in
+      instructions = { size in
         let stage = Stage(size: size)
-        stage.tell()
+        prepare(stage)
+        let request = run(stage)
+        return stage.store.instructions { _ = stage.store.perform(request) }
+      }
+      law = GrowthLaw(name ?? kind.rawValue, size: Self.size) { size in
+        let stage = Stage(size: size)
+        prepare(stage)
         return stage
       } run: { stage in
         let request = run(stage)
@@ -409,7 +447,8 @@ struct StoreGrowthTests {
         .append(id: "n", epoch: epoch, entries: $0.entries(1))
       },
       Row(
-        once: .append, prepare: { $0.perform([.create(id: "n", epoch: epoch, title: "", time: 1)]) }
+        once: .append, "append of many entries",
+        prepare: { $0.perform([.create(id: "n", epoch: epoch, title: "", time: 1)]) }
       ) {
         .append(id: "n", epoch: epoch, entries: $0.entries($0.size))
       },
@@ -562,6 +601,8 @@ struct StoreGrowthTests {
       .groups(.like(place, $0.freshName(), reaction: "like", likesMax: .max))
     },
     Row(.likes, prepare: { $0.makeLikes() }) { _ in .groups(.likes("r", since: 0, limit: 50)) },
+    Row(.likes, "likes after those of a publication that is gone", prepare: { $0.makeGoneLikes() })
+    { _ in .groups(.likes("r", since: 0, limit: 50)) },
     Row(.read, prepare: { $0.makeGroups() }) {
       .groups(.read($0.freshName(), "ann", through: 1, marksMax: .max))
     },
@@ -599,10 +640,16 @@ struct StoreGrowthTests {
       return .folders(
         .moveAll(from: FolderPath(stored: old), to: FolderPath(stored: new), limit: 50))
     },
+    Row(once: .moveFolder, "move of a part of a folder", prepare: { $0.makeFolder("a/b") }) { _ in
+      .folders(.moveAll(from: FolderPath(stored: "a"), to: FolderPath(stored: "c"), limit: 50))
+    },
   ]
 
   private static let outbox: [Row] = [
     Row(outbox: .take) { _ in .take(.webhook, limit: 10, bytesMax: .max, now: 1) },
+    Row(outbox: .take, "take while much is held back", prepare: { $0.tell(hold: 1_000) }) { _ in
+      .take(.webhook, limit: 10, bytesMax: .max, now: 1)
+    },
     Row(outbox: .settle) { stage in
       .settle(
         told: [], givenUp: [], .crowdedOut, now: 1,
@@ -662,6 +709,17 @@ extension StoreGrowthTests.Stage {
       .like(
         PublicationPlace(room: "r", offset: 1), "p\($0)", reaction: "like", likesMax: .max)
     }
+  }
+
+  /// So many likes of a publication that others have taken the place of, and one of the newest.
+  func makeGoneLikes() {
+    makeLikes()
+    publish(size + 1)
+    perform([
+      .groups(
+        .like(
+          PublicationPlace(room: "r", offset: size + 1), "p", reaction: "like", likesMax: .max))
+    ])
   }
 
   func makeMembers() { people { .member("r", "p\($0)", isMember: true) } }

@@ -15,7 +15,9 @@ public final class PostgresSearchIndex: SearchIndex {
   /// Places of one word, and the last place, that PostgreSQL keeps.
   private static let placesMax = 255
   private static let lastPlace = 16_383
-  private static let table = "parley.search_2"
+  private static let table = "parley.search_3"
+  /// A row for each tag of each note, along which tags are listed.
+  private static let tags = "parley.search_3_tags"
 
   private let address: PostgresAddress
   private var connection: PostgresConnection?
@@ -66,10 +68,20 @@ public final class PostgresSearchIndex: SearchIndex {
           """),
       ])
       _ = try connection.run([
-        PostgresCommand("CREATE INDEX IF NOT EXISTS search_2_words ON \(table) USING gin (words)"),
-        PostgresCommand("CREATE INDEX IF NOT EXISTS search_2_tags ON \(table) USING gin (tags)"),
+        PostgresCommand("CREATE INDEX IF NOT EXISTS search_3_words ON \(table) USING gin (words)"),
+        PostgresCommand(
+          """
+          CREATE TABLE IF NOT EXISTS \(tags) (
+            tag bytea NOT NULL,
+            note bytea NOT NULL REFERENCES \(table) (id) ON DELETE CASCADE,
+            PRIMARY KEY (tag, note)
+          )
+          """),
         // Of an earlier version, which is made anew.
-        PostgresCommand("DROP TABLE IF EXISTS parley.search_1"),
+        PostgresCommand("DROP TABLE IF EXISTS parley.search_1, parley.search_2"),
+      ])
+      _ = try connection.run([
+        PostgresCommand("CREATE INDEX IF NOT EXISTS search_3_tags_by_note ON \(tags) (note)"),
         PostgresCommand("SELECT pg_advisory_unlock(hashtext('\(table)'))"),
       ])
     } catch {
@@ -113,7 +125,7 @@ public final class PostgresSearchIndex: SearchIndex {
   /// See ``SearchIndex``.
   @discardableResult
   public func put(_ note: IndexedNote) throws(StoreError) -> Bool {
-    let found = try run(
+    let upsert = PostgresCommand(
       """
       WITH former AS (SELECT tags FROM \(Self.table) WHERE id = $1)
       INSERT INTO \(Self.table) AS old (id, revision, updated, created, text, words, tags)
@@ -125,10 +137,24 @@ public final class PostgresSearchIndex: SearchIndex {
       RETURNING CASE
         WHEN old.tags = coalesce((SELECT tags FROM former), ARRAY[]::bytea[]) THEN 0 ELSE 1
       END::int8
-      """, note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
-      Self.vector(note), NoteTags.all(in: note.text))
+      """,
+      [
+        note.id, note.state.revision, note.state.updatedAt, note.state.createdAt, note.text,
+        Self.vector(note), NoteTags.all(in: note.text),
+      ])
+    // From the row as it is now, which another node may have put: it is locked to the end.
+    let removal = PostgresCommand(
+      """
+      DELETE FROM \(Self.tags) WHERE note = $1
+        AND tag <> ALL (SELECT unnest(tags) FROM \(Self.table) WHERE id = $1)
+      """, [note.id])
+    let addition = PostgresCommand(
+      """
+      INSERT INTO \(Self.tags) (tag, note) SELECT unnest(tags), id FROM \(Self.table) WHERE id = $1
+      ON CONFLICT DO NOTHING
+      """, [note.id])
     // No row where another node has put a newer one.
-    return found.first?.integer(0) == 1
+    return try run([upsert, removal, addition])[0].first?.integer(0) == 1
   }
 
   /// See ``SearchIndex``.
@@ -195,8 +221,9 @@ public final class PostgresSearchIndex: SearchIndex {
   ) throws(StoreError) -> [DocumentID] {
     try run(
       """
-      SELECT id FROM \(Self.table) WHERE tags @> $1 ORDER BY updated DESC, id LIMIT $2 OFFSET $3
-      """, [tag], limit, count
+      SELECT s.id FROM \(Self.tags) t JOIN \(Self.table) s ON s.id = t.note WHERE t.tag = $1
+      ORDER BY s.updated DESC, s.id LIMIT $2 OFFSET $3
+      """, tag, limit, count
     ).rows { $0.text(0) }
   }
 
@@ -204,18 +231,14 @@ public final class PostgresSearchIndex: SearchIndex {
   public func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
     try run(
       """
-      SELECT t.tag, s.id FROM \(Self.table) s, unnest(s.tags) AS t(tag)
-      WHERE (t.tag, s.id) > ($1, $2) ORDER BY t.tag, s.id LIMIT $3
+      SELECT tag, note FROM \(Self.tags) WHERE (tag, note) > ($1, $2) ORDER BY tag, note LIMIT $3
       """, place?.tag ?? "", place?.id ?? "", limit
     ).rows { TaggedNote(tag: $0.text(0), id: $0.text(1)) }
   }
 
   /// See ``SearchIndex``.
   public func tags(of id: DocumentID) throws(StoreError) -> [String] {
-    try run(
-      "SELECT t.tag FROM \(Self.table) s, unnest(s.tags) AS t(tag) WHERE s.id = $1 ORDER BY t.tag",
-      id
-    ).rows { $0.text(0) }
+    try run("SELECT tag FROM \(Self.tags) WHERE note = $1 ORDER BY tag", id).rows { $0.text(0) }
   }
 
   /// See ``SearchIndex``.
@@ -225,10 +248,16 @@ public final class PostgresSearchIndex: SearchIndex {
 
   // MARK: Inside
 
-  /// Runs a statement, on another connection if the one that there was is lost.
+  /// Runs a statement.
   private func run(
     _ sql: String, _ values: any PostgresValue...
   ) throws(StoreError) -> PostgresResult {
+    try run([PostgresCommand(sql, values)])[0]
+  }
+
+  /// Runs statements in one transaction, on another connection if the one that there was is lost, and returns what
+  /// each gave.
+  private func run(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     if connection?.isBroken ?? true {
       do throws(PostgresOpenError) {
         connection = try Self.connect(address)
@@ -237,10 +266,10 @@ public final class PostgresSearchIndex: SearchIndex {
       }
     }
     do throws(PostgresFailure) {
-      guard let result = try connection?.run([PostgresCommand(sql, values)]).last else {
+      guard let results = try connection?.run(commands), results.count == commands.count else {
         throw .lost("it gave no answer")
       }
-      return result
+      return results
     } catch {
       throw error.storeError
     }

@@ -142,6 +142,10 @@ extension PostgresStore {
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
     guard let queuedMax = outboxRules?.queuedMax else { return }
+    // To count goes through all of a full queue: it is done at first, and for each hundredth part of one.
+    let added = (uncounted[target] ?? queuedMax / 100) + 1
+    uncounted[target] = added > queuedMax / 100 ? 0 : added
+    guard uncounted[target] == 0 else { return }
     let found = try query(
       """
       SELECT coalesce(max(number) - min(number) + 1, 0) FROM parley.outbox WHERE target = $1
@@ -162,20 +166,26 @@ extension PostgresStore {
   private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
     // Who takes goes by when the next one is due, and has to be told it anew.
     changedTargets.insert(target)
-    // One from further ahead than it is held was kept before the clock was set back. A little ahead
-    // is what was committed since the caller read its clock.
-    let due = """
-      FROM parley.outbox_held WHERE target = $1
-        AND (due <= $2 OR since - (due::numeric - since) > $2)
-      """
-    // Nothing is written where nothing is due.
-    let isDue = try reading { () throws(StoreError) in
-      try query("SELECT 1::bigint \(due) LIMIT 1", target.rawValue, now).count > 0
+    // One from further ahead than it is held was kept before the clock was set back. It is due last, so that the
+    // last one says whether there are such. A little ahead is what was committed since the caller read its clock.
+    let isAhead = "since - (due::numeric - since) > $2"
+    let found = try reading { () throws(StoreError) in
+      try query(
+        """
+        SELECT EXISTS (SELECT 1 FROM parley.outbox_held WHERE target = $1 AND due <= $2),
+          (SELECT \(isAhead) FROM parley.outbox_held WHERE target = $1 ORDER BY due DESC LIMIT 1)
+        """, target.rawValue, now
+      ).first.map { (isDue: $0.bool(0), hasAhead: !$0.isNull(1) && $0.bool(1)) }
     }
-    guard isDue else { return }
+    // Nothing is written where nothing is due.
+    guard let found, found.isDue || found.hasAhead else { return }
     try transaction { () throws(StoreError) in
       let held = try query(
-        "DELETE \(due) RETURNING subject, type, time, data, due", target.rawValue, now)
+        """
+        DELETE FROM parley.outbox_held
+        WHERE target = $1 AND (due <= $2 \(found.hasAhead ? "OR \(isAhead)" : ""))
+        RETURNING subject, type, time, data, due
+        """, target.rawValue, now)
       try enqueue(held, for: target)
     }
   }

@@ -383,13 +383,3 @@ extension PostgresStore {
     }
   }
 }
-
-/// The place up to which a table of receipts or likes was looked through.
-struct OrphanPlace {
-  /// Rows that are looked at in one go.
-  static let sliceCount = 5_000
-
-  var room = 0
-  var offset = 0
-  var person = ""
-}

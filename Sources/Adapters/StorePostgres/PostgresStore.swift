@@ -82,6 +82,8 @@ public final class PostgresStore: DocumentStore, Outbox {
   var sending: Set<OutboxTarget> = []
   /// Events that queues were too long for, since the store was opened.
   var crowdedOut: [OutboxTarget: Int] = [:]
+  /// Events that were added to each queue since its length was looked at; none of a queue that was not looked at yet.
+  var uncounted: [OutboxTarget: Int] = [:]
 
   /// The commit that nobody knows the outcome of, if there is one.
   private var undecided: Int?

@@ -69,6 +69,12 @@ import CSQLite
     return statement
   }
 
+  /// Instructions that all kept statements have run since they were prepared: a measure of work that is the same
+  /// in every run.
+  var instructionCount: Int {
+    prepared.byText.values.reduce(0) { $0 + $1.instructionCount }
+  }
+
   /// Returns the first column of the first row of a query.
   func integer(_ sql: String) throws(SQLiteFailure) -> Int {
     var statement: OpaquePointer?

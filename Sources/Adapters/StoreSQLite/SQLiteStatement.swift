@@ -82,6 +82,11 @@ final class SQLiteStatement {
     return rows
   }
 
+  /// Instructions of SQLite's virtual machine that the statement has run since it was prepared.
+  var instructionCount: Int {
+    Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)))
+  }
+
   /// Makes the statement ready for the next time. What was bound is let go.
   func reset() {
     sqlite3_reset(handle)

@@ -74,7 +74,7 @@ extension SQLiteStore {
     // Work on its log may have been due when it was deleted.
     if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
     if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
-    if row.base > 0 { hasCompacted = true }
+    if row.base > 0 { compacted.insert(row.number) }
     return row
   }
 

@@ -30,7 +30,7 @@ extension SQLiteStore {
       }
       return .of(folders)
     case .moveAll(let old, let new, let limit):
-      return try moveAll(from: old, to: new, limit: limit)
+      return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
     }
   }
 
@@ -123,27 +123,43 @@ extension SQLiteStore {
     ) { FolderPath(stored: $0.text(0)) }
   }
 
-  private func moveAll(
-    from old: FolderPath, to new: FolderPath, limit: Int
-  ) throws(StoreError) -> FolderReply {
-    // The bounds hold what is below, and the check what a bound lets through.
-    let statement = try sql(
-      """
-      SELECT \(Self.documentColumns) FROM documents
-      WHERE folder = ?1 OR (folder >= ?1 || '/' AND folder < ?1 || '0') ORDER BY number LIMIT ?2
-      """)
-    let rows = try statement.rows(old.text, max(limit, 0) + 1) { readRow($0) }
+  private func moveAll(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
+    var within = 0
+    if let successor = move.successor {
+      within = try rows(within: successor, limit: limit + 1).count
+      guard within <= limit else { return .tooManyWithin }
+    }
+    let (rows, hasMore) = move.portion(
+      of: try rows(within: move.old, limit: within + limit + 1), limit: limit
+    ) { $0?.folder }
     // All paths first: nothing is moved if one of them would be none.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
-    for case let row? in rows.prefix(max(limit, 0)) where row.folder.isWithin(old) {
+    for case let row? in rows where row.folder.isWithin(move.old) {
       do throws(FolderPathError) {
-        moves.append((row, try row.folder.moved(from: old, to: new)))
+        moves.append((row, try row.folder.moved(from: move.old, to: move.new)))
       } catch {
         return .unfit(error)
       }
     }
     var moved: [NoteSummary] = []
     for (row, folder) in moves { moved.append(try put(row, into: folder).summary) }
-    return .moved(moved, hasMore: !moved.isEmpty && rows.count > max(limit, 0))
+    return .moved(moved, hasMore: !moved.isEmpty && hasMore)
+  }
+
+  /// Notes of a folder and below it in the index's order, `nil` for those that cannot be read: what has moved lies
+  /// elsewhere in it, so that the next portion begins where one ends.
+  private func rows(within folder: FolderPath, limit: Int) throws(StoreError) -> [DocumentRow?] {
+    let rows = try sql(
+      """
+      SELECT \(Self.documentColumns) FROM documents WHERE folder = ? ORDER BY created, id LIMIT ?
+      """
+    ).rows(folder.text, limit) { readRow($0) }
+    return try rows
+      + sql(
+        """
+        SELECT \(Self.documentColumns) FROM documents
+        WHERE folder >= ?1 || '/' AND folder < ?1 || '0' ORDER BY folder, created, id LIMIT ?2
+        """
+      ).rows(folder.text, limit - rows.count) { readRow($0) }
   }
 }

@@ -284,7 +284,11 @@ extension SQLiteStore {
         PublicationLike(offset: $0.integer(0), personID: $0.text(1), reaction: $0.text(2))
       }
     }
-    var found = try read(">", since, limit + 1)
+    // Not through those of publications that are gone, which are removed later.
+    let oldest = try sql("SELECT min(offset) FROM publications WHERE room = ?").first(room) {
+      $0.integer(0)
+    }
+    var found = try read(">", max(since, (oldest ?? 0) - 1), limit + 1)
     guard found.count > limit, let last = found.last?.offset else {
       return .likes(found, hasMore: false)
     }

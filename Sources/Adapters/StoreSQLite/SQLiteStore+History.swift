@@ -122,7 +122,7 @@ extension SQLiteStore {
         AND revision NOT IN (SELECT revision FROM versions WHERE document = ?1)
       """
     ).run(row.number, through)
-    hasCompacted = true
+    compacted.insert(row.number)
   }
 
   /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.

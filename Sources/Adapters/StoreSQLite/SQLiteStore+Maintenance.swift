@@ -20,8 +20,11 @@ extension SQLiteStore {
         try retain(id, retention)
       } else if hasGarbage {
         hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
-      } else if hasCompacted {
-        hasCompacted = try transaction { () throws(StoreError) in try removeCompacted() }
+      } else if let document = compacted.first {
+        let hasMore = try transaction { () throws(StoreError) in
+          try removeCompacted(of: document)
+        }
+        if !hasMore { compacted.remove(document) }
       } else if wantsDating {
         try transaction { () throws(StoreError) in try dateDeletions() }
       } else if wantsRedating {
@@ -36,7 +39,7 @@ extension SQLiteStore {
       return false
     }
     return (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
-      || hasGarbage || hasCompacted || wantsDating || wantsRedating
+      || hasGarbage || !compacted.isEmpty || wantsDating || wantsRedating
       || hasExpiredPublications
       || connection.walPages >= walPagesToCheckpoint
   }
@@ -154,26 +157,21 @@ extension SQLiteStore {
     return true
   }
 
-  /// Removes some entries that lie before their log's base.
+  /// The documents whose logs have been compacted.
+  func numbersOfCompacted() throws(StoreError) -> Set<Int> {
+    Set(try sql("SELECT number FROM documents WHERE base > 0").rows { $0.integer(0) })
+  }
+
+  /// Removes some entries of a document that lie before its log's base.
   ///
   /// - Returns: Whether there may be more.
-  private func removeCompacted() throws(StoreError) -> Bool {
-    let compacted = try sql(
+  private func removeCompacted(of document: Int) throws(StoreError) -> Bool {
+    try removed(
       """
-      SELECT number, base FROM documents WHERE base > 0 AND EXISTS
-        (SELECT 1 FROM log WHERE document = number AND revision <= base) LIMIT 1
-      """
-    ).first {
-      (document: $0.integer(0), base: $0.integer(1))
-    }
-    guard let (document, base) = compacted else { return false }
-    try sql(
-      """
-      DELETE FROM log WHERE document = ?1 AND revision <= ?2
+      DELETE FROM log WHERE document = ?1
+        AND revision <= (SELECT base FROM documents WHERE number = ?1)
         AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
-      """
-    ).run(document, base)
-    return true
+      """, document)
   }
 
   private func removed(

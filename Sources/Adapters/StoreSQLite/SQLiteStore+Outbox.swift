@@ -127,13 +127,20 @@ extension SQLiteStore {
     // Who takes goes by when the next one is due, and has to be told it anew.
     changedTargets.insert(target)
     func due() throws(StoreError) -> OutboxDraft? {
-      // One from further ahead than it is held was kept before the clock was set back. A little ahead
-      // is what was committed since the caller read its clock.
-      try held(
+      let held = "SELECT subject, type, time, data FROM outbox_held"
+      if let first = try self.held(
+        sql("\(held) WHERE target = ?1 AND due <= ?2 ORDER BY due LIMIT 1"), target, now)
+      {
+        return first
+      }
+      // One from further ahead than it is held was kept before the clock was set back. It is due last, so that the
+      // last one says whether there are such. A little ahead is what was committed since the caller read its clock.
+      return try self.held(
         sql(
           """
-          SELECT subject, type, time, data FROM outbox_held
-          WHERE target = ?1 AND (due <= ?2 OR since - (due - since) > ?2) ORDER BY due LIMIT 1
+          SELECT subject, type, time, data FROM
+            (SELECT * FROM outbox_held WHERE target = ?1 ORDER BY due DESC LIMIT 1)
+          WHERE since - (due - since) > ?2
           """), target, now)
     }
     // Nothing is written where nothing is due.
@@ -214,8 +221,11 @@ extension SQLiteStore {
       sql("SELECT due FROM outbox_held WHERE target = ? ORDER BY due LIMIT 1"), target
     ).map { Timestamp($0) }
     standing.crowdedOut = crowdedOut[target] ?? 0
-    standing.deadLetters =
-      try integer(sql("SELECT count(*) FROM dead_letters WHERE target = ?"), target) ?? 0
+    if deadLetterCounts[target] == nil {
+      deadLetterCounts[target] =
+        try integer(sql("SELECT count(*) FROM dead_letters WHERE target = ?"), target)
+    }
+    standing.deadLetters = deadLetterCounts[target] ?? 0
     return standing
   }
 
@@ -243,6 +253,8 @@ extension SQLiteStore {
 
   private func bury(_ letter: DeadLetter) throws(StoreError) {
     changedTargets.insert(letter.event.target)
+    // The oldest of any target may go with it.
+    deadLetterCounts = [:]
     try sql(
       """
       INSERT INTO dead_letters (target, place, id, type, subject, time, data, died, reason)

@@ -346,24 +346,43 @@ extension SQLiteStore {
       """
     ).run(believedRoomTime)
     isDone = isDone && connection.changedRows == 0
-    try sql(
-      """
-      DELETE FROM receipts WHERE (room, offset) IN
-        (SELECT r.room, r.offset FROM receipts r LEFT JOIN publications p
-          ON p.room = r.room AND p.offset = r.offset WHERE p.room IS NULL LIMIT 500)
-      """
-    ).run()
-    isDone = isDone && connection.changedRows == 0
-    try sql(
-      """
-      DELETE FROM likes WHERE (room, offset) IN
-        (SELECT l.room, l.offset FROM likes l LEFT JOIN publications p
-          ON p.room = l.room AND p.offset = l.offset WHERE p.room IS NULL LIMIT 500)
-      """
-    ).run()
-    isDone = isDone && connection.changedRows == 0
     isDone = try removeExpiredAnswers() && isDone
+    // Last, and one table after the other, so that each row is looked at once.
+    if isDone { isDone = try removeOrphans() }
     if isDone { roomSweepTime = believedRoomTime }
+  }
+
+  private static let orphanTables = ["receipts", "likes"]
+
+  /// Removes what was said of publications that are gone, of some rows.
+  ///
+  /// - Returns: Whether all rows of all tables were looked at.
+  private func removeOrphans() throws(StoreError) -> Bool {
+    guard orphanTable < Self.orphanTables.count else {
+      orphanTable = 0
+      return true
+    }
+    let (table, place) = (Self.orphanTables[orphanTable], orphanPlace)
+    let key = "(room, offset, person)"
+    let last = try sql(
+      """
+      SELECT room, offset, person FROM \(table) WHERE \(key) > (?, ?, ?)
+      ORDER BY room, offset, person LIMIT 1 OFFSET ?
+      """
+    ).first(place.room, place.offset, place.person, OrphanPlace.sliceCount - 1) {
+      OrphanPlace(room: $0.integer(0), offset: $0.integer(1), person: $0.text(2))
+    }
+    let end = last ?? OrphanPlace(room: .max)
+    try sql(
+      """
+      DELETE FROM \(table) WHERE \(key) > (?, ?, ?) AND \(key) <= (?, ?, ?) AND NOT EXISTS
+        (SELECT 1 FROM publications p
+          WHERE p.room = \(table).room AND p.offset = \(table).offset)
+      """
+    ).run(place.room, place.offset, place.person, end.room, end.offset, end.person)
+    orphanPlace = last ?? OrphanPlace()
+    if last == nil { orphanTable += 1 }
+    return false
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long.

@@ -40,13 +40,19 @@ public final class SQLiteStore: DocumentStore, Outbox {
   var hasPublicationsAhead = true
   /// The time of the last search for expired publications.
   var roomSweepTime: Timestamp = 0
-  /// Whether entries before their log's base may be left.
-  var hasCompacted = true
+  /// The numbers of documents that may have entries left before their log's base.
+  var compacted: Set<Int> = []
+  /// The table that is looked through for rows of publications that are gone, of ``orphanTables``, and the place
+  /// up to which it was.
+  var orphanTable = 0
+  var orphanPlace = OrphanPlace()
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
   /// Queues whose state may have changed since it was last reported.
   var changedTargets = Set(OutboxTarget.allCases)
+  /// The number of dead letters of each target, as far as it is known.
+  var deadLetterCounts: [OutboxTarget: Int] = [:]
   /// Events that queues were too long for, since the store was opened; those of commits that failed
   /// are counted too.
   var crowdedOut: [OutboxTarget: Int] = [:]
@@ -88,6 +94,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     try StoreSchema.prepare(connection, path: path)
     // A mistake here costs snapshots that are taken later.
     unsnapped = (try? idsToSnapshot()) ?? []
+    compacted = (try? numbersOfCompacted()) ?? []
   }
 
   /// Opens a store that another process may have open, to read from it.
@@ -194,6 +201,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
       throw error.storeError
     }
   }
+
+  /// Instructions that SQLite has run for this store's requests so far.
+  package var instructionCount: Int { connection.instructionCount }
 
   /// Takes note of the time that a request came with.
   func noteTime(_ time: Timestamp) {

@@ -106,6 +106,13 @@ final class Folders: Part {
       documents.moved(notes)
       if !notes.isEmpty { rooms.publishNoteList() }
     case (.success(.unfit(let error)), _): respond(request, .unfit(error))
+    case (.success(.tooManyWithin), _):
+      respond(
+        request,
+        .problem(
+          413, .tooMany,
+          "at most \(Self.moveMax) notes may come to places within the folder that is moved; first move the folder "
+            + "below it that would take its place"))
     case (.success, _): refuse(request, .unavailable("another reply"))
     case (.failure(let error), _): refuse(request, error)
     }

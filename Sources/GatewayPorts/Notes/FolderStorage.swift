@@ -11,8 +11,11 @@ public enum FolderRequest: Sendable {
   case list(after: FolderPath?, limit: Int, counting: FolderCounting)
   /// Finds the folders of some notes; `nil` for those that are not there.
   case of([DocumentID])
-  /// Moves at most `limit` notes of a folder and of those below it to another place, the oldest first: all of
-  /// them or none.
+  /// Moves at most `limit` notes of a folder and of those below it to another place, all of them or none: one folder
+  /// after the other in the order of their bytes, of each the oldest first. Repeated while notes are left, it moves each
+  /// note once: those that come to places within the folder go last, as ``FolderMove`` says.
+  ///
+  /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
 
   /// Whether the store changes by it.
@@ -115,4 +118,6 @@ public enum FolderReply: Sendable, Equatable {
   case moved([NoteSummary], hasMore: Bool)
   /// Nothing was moved, for a path would not be one.
   case unfit(FolderPathError)
+  /// Nothing was moved, for more notes would come to places within the folder than may be moved at once.
+  case tooManyWithin
 }

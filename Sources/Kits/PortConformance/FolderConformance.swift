@@ -120,7 +120,7 @@ extension DocumentStoreConformance {
         "the folders of some")
     },
     ConformanceCheck("a folder moves with all below it, in portions, or not at all") { rig in
-      for (index, folder) in ["a", "a/b", "a/b/c", "ab", "a/b"].enumerated() {
+      for (index, folder) in ["a", "a/b", "a/b/c", "ab", "a/b", "a-"].enumerated() {
         try rig.create("n\(index)", time: Timestamp(index))
         try rig.move("n\(index)", to: folder)
       }
@@ -129,18 +129,51 @@ extension DocumentStoreConformance {
       guard case .moved(let first, hasMore: true) = try rig.folders(request) else {
         throw ConformanceFailure("expected a first portion")
       }
-      try expect(first.map(\.id), ["n0", "n1", "n2"], "the first portion")
+      try expect(first.map(\.id), ["n0", "n1", "n4"], "the first portion")
       guard case .moved(let rest, hasMore: false) = try rig.folders(request) else {
         throw ConformanceFailure("expected the rest")
       }
-      try expect(rest.map(\.folder.text), ["x/y/b"], "the rest")
-      try expect(rig.ids(in: "x/y/b/c"), ["n2"], "what was deepest")
-      try expect(rig.ids(in: "ab"), ["n3"], "what only begins alike")
+      try expect(rest.map(\.folder.text), ["x/y/b/c"], "the rest")
+      try expect(rig.ids(in: "x/y/b"), ["n4", "n1"], "what was below")
+      try expect(rig.ids(in: "ab") + rig.ids(in: "a-"), ["n3", "n5"], "what only begins alike")
       let deep = try FolderPath("1/2/3/4/5/6")
       let unfit = try rig.folders(.moveAll(from: FolderPath("x"), to: deep, limit: 9))
       try expect(unfit, .unfit(.tooDeep(depth: 9)), "a path too deep")
       try rig.restart()
       try expect(rig.ids(in: "x/y"), ["n0"], "what was not moved")
+    },
+    ConformanceCheck("a folder that moves to the one above moves each note once, in portions") {
+      rig in
+      for (index, folder) in ["a/b/b", "a/b", "a/b/b/b", "a/b/c", "a/b/z", "a/bb"].enumerated() {
+        try rig.create("n\(index)", time: Timestamp(index))
+        try rig.move("n\(index)", to: folder)
+      }
+      func move(_ old: String, _ new: String, limit: Int) throws -> [String] {
+        var places: [String] = []
+        var hasMore = true
+        while hasMore {
+          let reply = try rig.folders(
+            .moveAll(from: FolderPath(old), to: FolderPath(new), limit: limit))
+          guard case .moved(let notes, let isCut) = reply else {
+            throw ConformanceFailure("expected notes that were moved, got \(reply)")
+          }
+          places += notes.map { "\($0.id):\($0.folder.text)" }
+          hasMore = isCut && places.count < 9
+        }
+        return places.sorted()
+      }
+      try expect(
+        move("a/b", "a", limit: 2), ["n0:a/b", "n1:a", "n2:a/b/b", "n3:a/c", "n4:a/z"],
+        "the notes of the folder")
+      try expect(
+        move("a", "", limit: 9), ["n0:b", "n1:", "n2:b/b", "n3:c", "n4:z", "n5:bb"],
+        "the notes of the one above")
+      try rig.create("late")
+      try rig.move("late", to: "b/b/x")
+      try expect(
+        rig.folders(.moveAll(from: FolderPath("b"), to: .none, limit: 1)), .tooManyWithin,
+        "a move of more than come to places within the folder at once")
+      try expect(rig.ids(in: "b") + rig.ids(in: "b/b"), ["n0", "n2"], "what was not moved")
     },
     ConformanceCheck(
       "work under a condition is done in those folders alone, in the order of the batch"

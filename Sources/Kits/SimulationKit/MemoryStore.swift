@@ -452,10 +452,20 @@ public final class MemoryStore: DocumentStore, Outbox {
         Array(rest.prefix(limit)), next: rest.count > limit ? rest.prefix(limit).last?.folder : nil)
     case .of(let ids): return .of(ids.map { records[Key($0)]?.summary.folder })
     case .moveAll(let old, let new, let limit):
+      let (move, limit) = (FolderMove(from: old, to: new), max(limit, 0))
       let below = list().filter { $0.folder.isWithin(old) }
-        .sorted { NotePlace($0).isAfter(NotePlace($1)) }
+        .sorted {
+          $0.folder == $1.folder
+            ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
+        }
+      if let successor = move.successor,
+        below.count(where: { $0.folder.isWithin(successor) }) > limit
+      {
+        return .tooManyWithin
+      }
+      let (portion, hasMore) = move.portion(of: below, limit: limit) { $0.folder }
       var moved: [NoteSummary] = []
-      for var note in below.prefix(max(limit, 0)) {
+      for var note in portion {
         do throws(FolderPathError) {
           note.folder = try note.folder.moved(from: old, to: new)
         } catch {
@@ -468,7 +478,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         undo.append(.changed(record, record.state))
         record.summary.folder = note.folder
       }
-      return .moved(moved, hasMore: below.count > moved.count)
+      return .moved(moved, hasMore: hasMore)
     }
   }
 

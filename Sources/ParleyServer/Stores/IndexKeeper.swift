@@ -304,7 +304,7 @@ package struct IndexKeeper {
   /// Tags of one answer, and tags of notes that are looked at for it, about.
   private static let tagsMax = 1_000
   private static let taggedMax = 100_000
-  /// Of these, those that are read at a time: a database sorts them all for each time.
+  /// Of these, those that are read at a time.
   private static let taggedAtOnce = 10_000
 
   /// Counts the notes of each tag that are there and count.
