@@ -138,6 +138,7 @@ extension Documents {
     let connection = subscription.connection
     let room = subscription.room
     connection.subscriptions[room.id] = nil
+    if subscription.hasWaited { room.adoptChanges(of: connection) }
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
     if room.subscriptions.isEmpty { partFromNodes(in: room) }

@@ -1,3 +1,5 @@
+import OTCore
+
 extension DocumentRoom {
   /// Milliseconds for which an encoded text is kept that nobody asks for.
   private static let sharedTextMilliseconds: Int64 = 5_000
