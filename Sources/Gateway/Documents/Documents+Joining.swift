@@ -57,6 +57,11 @@ extension Documents {
         }
       }
     }
+    let work = room.textWork(of: joining, by: connection.dialect)
+    guard mayBegin(work, in: room) else {
+      return wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
+    }
+    turn.spend(work)
     finishJoin(room, joining, messageID: messageID, connection)
   }
 

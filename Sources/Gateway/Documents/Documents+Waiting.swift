@@ -62,7 +62,12 @@ extension Documents {
   /// Whether work may be begun now. If it has to wait for another turn, its document rests until then.
   func mayBegin(_ work: DocumentRoom.Waiting, in room: DocumentRoom) -> Bool {
     guard !room.isBusy, let live = room.live else { return false }
-    if turn.allows(work.work(in: live)) { return true }
+    return mayBegin(work.work(in: live), in: room)
+  }
+
+  /// Whether so much work may be done now on a document that is not busy; if not, the document rests.
+  func mayBegin(_ work: @autoclosure () -> Int, in room: DocumentRoom) -> Bool {
+    if turn.allows(work()) { return true }
     turn.rest(room)
     return false
   }
