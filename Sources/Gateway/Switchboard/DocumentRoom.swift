@@ -151,7 +151,7 @@ final class DocumentRoom {
   /// Whether those who come have to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
 
-  /// Whether every change that was taken has been written and answered, and nobody waits.
+  /// Whether every change that was taken has been written and answered.
   var isSettled: Bool {
     (live?.isSettled ?? true) && asking.isEmpty && logRead == nil
       && (live == nil || !isBusy || !hasWaitingChanges)
