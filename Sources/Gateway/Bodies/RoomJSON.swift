@@ -20,8 +20,8 @@ enum RoomJSON {
 
   /// The list in a body; `nil` if there is none.
   ///
-  /// - Parameter countMax: With the first publication beyond so many reading ends, and all that were read are
-  ///   returned.
+  /// - Parameter countMax: The limit of a batch: reading ends with the first publication beyond it, and all that were
+  ///   read are returned.
   static func publications(in body: [UInt8], countMax: Int) -> [Item]? {
     var items: [Item] = []
     // Of lists under the same key the last one counts, and all are read.

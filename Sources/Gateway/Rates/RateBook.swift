@@ -2,11 +2,11 @@ package import GatewayPorts
 
 /// Usages of one rate by users, of whom at most so many are remembered.
 ///
-/// When there is no room for another, the user is forgotten whose bucket would be full first, and the newcomer goes on
-/// with that bucket as it is. So whoever has used the rate up is remembered, and however many names come, all of them
-/// together draw no more than from the buckets that there is room for.
+/// When there is no room for another, the user whose bucket would be full first is evicted, and the newcomer takes that
+/// bucket over as it is. So users who have used the rate up stay limited, and however many names come, all of them
+/// together draw no more than the buckets hold that there is room for.
 package struct RateBook {
-  /// The time at which a user's bucket is full again, or an earlier one: it was not moved since the user drew.
+  /// The time at which a user's bucket is full again, as of when the place was set: later if the user drew since.
   private struct Place {
     var fullAt: Int64
     let name: ExactName

@@ -1,11 +1,11 @@
 import GatewayPorts
 
-/// Passes over all connections, each of which holds them to what was taken back until it began, some in each turn.
+/// Passes over all connections, some of them in each turn, which apply the revocations that came before the pass began.
 ///
-/// Whoever takes something back while a pass is under way waits for the next one, which begins with the oldest
-/// connection again. So nobody waits for more than two passes.
+/// A revocation that comes while a pass is under way waits for the next one, which begins with the oldest connection
+/// again: for two passes at most.
 struct RevocationPasses {
-  /// A caller that waits for the end of a pass, and is told how many connections it has closed.
+  /// A caller that waits for the end of a pass, called with the number of connections that it has closed.
   typealias Waiting = (_ closed: Int) -> Void
 
   /// Work of a turn, in connections that are looked at.
