@@ -27,17 +27,14 @@ extension Gateway {
 
   /// Holds connections to what another gateway of the process was asked to take back.
   ///
-  /// - Parameter body: The request's, which that gateway has done.
-  /// - Returns: How many connections were closed.
-  public func takeBackElsewhere(_ body: [UInt8]) -> Int {
-    var closed = rights.applyRevocations()
-    if let client = AccessJSON.fields(in: body)?.client,
-      let connection = connectionsByClient[client].flatMap({ connections[$0] })
-    {
-      rights.closeRevoked(connection)
-      closed += 1
-    }
-    return closed
+  /// - Parameters:
+  ///   - body: The request's, which that gateway has done.
+  ///   - goOn: Called when all connections are held to it, with how many were closed.
+  public func takeBackElsewhere(_ body: [UInt8], then goOn: @escaping (_ closed: Int) -> Void) {
+    let connection = AccessJSON.fields(in: body)?.client
+      .flatMap { connectionsByClient[$0] }.flatMap { connections[$0] }
+    connection.map(rights.closeRevoked)
+    rights.applyRevocations { goOn($0 + (connection == nil ? 0 : 1)) }
   }
 }
 

@@ -303,8 +303,9 @@ public final class Gateway: Part, SwitchboardOwner {
   ///   `nil` if nothing is.
   public func endTurn() -> Int? {
     if board.hasTurnedAway { answerTurnedAway() }
+    let isRevoking = rights.endTurn()
     let pause = documents.endTurn()
-    return board.hasTurnedAway ? 0 : pause
+    return isRevoking || board.hasTurnedAway ? 0 : pause
   }
 
   /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.

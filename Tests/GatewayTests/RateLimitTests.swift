@@ -2,6 +2,7 @@ import CAllocationCount
 import Gateway
 import GatewayPorts
 import OTCore
+import OTWorkloads
 import SimulationKit
 import SocketMessages
 import Testing
@@ -27,20 +28,47 @@ struct RateLimitTests {
     return rig
   }
 
-  @Test("a book of rates has an end, and forgets who has used nothing up")
+  @Test("a book of rates has an end, and forgets whoever has used least of the rate")
   func book() {
-    let rate = Rate(perSecond: 1, burst: 2)
+    let rate = Rate(perSecond: 1, burst: 10)
     var book = RateBook(countMax: 3)
-    for user in ["a", "b", "c", "d", "e"] {
-      #expect(book.draw(2, by: user, at: rate, now: 0) == 0)
+    for (user, amount) in [("a", 10), ("b", 6), ("c", 3)] {
+      #expect(book.draw(amount, by: user, at: rate, now: 0) == 0)
     }
+    // The bucket that "c" has left is that of "d", and then of "e".
+    #expect(book.draw(2, by: "d", at: rate, now: 0) == 0)
+    #expect(book.draw(1, by: "e", at: rate, now: 0) == 0)
+    // Whoever finds no room draws nothing, and takes nobody's place.
+    #expect(book.draw(5, by: "f", at: rate, now: 0) == 1_000)
     #expect(book.count == 3)
-    #expect(book.draw(1, by: "a", at: rate, now: 0) == 1_000)
-    #expect(book.draw(1, by: "d", at: rate, now: 0) == 0)
-    // Two seconds on, all buckets are full again.
-    #expect(book.draw(2, by: "d", at: rate, now: 2_000) == 0)
-    #expect(book.count == 1)
-    #expect(book.draw(1, by: "d", at: rate, now: 2_000) == 1_000)
+    #expect(book.draw(5, by: "a", at: rate, now: 0) == 5_000)
+    #expect(book.draw(5, by: "b", at: rate, now: 0) == 1_000)
+    #expect(book.draw(5, by: "e", at: rate, now: 0) == 1_000)
+    // Ten seconds on, all buckets are full again.
+    for user in ["x", "y", "z"] { #expect(book.draw(10, by: user, at: rate, now: 10_000) == 0) }
+    #expect(book.draw(1, by: "a", at: rate, now: 10_000) == 1_000)
+    #expect(book.count == 3)
+  }
+
+  @Test(
+    "however many names come, they draw no more than there is room for", arguments: UInt64(1)...20)
+  func names(seed: UInt64) {
+    let rate = Rate(perSecond: 2, burst: 5)
+    let countMax = 8
+    var random = SplitMix64(seed: seed)
+    var (book, drawn, ofVictim, now) = (RateBook(countMax: countMax), 0, 0, Int64(0))
+    while book.draw(1, by: "victim", at: rate, now: now) == 0 { ofVictim += 1 }
+    for _ in 0..<5_000 {
+      now += Int64(random.below(100))
+      let amount = 1 + random.below(3)
+      let name = "\(random.below(random.chance(50) ? 20 : 1_000))"
+      if book.draw(amount, by: name, at: rate, now: now) == 0 { drawn += amount }
+      if book.draw(1, by: "victim", at: rate, now: now) == 0 { ofVictim += 1 }
+      #expect(book.count <= countMax)
+    }
+    let allowed = rate.burst + rate.perSecond * Int(now) / 1_000
+    #expect(drawn + ofVictim <= countMax * allowed)
+    #expect(ofVictim <= allowed)
   }
 
   private func insertion(_ sequence: Int, _ text: String = "x") -> ClientMessage {

@@ -251,6 +251,22 @@ struct RoomTests {
     }
   }
 
+  @Test("of a batch, no more is read than there may be in one")
+  func longBatch() {
+    let rig = GatewayRig(isDemo: true) { $0.limits.pageMax = 3 }
+    func statuses(_ list: String) -> Int {
+      rig.request("POST", "/api/publish", #"{"publications":[\#(list)"#).status
+    }
+    let part = #"{"room":"r","data":1}"#
+    #expect(statuses("\(part),\(part),\(part)]}") == 200)
+    #expect(statuses("{},{},{},{}, and no JSON") == 413)
+    #expect(statuses("{},{},{}, and no JSON") == 400)
+    // Of two lists the last one counts, and both are read.
+    #expect(statuses(#"7],"publications":[\#(part)]}"#) == 400)
+    #expect(statuses(#"{}],"publications":[\#(part)]}"#) == 200)
+    #expect(statuses(#"{},{}],"publications":[\#(part),\#(part)]}"#) == 413)
+  }
+
   @Test("HTTP asks for rights")
   func httpRights() throws {
     let rig = GatewayRig()

@@ -149,6 +149,16 @@ final class Access: Part {
     return identity
   }
 
+  /// An identity of a while ago, with the rights that its bearer has now.
+  ///
+  /// - Throws: Why its token counts no longer.
+  func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
+    if identity.isExpired(at: surroundings.clock.now) { throw .expired }
+    if isAbandoned, identity != .demo { throw .unverified }
+    guard !isRevoked(identity), let current = updated(identity) else { throw .revoked }
+    return current
+  }
+
   /// Whether a session counts: its tokens are neither taken back nor older than its user's password.
   func counts(_ session: Session) -> Bool {
     let identity = Identity(

@@ -37,9 +37,15 @@ enum AccessJSON {
     }
   }
 
+  /// Names that a list may have: more fit in no token.
+  private static let namesMax = 1_000
+
   private static func strings(_ reader: inout JSONReader) throws(JSONError) -> [String] {
     var strings: [String] = []
-    try reader.array { reader throws(JSONError) in strings.append(try reader.string()) }
+    try reader.array { reader throws(JSONError) in
+      guard strings.count < namesMax else { throw .malformed(offset: reader.offset) }
+      strings.append(try reader.string())
+    }
     return strings
   }
 }

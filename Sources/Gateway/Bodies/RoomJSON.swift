@@ -19,19 +19,28 @@ enum RoomJSON {
   }
 
   /// The list in a body; `nil` if there is none.
-  static func publications(in body: [UInt8]) -> [Item]? {
-    JSONBody.value(in: body) { reader throws(JSONError) in
-      var items: [Item] = []
+  ///
+  /// - Parameter countMax: The limit of a batch: reading ends with the first publication beyond it, and all that were
+  ///   read are returned.
+  static func publications(in body: [UInt8], countMax: Int) -> [Item]? {
+    var items: [Item] = []
+    // Of lists under the same key the last one counts, and all are read.
+    var start = 0
+    let isWhole: Void? = JSONBody.value(in: body) { reader throws(JSONError) in
       try reader.object { key, reader throws(JSONError) in
         switch key {
         case "publications":
-          items = []
-          try reader.array { reader throws(JSONError) in items.append(try item(&reader)) }
+          start = items.count
+          try reader.array { reader throws(JSONError) in
+            items.append(try item(&reader))
+            guard items.count <= countMax else { throw .malformed(offset: reader.offset) }
+          }
         default: try reader.skipValue()
         }
       }
-      return items
     }
+    if items.count > countMax { return items }
+    return isWhole.map { Array(items[start...]) }
   }
 
   private static func item(_ reader: inout JSONReader) throws(JSONError) -> Item {

@@ -4,8 +4,11 @@ import SocketMessages
 /// Changing a document that a connection follows.
 extension Documents {
   /// A client has sent a change to a document it follows.
+  ///
+  /// - Parameter hasWaited: whether it came a while ago: one that cannot be sent again is not put off any more.
   func submit(
-    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription
+    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
+    hasWaited: Bool = false
   ) {
     let room = subscription.room
     let connection = subscription.connection
@@ -15,14 +18,15 @@ extension Documents {
         of: room.id, ref: messageID, to: connection)
       return
     }
-    guard !board.isDraining else {
+    let isTaken = hasWaited && !submission.isResendable
+    guard isTaken || !board.isDraining else {
       refuse(
         submission.sequence, .unavailable,
         "the server is stopping; resend after it has restarted",
         of: room.id, ref: messageID, to: connection)
       return
     }
-    guard hasRoom(for: submission, in: room) else {
+    guard isTaken || hasRoom(for: submission, in: room) else {
       refuseForBacklog(submission, messageID: messageID, subscription)
       return
     }

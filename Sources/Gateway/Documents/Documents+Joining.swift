@@ -57,6 +57,11 @@ extension Documents {
         }
       }
     }
+    let work = room.textWork(of: joining, by: connection.dialect)
+    guard mayBegin(work, in: room) else {
+      return wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
+    }
+    turn.spend(work)
     finishJoin(room, joining, messageID: messageID, connection)
   }
 
@@ -138,6 +143,7 @@ extension Documents {
     let connection = subscription.connection
     let room = subscription.room
     connection.subscriptions[room.id] = nil
+    if subscription.hasWaited { room.adoptChanges(of: connection) }
     room.remove(subscription, now: surroundings.clock.uptime)
     if subscription.verbs.contains(.presence) { hide(subscription) }
     if room.subscriptions.isEmpty { partFromNodes(in: room) }

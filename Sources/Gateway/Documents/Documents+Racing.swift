@@ -86,8 +86,7 @@ extension Documents {
     metrics.changesResubmitted += 1
     if let edit = change.edit, let expected = edit.expected, let live = room.live {
       // The head that it expected is not the newest any more.
-      respondOutdated(edit.request, expected: expected, head: live.headRevision)
-      return
+      return respond(edit.request, .outdated(expected: expected, head: live.headRevision))
     }
     switch sequence(submission, in: room) {
     case .accepted(let revision):
@@ -110,7 +109,7 @@ extension Documents {
       if let (subscription, messageID) = change.follower {
         refuseForWantOfHistory(submission, messageID: messageID, subscription)
       }
-      if let edit = change.edit { refuseForWantOfHistory(edit.request) }
+      if let edit = change.edit { respond(edit.request, .baseGone) }
     }
   }
 }

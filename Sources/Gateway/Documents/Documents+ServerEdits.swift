@@ -23,19 +23,13 @@ extension Documents {
   /// Transforms an edit to the head, and has it go to the store.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
-    if let condition = board.condition(of: edit.request),
-      !condition.rights.cover(live.folder, madeAt: live.createdAt)
-    {
-      respond(edit.request, .notGranted)
-      return
-    }
+    guard edit.isGranted(on: live, board, owner) else { return respond(edit.request, .notGranted) }
     if edit.needsNews(of: live) {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
       return ask(.edit(edit), in: room)
     }
     if let expected = edit.expected, expected != live.headRevision {
-      respondOutdated(edit.request, expected: expected, head: live.headRevision)
-      return
+      return respond(edit.request, .outdated(expected: expected, head: live.headRevision))
     }
     let operation: TextOperation
     let revision: Int
@@ -63,17 +57,18 @@ extension Documents {
       isResendable: false)
     switch sequence(submission, in: room) {
     case .accepted(let revision):
-      room.pendingEdits[revision] = .init(request: edit.request, expected: edit.expected)
+      room.pendingEdits[revision] = edit.request.map {
+        .init(request: $0, expected: edit.expected)
+      }
       room.arrivals.append(surroundings.clock.microseconds)
       took(operation, of: submission.client, in: room)
       commit(room)
     case .refused(let refusal):
       respond(edit.request, refusal)
-    case .tooMuchHistory: refuseForWantOfHistory(edit.request)
+    case .tooMuchHistory: respond(edit.request, .baseGone)
     case .needsHistory(let after, let through):
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
-        refuseForWantOfHistory(edit.request)
-        return
+        return respond(edit.request, .baseGone)
       }
       room.wait(.edit(edit))
       readHistory(of: room, after: after, through: through)
@@ -83,23 +78,9 @@ extension Documents {
   }
 
   /// Answers an edit that does not fit the document.
-  func respond(_ request: RequestID, _ refusal: LiveDocument.Refusal) {
+  func respond(_ request: RequestID?, _ refusal: LiveDocument.Refusal) {
     let (code, message) = refusal.words(sequence: 0)
     respond(request, .problem(code == .tooLarge ? 413 : 409, code, message))
-  }
-
-  /// Answers an edit that expected another revision.
-  func respondOutdated(_ request: RequestID, expected: Int, head: Int) {
-    var response = Response.problem(
-      412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
-    response.setRevision(head)
-    respond(request, response)
-  }
-
-  func refuseForWantOfHistory(_ request: RequestID) {
-    respond(
-      request,
-      .problem(410, .historyGone, "that revision is too far back; read the note again"))
   }
 
   /// Answers the edits that have become durable.
@@ -130,7 +111,7 @@ extension Documents {
   }
 
   /// Answers a request for which too many others wait.
-  func respondBusy(_ request: RequestID) {
+  func respondBusy(_ request: RequestID?) {
     respond(request, .busy("too many wait for this note; try again"))
   }
 }

@@ -23,6 +23,7 @@ extension Documents {
       }
       return
     }
+    if case .change = waiting { connection.subscriptions[room.id]?.hasWaited = true }
     room.wait(waiting)
   }
 
@@ -37,8 +38,9 @@ extension Documents {
     guard !room.isBusy else { return }
     let all = room.takeWaiting()
     for (index, waiting) in all.enumerated() {
+      let waiting = waiting.adopted(on: board)
       guard mayBegin(waiting, in: room) else {
-        for waiting in all[index...] { room.wait(waiting) }
+        for waiting in all[index...] { room.wait(waiting.adopted(on: board)) }
         return
       }
       switch waiting {
@@ -50,7 +52,7 @@ extension Documents {
         readPage(page, of: room, messageID: messageID, connection)
       case .change(let id, let messageID, let submission):
         guard let subscription = author(id, of: submission, messageID, in: room) else { continue }
-        submit(submission, messageID: messageID, subscription)
+        submit(submission, messageID: messageID, subscription, hasWaited: true)
       case .edit(let edit): submit(edit, to: room)
       case .version(let request, let version): save(version, request, of: room)
       }
@@ -60,7 +62,12 @@ extension Documents {
   /// Whether work may be begun now. If it has to wait for another turn, its document rests until then.
   func mayBegin(_ work: DocumentRoom.Waiting, in room: DocumentRoom) -> Bool {
     guard !room.isBusy, let live = room.live else { return false }
-    if turn.allows(work.work(in: live)) { return true }
+    return mayBegin(work.work(in: live), in: room)
+  }
+
+  /// Whether so much work may be done now on a document that is not busy; if not, the document rests.
+  func mayBegin(_ work: @autoclosure () -> Int, in room: DocumentRoom) -> Bool {
+    if turn.allows(work()) { return true }
     turn.rest(room)
     return false
   }

@@ -131,7 +131,8 @@ extension HTTP {
     case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
     case .rooms(let verbs):
       // Without a right to any, each part is refused; without one to some, the answer names their positions alone.
-      isGranted = (RoomJSON.publications(in: call.body) ?? []).contains { item in
+      let items = RoomJSON.publications(in: call.body, countMax: settings.limits.pageMax)
+      isGranted = (items ?? []).contains { item in
         item.room.map { identity.may(verbs, .room($0)) } ?? false
       }
     case .operatorKey: isGranted = identity.isOperator

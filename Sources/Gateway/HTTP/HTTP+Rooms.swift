@@ -54,19 +54,18 @@ extension HTTP {
 
   func publishBatch(_ call: Call) {
     let request = call.request
-    guard let items = RoomJSON.publications(in: call.body), !items.isEmpty else {
+    let countMax = settings.limits.pageMax
+    guard let items = RoomJSON.publications(in: call.body, countMax: countMax), !items.isEmpty
+    else {
       respond(
         request,
         .problem(400, .badMessage, "expected a JSON object with a list of \"publications\""))
       return
     }
-    guard items.count <= settings.limits.pageMax else {
+    guard items.count <= countMax else {
       respond(
         request,
-        .problem(
-          413, .tooMany,
-          "a batch may have \(settings.limits.pageMax) publications; this one has "
-            + "\(items.count)"))
+        .problem(413, .tooMany, "a batch may have \(countMax) publications; this one has more"))
       return
     }
     batches[request] = PublicationBatch(count: items.count)

@@ -45,6 +45,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   func lostReading(_ connection: Connection) { rights.applyRights(to: connection) }
 
+  func current(_ identity: Identity) -> Identity? { try? access.current(identity) }
+
   /// Answers a request; an answer that is to be kept is kept first.
   func respond(_ request: RequestID, _ response: Response) {
     if !once.isEmpty, respondOnce(request, response) { return }

@@ -2,18 +2,28 @@ package import GatewayPorts
 
 /// Usages of one rate by users, of whom at most so many are remembered.
 ///
-/// Who has used nothing up is forgotten when there is no room for others. While those who are remembered all have, a
-/// newcomer is not held to the rate.
+/// When there is no room for another, the user whose bucket would be full first is evicted, and the newcomer takes that
+/// bucket over as it is. So users who have used the rate up stay limited, and however many names come, all of them
+/// together draw no more than the buckets hold that there is room for.
 package struct RateBook {
-  private var usages: [ExactName: TokenBucket] = [:]
-  private let countMax: Int
-  /// The time of the next look for some that can be forgotten: not with each newcomer, for it goes through all.
-  private var nextLook: Int64 = .min
+  /// The time at which a user's bucket is full again, as of when the place was set: later if the user drew since.
+  private struct Place {
+    var fullAt: Int64
+    let name: ExactName
+  }
 
-  private static let lookMilliseconds: Int64 = 1_000
+  private var usages: [ExactName: TokenBucket] = [:]
+  /// A place of each user: a heap, with the earliest first.
+  private var places: [Place] = []
+  private let countMax: Int
 
   /// Makes an empty book.
-  package init(countMax: Int) { self.countMax = countMax }
+  ///
+  /// - Precondition: there is room for one.
+  package init(countMax: Int) {
+    precondition(countMax > 0, "expected room for at least one user, not for \(countMax)")
+    self.countMax = countMax
+  }
 
   /// The number of users that are remembered.
   package var count: Int { usages.count }
@@ -21,20 +31,65 @@ package struct RateBook {
   /// Takes so much for a user if it is there.
   ///
   /// - Returns: 0 if it was; else the milliseconds to wait, and nothing was taken.
-  /// - Complexity: O(1), and O(*n*) users once a second while there is no room.
+  /// - Complexity: O(1) for a user who is remembered; O(log *n*) of *n* users for another, over many calls.
   package mutating func draw(
     _ amount: Int, by user: String, at rate: Rate, now: Int64
   ) -> Int64 {
     let name = ExactName(user)
-    guard usages[name] != nil || hasRoom(at: rate, now: now) else { return 0 }
-    return usages[name, default: TokenBucket()].draw(amount, at: rate, now: now)
+    if usages[name] != nil {
+      return usages[name, default: TokenBucket()].draw(amount, at: rate, now: now)
+    }
+    let hasRoom = usages.count < countMax
+    var bucket = hasRoom ? TokenBucket() : fullest(at: rate, now: now)
+    let wait = bucket.draw(amount, at: rate, now: now)
+    guard wait == 0 else { return wait }
+    let place = Place(fullAt: Self.fullAt(bucket, at: rate, now: now), name: name)
+    if hasRoom {
+      places.append(place)
+      moveUp(from: places.count - 1)
+    } else {
+      usages[places[0].name] = nil
+      places[0] = place
+      moveDown(from: 0)
+    }
+    usages[name] = bucket
+    return 0
   }
 
-  private mutating func hasRoom(at rate: Rate, now: Int64) -> Bool {
-    if usages.count < countMax { return true }
-    guard now >= nextLook else { return false }
-    nextLook = now + Self.lookMilliseconds
-    usages = usages.filter { !$0.value.isFull(at: rate, now: now) }
-    return usages.count < countMax
+  /// The bucket that is full first, whose place is the first one then.
+  private mutating func fullest(at rate: Rate, now: Int64) -> TokenBucket {
+    while true {
+      let bucket = usages[places[0].name, default: TokenBucket()]
+      let fullAt = Self.fullAt(bucket, at: rate, now: now)
+      if fullAt <= max(places[0].fullAt, now) { return bucket }
+      places[0].fullAt = fullAt
+      moveDown(from: 0)
+    }
+  }
+
+  private static func fullAt(_ bucket: TokenBucket, at rate: Rate, now: Int64) -> Int64 {
+    now + bucket.wait(for: rate.burst, at: rate, now: now)
+  }
+
+  // MARK: The heap
+
+  private mutating func moveUp(from start: Int) {
+    var index = start
+    while index > 0, places[index].fullAt < places[(index - 1) / 2].fullAt {
+      places.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
+    }
+  }
+
+  private mutating func moveDown(from start: Int) {
+    var index = start
+    while true {
+      let children = (2 * index + 1..<2 * index + 3).clamped(to: 0..<places.count)
+      guard let least = children.min(by: { places[$0].fullAt < places[$1].fullAt }),
+        places[least].fullAt < places[index].fullAt
+      else { return }
+      places.swapAt(index, least)
+      index = least
+    }
   }
 }

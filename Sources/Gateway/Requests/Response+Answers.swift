@@ -43,6 +43,19 @@ extension Response {
     .problem(403, .notAllowed, "the token does not grant this")
   }
 
+  /// The refusal of an edit that expected another revision.
+  static func outdated(expected: Int, head: Int) -> Response {
+    var response = problem(
+      412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
+    response.setRevision(head)
+    return response
+  }
+
+  /// The refusal of an edit whose base is no longer kept.
+  static var baseGone: Response {
+    .problem(410, .historyGone, "that revision is too far back; read the note again")
+  }
+
   /// The refusal of a folder's path.
   static func unfit(_ error: FolderPathError) -> Response {
     error.isOfSize

@@ -13,8 +13,12 @@ final class Rights: Part {
   let documents: Documents
   let rooms: Rooms
 
-  /// The generation of revocations that all connections have been held to.
+  /// The generation of revocations that all connections are held to once the pass that is under way has ended.
   var seenRevocations: Int = 0
+  /// Passes over the connections, which hold them to revocations.
+  var revocationPasses: RevocationPasses = RevocationPasses()
+  /// Whether connections are being held to revocations at this moment.
+  var isApplyingRevocations: Bool = false
   /// The generation of users that all connections have been held to.
   var seenUsers: Int = 0
 
@@ -41,11 +45,15 @@ final class Rights: Part {
 
   // MARK: Messages
 
-  /// Ends what has expired of a connection's tokens, before a message of it is read.
+  /// Ends what has expired of a connection's tokens, or was taken back, before a message of it is read.
   ///
   /// - Returns: Whether the connection goes on.
   func hold(_ connection: Connection) -> Bool {
     if endIfExpired(connection) { return false }
+    if revocationPasses.isUnderWay {
+      applyRevocations(to: connection)
+      guard connection.isOpen else { return false }
+    }
     endPasses(of: connection)
     return true
   }
@@ -189,51 +197,7 @@ final class Rights: Part {
     shareProfile(of: connection)
   }
 
-  // MARK: Taking back
-
-  /// Takes tokens back, all or none, for good, and ends what connections have by them.
-  ///
-  /// - Parameter goOn: Called when it is on the disk, with how many connections were closed; with `nil` if it cannot be.
-  func takeBack(_ revocations: [Revocation], then goOn: @escaping (Int?) -> Void) {
-    guard !revocations.isEmpty else { return goOn(0) }
-    access.revoke(revocations) { [self] failure in
-      if let failure {
-        log(.error, "nothing taken back", "\(failure)")
-        return goOn(nil)
-      }
-      goOn(applyRevocations())
-    }
-  }
-
-  /// Holds all connections to what was taken back since, here or elsewhere.
-  ///
-  /// - Returns: How many connections were closed.
-  @discardableResult
-  func applyRevocations() -> Int {
-    guard access.revocationsGeneration != seenRevocations else { return 0 }
-    seenRevocations = access.revocationsGeneration
-    var closed = 0
-    for connection in connectionsInOrder({ $0.isOpen && self.mayHaveLost($0) }) {
-      if connection.dialect.traits.hasIdentityPerSubscription {
-        applyRights(to: connection)
-        if !connection.isOpen { closed += 1 }
-      } else if let identity = connection.identity, access.isRevoked(identity) {
-        closeRevoked(connection)
-        closed += 1
-      } else {
-        connection.passes.removeAll { access.isRevoked($0) }
-        applyRights(to: connection)
-      }
-    }
-    return closed
-  }
-
-  /// Whether one of a connection's tokens was taken back, as far as that is seen without asking its dialect.
-  private func mayHaveLost(_ connection: Connection) -> Bool {
-    connection.dialect.traits.hasIdentityPerSubscription
-      || connection.identity.map(access.isRevoked) ?? false
-      || connection.passes.contains(where: access.isRevoked)
-  }
+  // MARK: Being cut off
 
   /// Has everybody go to another gateway whose token may have been taken back there.
   private func endUnverified() {
@@ -242,12 +206,6 @@ final class Rights: Part {
       sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
       close(connection, .draining, "cut off from the other gateways; reconnect")
     }
-  }
-
-  /// Closes a connection as if its token were taken back.
-  func closeRevoked(_ connection: Connection) {
-    sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
-    close(connection, .revoked, "revoked")
   }
 }
 

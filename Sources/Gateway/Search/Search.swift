@@ -120,22 +120,12 @@ final class Search: Part {
     return own < (identity.person == nil ? Self.workMaxOfGuests : Self.workMaxOfPerson)
   }
 
-  /// Looks at a token again, which may have ended while the index worked, and at its bearer's rights.
-  ///
-  /// - Throws: Why it counts no longer.
-  private func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
-    guard !identity.isExpired(at: surroundings.clock.now) else { throw .expired }
-    guard !access.isRevoked(identity), let current = access.updated(identity) else {
-      throw .revoked
-    }
-    return current
-  }
-
   /// The index has done a step of a search.
   func replied(_ request: RequestID, _ reply: SearchReply) {
     guard var work = work.removeValue(forKey: request) else { return }
     do throws(AuthenticationError) {
-      work.identity = try current(work.identity)
+      // The token may have ended while the index worked.
+      work.identity = try access.current(work.identity)
     } catch {
       respond(request, .refusal(error))
       return

@@ -171,6 +171,8 @@ final class Subscription: CaretHolder {
   /// Whether no new change is taken from it until it joins again: its client is here under another id
   /// by now, and has been promised that what may still be on the way is not stored.
   var isFenced = false
+  /// Whether a change of it has had to wait.
+  var hasWaited = false
   /// The client's session, in a log that several nodes share.
   var session = 0
   /// The newest author's number that it was told.

@@ -31,6 +31,8 @@ class Dialect: Part {
     var createsDocuments = false
     /// Whether each change goes out in a frame of its own.
     var wantsFramePerEntry = false
+    /// Whether a document's text is encoded once for all of its connections, and not for each.
+    var sharesTexts = false
   }
 
   final let board: Switchboard

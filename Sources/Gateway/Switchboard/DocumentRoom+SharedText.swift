@@ -1,6 +1,16 @@
+import OTCore
+
 extension DocumentRoom {
   /// Milliseconds for which an encoded text is kept that nobody asks for.
   private static let sharedTextMilliseconds: Int64 = 5_000
+
+  /// The work of sending a newcomer the text, in bytes that are encoded: none where only what was missed is sent,
+  /// or where the text has been encoded for others.
+  func textWork(of joining: DocumentJoining, by dialect: Dialect) -> Int {
+    guard let live, live.entries(missedSince: joining.resume) == nil else { return 0 }
+    let isThere = dialect.traits.sharesTexts && sharedText?.revision == live.durableRevision
+    return isThere ? 0 : live.durableDocument.utf8Count
+  }
 
   /// Forgets an encoded text that is of an older revision, or that nobody has asked for lately.
   func forgetSharedText(now: Int64) {

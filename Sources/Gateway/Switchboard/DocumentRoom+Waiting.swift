@@ -1,8 +1,19 @@
+import GatewayPorts
 import SocketMessages
 
 extension DocumentRoom {
   /// The number of those who wait, bounded by `GatewaySettings.waitingMax`.
   var waitingCount: Int { waiting.count + asking.count + (logRead?.asking.count ?? 0) }
+
+  /// Whether some of those who wait have sent a change or an edit.
+  var hasWaitingChanges: Bool {
+    waiting.contains { waiting in
+      switch waiting {
+      case .change, .edit: true
+      case .join, .page, .version: false
+      }
+    }
+  }
 
   /// The waiters for a read of the log.
   var allAsking: [Waiting] { (logRead?.asking ?? []) + asking }
@@ -17,6 +28,27 @@ extension DocumentRoom {
   }
 }
 
+extension DocumentRoom.Waiting {
+  /// The edit that is made of a connection's change when it has left, if its client cannot send it again.
+  func edit(insteadOf connection: Connection) -> DocumentRoom.ServerEdit? {
+    guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
+      let identity = connection.identity
+    else { return nil }
+    return DocumentRoom.ServerEdit(
+      bearer: identity,
+      content: .change(submission.operation, revision: submission.revision),
+      author: submission.author)
+  }
+
+  /// The edit to be made instead of a change whose connection was closed for what has gone before; other work as it is.
+  func adopted(on board: Switchboard) -> Self {
+    guard case .change(let id, _, _) = self, let connection = board.connections[id],
+      !connection.isReady
+    else { return self }
+    return edit(insteadOf: connection).map { .edit($0) } ?? self
+  }
+}
+
 extension DocumentJoining {
   /// Whether it has to wait until a shared log has been read: its client may have seen more of it at
   /// another node, or have a change on its way through one.
@@ -27,6 +59,19 @@ extension DocumentJoining {
 }
 
 extension DocumentRoom.ServerEdit {
+  /// Whether its author may make it now, in the folder where the document is.
+  func isGranted(
+    on live: LiveDocument, _ board: Switchboard, _ owner: (any DocumentsOwner)?
+  ) -> Bool {
+    if let bearer {
+      let verbs = owner?.current(bearer)?
+        .verbs(onNote: live.id, in: live.folder, madeAt: live.createdAt)
+      return verbs?.isSuperset(of: [.read, .write]) ?? false
+    }
+    guard let condition = request.flatMap(board.condition) else { return true }
+    return condition.rights.cover(live.folder, madeAt: live.createdAt)
+  }
+
   /// Whether it has to wait until a shared log has been read: its author knows of another head.
   func needsNews(of live: LiveDocument) -> Bool {
     guard live.isShared, !isFresh else { return false }

@@ -15,7 +15,7 @@ final class DocumentRoom {
     case version(RequestID, NamedVersion)
   }
 
-  /// An edit that came over HTTP.
+  /// An edit that is nobody's who follows: it came over HTTP, or its author's connection has ended.
   struct ServerEdit {
     enum Content {
       /// The whole text anew, made from a former one, or else from the newest.
@@ -32,7 +32,10 @@ final class DocumentRoom {
       }
     }
 
-    var request: RequestID
+    /// The request to be answered; `nil` if none brought it.
+    var request: RequestID?
+    /// The author's identity, whose rights count when the edit is made; `nil` where the request's count.
+    var bearer: Identity?
     var content: Content
     var author: String
     /// The revision that the head must have; any if `nil`.
@@ -148,9 +151,10 @@ final class DocumentRoom {
   /// Whether those who come have to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
 
-  /// Whether every change that was taken has been written and answered, and nobody waits.
+  /// Whether every change that was taken has been written and answered.
   var isSettled: Bool {
-    (live?.isSettled ?? true) && asking.isEmpty && logRead == nil && !isResting
+    (live?.isSettled ?? true) && asking.isEmpty && logRead == nil
+      && (live == nil || !isBusy || !hasWaitingChanges)
   }
 
   /// Whether nothing stands in the way of a commit but another one.
@@ -177,6 +181,17 @@ final class DocumentRoom {
     waiting.append(work)
     waitingBytes += bytes
     restingSum?.bytes += bytes
+  }
+
+  /// Has the waiting changes of a connection that leaves be made without it, where its client cannot send them
+  /// again: all of them had come.
+  ///
+  /// - Complexity: O(*n*) waiting.
+  func adoptChanges(of connection: Connection) {
+    for (index, work) in waiting.enumerated() {
+      // It counts as many bytes as before.
+      if let edit = work.edit(insteadOf: connection) { waiting[index] = .edit(edit) }
+    }
   }
 
   /// Removes and returns all that waits.

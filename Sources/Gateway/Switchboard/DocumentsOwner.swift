@@ -5,6 +5,8 @@ import SocketMessages
 protocol DocumentsOwner: AnyObject {
   /// A note was made by joining it.
   func noteListChanged()
+  /// An identity with the rights that it has now; `nil` if its token counts no longer.
+  func current(_ identity: Identity) -> Identity?
   /// A connection has lost the right to read a note that was moved.
   func lostReading(_ connection: Connection)
   /// Has the store name a revision of a document whose epoch is known now.

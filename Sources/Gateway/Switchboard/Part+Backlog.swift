@@ -11,9 +11,9 @@ extension Part {
   func countRefusalByBacklog() { metrics.limited["storeQueueMax", default: 0] += 1 }
 
   /// Refuses a request that would change something.
-  func refuseForBacklog(_ request: RequestID) {
+  func refuseForBacklog(_ request: RequestID?) {
     countRefusalByBacklog()
-    board.respond(request, .busy(StoreBacklog.words))
+    respond(request, .busy(StoreBacklog.words))
   }
 }
 

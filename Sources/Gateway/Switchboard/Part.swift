@@ -85,11 +85,16 @@ extension Part {
 
   func respond(_ request: RequestID, _ response: Response) { board.respond(request, response) }
 
+  /// Answers a request, where there is one.
+  func respond(_ request: RequestID?, _ response: @autoclosure () -> Response) {
+    if let request { board.respond(request, response()) }
+  }
+
   /// The answer to a request about a document that cannot be opened. Whoever has rights by folders alone is not
   /// told which names are free.
-  func refusal(_ code: ErrorCode, _ message: String, to request: RequestID) -> Response {
+  func refusal(_ code: ErrorCode, _ message: String, to request: RequestID?) -> Response {
     guard code == .unknownDocument else { return .problem(503, code, message) }
-    return board.condition(of: request) == nil ? .problem(404, code, message) : .notGranted
+    return request.flatMap(board.condition) == nil ? .problem(404, code, message) : .notGranted
   }
 
   func act(_ action: GatewayAction) { board.act(action) }

@@ -10,8 +10,8 @@ import OTCore
 ///     large piece ─▶ rest(document) ─▶ turn ends: next() ─▶ its waiting work ─▶ rest(document), if more is left
 ///
 /// A turn thus does its work and, beyond that, a part of one piece, and at its end at least one of those that
-/// rested when it began. Work is counted in bytes of text that are compared, copied and put into a document;
-/// see ``LiveDocument/work(on:from:)``.
+/// rested when it began. Work is counted in bytes of text that are compared, copied, put into a document or encoded;
+/// see ``LiveDocument/work(on:from:)`` and ``DocumentRoom/textWork(of:by:)``.
 struct TurnWork {
   /// About how many bytes wait in documents that rest, over all of them.
   final class Sum {
@@ -92,7 +92,7 @@ extension DocumentRoom.Waiting {
     }
   }
 
-  /// About the work of it, if it is a change.
+  /// About the work of it, if it is a change. That of a join depends on its connection.
   func work(in live: LiveDocument) -> Int {
     switch self {
     case .join, .page, .version: 0

@@ -58,9 +58,10 @@ extension ServerLoop {
   ) {
     let rooms = rooms(for: kind)
     if case .revocation = kind {
-      let closed = gateway.takeBackElsewhere(body)
-      perform()
-      return then(GatheredAnswer.response(connections: closed), rooms)
+      gateway.takeBackElsewhere(body) { closed in
+        then(GatheredAnswer.response(connections: closed), rooms)
+      }
+      return perform()
     }
     let request = RequestID(Self.ownRequestsBegin + nextOwnRequest)
     nextOwnRequest += 1

@@ -22,7 +22,8 @@ final class NativeDialect: Dialect {
       "resume", "roomHistory", "rooms", "selections",
     ]
     capabilities = (own + rooms.people.capabilities).sorted()
-    super.init(board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true))
+    super.init(
+      board, Traits(listing: .native, hearsOfPeople: true, knowsEpochs: true, sharesTexts: true))
   }
 
   // MARK: Messages

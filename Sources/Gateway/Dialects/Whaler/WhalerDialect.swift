@@ -52,15 +52,12 @@ final class WhalerDialect: Dialect {
     for subscription in connection.subscriptions.values.map(\.self) { resync(subscription) }
   }
 
-  /// Sends the state from which a client starts anew; what it has not had acknowledged is gone on
-  /// its side.
+  /// Has a client start anew from a state, as if it had asked for it: what little somebody sends may ask for many
+  /// long texts, which take turns. What it has not had acknowledged is gone on its side.
   private func resync(_ subscription: Subscription) {
-    guard let live = subscription.room.live else { return }
     metrics.resyncs["whaler", default: 0] += 1
-    subscription.revision = live.durableRevision
-    subscription.isLagging = false
-    subscription.messageIDs.removeAll()
-    sendState(subscription, live, messageID: pushID())
+    documents.join(
+      subscription.room.id, DocumentJoining(), messageID: pushID(), subscription.connection)
   }
 
   private func sendState(
@@ -154,7 +151,11 @@ final class WhalerDialect: Dialect {
     _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
     messageID: String
   ) {
-    resync(subscription)
+    metrics.resyncs["whaler", default: 0] += 1
+    subscription.revision = live.durableRevision
+    subscription.isLagging = false
+    subscription.messageIDs.removeAll()
+    sendState(subscription, live, messageID: messageID)
   }
 
   override func refuse(

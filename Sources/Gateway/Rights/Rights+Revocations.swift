@@ -1,0 +1,85 @@
+import GatewayPorts
+import SocketMessages
+
+/// Taking tokens back, and with them what connections have.
+extension Rights {
+  /// Takes tokens back, all or none, for good, and ends what connections have by them.
+  ///
+  /// - Parameter goOn: Called when it is on the disk and all connections are held to it, with how many were closed;
+  ///   with `nil` if it cannot be.
+  func takeBack(_ revocations: [Revocation], then goOn: @escaping (Int?) -> Void) {
+    guard !revocations.isEmpty else { return goOn(0) }
+    access.revoke(revocations) { [self] failure in
+      if let failure {
+        log(.error, "nothing taken back", "\(failure)")
+        return goOn(nil)
+      }
+      applyRevocations { goOn($0) }
+    }
+  }
+
+  /// Holds all connections to what was taken back since, here or elsewhere: as many as a turn has time for, and the
+  /// others with the turns to come.
+  ///
+  /// - Parameter goOn: Called at the end, with how many connections were closed.
+  func applyRevocations(then goOn: @escaping RevocationPasses.Waiting) {
+    revocationPasses.wait(goOn)
+    applyRevocations()
+  }
+
+  /// The same, with nobody waiting.
+  func applyRevocations() {
+    // A caller that has waited may take back more.
+    guard !isApplyingRevocations else { return }
+    isApplyingRevocations = true
+    defer { isApplyingRevocations = false }
+    while true {
+      while let id = revocationPasses.next() {
+        if let connection = connections[id], connection.isOpen { applyRevocations(to: connection) }
+      }
+      guard !revocationPasses.isUnderWay else { return }
+      let (waiting, closed) = revocationPasses.end()
+      for goOn in waiting { goOn(closed) }
+      let hasNews = access.revocationsGeneration != seenRevocations
+      guard hasNews || revocationPasses.isWanted else { return }
+      seenRevocations = access.revocationsGeneration
+      revocationPasses.begin(hasNews ? connections.keys.sorted(by: >) : [])
+    }
+  }
+
+  /// Goes on with the work of another turn.
+  ///
+  /// - Returns: Whether something is left for the turn behind it.
+  func endTurn() -> Bool {
+    revocationPasses.beginTurn()
+    if revocationPasses.isUnderWay { applyRevocations() }
+    return revocationPasses.isUnderWay
+  }
+
+  /// Holds a connection to what was taken back.
+  func applyRevocations(to connection: Connection) {
+    guard mayHaveLost(connection) else { return }
+    if connection.dialect.traits.hasIdentityPerSubscription {
+      applyRights(to: connection)
+    } else if let identity = connection.identity, access.isRevoked(identity) {
+      closeRevoked(connection)
+    } else {
+      connection.passes.removeAll { access.isRevoked($0) }
+      applyRights(to: connection)
+    }
+    revocationPasses.noteLoss(isClosed: !connection.isOpen)
+  }
+
+  /// Whether one of a connection's tokens was taken back, as far as that is seen without asking its dialect.
+  private func mayHaveLost(_ connection: Connection) -> Bool {
+    connection.dialect.traits.hasIdentityPerSubscription
+      || connection.identity.map(access.isRevoked) ?? false
+      || connection.passes.contains(where: access.isRevoked)
+  }
+
+  /// Closes a connection as if its token were taken back.
+  func closeRevoked(_ connection: Connection) {
+    sendError(.unauthorised, AuthenticationError.revoked.words, ref: "", to: connection)
+    close(connection, .revoked, "revoked")
+  }
+}

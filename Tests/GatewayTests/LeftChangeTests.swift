@@ -1,0 +1,171 @@
+import Gateway
+import GatewayPorts
+import OTCore
+import SimulationKit
+import SocketMessages
+import Testing
+
+/// Changes that had come whole, and wait when their connections end: clients that number nothing cannot send them
+/// again.
+@Suite("Changes that wait longer than their connections")
+struct LeftChangeTests {
+  /// The reason why a change waits.
+  enum Wait: CaseIterable {
+    case turn, history
+  }
+
+  /// The end of its connection.
+  enum End: CaseIterable {
+    case closedByClient, closedAsSlow, closedInItsTurn
+  }
+
+  /// The end of the right to it.
+  enum Loss: CaseIterable {
+    case revoked, expired, moved
+  }
+
+  private static let large = String(repeating: "x", count: 5_000)
+
+  private let rig = GatewayRig {
+    $0.turnWorkMax = 2_000
+    $0.windowEntries = 4
+  }
+  /// Whaler connections that follow the note.
+  private let first: UInt64
+  private let second: UInt64
+
+  init() {
+    rig.make("n1")
+    let book = rig.book
+    book?.enter("api", user: "api", [Grant(.documents, NamePattern("*"), .all)])
+    book?.enter("first", user: "ada", [Grant(.documents, NamePattern("*"), .all)])
+    book?.enter(
+      "second", user: "ben", issuedAt: 1, expiresAt: rig.clock.now + 60_000,
+      [
+        Grant(.folders, NamePattern(folders: "work/*") ?? NamePattern("none"), .all),
+        Grant(.rooms, NamePattern("*"), .all),
+      ])
+    _ = rig.request(
+      "PATCH", "/api/notes/n1", token: "api", #"{"folder":"work"}"#)
+    for number in 0..<20 {
+      _ = rig.request(
+        "POST", "/api/notes/n1/changes", token: "api",
+        #"{"revision":\#(number),"operation":["-"\#(number > 0 ? ",\(number)" : "")]}"#)
+    }
+    first = rig.connectWhaler(pool: nil, token: "first")
+    second = rig.connectWhaler(pool: "p", token: "second")
+    for connection in [first, second] { Self.join(rig, connection) }
+    rig.isStepwise = true
+  }
+
+  private static func join(_ rig: GatewayRig, _ connection: UInt64) {
+    rig.say(
+      connection, #"{"messageId":"j","type":"resourceConnection","data":{"resourceId":"n1"}}"#)
+  }
+
+  /// Puts text before all others'.
+  private func insert(_ text: String, by connection: UInt64, at revision: Int = 20) {
+    rig.say(
+      connection,
+      #"{"messageId":"own","type":"docChange","data":{"resourceId":"n1","rev":\#(revision),"#
+        + #""n":[0\#(revision > 0 ? ",\(revision)" : "")],"s":["\#(text)"\#(revision > 0 ? ",\"\"" : "")]}}"#
+    )
+  }
+
+  /// Has the second one's change wait.
+  ///
+  /// - Parameter isJoining: whether it joins anew before, and waits for the answer.
+  private func wait(_ wait: Wait, isJoining: Bool = false) {
+    switch wait {
+    case .turn: for _ in 0..<2 { insert(Self.large, by: first) }
+    case .history: insert("early", by: first, at: 2)
+    }
+    if isJoining { Self.join(rig, second) }
+    switch wait {
+    case .turn: insert(Self.large + "late", by: second)
+    case .history: insert("late", by: second, at: 2)
+    }
+    #expect(!hasLate)
+  }
+
+  private var hasLate: Bool { lateCount > 0 }
+
+  private var lateCount: Int {
+    rig.store.document("n1")?.text.ranges(of: "late").count ?? 0
+  }
+
+  private func settle() {
+    var goesOn = true
+    while goesOn || !rig.isSettled {
+      goesOn = rig.endTurn()
+      rig.storeWorks()
+    }
+  }
+
+  @Test(
+    "a change is made, once, however its connection ends", arguments: Wait.allCases, End.allCases)
+  func ended(wait: Wait, end: End) {
+    self.wait(wait, isJoining: end == .closedInItsTurn)
+    switch end {
+    case .closedByClient: rig.close(second)
+    case .closedAsSlow:
+      rig.queues.bytes[second] = 1 << 40
+      rig.publish("r", in: "p")
+      #expect(rig.closeCodes[second] != nil)
+    // It is too slow for the text.
+    case .closedInItsTurn: rig.queues.bytes[second] = 1 << 40
+    }
+    settle()
+    #expect((rig.closeCodes[second] != nil) == (end != .closedByClient))
+    #expect(lateCount == 1)
+  }
+
+  @Test(
+    "a change is not made once its author may not make it any more", arguments: Wait.allCases,
+    Loss.allCases)
+  func unentitled(wait: Wait, loss: Loss) {
+    self.wait(wait)
+    rig.close(second)
+    switch loss {
+    case .revoked: rig.revocations.add([.user("ben", before: 2)]) { #expect($0 == nil) }
+    case .expired: rig.clock.advance(milliseconds: 60_000)
+    case .moved:
+      let move = rig.begin(
+        "PATCH", "/api/notes/n1", headers: ["authorization": "Bearer api"], #"{"folder":"other"}"#)
+      // What was read of the history comes behind the news of the move.
+      rig.workEnds(rig.workBegins().reversed())
+      #expect(rig.answer(move)?.status == 200)
+    }
+    settle()
+    #expect(!hasLate)
+  }
+
+  @Test(
+    "a server that goes down makes it first, and tells a connection that is there",
+    arguments: Wait.allCases)
+  func goingDown(wait: Wait) {
+    self.wait(wait)
+    rig.goDown()
+    #expect(!rig.isSettled)
+    settle()
+    #expect(hasLate)
+    let frames = rig.frames(second)
+    #expect(frames.contains { $0.contains(#""messageId":"own""#) && $0.contains("late") })
+    #expect(!frames.contains { $0.contains("resourceConnectionConf") && $0.contains("late") })
+    // What comes from now on is too late.
+    insert("after", by: second, at: 0)
+    settle()
+    #expect(!(rig.store.document("n1")?.text.contains("after") ?? true))
+  }
+
+  @Test("a note that is deleted takes with it what waits")
+  func deletion() {
+    wait(.turn)
+    rig.close(second)
+    let deletion = rig.begin(
+      "DELETE", "/api/notes/n1", headers: ["authorization": "Bearer api"])
+    rig.storeWorks()
+    settle()
+    #expect(rig.answer(deletion)?.status == 204)
+  }
+}

@@ -1,0 +1,68 @@
+import Gateway
+import GatewayPorts
+import SocketMessages
+import Testing
+
+/// Tokens that are taken back while many connections stand, of which each turn holds some to it.
+@Suite("Revocations in turns")
+struct RevocationTurnTests {
+  private static let count = 300
+
+  private let rig = GatewayRig {
+    $0.limits.userConnectionsMax = 0
+    $0.limits.userConnectsPerSecondMax = 0
+  }
+  private let first: UInt64
+  private var others: [UInt64] = []
+
+  init() throws {
+    for user in ["ada", "ben"] {
+      rig.book?.enter(user, user: user, [Grant(.documents, NamePattern("*"), .all)])
+    }
+    first = try rig.greet("ada").0
+    for _ in 0..<Self.count { others.append(try rig.greet("ben").0) }
+    rig.isStepwise = true
+  }
+
+  private func revoke(_ user: String) -> UInt64 {
+    rig.begin(
+      "POST", "/api/revoke", headers: ["authorization": "Bearer pk_operator"],
+      #"{"user":"\#(user)"}"#)
+  }
+
+  private var closedCount: Int { rig.closeCodes.count }
+
+  @Test("each turn closes some connections, and the answer comes when all are closed")
+  func turns() {
+    let request = revoke("ben")
+    var counts = [closedCount]
+    while rig.endTurn() {
+      #expect(rig.answer(request) == nil)
+      counts.append(closedCount)
+    }
+    #expect(zip(counts, counts.dropFirst()).allSatisfy { $1 - $0 < 100 } && counts[0] < 100)
+    #expect(rig.answer(request)?.body == #"{"connections":\#(Self.count)}"#)
+    #expect(others.allSatisfy { rig.closeCodes[$0] == CloseReason.revoked.rawValue })
+    #expect(rig.closeCodes[first] == nil)
+  }
+
+  @Test("a connection whose turn has not come does nothing more")
+  func message() throws {
+    _ = revoke("ben")
+    let last = try #require(others.last)
+    #expect(rig.closeCodes[last] == nil)
+    if case .pong? = rig.ask(last, .ping) { Issue.record("answered") }
+    #expect(rig.closeCodes[last] == CloseReason.revoked.rawValue)
+    if case .pong? = rig.ask(first, .ping) {} else { Issue.record("not answered") }
+  }
+
+  @Test("what is taken back meanwhile holds for those that have had their turn, too")
+  func meanwhile() {
+    let requests = [revoke("ben"), revoke("ada"), revoke("nobody")]
+    while rig.endTurn() {}
+    #expect(closedCount == 1 + Self.count)
+    for request in requests { #expect(rig.answer(request)?.status == 200) }
+    // Nothing is left that would be answered later.
+    #expect(rig.answer(revoke("ben"))?.status == 200)
+  }
+}
