@@ -58,6 +58,10 @@ class PostgresServer:
             self.configure("RESET synchronous_standby_names")
             return
         self.configure("SET synchronous_standby_names = '*'")
+        while self.execute("SHOW synchronous_standby_names") != ["*"]:
+            pass
+        # The checkpointer tells commits whom they wait for, and reads the settings before it makes a checkpoint.
+        self.execute("CHECKPOINT")
         behind = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= "
         reached = self.execute("SELECT pg_current_wal_lsn()")[0]
         while self.execute(f"{behind}'{reached}'") != ["1"]:
