@@ -303,3 +303,23 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// SwiftPM compiles a target again when the interface of one that it names has changed. Values of modules behind that one
+// are laid out in it, too, and it would misread them once they have another layout. So each names all that is behind it,
+// but for what some platforms do without.
+let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+for dependent in package.targets {
+  var known: Set<String> = []
+  var next = dependent.dependencies
+  dependent.dependencies = []
+  while !next.isEmpty {
+    let dependency = next.removeFirst()
+    switch dependency {
+    case .byNameItem(let name, let condition), .targetItem(let name, let condition):
+      guard known.insert(name).inserted else { continue }
+      if condition == nil { next += targets[name]?.dependencies ?? [] }
+    default: break
+    }
+    dependent.dependencies.append(dependency)
+  }
+}
