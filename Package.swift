@@ -159,8 +159,7 @@ let package = Package(
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
-    .target(
-      name: "APIDescription", resources: [.embedInCode("openapi.json")], swiftSettings: settings),
+    .target(name: "APIDescription", exclude: ["openapi.json"]),
     // Programs.
     library(
       "ParleyServer",

@@ -38,7 +38,8 @@ extension ServerLoop {
     Response(
       status: 200,
       headers: [("content-type", "application/json"), ("cache-control", "no-cache")],
-      body: APIDescription.openAPI)
+      body: Array(
+        UnsafeBufferPointer(start: APIDescription_bytes(), count: APIDescription_count())))
   }
 
   /// The facts that a client needs before it connects, or loads one.
