@@ -159,14 +159,14 @@ let package = Package(
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
     // The description of the HTTP API, as a part of the program.
-    .target(name: "APIDescription", exclude: ["openapi.json"]),
+    .target(name: "CAPIDescription", exclude: ["openapi.json"]),
     // Programs.
     library(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
-        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "APIDescription",
+        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "CAPIDescription",
         "WebSocketFrames",
       ]),
     .executableTarget(

@@ -76,9 +76,8 @@ struct LayeringTests {
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
     // Programs.
-    "APIDescription": [],
     "ParleyServer": [
-      "APIDescription", "WebSocketFrames",
+      "CAPIDescription", "WebSocketFrames",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
       "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "Glibc",
@@ -104,6 +103,7 @@ struct LayeringTests {
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "CPostgres": [], "CNATS": [],
     "COpenSSL": [],
     "CCurl": [], "CLinux": [], "CClientTLS": [], "CClientSQLite": [],
+    "CAPIDescription": [],
   ]
 
   private let tree = SourceTree()
@@ -146,7 +146,7 @@ struct LayeringTests {
       "CNATS": ["BrokerNATS"],
       "CPostgres": ["StorePostgres", "BrokerPostgres", "PostgresClient"],
       "COpenSSL": ["CryptoOpenSSL", "Hashing"],
-      "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"],
+      "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"], "CAPIDescription": ["ParleyServer"],
       "CClientTLS": ["WebSocketClient"], "CClientSQLite": ["ParleyOffline"],
     ]
     for (target, modules) in Self.allowed {

@@ -474,7 +474,7 @@ struct RequestGrowthTests {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let bytes = try Data(
-      contentsOf: root.appendingPathComponent("Sources/APIDescription/openapi.json"))
+      contentsOf: root.appendingPathComponent("Sources/CAPIDescription/openapi.json"))
     let paths = try #require(JSONFields(Array(bytes))?["paths"]?.fields)
     let described = paths.all.flatMap { path in
       path.value.fields?.all.compactMap { $0.value.fields?["operationId"]?.string } ?? []

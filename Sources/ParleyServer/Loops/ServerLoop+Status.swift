@@ -1,4 +1,4 @@
-import APIDescription
+import CAPIDescription
 import Gateway
 import GatewayPorts
 import JSON
@@ -39,7 +39,7 @@ extension ServerLoop {
       status: 200,
       headers: [("content-type", "application/json"), ("cache-control", "no-cache")],
       body: Array(
-        UnsafeBufferPointer(start: APIDescription_bytes(), count: APIDescription_count())))
+        UnsafeBufferPointer(start: CAPIDescription_bytes(), count: CAPIDescription_count())))
   }
 
   /// The facts that a client needs before it connects, or loads one.
