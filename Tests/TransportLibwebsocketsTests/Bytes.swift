@@ -11,7 +11,9 @@ enum Bytes {
 
   /// Returns a unit again and again, up to a length.
   static func repeating(_ unit: [UInt8], count: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count) { room, initializedCount in
+    // With none the library writes the count of the storage that all empty arrays share, a race to ThreadSanitizer.
+    guard count > 0 else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: count) { room, initializedCount in
       initializedCount = count
       guard let start = room.baseAddress.map(UnsafeMutableRawPointer.init) else { return }
       var filled = min(unit.count, count)
