@@ -1,5 +1,8 @@
 #include "CAPIDescription.h"
 
+// C 23's, which the compiler knows in every older C, too.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
 static const unsigned char description[] = {
 #embed "openapi.json"
 };
