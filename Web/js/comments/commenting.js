@@ -7,6 +7,8 @@ import { access, connection, drawer, profile } from "../session.js";
 
 /** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
 let shown;
+/** @type {import("../client/note.js").Note | undefined} The note on which a comment was begun before its comments were there. */
+let wanted;
 
 /** Ends what belongs to another note or another editor. */
 export function leaveComments() {
@@ -27,6 +29,8 @@ export async function followComments() {
     if (page.current !== note || page.editor !== editor || shown) return;
     const own = () => ({ name: myName(), color: profile.color });
     shown = showComments({ note, editor, connection, drawer, isGuest: access.isLink, profile: own });
+    if (wanted === note) shown.begin();
+    wanted = undefined;
   } catch (error) {
     console.error(error);
   }
@@ -35,5 +39,8 @@ export async function followComments() {
 /** Whether this person may comment on the note that is shown. */
 export const mayCommentHere = () => shown?.mayComment ?? false;
 
-/** Begins a comment on what is selected. */
-export const commentHere = () => shown?.begin();
+/** Begins a comment on what is selected, as soon as the comments are there. */
+export function commentHere() {
+  if (shown) shown.begin();
+  else wanted = page.current;
+}

@@ -54,6 +54,8 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
   let chosen;
   /** Whether somebody wants to comment on what is not selected yet, which is said until they do or close the panel. */
   let wantsSelection = false;
+  /** Whether a comment was begun before the comments were there. */
+  let isAwaited = false;
   resolvedBox.checked = false;
 
   // The panel.
@@ -168,8 +170,9 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     view.focus();
   }
 
-  /** Begins a comment on what is selected in the text. */
+  /** Begins a comment on what is selected in the text, once it is known whether this person may. */
   function begin() {
+    isAwaited = !comments.isLoaded;
     if (!comments.mayComment) return;
     const { from, to } = view.state.selection.main;
     open(true);
@@ -194,7 +197,10 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     },
   });
   const subscriptions = [
-    comments.on("changed", draw),
+    comments.on("changed", () => {
+      draw();
+      if (isAwaited && comments.isLoaded) begin();
+    }),
     comments.on("failed", (error) => {
       if (!comments.isLoaded && isOpen()) byId("comments-none").textContent = t("comments.failed", { reason: messageOf(error) });
     }),
