@@ -67,6 +67,8 @@ int parley_pulse_clock(struct parley_pulse *self) {
 struct parley_tls {
   struct lws_context *library;
   SSL_CTX *context;
+  // A client's, in place of one that the library would make with all authorities of the system, and not free each time.
+  SSL_CTX *unused;
   char *certificate;
   char *key;
 };
@@ -90,6 +92,7 @@ static const struct lws_protocols library_protocols[] = {
 
 void parley_tls_destroy(struct parley_tls *self) {
   if (self->library) lws_context_destroy(self->library);
+  SSL_CTX_free(self->unused);
   free(self->certificate);
   free(self->key);
   free(self);
@@ -100,6 +103,7 @@ struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
   if (!self) return NULL;
   self->certificate = strdup(certificate);
   self->key = strdup(key);
+  self->unused = SSL_CTX_new(TLS_client_method());
   lws_set_log_level(0, NULL);
   struct lws_context_creation_info info;
   memset(&info, 0, sizeof info);
@@ -110,9 +114,10 @@ struct parley_tls *parley_tls_create(const char *certificate, const char *key) {
   info.ssl_cert_filepath = self->certificate;
   info.ssl_private_key_filepath = self->key;
   info.alpn = "http/1.1";
+  info.provided_client_ssl_ctx = self->unused;
   // It keeps no connections, only the context of OpenSSL.
   info.fd_limit_per_thread = 16;
-  if (self->certificate && self->key) self->library = lws_create_context(&info);
+  if (self->certificate && self->key && self->unused) self->library = lws_create_context(&info);
   if (!self->library || !self->context || !SSL_CTX_get0_certificate(self->context)) {
     ERR_clear_error();
     parley_tls_destroy(self);
