@@ -32,7 +32,7 @@ struct TurnTextTests {
     rig.frames(connection).count { $0.contains("resourceConnectionConf") }
   }
 
-  /// How many texts come until the end of each turn, up to the last.
+  /// Counts the texts that have come by the end of each turn, up to the last.
   private func counts(of texts: () -> Int) -> [Int] {
     var counts = [texts()]
     while rig.endTurn() { counts.append(texts()) }

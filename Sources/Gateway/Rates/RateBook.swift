@@ -2,7 +2,7 @@ package import GatewayPorts
 
 /// Usages of one rate by users, of whom at most so many are remembered.
 ///
-/// When there is no room for another, the user whose bucket would be full first is evicted, and the newcomer takes that
+/// The user whose bucket would be full first is evicted when there is no room for another, and the newcomer takes that
 /// bucket over as it is. So users who have used the rate up stay limited, and however many names come, all of them
 /// together draw no more than the buckets hold that there is room for.
 package struct RateBook {
