@@ -197,9 +197,14 @@ def browser():
 
 
 class Person:
-    """Somebody with a browser of their own."""
+    """Somebody with a browser of their own.
 
-    def __init__(self, browser, server, name, color="#16737f", **options):
+    `worker`: whether the page has its service worker. A page without one is for tests that answer requests in the
+    server's place once the page is open: with a worker in charge Chromium now and then sends them to the server all the
+    same, from then on. Routes that are there before the page is opened, or reloaded, hold.
+    """
+
+    def __init__(self, browser, server, name, color="#16737f", worker=True, **options):
         options.setdefault("viewport", {"width": 1180, "height": 760})
         self.name = name
         self.server = server
@@ -209,6 +214,8 @@ class Person:
             "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
             f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
         )
+        if not worker:
+            self.context.add_init_script("Object.defineProperty(navigator, 'serviceWorker', { get: () => undefined })")
         self.problems = []
         self.page = self.new_page()
 

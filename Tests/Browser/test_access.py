@@ -466,7 +466,7 @@ def test_who_is_signed_out_by_a_server_that_comes_back_is_told_that_alone(guarde
 
 def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     first, second = guarded.create("First"), guarded.create("Second")
-    ada = person("Somebody").open(first, f"#token={token()}")
+    ada = person("Somebody", worker=False).open(first, f"#token={token()}")
     held = []
     ada.page.route(f"**/api/notes/{first}/share", lambda route: held.append(route))
     sharing = ada.page.get_by_role("button", name="Share", exact=True)
@@ -492,7 +492,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
 
 
 def test_the_servers_messages_for_developers_stay_out_of_sight(guarded, person):
-    ada = person("Somebody").open(guarded.create("Plain"), f"#token={token()}")
+    ada = person("Somebody", worker=False).open(guarded.create("Plain"), f"#token={token()}")
     refusal = '{"code":"notAllowed","message":"the token does not grant this"}'
     ada.page.route(
         "**/api/notes/**",

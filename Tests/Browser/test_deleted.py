@@ -73,7 +73,7 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
 
 
 def test_a_page_of_deleted_notes_is_fetched_once(server, person):
-    ann = person("Ann")
+    ann = person("Ann", worker=False)
     ann.page.goto("/")
     held = []
     ann.page.route(re.compile("/api/deleted[?]"), lambda route: held.append(route))

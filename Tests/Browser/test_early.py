@@ -125,7 +125,7 @@ def test_words_find_their_note_when_another_is_shown(server, person):
 def test_a_note_is_begun_before_the_server_made_it(server, person):
     """What is typed from the first key on belongs to the new note, and not to the one before."""
     old = server.create("Old")
-    ann = person("Ann").open(old)
+    ann = person("Ann", worker=False).open(old)
     ann.type("old text")
     ann.wait_until_saved()
     requests = []
@@ -147,7 +147,7 @@ def test_a_note_is_begun_before_the_server_made_it(server, person):
 
 
 def test_a_note_is_begun_offline(server, person):
-    ann = person("Ann")
+    ann = person("Ann", worker=False)
     visit(ann, "/")
     expect(ann.page.locator("#notes-empty")).to_have_text("No notes yet.")
     is_down = True
@@ -240,7 +240,7 @@ def test_words_for_a_note_outlive_the_tab(server, person):
 
 
 def test_a_note_that_was_begun_is_given_up(server, person):
-    ann = person("Ann")
+    ann = person("Ann", worker=False)
     visit(ann, "/")
     ann.page.route(
         "**/api/notes",

@@ -82,7 +82,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
 
 def test_a_late_answer_closes_no_other_notes_dialog(server, person):
     first, second = make(server, "First"), make(server, "Second")
-    ann = person("Ann")
+    ann = person("Ann", worker=False)
     ann.page.goto("/")
     held = []
     ann.page.route(f"**/api/notes/{first}", lambda route: held.append(route))
@@ -155,7 +155,7 @@ def test_folders_on_a_phone_and_from_right_to_left(server, person):
 
 def test_tags_filter_the_list(server, person):
     one, two, three = (make(server, title) for title in ("One", "Two", "Three"))
-    ann = person("Ann")
+    ann = person("Ann", worker=False)
     page = ann.page
     page.goto("/")
     expect(titles(ann)).to_have_count(3)

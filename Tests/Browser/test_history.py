@@ -140,7 +140,7 @@ def test_looking_back_naming_and_restoring(server, person):
 
 def test_restoring_is_one_step_to_undo(server, person):
     text = "Meet at nine 🦆 sharp.\nBring bread.\n"
-    ann = person("Ann").open(server.create("Undone"))
+    ann = person("Ann", worker=False).open(server.create("Undone"))
     ann.editor.focus()
     ann.page.keyboard.insert_text(text)
     ann.wait_until_saved()

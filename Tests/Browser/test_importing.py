@@ -112,7 +112,7 @@ def test_a_folder_is_chosen_on_a_phone_files_are_dropped_and_a_refusal_is_said(s
     (tmp_path / "notes" / "one.md").write_text("first")
     (tmp_path / "notes" / "deep" / "two.txt").write_text("second")
     (tmp_path / "notes" / "photo.jpg").write_bytes(b"\xff\xd8")
-    ann = person("Ann", **PHONE)
+    ann = person("Ann", worker=False, **PHONE)
     ann.page.goto("/")
     dialog = open_import(ann)
     for button in dialog.get_by_role("button").all():

@@ -72,7 +72,7 @@ class Line:
 
 
 def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
-    page = person("Somebody").page
+    page = person("Somebody", worker=False).page
     link = invite(users)
     page.route(re.compile("/passwords[^/]*[.]js$"), lambda route: route.abort())
     page.goto(f"/{link}")
@@ -97,7 +97,7 @@ def test_an_invitation_is_not_lost_with_a_part_of_the_page(users, person):
 
 
 def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
-    bea = person("Somebody")
+    bea = person("Somebody", worker=False)
     page = bea.page
     line = Line(page)
     link = invite(users)

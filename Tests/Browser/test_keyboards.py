@@ -85,10 +85,8 @@ def test_altgr_types(server, person):
 
 
 def test_help_that_is_asked_for_twice_while_it_loads_opens_once(server, person):
-    ann = person("Ann")
     # A browser that keeps the page asks for nothing.
-    ann.context.add_init_script("Object.defineProperty(navigator, 'serviceWorker', { get: () => undefined })")
-    ann.open(server.create("Help"))
+    ann = person("Ann", worker=False).open(server.create("Help"))
     held = []
     ann.page.route(re.compile("/help[^/]*[.]js$"), lambda route: held.append(route))
     ann.press("F1", "F1")

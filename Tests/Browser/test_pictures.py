@@ -57,7 +57,7 @@ def text_of(server, note):
 def test_a_picture_is_pasted_and_another_dropped_and_everybody_sees_them(guarded, person):
     server = guarded
     note = server.create("Pictures")
-    ann = person("Ann").open(note, f"#token={server.token}")
+    ann = person("Ann", worker=False).open(note, f"#token={server.token}")
     bo = person("Bo").open(note, f"#token={server.token}")
     ann.type("Look: ")
     ann.wait_until_saved()

@@ -30,7 +30,7 @@ def open_devices(page):
 
 def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     note = users.create("On two devices")
-    desk = sign_in(person("Ada"), path=f"/n/{note}")
+    desk = sign_in(person("Ada", worker=False), path=f"/n/{note}")
     desk.wait_for_status("saved")
     phone = sign_in(person("Ada on the go", **PHONE))
     devices = open_devices(phone.page)

@@ -165,13 +165,36 @@ export function monaco(note, editor) {
   const field = editor.getDomNode();
   // Before Monaco hears of it.
   field?.addEventListener("input", typed, true);
+  /**
+   * Has carets stay carets: Monaco 0.33, for one, selects what comes where one stands, and the next key would replace it.
+   *
+   * @param {any[]} before The selections before an edit.
+   */
+  const keepCarets = (before) => {
+    const isCaret = (/** @type {any} */ one) => one.isEmpty();
+    /** @type {any[]} */
+    const after = editor.getSelections() ?? [];
+    const hasGrown = (/** @type {any} */ one, /** @type {number} */ index) =>
+      !isCaret(one) && (after.length === before.length ? isCaret(before[index]) : before.every(isCaret));
+    if (!after.some(hasGrown)) return;
+    const kept = after.map((one, index) => {
+      if (!hasGrown(one, index)) return one;
+      const { endLineNumber: line, endColumn: column } = one;
+      return {
+        selectionStartLineNumber: line, selectionStartColumn: column, positionLineNumber: line, positionColumn: column,
+      };
+    });
+    editor.setSelections(kept);
+  };
   /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
   const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
       const edits = changes.map(({ from, to, insert }) => ({ range: rangeOf(from, to), text: insert }));
+      const selections = editor.getSelections() ?? [];
       model.pushStackElement();
       model.pushEditOperations([], edits, () => null);
       model.pushStackElement();
+      keepCarets(selections);
     });
   const show = (/** @type {string} */ next) => {
     half.end();
