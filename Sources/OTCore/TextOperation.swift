@@ -259,7 +259,12 @@ public struct TextOperation: @unchecked Sendable {
     _ body: (UnsafeBufferPointer<Word>, UnsafeBufferPointer<UInt8>) -> Result
   ) -> Result {
     if let block {
-      return withExtendedLifetime(block) { body(block.packedWords, block.packedText) }
+      // `self` holds it for as long, without a reference of its own to be counted.
+      return withExtendedLifetime(self) {
+        Unmanaged.passUnretained(block)._withUnsafeGuaranteedRef {
+          body($0.packedWords, $0.packedText)
+        }
+      }
     }
     var text = edit.text
     var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
