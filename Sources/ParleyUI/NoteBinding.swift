@@ -270,7 +270,7 @@ public import ParleyClient
     guard let before = shown, !operation.isIdentity else { return }
     var after = before
     guard (try? after.apply(operation)) != nil else { return }
-    let moved = wanted ?? selection.transformed(over: operation, own: false)
+    let moved = wanted ?? selection.keptApart(from: operation)
     isShowing = true
     defer { isShowing = false }
     for edit in TextEdit.few(of: operation, on: before, after: after) {

@@ -77,4 +77,15 @@ extension Selection {
     }
     return Selection(anchor: range.lowerBound, head: range.upperBound)
   }
+
+  /// The selection after somebody else's operation. What that inserts at one of its ends stays
+  /// outside, for the next key would replace it; a caret stays before.
+  package func keptApart(from operation: TextOperation) -> Selection {
+    let moved = transformed(over: operation, own: false)
+    guard anchor != head else { return moved }
+    let start = Cursor.transformed(min(anchor, head), over: operation, own: true)
+    return anchor < head
+      ? Selection(anchor: min(start, moved.head), head: moved.head)
+      : Selection(anchor: moved.anchor, head: min(start, moved.anchor))
+  }
 }

@@ -211,6 +211,23 @@ def test_words_that_come_where_the_caret_stands_are_not_typed_over(gateway, open
 
 
 @EDITORS
+@pytest.mark.parametrize("keys", [["Shift+ArrowRight"], ["ArrowRight", "Shift+ArrowLeft"]], ids=["onwards", "back"])
+def test_words_that_come_beside_a_selection_are_not_typed_over(gateway, open_page, page, keys):
+    note = gateway.create("Beside a selection")
+    gateway.put_text(note, "abc")
+    ada = open_page(page, note)
+    put_caret_behind_first(ada, page)
+    for key in keys:
+        ada.keyboard.press(key)
+    for text in ("aXbc", "aXbYc"):
+        gateway.put_text(note, text)
+        ada.wait_for_function("(text) => note.text === text", arg=text)
+    ada.keyboard.type("-")
+    await_saved(ada)
+    assert text_of(gateway, note) == "aX-Yc"
+
+
+@EDITORS
 def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
     note = gateway.create("Halves")
     gateway.put_text(note, "ab")

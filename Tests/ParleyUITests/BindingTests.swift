@@ -57,6 +57,17 @@ struct BindingTests {
     #expect(try await desk.agrees("Oh! Hello, dear world"))
   }
 
+  @Test("what others write beside the selection is not typed over")
+  func typingOver() async throws {
+    let desk = try await Desk("abc")
+    desk.view.moveCaret(to: 1..<2)
+    try await desk.others("X", at: 1)
+    try await desk.others("Y", at: 3)
+    #expect(desk.view.selected == 2..<3)
+    desk.view.type("-")
+    #expect(try await desk.agrees("aX-Yc"))
+  }
+
   @Test("marked text is left alone, and sent as one edit when it is done")
   func composing() async throws {
     let desk = try await Desk("ab")

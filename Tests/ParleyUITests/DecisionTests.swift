@@ -56,6 +56,21 @@ struct DecisionTests {
     #expect(Selection(anchor: 5, head: 2).directed(to: 3..<3) == Selection(anchor: 3, head: 3))
   }
 
+  @Test("a selection ends where it began to, or earlier, in either direction")
+  func apart() throws {
+    let operation = try TextOperation(json: Array(#"[1,"X",1,"Y",-1,"Z",1]"#.utf8))
+    func kept(_ anchor: Int, _ head: Int) -> [Int] {
+      let kept = Selection(anchor: anchor, head: head).keptApart(from: operation)
+      return [kept.anchor, kept.head]
+    }
+    #expect(kept(1, 2) == [2, 3])
+    #expect(kept(2, 1) == [3, 2])
+    #expect(kept(1, 1) == [1, 1])
+    // Its text is gone, and it is a caret between what replaces it.
+    #expect(kept(2, 3) == [4, 4])
+    #expect(kept(3, 2) == [4, 4])
+  }
+
   @Test("a colour is read from its hex, and is the same for an id everywhere")
   func colors() {
     let red = CaretColor("#ff0000", of: "x")

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addresses } from "../../Web/sdk/client.js";
-import { difference, moved } from "../../Web/sdk/difference.js";
+import { difference, moved, movedSelection } from "../../Web/sdk/difference.js";
 import { partsOf } from "../../Web/sdk/element.js";
 import { ParleyError } from "../../Web/sdk/errors.js";
 import { Random, applied, isBoundary, randomChanges, randomPosition, randomText } from "./support.mjs";
@@ -59,6 +59,29 @@ test("places move with edits before them, and stay before an insertion at them",
   }
   assert.equal(moved(3, [{ from: 3, to: 3, insert: "abc" }]), 3);
   assert.equal(moved(3, [{ from: 1, to: 5, insert: "" }]), 1);
+});
+
+test("a selection holds what it held, and nothing that others insert at its ends", () => {
+  for (let seed = 1; seed <= 1_000; seed += 1) {
+    const random = new Random(seed);
+    const text = randomText(random, 12);
+    const changes = randomChanges(random, text);
+    const places = [randomPosition(random, text), randomPosition(random, text)];
+    const [start, end] = [Math.min(...places), Math.max(...places)];
+    const after = applied(text, changes);
+    const there = movedSelection({ anchor: start, head: end }, changes);
+    const reversed = movedSelection({ anchor: end, head: start }, changes);
+    assert.deepEqual([reversed.head, reversed.anchor], [there.anchor, there.head], `seed ${seed}`);
+    assert.ok(0 <= there.anchor && there.anchor <= there.head && there.head <= after.length, `seed ${seed}`);
+    // Edits that touch it only from outside leave it as it was.
+    const isWithin = changes.some(({ from, to }) => from < end && to > start);
+    if (isWithin || start === end) continue;
+    assert.equal(after.slice(there.anchor, there.head), text.slice(start, end), `seed ${seed}`);
+  }
+  const inserted = [{ from: 1, to: 1, insert: "X" }, { from: 2, to: 2, insert: "Y" }];
+  assert.deepEqual(movedSelection({ anchor: 1, head: 2 }, inserted), { anchor: 2, head: 3 });
+  assert.deepEqual(movedSelection({ anchor: 2, head: 1 }, inserted), { anchor: 3, head: 2 });
+  assert.deepEqual(movedSelection({ anchor: 1, head: 1 }, inserted), { anchor: 1, head: 1 });
 });
 
 test("a gateway may be below a path, and is asked at its own scheme", () => {

@@ -35,16 +35,28 @@ export function difference(before, after, caret = after.length) {
 }
 
 /**
- * Where a place of a text stands after edits; a place at an insertion stays before it.
+ * Where a place of a text stands after edits.
  *
  * @param {number} place
  * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ * @param {boolean} [isBehind] Whether a place at an insertion moves behind it; else it stays before.
  */
-export function moved(place, changes) {
+export function moved(place, changes, isBehind = false) {
   let shift = 0;
   for (const { from, to, insert } of changes) {
-    if (from >= place) break;
+    if (from > place || (from === place && !(isBehind && to === place))) break;
     shift += to <= place ? insert.length - (to - from) : from - place + Math.min(insert.length, place - from);
   }
   return place + shift;
+}
+
+/**
+ * Where a selection stands after edits by others. What they insert at one of its ends stays outside, for the next key
+ * would replace it; a caret stays before.
+ *
+ * @param {{anchor: number, head: number}} selection
+ * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ */
+export function movedSelection({ anchor, head }, changes) {
+  return { anchor: moved(anchor, changes, anchor < head), head: moved(head, changes, head < anchor) };
 }

@@ -3,7 +3,7 @@
 
 import { Half, beginsInHalf, endsInHalf } from "../js/editing/halves.js";
 import { wellFormed } from "../js/wellformed.js";
-import { difference } from "./difference.js";
+import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
 
@@ -165,36 +165,35 @@ export function monaco(note, editor) {
   const field = editor.getDomNode();
   // Before Monaco hears of it.
   field?.addEventListener("input", typed, true);
-  /**
-   * Has carets stay carets: Monaco 0.33, for one, selects what comes where one stands, and the next key would replace it.
-   *
-   * @param {any[]} before The selections before an edit.
-   */
-  const keepCarets = (before) => {
-    const isCaret = (/** @type {any} */ one) => one.isEmpty();
-    /** @type {any[]} */
-    const after = editor.getSelections() ?? [];
-    const hasGrown = (/** @type {any} */ one, /** @type {number} */ index) =>
-      !isCaret(one) && (after.length === before.length ? isCaret(before[index]) : before.every(isCaret));
-    if (!after.some(hasGrown)) return;
-    const kept = after.map((one, index) => {
-      if (!hasGrown(one, index)) return one;
-      const { endLineNumber: line, endColumn: column } = one;
+  /** @returns {{anchor: number, head: number}[]} */
+  const selections = () =>
+    (editor.getModel() === model ? (editor.getSelections() ?? []) : []).map((/** @type {any} */ one) => ({
+      anchor: model.getOffsetAt({ lineNumber: one.selectionStartLineNumber, column: one.selectionStartColumn }),
+      head: model.getOffsetAt({ lineNumber: one.positionLineNumber, column: one.positionColumn }),
+    }));
+  /** @param {{anchor: number, head: number}[]} wanted */
+  const select = (wanted) => {
+    const now = selections();
+    const isSo = wanted.every(({ anchor, head }, index) => now[index]?.anchor === anchor && now[index]?.head === head);
+    if (now.length === 0 || (isSo && now.length === wanted.length)) return;
+    editor.setSelections(wanted.map(({ anchor, head }) => {
+      const [start, end] = [model.getPositionAt(anchor), model.getPositionAt(head)];
       return {
-        selectionStartLineNumber: line, selectionStartColumn: column, positionLineNumber: line, positionColumn: column,
+        selectionStartLineNumber: start.lineNumber, selectionStartColumn: start.column,
+        positionLineNumber: end.lineNumber, positionColumn: end.column,
       };
-    });
-    editor.setSelections(kept);
+    }));
   };
   /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
   const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
       const edits = changes.map(({ from, to, insert }) => ({ range: rangeOf(from, to), text: insert }));
-      const selections = editor.getSelections() ?? [];
+      // Monaco's own selections grow over what is inserted at their ends, and in some versions carets do, too.
+      const kept = selections().map((one) => movedSelection(one, changes));
       model.pushStackElement();
       model.pushEditOperations([], edits, () => null);
       model.pushStackElement();
-      keepCarets(selections);
+      select(kept);
     });
   const show = (/** @type {string} */ next) => {
     half.end();

@@ -2,7 +2,7 @@
 // others' edits are made in place, with the selection where it was.
 
 import { Half, endsInHalf } from "../js/editing/halves.js";
-import { difference, moved } from "./difference.js";
+import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
 
@@ -139,9 +139,7 @@ export function bind(note, element) {
       const selection = field.selection();
       const change = difference(field.read(), next);
       field.write(next);
-      if (selection && change) {
-        field.select({ anchor: moved(selection.anchor, [change]), head: moved(selection.head, [change]) });
-      }
+      if (selection && change) field.select(movedSelection(selection, [change]));
     }
     shown = next;
   };
@@ -178,7 +176,7 @@ export function bind(note, element) {
     if (text.includes("\r") || half.waits) return show(text);
     for (const change of [...local].reverse()) field.replace(change);
     shown = field.read();
-    if (selection) field.select({ anchor: moved(selection.anchor, local), head: moved(selection.head, local) });
+    if (selection) field.select(movedSelection(selection, local));
   };
 
   const endComposition = () => {
