@@ -134,6 +134,34 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
         assert one.page.evaluate("window.ran") is None
 
 
+def test_the_caret_of_another_takes_no_click(server, person):
+    note = server.create("Plan")
+    server.put_text(note, "Buy milk today")
+    ann, ben = person("Ann").open(note), person("Ben").open(note)
+    ann.wait_until_saved()
+    comment(ann, "Oat?", 4, 8)
+    wait_for_marks(ann, "milk")
+    ann.page.locator("#comments-close").click()
+    expect(panel(ann)).to_be_hidden()
+    ben.put_caret(6)
+    caret = ann.page.locator("#editor .peer-caret")
+    expect(caret).to_be_visible()
+
+    def is_within():
+        mark, at = ann.page.locator("#editor .comment-mark").bounding_box(), caret.bounding_box()
+        return mark["x"] + 4 < at["x"] < mark["x"] + mark["width"] - 4
+
+    # It slides there.
+    wait_until(is_within, lambda: f"Ben's caret is at {caret.bounding_box()}")
+    # Right on it: the words below are pressed, and get the caret.
+    at = caret.bounding_box()
+    ann.page.mouse.click(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
+    expect(threads(ann)).to_be_focused()
+    ann.page.keyboard.press("Escape")
+    ann.type("n")
+    ann.wait_for_text("Buy minlk today")
+
+
 def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     note = server.create("Plan")
     server.put_text(note, "some words to talk about")
