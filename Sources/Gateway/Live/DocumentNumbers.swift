@@ -52,7 +52,10 @@ package struct DocumentNumbers {
   }
 
   /// Whether a client that keeps the last numbers, so many of them, keeps all that may be used.
-  package func areKept(by most: Int) -> Bool { most >= min(last, authorsMax) }
+  package func areKept(by most: Int) -> Bool { most >= usedMax }
+
+  /// The number of numbers that may be used: no more than were ever given, and than are kept.
+  package var usedMax: Int { min(last, authorsMax) }
 
   /// Numbers the authors of changes.
   ///

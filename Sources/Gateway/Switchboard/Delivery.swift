@@ -19,6 +19,10 @@ struct Delivery {
     let run: ServerMessage.NumberedChanges.Run
     /// The newest number of an author that a follower has to know beforehand.
     let numberKnown: Int
+    /// The newest number that it knows afterwards.
+    let newest: Int
+    /// How many numbers a follower has to keep.
+    let keptMin: Int
     let frame: Frame
   }
 

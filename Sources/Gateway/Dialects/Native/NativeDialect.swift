@@ -172,7 +172,7 @@ final class NativeDialect: Dialect {
       return
     }
     subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
-    if let frame = numberedFrame(&delivery, for: subscription) {
+    if let frame = numberedFrame(&delivery, for: subscription, on: connection) {
       return board.push(frame, to: connection)
     }
     let frame = delivery.shared ?? changesFrame(delivery.entries, of: subscription.room.id)
@@ -185,26 +185,34 @@ final class NativeDialect: Dialect {
   ///
   /// - Returns: `nil` if it has more authors than can have numbers, or the follower keeps fewer.
   private func numberedFrame(
-    _ delivery: inout Delivery, for subscription: Subscription
+    _ delivery: inout Delivery, for subscription: Subscription, on connection: Connection
   ) -> Frame? {
-    let room = subscription.room
-    let most = subscription.connection.numbersMax
-    guard most > 0, room.numbers.areKept(by: most) else { return nil }
-    if delivery.numbered == nil {
-      let numberKnown = room.numbers.last
-      guard let run = room.numbers.run(of: delivery.entries) else { return nil }
-      delivery.numbered = .init(
-        run: run, numberKnown: numberKnown,
-        frame: frame(
-          .numberedChanges(.init(run: run, authors: room.numbers.authors(after: numberKnown))),
-          ref: ""))
+    let most = connection.numbersMax
+    guard most > 0 else { return nil }
+    if delivery.numbered == nil, subscription.room.numbers.areKept(by: most) {
+      delivery.numbered = numbered(delivery.entries, in: subscription.room)
     }
-    guard let numbered = delivery.numbered, room.numbers.areKept(by: most) else { return nil }
-    defer { subscription.numberKnown = room.numbers.last }
-    guard subscription.numberKnown < numbered.numberKnown else { return numbered.frame }
+    guard let newest = delivery.numbered?.newest, let known = delivery.numbered?.numberKnown,
+      let kept = delivery.numbered?.keptMin, most >= kept
+    else { return nil }
+    let before = subscription.numberKnown
+    subscription.numberKnown = newest
+    guard before < known, let run = delivery.numbered?.run else { return delivery.numbered?.frame }
     // It has lagged, and not been told of all.
-    let missed = room.numbers.authors(after: subscription.numberKnown)
-    return frame(.numberedChanges(.init(run: numbered.run, authors: missed)), ref: "")
+    let missed = subscription.room.numbers.authors(after: before)
+    return frame(.numberedChanges(.init(run: run, authors: missed)), ref: "")
+  }
+
+  /// Numbers the authors of entries, and makes their frame.
+  private func numbered(
+    _ entries: ArraySlice<LogEntry>, in room: DocumentRoom
+  ) -> Delivery.NumberedFrame? {
+    let known = room.numbers.last
+    guard let run = room.numbers.run(of: entries) else { return nil }
+    let authors = room.numbers.authors(after: known)
+    return .init(
+      run: run, numberKnown: known, newest: room.numbers.last, keptMin: room.numbers.usedMax,
+      frame: frame(.numberedChanges(.init(run: run, authors: authors)), ref: ""))
   }
 
   override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
