@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Measures OTCore beside the floor, in turn, and writes the page of results.
 
-    Scripts/bench_core.py [--rounds 3] [--seconds 2] [--traces FOLDER] [--scale 1] [--no-browser]
+    Scripts/bench_core.py [--rounds 7] [--seconds 2] [--traces FOLDER] [--scale 1] [--no-browser]
                           [--write FOLDER]
 
 Every workload is run by the floor and by `ot-bench` one after the other, in as many rounds as asked
 for; a ratio is the median of the rounds' medians over the floor's. What both computed is checked
-against the workload files. `make bench-core` writes Benchmarks/Core/results.md, results.json and the
+against the workload files. `make bench-core` writes Benchmarks/Core/results.md, results.jsonl and the
 plots; without `--write` the table alone is shown.
 
 Python's standard library is enough, but for the rows of the browser, which need Playwright.
@@ -439,7 +439,7 @@ def times_plot(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--traces", default=os.environ.get("TRACES") or None)

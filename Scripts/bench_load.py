@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures Parley beside the null server, and says which targets are reached.
 
-    Scripts/bench_load.py                        everything, about eight minutes; prints
+    Scripts/bench_load.py                        everything, about six minutes; prints
     Scripts/bench_load.py --write                the same; writes Benchmarks/load-results.md
     Scripts/bench_load.py --only echo,room       some of it
     Scripts/bench_load.py --peer uws='./uws {port}'   another server with /echo, /sub and /pub
@@ -57,7 +57,7 @@ COMPARED = {
     "note-memory": Workload(
         "a note, 1 → 1,000, 4 in flight, store in memory", ["fanout"], ["note"], memory=True
     ),
-    "note-disk": Workload("the same, synced before it is told", ["fanout"], ["note"]),
+    "note-disk": Workload("the same, synced before delivery", ["fanout"], ["note"]),
     "note-rate": Workload(
         "a note, 1 → 1,000 at 40 changes a second, synced",
         ["fanout", "--rate", "40"], ["note", "--rate", "40"],
@@ -237,7 +237,7 @@ def idle(rounds, results):
             ("null server", NULL, ["--path", "/echo"], None),
             ("null server, TLS", NULL_TLS, ["--path", "/echo"], None),
             ("Parley, WebSocket alone", PARLEY, ["--path", "/echo"], None),
-            ("Parley, said hello and subscribed", PARLEY, ["--path", "/ws"], "plain"),
+            ("Parley, after `hello`, subscribed", PARLEY, ["--path", "/ws"], "plain"),
             ("the same, TLS", PARLEY_TLS, ["--path", "/ws"], "TLS"),
             ("the same, with a token", f"{PARLEY} {flags}", ["--path", "/ws", "--token", token], None),
             ("the same, with a token, TLS", f"{PARLEY_TLS} {flags}",
@@ -330,7 +330,8 @@ def page(results, arguments):
         "Written by `make bench-load`; do not edit. [load.md](load.md) says how to read this.",
         "",
         *machine(),
-        f"| run | {arguments.rounds} rounds in turn, {arguments.seconds:g} s each |",
+        f"| run | {arguments.rounds} rounds in turn, {arguments.seconds:g} s each; dialects "
+        f"{min(arguments.rounds, 3)}; idle connections, and typists for {max(3, arguments.seconds):g} s, one |",
         "",
         "## Targets",
         "",
@@ -347,7 +348,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", default=",".join(parts), help=f"some of {', '.join(parts)}")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--typists", default="500,1000,1500,2000,2500,3000")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND")

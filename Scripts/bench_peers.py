@@ -70,7 +70,7 @@ def peers():
     return {
         "null": plain("null server", NULL, str(LOAD)),
         "parley": Peer(
-            "Parley, a room, synced before it is told", PARLEY, ["echo"], ["room"],
+            "Parley, a room, synced before delivery", PARLEY, ["echo"], ["room"],
             ["connect"], ["idle", "--path", "/ws"],
         ),
         "parley-memory": Peer(
@@ -100,7 +100,7 @@ def peers():
             mosquitto, {"LD_LIBRARY_PATH": libraries},
         ),
         "parley-note": Peer(
-            "Parley, a note, synced before it is told", PARLEY, [], ["note"], [], [],
+            "Parley, a note, synced before delivery", PARLEY, [], ["note"], [], [],
         ),
         "parley-note-memory": Peer(
             "Parley, a note, store in memory", PARLEY, [], ["note"], [], [], memory=True,
