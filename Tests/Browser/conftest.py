@@ -63,7 +63,7 @@ PHONE = {
 
 # In the page: the CodeMirror view in a host. It is found as CodeMirror itself finds it.
 VIEW_IN = """(host) =>
-    document.querySelector(host).shadowRoot?.querySelector(".cm-content")?.cmView?.rootView.view ?? null"""
+    document.querySelector(host)?.shadowRoot?.querySelector(".cm-content")?.cmView?.rootView.view ?? null"""
 
 
 class Server:
@@ -268,7 +268,7 @@ class Person:
     def text(self):
         """The editor's whole text: what the person has, not only what is scrolled into view.
 
-        None while there is no editor, for another note is being opened.
+        None while there is no editor, for another note or the page itself is being opened.
         """
         return self.page.evaluate(
             f"""() => ({VIEW_IN})("#editor")?.state.doc.toString() ?? null"""
