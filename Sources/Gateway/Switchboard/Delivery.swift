@@ -21,7 +21,7 @@ struct Delivery {
     let numberKnown: Int
     /// The newest number that it knows afterwards.
     let newest: Int
-    /// How many numbers a follower has to keep.
+    /// The number of numbers that a follower has to keep.
     let keptMin: Int
     let frame: Frame
   }
