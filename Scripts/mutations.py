@@ -72,6 +72,12 @@ def killer(patch):
     return kind, what
 
 
+def spoilt(patch):
+    """The folder of the first file that a patch changes."""
+    found = re.search(r"^\+\+\+ (?:b/)?(\S+)/", patch.read_text(encoding="utf-8"), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
 # What each kind wants to have been built.
 BUILT = {
     "seeds": ["--product", "simulate"],
@@ -201,8 +207,8 @@ def main(arguments):
     if not patches:
         sys.exit(f"no such patch in {PATCHES.relative_to(ROOT)}")
     COPY.mkdir(parents=True, exist_ok=True)
-    # By kind, so that little is built anew from one to the next.
-    patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), patch.name))
+    # By kind, then by the folder they change, so that little is built anew from one to the next.
+    patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), spoilt(patch), patch.name))
 
     refresh()
     check_unchanged([killer(patch) for patch in patches], jobs)
