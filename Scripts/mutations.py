@@ -9,7 +9,7 @@ difference, with what the bug breaks:
 
     Killed by: seeds                                   the seeds that `make test` goes through (default)
     Killed by: seeds --nodes 0                         as many, with these arguments of `simulate`
-    Killed by: swift BayeuxTests/channelNames          a filter of `swift test`
+    Killed by: swift BayeuxTests/channelNames          a suite and its test
     Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
 
 A bug that is not found, and a patch that does not apply or build, is a failure. So is whatever fails,
@@ -58,6 +58,9 @@ def refresh():
         if not target.is_file() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
+    # Tests that start the program have it serve the page.
+    if not (COPY / "Web").exists():
+        (COPY / "Web").symlink_to(ROOT / "Web")
 
 
 def killer(patch):
@@ -127,7 +130,7 @@ def run_seeds(arguments, jobs):
 
 def run_swift(name, _):
     command = ["swift", "test", "-c", CONFIGURATION["swift"], "--disable-xctest", "--skip-build"]
-    status, said = execute([*command, "--filter", name], COPY)
+    status, said = execute([*command, "--filter", rf"\.{name}\("], COPY)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", said)
     run = re.search(r"Test run with (\d+) tests?\b.* (passed|failed) after", plain)
     if run and run.group(1) == "0":

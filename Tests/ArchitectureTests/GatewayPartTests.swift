@@ -147,7 +147,7 @@ struct GatewayPartTests {
     where Self.folder(of: file) != folder {
       for property in properties {
         let reach = "\(part.name).\(property)"
-        for line in file.code {
+        for line in file.code where line.holds(reach) {
           for range in line.ranges(of: reach) {
             let next = line[range.upperBound...].first
             let isLonger = next.map { $0.isLetter || $0.isNumber || $0 == "(" } ?? false
@@ -178,7 +178,8 @@ struct GatewayPartTests {
   /// The types that a file declares for others.
   private static func types(in file: SourceTree.File) -> [String] {
     file.code.compactMap { line in
-      line.firstMatch(
+      guard line.utf8.first.map(isOfWord) == true else { return nil }
+      return line.firstMatch(
         of: /^(?:(?:public|package|final) )*(?:struct|class|enum|protocol|typealias) (\w+)/
       ).map { String($0.1) }
     }
@@ -188,12 +189,22 @@ struct GatewayPartTests {
   private static func words(in file: SourceTree.File) -> Set<String> {
     var words: Set<String> = []
     for line in file.code {
-      for word in line.split(whereSeparator: { !($0.isLetter || $0.isNumber || $0 == "_") }) {
-        let before = line[..<word.startIndex].suffix(2)
-        guard before.last != "." || before == ".." else { continue }
-        words.insert(String(word))
+      for word in line.utf8.split(whereSeparator: { !isOfWord($0) }) {
+        let before = line.utf8[..<word.startIndex].suffix(2)
+        guard before.last != UInt8(ascii: ".") || before.elementsEqual("..".utf8) else { continue }
+        words.insert(String(Substring(word)))
       }
     }
     return words
+  }
+
+  /// Whether names have this byte: letters, digits, and whatever is not of ASCII.
+  private static func isOfWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+      true
+    default: false
+    }
   }
 }

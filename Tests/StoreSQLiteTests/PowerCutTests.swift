@@ -178,8 +178,11 @@ struct PowerCutTests {
           writer = saved
         }
         if number % 6 == 0 { _ = store.maintain() }
-        let isEqual = state(of: store) == state(of: model)
-        #expect(isEqual, "after \(after) calls, batch \(number)")
+        // Reading everything takes ten times as long as a batch.
+        if !failures.isEmpty || number % 6 == 0 {
+          let isEqual = state(of: store) == state(of: model)
+          #expect(isEqual, "after \(after) calls, batch \(number)")
+        }
         if disk.failedCount > 0 && !failures.isEmpty {
           // What SQLite has left in the files at this moment is what a kill would leave. A disk that
           // takes neither writes nor syncs can keep a whole commit that it refused to sync: then the
