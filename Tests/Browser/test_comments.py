@@ -4,6 +4,8 @@ import pytest
 from conftest import PHONE, ROOT, token, wait_until
 from playwright.sync_api import expect
 
+MOTION = "no-preference"
+
 AXE = ROOT / ".venv" / "browser" / "axe_playwright_python" / "axe.min.js"
 EVIL = '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'
 

@@ -5,6 +5,8 @@ import re
 from conftest import PHONE, VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
+MOTION = "no-preference"
+
 
 class Past:
     """The history as a person sees it."""

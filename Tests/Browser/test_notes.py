@@ -6,6 +6,8 @@ from conftest import PHONE, converge, wait_until
 from playwright.sync_api import expect
 from test_offline import barriers
 
+MOTION = "no-preference"
+
 
 def titles(person):
     return person.page.locator("#notes .note-title")

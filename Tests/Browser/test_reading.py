@@ -4,6 +4,8 @@ import pytest
 from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 
+MOTION = "no-preference"
+
 TEXT = """# Plan *for* May
 
 Read [the site](https://example.org "Title") or <https://example.net>, see www.example.com.

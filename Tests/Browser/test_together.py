@@ -6,6 +6,8 @@ import threading
 from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
+MOTION = "no-preference"
+
 
 def test_every_keystroke_arrives(server, person):
     note = server.create("Plans")

@@ -8,6 +8,8 @@ from playwright.sync_api import expect
 from test_palette import violations
 from touching import small_targets
 
+MOTION = "no-preference"
+
 TEXT = "- [ ] milk\n- [x] bread\n\nSee [the site](https://example.org/x) and [Other](/n/OTHER).\n\n|a|long|\n|-|-:|\n|tea|3|\n"
 
 
