@@ -112,6 +112,11 @@ SECONDS_EACH ?= 60
 fuzz: check-swift  ## Fuzz the decoders and the algebra, SECONDS_EACH=60 for each target
 	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
+.PHONY: test-webkit
+test-webkit: setup-test build  ## The main flows in WebKit, Safari's engine; installs it and a screen in memory first
+	@Scripts/install-packages.sh webkit
+	@PARLEY_WEBKIT=1 $(PYTHON) -m pytest -q --color=no Tests/Browser/test_other_browsers.py
+
 # A folder of editing traces, NAME.json.gz: see Benchmarks/Core/README.md
 TRACES ?=
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of the sets named (swift, serve, test, dist) that are missing.
+# Installs the Debian packages of the sets named (swift, serve, test, webkit, dist) that are missing.
 #
 # Nothing is asked of the network when nothing is missing.
 set -euo pipefail
@@ -45,6 +45,10 @@ for set in "$@"; do
       # The page's types are checked with it.
       command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
+    webkit)
+      # Safari's engine, what drives it, and a screen in memory.
+      packages+=(webkit2gtk-driver xvfb)
+      ;;
     dist)
       # Libraries beside the program, an image without a registry, bare roots to try them in.
       packages+=(binutils patchelf buildah mmdebstrap)
@@ -52,7 +56,7 @@ for set in "$@"; do
       command -v tsc >/dev/null || packages+=(node-typescript)
       ;;
     *)
-      echo "install-packages.sh: expected swift, serve, test or dist, got '$set'" >&2
+      echo "install-packages.sh: expected swift, serve, test, webkit or dist, got '$set'" >&2
       exit 2
       ;;
   esac

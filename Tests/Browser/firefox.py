@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 
-from conftest import SECONDS, wait_until
+import tabs
+from conftest import SECONDS
+from tabs import Problem
 from websockets.sync.client import connect
 
 FIREFOX = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or "/usr/bin/firefox-esr"
@@ -36,13 +38,6 @@ PREFERENCES = {
     "browser.shell.checkDefaultBrowser": False,
     "browser.aboutwelcome.enabled": False,
 }
-
-# Keys that have no character, as WebDriver names them.
-CONTROL, HOME, END, ENTER = "\ue009", "\ue011", "\ue010", "\ue007"
-
-
-class Problem(Exception):
-    """A command that the browser has refused, or a script that has thrown."""
 
 
 class Firefox:
@@ -78,11 +73,8 @@ class Firefox:
             raise Problem(f"{method}: {answer['error']}: {answer['message']}")
         return answer["result"]
 
-    def new_person(self):
-        """Storage of its own, as another person's browser has it; its name."""
-        return self.command("browser.createUserContext")["userContext"]
-
     def new_tab(self, person):
+        """A tab of a person, who is a user context here."""
         return Tab(self, self.command("browsingContext.create", type="tab", userContext=person)["context"])
 
     def close(self):
@@ -93,7 +85,7 @@ class Firefox:
         self.log.close()
 
 
-class Tab:
+class Tab(tabs.Tab):
     """A tab of a person's browser."""
 
     def __init__(self, browser, context):
@@ -109,11 +101,13 @@ class Tab:
     def reload(self):
         self.command("browsingContext.reload", wait="complete")
 
+    def come_to_front(self):
+        self.command("browsingContext.activate")
+
     def close(self):
         self.command("browsingContext.close")
 
     def run(self, function, *values):
-        """Calls a function of the page with values of JSON; what it returns, or its promise."""
         answer = self.browser.command(
             "script.callFunction", target={"context": self.context}, awaitPromise=True,
             functionDeclaration=f"async (values) => JSON.stringify((await ({function})(...JSON.parse(values))) ?? null)",
@@ -123,25 +117,5 @@ class Tab:
             raise Problem(answer["exceptionDetails"]["text"])
         return json.loads(answer["result"]["value"])
 
-    def wait_for(self, function, *values, wanted=True):
-        """Asks again and again until the function returns this."""
-        seen = None
-
-        def has_come():
-            nonlocal seen
-            seen = self.run(function, *values)
-            return seen == wanted
-
-        wait_until(has_come, lambda: f"{function} gave {seen!r}, not {wanted!r}")
-
-    def press(self, *keys):
-        """Presses keys together, and lets go of them."""
-        downs = [{"type": "keyDown", "value": key} for key in keys]
-        ups = [{"type": "keyUp", "value": key} for key in reversed(keys)]
-        actions = [{"type": "key", "id": "keys", "actions": downs + ups}]
+    def perform(self, actions):
         self.command("input.performActions", actions=actions)
-
-    def type(self, text):
-        """Types where the caret is, key by key."""
-        keys = [{"type": kind, "value": key} for key in text for kind in ("keyDown", "keyUp")]
-        self.command("input.performActions", actions=[{"type": "key", "id": "keys", "actions": keys}])

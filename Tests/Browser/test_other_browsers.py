@@ -1,0 +1,275 @@
+"""The main flows in other engines than Chromium's; what is typed there arrives in Chromium.
+
+Debian's Firefox is always there. Safari's engine is another 59 packages: `make test-webkit` installs them, and sets
+PARLEY_WEBKIT.
+"""
+
+import os
+
+import pytest
+from conftest import VIEW_IN, Server, wait_until
+from firefox import Firefox
+from tabs import CONTROL, END, HOME
+from test_sdk import AREA, ELEMENT, PLAIN, Site
+from webkit import Screen, WebKit
+
+FIELD = """() => {
+    const inside = document.querySelector("parley-note")?.shadowRoot ?? document;
+    return inside.querySelector("textarea, [role=textbox]");
+}"""
+# What the field of a page with the SDK shows, and what the gateway's own page does.
+SHOWN = f"() => {{ const field = ({FIELD})(); return field?.value ?? field?.textContent.replace(/\\n$/, '') ?? null; }}"
+TEXT = f"""() => ({VIEW_IN})("#editor")?.state.doc.toString() ?? null"""
+STATUS = "() => { const { state, unsaved } = document.querySelector('#status').dataset; return `${state} ${unsaved}`; }"
+
+
+class InFirefox:
+    """People in one Firefox, each with storage of their own."""
+
+    def __init__(self, folder):
+        self.browser = Firefox(folder)
+        self.contexts = []
+
+    def new_person(self):
+        """What opens tabs for one person."""
+        context = self.browser.command("browser.createUserContext")["userContext"]
+        self.contexts.append(context)
+        return lambda: self.browser.new_tab(context)
+
+    def leave(self):
+        for context in self.contexts:
+            self.browser.command("browser.removeUserContext", userContext=context)
+        self.contexts = []
+
+    def close(self):
+        self.browser.close()
+
+
+class InWebKit:
+    """People with a WebKit each, all on one screen."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.screen = Screen()
+        self.browsers = []
+
+    def new_person(self):
+        """What opens tabs for one person."""
+        self.browsers.append(WebKit(self.folder, self.screen))
+        return self.browsers[-1].new_tab
+
+    def leave(self):
+        for browser in self.browsers:
+            browser.close()
+        self.browsers = []
+
+    def close(self):
+        self.screen.close()
+
+
+ENGINES = {"firefox": InFirefox} | ({"webkit": InWebKit} if os.environ.get("PARLEY_WEBKIT") else {})
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine(request, tmp_path_factory):
+    running = ENGINES[request.param](tmp_path_factory.mktemp(request.param))
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def people(engine):
+    """Whoever opens a browser in a test leaves at its end."""
+    yield engine
+    engine.leave()
+
+
+@pytest.fixture
+def site():
+    running = Site()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+@pytest.fixture
+def server(tmp_path, site):
+    running = Server(tmp_path, "--allowed-origin", site.url)
+    yield running
+    running.stop()
+
+
+# Without a screen Firefox has no keys of the desktop's for moving carets; editors with keys of their own do.
+PUT_CARET = f"""(isStart) => {{
+    const field = document.querySelector("#editor")?.shadowRoot?.querySelector(".cm-content") ?? ({FIELD})();
+    field.focus();
+    if (field.setSelectionRange) return field.setSelectionRange(...(isStart ? [0, 0] : [1e9, 1e9]));
+    if (field.role === "textbox" && !field.cmView) {{
+        getSelection().selectAllChildren(field);
+        getSelection()[isStart ? "collapseToStart" : "collapseToEnd"]();
+    }}
+}}"""
+
+
+def write(tab, text, *, at=END):
+    """Types into the field or the editor of a page, which comes to the front for it."""
+    tab.come_to_front()
+    tab.run(PUT_CARET, at == HOME)
+    tab.press(CONTROL, at)
+    tab.type(text)
+
+
+def open_note(tab, server, note):
+    tab.open(f"{server.url}/n/{note}")
+    tab.wait_for(STATUS, wanted="saved 0")
+    tab.wait_for(f"() => ({TEXT})() !== null")
+
+
+def test_element_and_bindings_on_another_site_and_chromium_write_one_note(server, site, person, people):
+    note = server.create("Two browsers")
+    server.put_text(note, "one")
+    values = {"sdk": f"{server.url}/sdk/1/parley.js", "gateway": server.url, "note": note}
+    pages = {"element": ELEMENT, "area": AREA, "plain": PLAIN}
+    opened = [people.new_person()().open(site.add(f"{name}.html", page, name=name, **values)) for name, page in pages.items()]
+    ann = person("Ann").open(note)
+    for tab in opened:
+        tab.wait_for(SHOWN, wanted="one")
+        tab.wait_for(f"() => {{ const field = ({FIELD})(); return field.readOnly === false || field.isContentEditable; }}")
+    text = "one"
+    # Each emoji is two keys there, one for each half.
+    for tab, word in zip(opened, (" two 😀", " three é", " four 😀")):
+        write(tab, word)
+        text += word
+        ann.wait_for_text(text)
+    ann.to_start()
+    ann.type("zero ")
+    for tab in opened:
+        tab.wait_for(SHOWN, wanted="zero " + text)
+    # A caret that others write in front of stays at its place.
+    opened[1].come_to_front()
+    opened[1].type("!")
+    ann.wait_for_text("zero one two 😀 three é! four 😀")
+    ann.wait_until_saved()
+
+
+def test_the_page_is_reloaded_without_its_server(server, person, people):
+    note = server.create("In a tunnel")
+    tab = people.new_person()()
+    open_note(tab, server, note)
+    write(tab, "before 😀, ")
+    tab.wait_for(STATUS, wanted="saved 0")
+    tab.wait_for("async () => (await navigator.serviceWorker.ready).active.state", wanted="activated")
+    server.kill()
+    tab.wait_for("() => document.querySelector('#status').dataset.state", wanted="offline")
+    write(tab, "during, ")
+    tab.reload()
+    tab.wait_for(TEXT, wanted="before 😀, during, ")
+    write(tab, "after")
+    tab.wait_for(TEXT, wanted="before 😀, during, after")
+    server.start()
+    tab.run("() => void dispatchEvent(new Event('online'))")
+    person("Ann").open(note).wait_for_text("before 😀, during, after")
+    tab.wait_for(STATUS, wanted="saved 0")
+
+
+def test_two_tabs_write_without_a_server_and_one_of_them_is_closed(server, person, people):
+    note = server.create("Two tabs")
+    new_tab = people.new_person()
+    first, second = new_tab(), new_tab()
+    for tab in (first, second):
+        open_note(tab, server, note)
+    write(first, "middle")
+    second.wait_for(TEXT, wanted="middle")
+    server.kill()
+    for tab in (first, second):
+        tab.wait_for("() => document.querySelector('#status').dataset.state", wanted="offline")
+    write(first, "start ", at=HOME)
+    write(second, " end")
+    # What the first has not saved is kept, and sent by whoever is there.
+    first.wait_for("""() => Object.keys(localStorage).some((key) => localStorage.getItem(key).includes("start "))""")
+    first.close()
+    server.start()
+    second.run("() => void dispatchEvent(new Event('online'))")
+    third = new_tab()
+    open_note(third, server, note)
+    for tab in (second, third):
+        tab.wait_for(TEXT, wanted="start middle end")
+    person("Ann").open(note).wait_for_text("start middle end")
+
+
+# In the page: whether an element is there to be seen.
+SEEN = "(name) => document.querySelector(name)?.checkVisibility() ?? false"
+CLICK = "(name) => document.querySelector(name).click()"
+# Whatever goes wrong in the page from now on.
+LISTEN = """() => {
+    window.problems = [];
+    addEventListener("error", (event) => problems.push(event.message));
+    addEventListener("unhandledrejection", (event) => problems.push(String(event.reason)));
+}"""
+
+MARKDOWN = """# Plan
+
+Some *words* and a [link](https://example.org/).
+
+- [ ] milk
+- [x] bread
+
+| what | price |
+| --- | ---: |
+| tea | 3 |
+
+```python
+print("tea")
+```
+"""
+
+
+def test_reading_history_comments_and_sharing(server, person, people):
+    note = server.create("All there is")
+    server.put_text(note, MARKDOWN)
+    tab = people.new_person()()
+    open_note(tab, server, note)
+    tab.run(LISTEN)
+    ann = person("Ann").open(note)
+    # Somebody else's caret, where they have put it.
+    ann.to_start()
+    tab.wait_for("() => document.querySelector('#editor').shadowRoot.querySelectorAll('.peer-caret').length", wanted=1)
+    # As a page.
+    tab.run(CLICK, "#read")
+    tab.wait_for("() => document.querySelector('#rendered .level-1')?.textContent.includes('Plan') ?? false")
+    parts = "() => ['table', 'pre', 'a[href]', 'input'].map((name) => document.querySelectorAll(`#rendered ${name}`).length > 0)"
+    tab.wait_for(parts, wanted=[True] * 4)
+    tab.run("() => document.querySelector('#rendered input').click()")
+    ann.wait_for_text(MARKDOWN.replace("[ ]", "[x]"))
+    tab.run(CLICK, "#read")
+    # A remark on all of it.
+    write(tab, "Above. ", at=HOME)
+    text = "Above. " + MARKDOWN.replace("[ ]", "[x]")
+    ann.wait_for_text(text)
+    tab.press(CONTROL, "a")
+    tab.wait_for(SEEN, "#comment-here")
+    tab.run(CLICK, "#comment-here")
+    tab.wait_for(SEEN, "#comment-new textarea")
+    tab.run("() => document.querySelector('#comment-new textarea').focus()")
+    tab.type("Really?")
+    tab.run("() => [...document.querySelectorAll('#comment-new button')].find((each) => each.textContent === 'Comment').click()")
+    ann.page.get_by_role("button", name="Comments: 1 open").click()
+    ann.page.locator("#comments-list", has_text="Really?").wait_for()
+    # Its past.
+    tab.run("() => { location.hash = '#history'; }")
+    tab.wait_for(SEEN, "#history")
+    tab.wait_for("() => document.querySelectorAll('#history-groups .group').length > 0")
+    tab.wait_for(f"""() => ({VIEW_IN})("#history-text")?.state.doc.toString()""", wanted=text)
+    tab.run(CLICK, "#history-close")
+    tab.wait_for(SEEN, "#history", wanted=False)
+    # Who may have it.
+    tab.run(CLICK, "#share")
+    tab.wait_for("() => document.querySelector('#sharing').open")
+    tab.run("() => document.querySelector('#sharing').close()")
+    # Found by its text, once the index has it.
+    wait_until(lambda: tab.run("() => true") and server.request("GET", "/api/search?q=bread")["notes"])
+    tab.run(CLICK, "#search")
+    tab.wait_for("() => document.activeElement.closest('dialog') !== null")
+    tab.type("bread")
+    tab.wait_for("() => [...document.querySelectorAll('dialog[open] li')].some((each) => each.textContent.includes('All there is'))")
+    assert tab.run("() => window.problems") == []
