@@ -30,7 +30,8 @@ struct NodeSimulationTests {
   }
 
   /// A request to a node that read the note again, as another node had given it another history.
-  @Test("seeds with writers over HTTP that have found a bug", arguments: [88_234, 91_561] as [UInt64])
+  @Test(
+    "seeds with writers over HTTP that have found a bug", arguments: [88_234, 91_561] as [UInt64])
   func formerBugsOfWriters(seed: UInt64) throws {
     var simulation = Simulation(
       plan: .everything(seed: seed, nodes: 1 + Int(seed % 5)), seed: seed)
