@@ -9,9 +9,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# One configuration for everything but `make try`, so that nothing is built twice. An index, which SwiftPM adds for the
-# sake of tests, is for editors, which make their own; it takes a twentieth of the time.
-SWIFT_BUILD := swift build -c release --disable-index-store
+# One configuration for everything but `make try`, so that nothing is built twice. SwiftPM finds tests by the index, so
+# that its twentieth of the time cannot be saved.
+SWIFT_BUILD := swift build -c release
 # `make serve ARGUMENTS="--port 9000"`
 ARGUMENTS ?=
 # Python with pip, for tools and tests.
