@@ -13,7 +13,7 @@ package protocol TimedLog {
   /// The revisions before which the clock was set back by more than ``TimeOrder/pullMax``, ascending.
   func setBacks(of row: DocumentRow) throws(StoreError) -> [Int]
 
-  /// When a revision was accepted that the log still has.
+  /// The time of a revision that the log still has.
   func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp
 }
 

@@ -7,7 +7,7 @@ extension SQLiteStore: TimedLog {
   /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
 
-  /// When a revision was accepted that the log still has.
+  /// The time of a revision that the log still has.
   package func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
     var time: Timestamp = 0
     try walk(
