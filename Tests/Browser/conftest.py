@@ -324,7 +324,7 @@ failure = pytest.StashKey[bool]()
 def person(browser, request):
     """Opens browsers; closes them when the test is over. What they show at a failure is kept.
 
-    They belong to people who prefer less motion, whose pages take three quarters of the processor time. Modules with
+    They belong to people who prefer less motion, whose pages take less processor time. Modules with
     `MOTION = "no-preference"` have what most people have.
     """
     people = []
