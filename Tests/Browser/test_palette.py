@@ -16,14 +16,18 @@ def violations(person):
     return [f"{one['id']}: {[node['html'] for node in one['nodes']]}" for one in found]
 
 
+def wait_for_the_index(server):
+    """Until it has the goose: a note is found when it rests."""
+    pause = threading.Event()
+    wait_until(lambda: pause.wait(0.1) or server.request("GET", "/api/search?q=goose")["notes"])
+
+
 def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     for number in range(3):
         server.create(f"Note {number}")
     note = server.create("<b>Plan</b>")
     server.put_text(note, "😀 first line\n" * 200 + "Meet the <i>goose</i> at the café.\n" + "last line\n" * 200)
-    # It is found when it rests.
-    pause = threading.Event()
-    wait_until(lambda: pause.wait(0.1) or server.request("GET", "/api/search?q=goose")["notes"])
+    wait_for_the_index(server)
     ann = person("Ann")
     ann.page.goto("/")
     expect(titles(ann)).to_have_count(4)
@@ -56,6 +60,29 @@ def test_a_note_is_found_by_its_text_and_opened_at_the_place(server, person):
     text = f"{selected}?.sliceDoc({selected}.selection.main.from, {selected}.selection.main.to)"
     wait_until(lambda: ann.page.evaluate(text) == "goose")
     expect(ann.page.locator(".cm-line", has_text="goose")).to_be_in_viewport()
+
+
+def test_words_that_nothing_had_are_looked_for_once_more(server, person):
+    server.put_text(server.create("Plan"), "Meet the goose.")
+    wait_for_the_index(server)
+    ann = person("Ann")
+    ann.page.goto("/")
+    expect(titles(ann)).to_have_count(1)
+    asked = []
+
+    def answer(route):
+        asked.append(route.request.url)
+        if len(asked) == 1:
+            route.fulfill(json={"notes": []})
+        else:
+            route.continue_()
+
+    ann.page.route("**/api/search?*", answer)
+    ann.press("Control+k")
+    ann.page.get_by_role("combobox", name="Search notes").fill("goose")
+    expect(ann.page.locator(".palette-state")).to_have_text("No note contains this.")
+    expect(ann.page.get_by_role("option")).to_contain_text("Meet the goose.")
+    assert len(asked) == 2
 
 
 def test_the_list_leads_to_the_search(server, person):

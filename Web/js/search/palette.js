@@ -33,6 +33,8 @@ const titlesMax = 8;
 const foundMax = 20;
 /** How long nobody types before the texts are searched; milliseconds. */
 const typingPause = 150;
+/** After how long an edit is found, and a little more; milliseconds. Words that nothing had are looked for again then. */
+const indexPause = 2_500;
 
 /** @type {ReturnType<typeof makePalette> | undefined} */
 let palette;
@@ -180,20 +182,22 @@ function makePalette() {
     timer = setTimeout(() => void search(words, titles, commands), typingPause);
   }
 
-  /** @param {string} words @param {Found[]} titles @param {Command[]} commands */
-  async function search(words, titles, commands) {
+  /** @param {string} words @param {Found[]} titles @param {Command[]} commands @param {boolean} [isLast] */
+  async function search(words, titles, commands, isLast = false) {
     const mine = (asking = new AbortController());
     try {
       /** @type {{notes: Found[], more?: boolean}} */
       const answer = await request(
         `/api/search?limit=${foundMax}&q=${encodeURIComponent(words)}`, "GET", undefined, mine.signal);
-      if (mine.signal.aborted) return;
+      if (mine.signal.aborted || (isLast && !answer.notes.length)) return;
       const places = new Map(answer.notes.map((found) => [found.id, found]));
       const first = titles.map((found) => places.get(found.id) ?? found);
       const rest = answer.notes.filter(({ id }) => !titles.some((found) => found.id === id));
       const all = [...first, ...rest];
       const said = answer.more ? "search.best" : "search.found";
       draw([...first, ...commands, ...rest], all.length ? t(said, { count: all.length }) : t("search.none"));
+      // Somebody may just have written them.
+      if (!answer.notes.length && !isLast) timer = setTimeout(() => void search(words, titles, commands, true), indexPause);
     } catch (error) {
       if (mine.signal.aborted) return;
       if (!(error instanceof RequestError)) console.error(error);
