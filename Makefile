@@ -112,6 +112,10 @@ SECONDS_EACH ?= 60
 fuzz: check-swift  ## Fuzz the decoders and the algebra, SECONDS_EACH=60 for each target
 	@for target in $$(Scripts/fuzz.sh); do Scripts/fuzz.sh "$$target" $(SECONDS_EACH); done
 
+.PHONY: test-long
+test-long: setup-test build library  ## The tests that `make test` leaves out, for each takes as long as a hundred others
+	@for folder in Tests/Clients Tests/Browser; do $(PYTHON) -m pytest -q --color=no -m long $$folder; done
+
 .PHONY: test-webkit
 test-webkit: setup-test build  ## The main flows in WebKit, Safari's engine; installs it and a screen in memory first
 	@Scripts/install-packages.sh webkit

@@ -141,7 +141,7 @@ def is_worth_showing(part, line):
 def pytest_command(folder, *options):
     if not any((ROOT / folder).glob("test_*.py")):
         return None
-    return [PYTHON, "-m", "pytest", "-q", "--color=no", *options, folder]
+    return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, folder]
 
 
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages

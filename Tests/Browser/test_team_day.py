@@ -15,6 +15,7 @@ def provider():
     running.stop()
 
 
+@pytest.mark.long
 def test_a_teams_day(browser, tmp_path, provider):
     seen = []
 

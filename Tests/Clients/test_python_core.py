@@ -397,6 +397,7 @@ for _ in range(2):
     assert run(program, tmp_path)[0] == "raised\nraised\n"
 
 
+@pytest.mark.long
 def test_the_benchmark_runs(tmp_path):
     subprocess.run(
         [sys.executable, ROOT / "Scripts" / "bench_python.py", "--edits", "400", "--write", tmp_path / "python.md"],
