@@ -7,40 +7,30 @@ extension Rooms {
   /// People whom one person can block: `Documentation/Limits.md` names it.
   private static let blocksMax = 1_000
 
-  func handle(_ message: ClientMessage.Block, ref: String, _ connection: Connection) {
-    guard let blocking = offered(people.blocking, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Block, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let blocking = try offered(people.blocking)
+    try giveSign(connection)
     let person = connection.person
     let other = message.personID
     guard !other.isEmpty, other.utf8.count <= settings.limits.nameBytesMax else {
-      sendError(
-        .tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
     }
     guard !other.utf8.elementsEqual(person.utf8) else {
-      sendError(.notAllowed, "nobody can block themselves", ref: ref, to: connection)
-      return
+      throw Unfit(.notAllowed, "nobody can block themselves")
     }
     // Nobody could ever lift it, and whoever has a link could leave as many as they like.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
-      sendError(
-        .notAllowed, "no blocks are kept for guests by a link; sign in to block people", ref: ref,
-        to: connection)
-      return
+      throw Unfit(
+        .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
     }
     guard !message.isBlocked || !Identity.isProgram(other) else {
-      sendError(
-        .notAllowed, "what backends publish is for everybody; people can be blocked", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.notAllowed, "what backends publish is for everybody; people can be blocked")
     }
     guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
-      sendError(
-        .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first", ref: ref,
-        to: connection)
-      return
+      throw Unfit(
+        .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first")
     }
     let before = visibleTo(person, other)
     blocking.set(
@@ -55,9 +45,8 @@ extension Rooms {
     }
   }
 
-  func handleBlocks(ref: String, _ connection: Connection) {
-    guard let blocking = offered(people.blocking, ref: ref, connection) else { return }
-    sendBlocks(blocking, ref: ref, connection)
+  func handleBlocks(ref: String, _ connection: Connection) throws(Unfit) {
+    sendBlocks(try offered(people.blocking), ref: ref, connection)
   }
 
   private func sendBlocks(

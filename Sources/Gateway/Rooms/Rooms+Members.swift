@@ -102,11 +102,17 @@ extension Rooms {
 
   // MARK: Refusals
 
-  /// Whether a room's name can be one; answers the message if not.
-  func checksOut(room name: RoomName, ref: String, _ connection: Connection) -> Bool {
-    guard let problem = problem(ofRoom: name) else { return true }
-    sendError(.tooLarge, problem, ref: ref, to: connection)
-    return false
+  /// Refuses what a connection may not do in a room.
+  func check(
+    _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
+  ) throws(Unfit) {
+    try checkName(of: room)
+    try checkRight(verbs, doing, in: room, connection)
+  }
+
+  /// Refuses a name that cannot be a room's.
+  func checkName(of room: RoomName) throws(Unfit) {
+    if let problem = problem(ofRoom: room) { throw Unfit(.tooLarge, problem) }
   }
 
   /// The problem with a room's name; `nil` if there is none.
@@ -116,13 +122,13 @@ extension Rooms {
     return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.utf8.count)"
   }
 
-  /// Whether a connection may do this in a room; answers the message if not.
-  func allows(
-    _ verbs: Verbs, _ doing: String, in room: RoomName, ref: String, _ connection: Connection
-  ) -> Bool {
-    guard !connection.verbs(on: .room(room)).isSuperset(of: verbs) else { return true }
-    sendError(.notAllowed, "the token does not grant \(doing) this room", ref: ref, to: connection)
-    return false
+  /// Refuses what the token does not grant.
+  func checkRight(
+    _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
+  ) throws(Unfit) {
+    guard connection.verbs(on: .room(room)).isSuperset(of: verbs) else {
+      throw Unfit(.notAllowed, "the token does not grant \(doing) this room")
+    }
   }
 
   func sendUnavailable(_ error: StoreError, ref: String, to connection: Connection) {

@@ -3,13 +3,14 @@ import SocketMessages
 
 /// Belonging to a room while offline, and being told of what is published there.
 extension Rooms {
-  func handle(_ message: ClientMessage.Follow, ref: String, _ connection: Connection) {
-    guard let membership = offered(people.membership, ref: ref, connection),
-      checksOut(room: message.room, ref: ref, connection),
-      // Whoever has lost the right may still say that they do not want to be told.
-      !message.isFollowing || allows(.read, "reading", in: message.room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Follow, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let membership = try offered(people.membership)
+    try checkName(of: message.room)
+    // Whoever has lost the right may still say that they do not want to be told.
+    if message.isFollowing { try checkRight(.read, "reading", in: message.room, connection) }
+    try giveSign(connection)
     membership.set(
       connection.person, in: message.room, isMember: message.isFollowing, store: self
     ) { [unowned self] error in

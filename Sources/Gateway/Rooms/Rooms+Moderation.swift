@@ -3,18 +3,15 @@ import SocketMessages
 
 /// Reporting publications to moderators: those who may manage the room.
 extension Rooms {
-  func handle(_ message: ClientMessage.Flag, ref: String, _ connection: Connection) {
-    guard let moderation = offered(people.moderation, ref: ref, connection),
-      checksOut(room: message.room, ref: ref, connection),
-      allows(.read, "reading", in: message.room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Flag, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let moderation = try offered(people.moderation)
+    try check(.read, "reading", in: message.room, connection)
+    try giveSign(connection)
     let reason = message.reason ?? ""
     guard reason.utf8.count <= settings.limits.keyBytesMax else {
-      sendError(
-        .tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.tooLarge, "a reason may have \(settings.limits.keyBytesMax) bytes")
     }
     let flag = PublicationFlag(
       offset: message.offset, personID: connection.person,
@@ -58,11 +55,11 @@ extension Rooms {
     }
   }
 
-  func handle(_ message: ClientMessage.Flags, ref: String, _ connection: Connection) {
-    guard let moderation = offered(people.moderation, ref: ref, connection),
-      checksOut(room: message.room, ref: ref, connection),
-      allows(.manage, "managing", in: message.room, ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Flags, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let moderation = try offered(people.moderation)
+    try check(.manage, "managing", in: message.room, connection)
     moderation.list(message.room, limit: settings.limits.pageMax, store: self) {
       [unowned self] reply in
       switch reply.outcome({ if case .flags(let flags) = $0 { flags } else { nil } }) {

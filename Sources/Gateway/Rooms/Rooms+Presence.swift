@@ -62,21 +62,17 @@ extension Rooms {
 
   // MARK: Present in rooms
 
-  /// Whether a connection may be seen in a room; answers the message if not.
-  func mayBePresent(_ room: RoomName, ref: String, _ connection: Connection) -> Bool {
-    guard let presence = offered(people.presence, ref: ref, connection),
-      allows(.presence, "presence in", in: room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return false }
+  /// Refuses a connection that may not be seen in a room.
+  func checkPresence(in room: RoomName, _ connection: Connection) throws(Unfit) {
+    let presence = try offered(people.presence)
+    try checkRight(.presence, "presence in", in: room, connection)
+    try giveSign(connection)
     let (isPresent, count) = presence.standing(of: connection.person, in: room)
-    guard isPresent || count < settings.limits.presentMax else {
-      sendError(
-        .tooMany,
-        "\(settings.limits.presentMax) people may be present in a room; subscribe without",
-        ref: ref, to: connection)
-      return false
+    let presentMax = settings.limits.presentMax
+    guard isPresent || count < presentMax else {
+      throw Unfit(
+        .tooMany, "\(presentMax) people may be present in a room; subscribe without")
     }
-    return true
   }
 
   func enterPresence(_ room: RoomName, _ connection: Connection) {
@@ -199,15 +195,12 @@ extension Rooms {
 
   // MARK: Typing
 
-  func handle(_ typing: ClientMessage.Typing, ref: String, _ connection: Connection) {
-    guard let handler = offered(people.typing, ref: ref, connection),
-      checksOut(room: typing.room, ref: ref, connection),
-      allows(.presence, "presence in", in: typing.room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+  func handle(_ typing: ClientMessage.Typing, _ connection: Connection) throws(Unfit) {
+    let handler = try offered(people.typing)
+    try check(.presence, "presence in", in: typing.room, connection)
+    try giveSign(connection)
     guard connection.rooms.contains(typing.room) else {
-      sendError(.notJoined, "subscribe to the room before typing in it", ref: ref, to: connection)
-      return
+      throw Unfit(.notJoined, "subscribe to the room before typing in it")
     }
     let change =
       typing.isTyping
@@ -231,27 +224,24 @@ extension Rooms {
 
   // MARK: Offers and floods
 
-  /// A handler, or a reply that there is none.
-  func offered<Handler>(
-    _ handler: Handler?, ref: String, _ connection: Connection
-  ) -> Handler? {
-    if let handler { return handler }
-    sendError(
-      .notOffered, "this server does not offer it; look at the capabilities in welcome", ref: ref,
-      to: connection)
-    return nil
+  /// The handler of what a message asks for, if there is one.
+  func offered<Handler>(_ handler: Handler?) throws(Unfit) -> Handler {
+    guard let handler else {
+      throw Unfit(
+        .notOffered, "this server does not offer it; look at the capabilities in welcome")
+    }
+    return handler
   }
 
-  /// Counts a sign of life; answers the message if there have been too many.
-  func givesSign(ref: String, _ connection: Connection) -> Bool {
+  /// Counts a sign of life, unless there have been too many.
+  func giveSign(_ connection: Connection) throws(Unfit) {
     let wait = connection.signs.draw(1, at: allowances.signs, now: surroundings.clock.uptime)
-    guard wait > 0 else { return true }
+    guard wait > 0 else { return }
     metrics.limited["signsPerSecondMax", default: 0] += 1
-    sendError(
+    throw Unfit(
       .tooFast,
       "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
-        + "send it again after \(wait) ms", ref: ref, retryAfter: Int(wait), to: connection)
-    return false
+        + "send it again after \(wait) ms", retryAfter: Int(wait))
   }
 }
 

@@ -7,10 +7,10 @@ import SocketMessages
 /// A publication is sent to nobody before it is on disk. The store numbers it; its answers come in
 /// the order of the numbers, and so does what subscribers are sent.
 extension Rooms {
-  func handle(_ publish: ClientMessage.Publish, ref: String, _ connection: Connection) {
-    guard checksOut(room: publish.room, ref: ref, connection),
-      allows(.publish, "publishing in", in: publish.room, ref: ref, connection)
-    else { return }
+  func handle(
+    _ publish: ClientMessage.Publish, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    try check(.publish, "publishing in", in: publish.room, connection)
     self.publish(
       PublishRequest(
         room: publish.room, data: publish.data, key: publish.key, senderID: publish.senderID,
@@ -157,19 +157,17 @@ extension Rooms {
 
   // MARK: History
 
-  func handle(_ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection) {
-    guard checksOut(room: history.room, ref: ref, connection),
-      allows(.read, "reading", in: history.room, ref: ref, connection)
-    else { return }
+  func handle(
+    _ history: ClientMessage.RoomHistory, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    try check(.read, "reading", in: history.room, connection)
     guard
       let range = Self.range(since: history.since, before: history.before),
       let limit = limit(history.limit)
     else {
-      sendError(
+      throw Unfit(
         .badMessage,
-        "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)",
-        ref: ref, to: connection)
-      return
+        "expected since or before, or neither, and a limit from 1 to \(settings.limits.pageMax)")
     }
     read(
       history.room, range, limit: limit, visibleTo: connection.person,

@@ -4,12 +4,12 @@ import SocketMessages
 
 /// Receipts, and when people were online last.
 extension Rooms {
-  func handle(_ message: ClientMessage.Receipt, ref: String, _ connection: Connection) {
-    guard let receipts = offered(people.receipts, ref: ref, connection),
-      checksOut(room: message.room, ref: ref, connection),
-      allows(.read, "reading", in: message.room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Receipt, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let receipts = try offered(people.receipts)
+    try check(.read, "reading", in: message.room, connection)
+    try giveSign(connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
     let receipt = Receipt(personID: connection.person, stage: message.state)
     receipts.note(receipt, of: place, store: self) { [unowned self] outcome in
@@ -44,11 +44,11 @@ extension Rooms {
     }
   }
 
-  func handle(_ message: ClientMessage.Receipts, ref: String, _ connection: Connection) {
-    guard let receipts = offered(people.receipts, ref: ref, connection),
-      checksOut(room: message.room, ref: ref, connection),
-      allows(.read, "reading", in: message.room, ref: ref, connection)
-    else { return }
+  func handle(
+    _ message: ClientMessage.Receipts, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let receipts = try offered(people.receipts)
+    try check(.read, "reading", in: message.room, connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
     receipts.list(place, store: self) { [unowned self] outcome in
       switch outcome {
@@ -77,18 +77,15 @@ extension Rooms {
 
   // MARK: Last online
 
-  func handle(_ message: ClientMessage.LastOnline, ref: String, _ connection: Connection) {
+  func handle(
+    _ message: ClientMessage.LastOnline, ref: String, _ connection: Connection
+  ) throws(Unfit) {
     let room = message.room
-    guard let lastOnline = offered(people.lastOnline, ref: ref, connection),
-      checksOut(room: room, ref: ref, connection),
-      allows(.presence, "presence in", in: room, ref: ref, connection),
-      givesSign(ref: ref, connection)
-    else { return }
+    let lastOnline = try offered(people.lastOnline)
+    try check(.presence, "presence in", in: room, connection)
+    try giveSign(connection)
     guard message.people.count <= settings.limits.pageMax else {
-      sendError(
-        .tooMany, "\(settings.limits.pageMax) people may be asked for at a time", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.tooMany, "\(settings.limits.pageMax) people may be asked for at a time")
     }
     membersOf(room) { [unowned self] outcome in
       guard case .success(let members) = outcome else {

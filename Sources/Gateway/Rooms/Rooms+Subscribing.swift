@@ -13,19 +13,17 @@ import SocketMessages
 ///     subscribed, with 8 ◀────────────────────┘
 ///     publication 9      ◀─
 extension Rooms {
-  func handle(_ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection) {
+  func handle(
+    _ subscribe: ClientMessage.Subscribe, ref: String, _ connection: Connection
+  ) throws(Unfit) {
     let name = subscribe.room
-    guard checksOut(room: name, ref: ref, connection) else { return }
+    try checkName(of: name)
     let roomsMax = settings.limits.roomsPerConnectionMax
     guard connection.rooms.contains(name) || connection.rooms.count < roomsMax else {
-      sendError(
-        .tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.tooMany, "a connection may subscribe to \(roomsMax) rooms; leave one first")
     }
-    guard allows(.read, "reading", in: name, ref: ref, connection),
-      !subscribe.isPresent || mayBePresent(name, ref: ref, connection)
-    else { return }
+    try checkRight(.read, "reading", in: name, connection)
+    if subscribe.isPresent { try checkPresence(in: name, connection) }
     connection.rooms.insert(name)
     occupy(name, connection)
     // From here on what is published comes with what was missed, not twice.

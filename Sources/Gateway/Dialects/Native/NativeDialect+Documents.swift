@@ -11,35 +11,37 @@ extension NativeDialect {
       && id.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }
 
-  func handle(_ join: ClientMessage.Join, ref: String, _ connection: Connection) {
-    let limits = settings.limits
-    guard !join.documentID.isEmpty, join.documentID.utf8.count <= limits.documentIDBytesMax else {
-      sendError(
-        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
-        to: connection)
-      return
+  private func check(documentID id: DocumentID) throws(Unfit) {
+    let bytesMax = settings.limits.documentIDBytesMax
+    guard !id.isEmpty, id.utf8.count <= bytesMax else {
+      throw Unfit(.tooLarge, "a document's id has 1 to \(bytesMax) bytes")
     }
+  }
+
+  private func checkReading(of id: DocumentID, _ connection: Connection) throws(Unfit) {
+    guard connection.mayHave(.read, on: id) else {
+      throw Unfit(.notAllowed, "the token does not grant reading this document")
+    }
+  }
+
+  func handle(
+    _ join: ClientMessage.Join, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    try check(documentID: join.documentID)
+    let documentsMax = settings.limits.documentsPerConnectionMax
     guard
       connection.subscriptions[join.documentID] != nil
-        || connection.subscriptions.count < limits.documentsPerConnectionMax
+        || connection.subscriptions.count < documentsMax
     else {
-      sendError(
-        .tooMany,
-        "a connection may follow \(limits.documentsPerConnectionMax) documents; leave one first",
-        ref: ref, to: connection)
-      return
+      throw Unfit(
+        .tooMany, "a connection may follow \(documentsMax) documents; leave one first")
     }
-    guard connection.mayHave(.read, on: join.documentID) else {
-      sendError(
-        .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
-      return
-    }
+    try checkReading(of: join.documentID, connection)
     if let former = join.unanswered?.clientID, !Self.isClientID(former) {
-      sendError(
+      throw Unfit(
         .badMessage,
         "expected the clientId of unanswered as it was in a welcome: 1 to \(Self.clientIDBytesMax) visible "
-          + "ASCII characters; leave unanswered out to join without it", ref: ref, to: connection)
-      return
+          + "ASCII characters; leave unanswered out to join without it")
     }
     documents.join(
       join.documentID,
@@ -56,48 +58,36 @@ extension NativeDialect {
     lostReading(ofRoom: room, connection)
   }
 
-  func handle(_ create: ClientMessage.Create, ref: String, _ connection: Connection) {
-    let limits = settings.limits
+  func handle(
+    _ create: ClientMessage.Create, ref: String, _ connection: Connection
+  ) throws(Unfit) {
     let id = create.documentID
-    guard !id.isEmpty, id.utf8.count <= limits.documentIDBytesMax else {
-      sendError(
-        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
-        to: connection)
-      return
-    }
-    guard create.title.utf8.count <= limits.titleBytesMax else {
-      sendError(
+    try check(documentID: id)
+    let titleBytesMax = settings.limits.titleBytesMax
+    guard create.title.utf8.count <= titleBytesMax else {
+      throw Unfit(
         .tooLarge,
-        "a title may have \(limits.titleBytesMax) bytes; this one has \(create.title.utf8.count)",
-        ref: ref, to: connection)
-      return
+        "a title may have \(titleBytesMax) bytes; this one has \(create.title.utf8.count)")
     }
     guard OneLine.isMet(by: create.title) else {
-      sendError(.badMessage, OneLine.problem(of: "a title"), ref: ref, to: connection)
-      return
+      throw Unfit(.badMessage, OneLine.problem(of: "a title"))
     }
     let folder: FolderPath
     do throws(FolderPathError) {
       folder = try FolderPath(create.folder ?? "")
     } catch {
-      sendError(
-        error.isOfSize ? .tooLarge : .badMessage, error.description, ref: ref, to: connection)
-      return
+      throw Unfit(error.isOfSize ? .tooLarge : .badMessage, error.description)
     }
     guard connection.verbs(on: .document(id, in: folder)).contains(.manage),
       let identity = connection.identity
     else {
-      sendError(
+      throw Unfit(
         .notAllowed,
-        "the token does not grant making this document in this folder; name one where it grants manage",
-        ref: ref, to: connection)
-      return
+        "the token does not grant making this document in this folder; name one where it grants manage"
+      )
     }
     guard !board.isDraining else {
-      sendError(
-        .unavailable, "the server is going down; ask again when it is back", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.unavailable, "the server is going down; ask again when it is back")
     }
     documents.make(
       NoteDraft(
@@ -108,26 +98,11 @@ extension NativeDialect {
 
   func handle(
     _ history: ClientMessage.DocumentHistory, ref: String, _ connection: Connection
-  ) {
-    let limits = settings.limits
-    guard !history.documentID.isEmpty,
-      history.documentID.utf8.count <= limits.documentIDBytesMax
-    else {
-      sendError(
-        .tooLarge, "a document's id has 1 to \(limits.documentIDBytesMax) bytes", ref: ref,
-        to: connection)
-      return
-    }
-    guard connection.mayHave(.read, on: history.documentID) else {
-      sendError(
-        .notAllowed, "the token does not grant reading this document", ref: ref, to: connection)
-      return
-    }
+  ) throws(Unfit) {
+    try check(documentID: history.documentID)
+    try checkReading(of: history.documentID, connection)
     let limit = history.limit ?? settings.windowEntries
-    guard limit > 0 else {
-      sendError(.badMessage, "expected a limit from 1", ref: ref, to: connection)
-      return
-    }
+    guard limit > 0 else { throw Unfit(.badMessage, "expected a limit from 1") }
     documents.readPage(
       HistoryPageRequest(resume: history.resume, limit: min(limit, settings.windowEntries)),
       of: history.documentID, messageID: ref, connection)
@@ -151,31 +126,22 @@ extension NativeDialect {
       messageID: ref, subscription)
   }
 
-  func handle(_ select: ClientMessage.Select, ref: String, _ connection: Connection) {
+  func handle(_ select: ClientMessage.Select, _ connection: Connection) throws(Unfit) {
     guard let subscription = connection.subscriptions[select.documentID],
       let live = subscription.room.live
-    else {
-      sendError(.notJoined, "join the document first", ref: ref, to: connection)
-      return
-    }
+    else { throw Unfit(.notJoined, "join the document first") }
     guard subscription.verbs.contains(.presence) else {
-      sendError(
-        .notAllowed, "the token does not grant presence in this document", ref: ref,
-        to: connection)
-      return
+      throw Unfit(.notAllowed, "the token does not grant presence in this document")
     }
-    guard select.selections.count <= settings.limits.selectionsMax else {
-      sendError(
-        .tooMany, "a client may have \(settings.limits.selectionsMax) selections", ref: ref,
-        to: connection)
-      return
+    let selectionsMax = settings.limits.selectionsMax
+    guard select.selections.count <= selectionsMax else {
+      throw Unfit(.tooMany, "a client may have \(selectionsMax) selections")
     }
     guard (live.oldestBase...live.durableRevision).contains(select.revision) else {
-      sendError(
+      throw Unfit(
         select.revision > live.durableRevision ? .futureRevision : .historyGone,
         "expected a revision from \(live.oldestBase) to \(live.durableRevision), "
-          + "\(select.revision) came; select again", ref: ref, to: connection)
-      return
+          + "\(select.revision) came; select again")
     }
     documents.select(select.selections, at: select.revision, subscription)
   }

@@ -5,7 +5,7 @@ import SocketMessages
 extension NativeDialect {
   func greet(
     _ hello: ClientMessage.Hello, ref: String, _ connection: Connection
-  ) {
+  ) throws(Unfit) {
     let identity: Identity
     do throws(AuthenticationError) {
       if let known = connection.identity, hello.token == nil {
@@ -20,26 +20,21 @@ extension NativeDialect {
       close(connection, .unauthorised, "unauthorised")
       return
     }
-    guard var profile = checked(name: hello.name, color: hello.color, ref: ref, connection) else {
-      return
-    }
+    try check(name: hello.name, color: hello.color)
     // What the upgrade brought has been counted there.
     if connection.identity == nil, let excess = access.excess(ofConnecting: identity) {
       turnAway(connection, excess, ref: ref)
       return
     }
-    profile.name = access.name(of: identity, claimed: profile.name)
     if let claim = hello.client {
       // Signed for client and user together: a client's id is of no use to anybody else.
       guard
         surroundings.tokens.isValid(
           claim.resumeToken, for: identity.resumeSubject(of: claim.id))
       else {
-        sendError(
+        throw Unfit(
           .unauthorised,
-          "the resume token is not this client's; say hello without a client id to get a new one",
-          ref: ref, to: connection)
-        return
+          "the resume token is not this client's; say hello without a client id to get a new one")
       }
       connection.client = claim.id
       connection.isReturning = true
@@ -53,7 +48,8 @@ extension NativeDialect {
     connection.identity = identity
     connection.numbersMax =
       hello.takesNumbers ? hello.numbersMax ?? ServerMessage.Author.numbersMaxUnsaid : 0
-    (connection.name, connection.color) = profile
+    connection.name = access.name(of: identity, claimed: hello.name)
+    connection.color = hello.color
     connection.phase = .ready
     connectionsByClient[connection.client] = connection.id
     rooms.goOnline(connection)
@@ -91,31 +87,22 @@ extension NativeDialect {
     close(connection, .tooFast, "too many connections at once; wait, and reconnect")
   }
 
-  private func checked(
-    name: String, color: String?, ref: String, _ connection: Connection
-  ) -> (name: String, color: String?)? {
-    guard name.utf8.count <= settings.limits.nameBytesMax else {
-      sendError(
-        .tooLarge,
-        "a name may have \(settings.limits.nameBytesMax) bytes; this one has \(name.utf8.count)",
-        ref: ref, to: connection)
-      return nil
+  private func check(name: String, color: String?) throws(Unfit) {
+    let bytesMax = settings.limits.nameBytesMax
+    guard name.utf8.count <= bytesMax else {
+      throw Unfit(
+        .tooLarge, "a name may have \(bytesMax) bytes; this one has \(name.utf8.count)")
     }
     if let color, !PersonProfile.isColor(color) {
-      sendError(
-        .badMessage, "expected a colour as # and six hexadecimal digits", ref: ref,
-        to: connection)
-      return nil
+      throw Unfit(.badMessage, "expected a colour as # and six hexadecimal digits")
     }
-    return (name, color)
   }
 
-  func handle(_ profile: ClientMessage.Profile, ref: String, _ connection: Connection) {
-    guard let checked = checked(name: profile.name, color: profile.color, ref: ref, connection)
-    else { return }
+  func handle(_ profile: ClientMessage.Profile, _ connection: Connection) throws(Unfit) {
+    try check(name: profile.name, color: profile.color)
     connection.name =
-      connection.identity.map { access.name(of: $0, claimed: checked.name) } ?? checked.name
-    connection.color = checked.color
+      connection.identity.map { access.name(of: $0, claimed: profile.name) } ?? profile.name
+    connection.color = profile.color
     owner?.shareProfile(of: connection)
   }
 }

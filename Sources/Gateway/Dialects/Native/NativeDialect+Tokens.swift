@@ -3,23 +3,19 @@ import SocketMessages
 
 /// Tokens that `parley.v1` clients bring after their hello: newer ones, and further ones.
 extension NativeDialect {
-  func handle(refresh: ClientMessage.Refresh, ref: String, _ connection: Connection) {
-    guard let identity = furtherIdentity(refresh.token, ref: ref, connection) else { return }
-    guard identity.isSamePerson(as: connection.identity) else {
-      refuseStranger(ref: ref, connection)
-      return
-    }
+  func handle(
+    refresh: ClientMessage.Refresh, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let identity = try furtherIdentity(refresh.token, connection)
     owner?.renew(connection, with: identity)
     send(.refreshed(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
     owner?.applyRights(to: connection)
   }
 
-  func handle(grant: ClientMessage.Refresh, ref: String, _ connection: Connection) {
-    guard let identity = furtherIdentity(grant.token, ref: ref, connection) else { return }
-    guard identity.isGuest || identity.isSamePerson(as: connection.identity) else {
-      refuseStranger(ref: ref, connection)
-      return
-    }
+  func handle(
+    grant: ClientMessage.Refresh, ref: String, _ connection: Connection
+  ) throws(Unfit) {
+    let identity = try furtherIdentity(grant.token, connection, mayBeGuest: true)
     // The same token again, or a newer one of the same name, takes its own place.
     connection.passes.removeAll {
       identity.tokenID != nil && $0.tokenID == identity.tokenID
@@ -27,32 +23,29 @@ extension NativeDialect {
     }
     let passesMax = settings.limits.grantsMax
     guard connection.passes.count < passesMax else {
-      sendError(
-        .tooMany, "a connection may have \(passesMax) further tokens; use one for several",
-        ref: ref, to: connection)
-      return
+      throw Unfit(
+        .tooMany, "a connection may have \(passesMax) further tokens; use one for several")
     }
     connection.passes.append(identity)
     send(.granted(.init(expiresAt: identity.expiresAt)), ref: ref, to: connection)
     owner?.applyRights(to: connection)
   }
 
+  /// The identity of a token, which has to be of this connection's user.
   private func furtherIdentity(
-    _ token: String, ref: String, _ connection: Connection
-  ) -> Identity? {
+    _ token: String, _ connection: Connection, mayBeGuest: Bool = false
+  ) throws(Unfit) -> Identity {
+    let identity: Identity
     do throws(AuthenticationError) {
-      return try access.identity(for: token)
+      identity = try access.identity(for: token)
     } catch {
       log(.notice, "token refused", "\(error)")
-      sendError(error.code, error.words, ref: ref, to: connection)
-      return nil
+      throw Unfit(error.code, error.words)
     }
-  }
-
-  private func refuseStranger(ref: String, _ connection: Connection) {
-    log(.notice, "token refused", "another user's")
-    sendError(
-      .unauthorised, "expected a token of this connection's user; it is another's", ref: ref,
-      to: connection)
+    guard mayBeGuest && identity.isGuest || identity.isSamePerson(as: connection.identity) else {
+      log(.notice, "token refused", "another user's")
+      throw Unfit(.unauthorised, "expected a token of this connection's user; it is another's")
+    }
+    return identity
   }
 }

@@ -29,10 +29,53 @@ final class NativeDialect: Dialect {
   // MARK: Messages
 
   override func received(
-    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection
   ) {
-    receive(message, kind: kind, excess: excess, on: connection)
+    guard kind == .text else {
+      sendError(
+        .badMessage, "expected a text frame with JSON; a binary frame came", ref: "",
+        to: connection)
+      close(connection, .badMessage, "binary frame")
+      return
+    }
+    let message: ClientMessage
+    let ref: String
+    do {
+      (ref, message) = try ClientMessage.decode(
+        bytes, operationComponentsMax: settings.limits.operationComponentsMax)
+    } catch {
+      metrics.received["malformed", default: 0] += 1
+      if let change = error.change, case .ready = connection.phase {
+        documents.refuse(
+          change.sequence, error.code, error.description, of: change.documentID,
+          ref: error.messageID ?? "", to: connection)
+        return
+      }
+      sendError(error.code, error.description, ref: error.messageID ?? "", to: connection)
+      // A change that cannot be read has no sequence to refuse; the error names its message.
+      return
+    }
+    metrics.received[message.metricName, default: 0] += 1
+    if let excess {
+      refuse(message, excess, ref: ref, connection)
+      return
+    }
+    do throws(Unfit) {
+      switch connection.phase {
+      case .greeting:
+        guard case .hello(let hello) = message else {
+          throw Unfit(
+            .notAllowed, "expected hello as the first message; say hello, then the rest")
+        }
+        try greet(hello, ref: ref, connection)
+      case .ready: try handle(message, ref: ref, connection)
+      case .closing: break
+      }
+    } catch {
+      sendError(
+        error.code, error.message, ref: ref, retryAfter: error.retryAfter, to: connection)
+    }
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) {
