@@ -323,6 +323,23 @@ struct PeopleTests {
     #expect(code(rig.ask(eve, .lastOnline(.init(room: "r", people: ["ben"])))) == .notJoined)
   }
 
+  @Test("an empty reason of a report is none, for whoever is told of it")
+  func emptyReason() throws {
+    let ann = try enter("ann")
+    let mod = try enter("mod", [.read, .manage])
+    for id in [ann, mod] { try subscribe(id, isPresent: false) }
+    let offset = try publish(ann)
+    _ = rig.pushes(mod)
+    let own = rig.ask(ann, .flag(.init(room: "r", offset: offset, isFlagged: true, reason: "")))
+    for told in [own, rig.pushes(mod).first] {
+      guard case .flag(let flag) = told else { throw Unexpected(message: told) }
+      #expect(flag.isFlagged && flag.reason == nil)
+    }
+    let listed = rig.ask(mod, .flags(.init(room: "r")))
+    guard case .flags(let list) = listed else { throw Unexpected(message: listed) }
+    #expect(list.flags.map(\.reason) == [nil])
+  }
+
   final class Pushes: PushHandler {
     var all: [PushNotification] = []
     func notify(_ notification: PushNotification) { all.append(notification) }

@@ -22,10 +22,7 @@ extension Rooms {
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
       case .done, .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
-        let news = ServerMessage.flag(
-          .init(
-            room: message.room, offset: message.offset, personID: flag.personID,
-            isFlagged: message.isFlagged, reason: message.isFlagged ? message.reason : nil))
+        let news = Self.news(of: flag, in: message.room, isFlagged: message.isFlagged)
         send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)
         tellNodes(.flag(flag, isFlagged: message.isFlagged), in: message.room)
