@@ -102,6 +102,24 @@ struct BayeuxTests {
     #expect(reply.contains(#""advice":{"reconnect":"handshake""#))
   }
 
+  @Test("a session is counted towards the user whose it is again, once another's token has ended")
+  func counted() {
+    let rig = GatewayRig { $0.limits.userConnectionsMax = 1 }
+    let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
+    rig.book?.enter("ada", user: "ada", all)
+    rig.book?.enter("brief", user: "ben", expiresAt: rig.clock.now + 10_000, all)
+    rig.book?.enter("ben", user: "ben", all)
+    let (id, client) = begin(rig)
+    #expect(subscribe(rig, id, client, to: "/group/1", token: "ada"))
+    #expect(subscribe(rig, id, client, to: "/group/2", token: "brief"))
+    rig.pass(milliseconds: 10_000)
+    #expect(count("403:/group/2:Forbidden channel", in: rig.frames(id)) == 1)
+    for (token, mayCome) in [("ada", false), ("ben", true)] {
+      let (id, client) = begin(rig)
+      #expect(subscribe(rig, id, client, to: "/group/1", token: token) == mayCome, "\(token)")
+    }
+  }
+
   @Test(
     "an operator who has rights looked at anew ends the subscriptions whose token is not renewed")
   func refreshedRights() {

@@ -50,11 +50,10 @@ extension BayeuxDialect {
       link.subscriptions.count
         + channels.count(where: { link.subscriptions[$0.text] == nil }) <= subscriptionsMax
     else { return refuse(.forbidden(first)) }
-    if !identity.isSamePerson(as: link.connection.identity) {
-      if let excess = access.excess(ofConnecting: identity) {
-        return self.refuse([message], excess, by: way)
-      }
-      access.count(link.connection, towards: identity)
+    if !identity.isSamePerson(as: link.connection.identity),
+      let excess = access.excess(ofConnecting: identity)
+    {
+      return self.refuse([message], excess, by: way)
     }
     take(identity, link)
     for channel in channels {
@@ -69,12 +68,14 @@ extension BayeuxDialect {
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: wanted), by: way)
   }
 
-  /// Makes the session somebody's, who is connected from here on.
+  /// Makes the session somebody's, who is connected, and counted as such, from here on.
   private func take(_ identity: Identity, _ link: BayeuxLink) {
     let isSamePerson = identity.isSamePerson(as: link.connection.identity)
     if !isSamePerson { rooms.goOffline(link.connection) }
     link.connection.identity = identity
-    if !isSamePerson { rooms.goOnline(link.connection) }
+    guard !isSamePerson else { return }
+    access.count(link.connection, towards: identity)
+    rooms.goOnline(link.connection)
   }
 
   func unsubscribe(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {

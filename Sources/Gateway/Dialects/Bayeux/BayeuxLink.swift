@@ -67,7 +67,7 @@ final class BayeuxLink {
     }
   }
 
-  /// Returns the subscriptions that match a channel.
+  /// Whether one of its subscriptions matches a channel.
   func hears(_ channel: BayeuxChannel, now: Timestamp) -> Bool {
     if let exact = subscriptions[channel.text], exact.isValid(for: channel, now) { return true }
     return subscriptions.values.contains {
