@@ -12,9 +12,9 @@ extension Rooms {
     try giveSign(connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
     let receipt = Receipt(personID: connection.person, stage: message.state)
-    receipts.note(receipt, of: place, store: self) { [unowned self] outcome in
-      switch outcome {
-      case .noted(let receipt, let author, let isChanged):
+    receipts.note(receipt, of: place, store: self) { [unowned self] reply in
+      switch reply {
+      case .receipt(let receipt, let author, let isChanged):
         send(Self.message(of: receipt, of: place), ref: ref, to: connection)
         guard isChanged, let author, !author.utf8.elementsEqual(receipt.personID.utf8) else {
           return
@@ -22,9 +22,9 @@ extension Rooms {
         tell(receipt, of: place, to: author)
         tellNodes(
           .receipt(offset: place.offset, receipt, author: author), in: place.room)
-      case .list: preconditionFailure("a receipt is answered with what stands")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      default: preconditionFailure("a receipt is answered with what stands")
       }
     }
   }
@@ -50,9 +50,9 @@ extension Rooms {
     let receipts = try offered(people.receipts)
     try check(.read, "reading", in: message.room, connection)
     let place = PublicationPlace(room: message.room, offset: message.offset)
-    receipts.list(place, store: self) { [unowned self] outcome in
-      switch outcome {
-      case .list(let all, let author):
+    receipts.list(place, store: self) { [unowned self] reply in
+      switch reply {
+      case .receipts(let all, let author):
         guard let author, author.utf8.elementsEqual(connection.person.utf8) else {
           sendError(
             .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
@@ -62,9 +62,9 @@ extension Rooms {
         send(
           .receipts(.init(room: place.room, offset: place.offset, receipts: visible)), ref: ref,
           to: connection)
-      case .noted: preconditionFailure("a question for receipts is answered with a list")
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
+      default: preconditionFailure("a question for receipts is answered with a list")
       }
     }
   }
