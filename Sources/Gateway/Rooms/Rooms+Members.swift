@@ -27,19 +27,16 @@ extension Rooms {
     findPlace(in: name)
   }
 
-  /// Makes a connection an occupant that waits for what it has missed: what is published from here on
-  /// comes with that, not twice.
+  /// Makes a connection an occupant that is a member once the store has answered.
   ///
+  /// - Parameter waits: whether what is published from here on comes with what it missed, not twice.
   /// - Returns: The number of the attempt.
-  func suspend(in name: RoomName, _ connection: Connection) -> UInt64 {
+  func beginSubscribing(
+    to name: RoomName, _ connection: Connection, waits: Bool = true
+  ) -> UInt64 {
     connection.rooms.insert(name)
     occupy(name, connection)
-    rooms[name]?.suspend(connection.id)
-    return attempt(name, connection)
-  }
-
-  /// Numbers an attempt to subscribe.
-  func attempt(_ name: RoomName, _ connection: Connection) -> UInt64 {
+    if waits { rooms[name]?.suspend(connection.id) }
     defer { nextAttempt += 1 }
     connection.attempts[name] = nextAttempt
     return nextAttempt

@@ -21,7 +21,8 @@ extension Rooms {
     exchange?.leave(Self.nodesTopic, person, by: connection.id, isBroken: false)
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
-    guard connection.isSomebodys else { return }
+    // A client that is nobody's is never asked for again.
+    guard connection.user != nil else { return }
     people.lastOnline?.ended(person, at: surroundings.clock.now, store: self)
   }
 
@@ -30,11 +31,6 @@ extension Rooms {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
       $0.dialect.traits.hearsOfPeople && $0.verbs(on: .room(room)).isSuperset(of: verbs)
     }
-  }
-
-  /// Whether somebody is kept from what another does.
-  func separates(_ reader: Connection, from author: PersonID) -> Bool {
-    separates(reader.person, from: author)
   }
 
   /// Whether somebody is kept from what another does, whatever way it would come.
@@ -52,7 +48,7 @@ extension Rooms {
       guard let connection = connections[id], connection.dialect.traits.hearsOfPeople,
         !connection.person.utf8.elementsEqual(person.utf8),
         connection.verbs(on: .room(room)).isSuperset(of: verbs),
-        !separates(connection, from: person)
+        !separates(connection.person, from: person)
       else { continue }
       let frame = shared ?? frame(message, ref: pushID())
       shared = frame
@@ -95,7 +91,8 @@ extension Rooms {
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader)
     let others = (people.presence?.announced(in: room) ?? []).filter {
-      !$0.personID.utf8.elementsEqual(own.personID.utf8) && !separates(reader, from: $0.personID)
+      !$0.personID.utf8.elementsEqual(own.personID.utf8)
+        && !separates(reader.person, from: $0.personID)
     }
     return (others + [own])
       .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
@@ -151,7 +148,7 @@ extension Rooms {
     stampedOnlineAt = now
     var seen: [PersonID] = []
     for (person, ids) in online
-    where ids.contains(where: { connections[$0]?.isSomebodys ?? false }) {
+    where ids.contains(where: { connections[$0]?.user != nil }) {
       seen.append(person)
     }
     guard !seen.isEmpty else { return }
@@ -164,12 +161,13 @@ extension Rooms {
       guard let connection = connections[id], connection.present[change.room] != nil else {
         continue
       }
-      if people.blocking?.concerns(connection.person) ?? false {
+      let reader = connection.person
+      if people.blocking?.concerns(reader) ?? false {
         let visible = PresenceChange(
           room: change.room,
-          joined: change.joined.filter { !separates(connection, from: $0.personID) },
-          updated: change.updated.filter { !separates(connection, from: $0.personID) },
-          left: change.left.filter { !separates(connection, from: $0) })
+          joined: change.joined.filter { !separates(reader, from: $0.personID) },
+          updated: change.updated.filter { !separates(reader, from: $0.personID) },
+          left: change.left.filter { !separates(reader, from: $0) })
         if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
           send(.roomPresence(visible), ref: pushID(), to: connection)
         }
@@ -242,13 +240,5 @@ extension Rooms {
       .tooFast,
       "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
         + "send it again after \(wait) ms", retryAfter: Int(wait))
-  }
-}
-
-extension Connection {
-  /// Whether it is a user's. A client that is nobody's is never asked for again.
-  fileprivate var isSomebodys: Bool {
-    guard let identity else { return false }
-    return !identity.isGuest && !identity.user.isEmpty
   }
 }

@@ -138,11 +138,6 @@ extension Rooms {
     tell(RoomNews(.publication(publication, epoch: epoch), in: name), by: publication.personID)
   }
 
-  /// Whether a publication is for this reader.
-  func isFor(_ connection: Connection, _ publication: Publication) -> Bool {
-    isFor(connection, by: publication.personID)
-  }
-
   /// Whether what somebody has caused is for every reader, so that none need be asked about.
   func isForAll(by author: PersonID?) -> Bool {
     guard let author, let blocking = people.blocking else { return true }
@@ -151,8 +146,7 @@ extension Rooms {
 
   /// Whether what somebody has caused is for this reader.
   func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
-    guard let author else { return true }
-    return !separates(connection, from: author)
+    author.map { !separates(connection.person, from: $0) } ?? true
   }
 
   // MARK: History

@@ -39,7 +39,7 @@ extension Rooms {
   func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
     let message = Self.message(of: receipt, of: place)
     for reader in connections(of: author, who: .read, in: place.room)
-    where !separates(reader, from: receipt.personID) {
+    where !separates(reader.person, from: receipt.personID) {
       send(message, ref: pushID(), to: reader)
     }
   }
@@ -58,7 +58,7 @@ extension Rooms {
             .notAllowed, "receipts are for the author of the publication", ref: ref, to: connection)
           return
         }
-        let visible = all.filter { !separates(connection, from: $0.personID) }
+        let visible = all.filter { !separates(connection.person, from: $0.personID) }
         send(
           .receipts(.init(room: place.room, offset: place.offset, receipts: visible)), ref: ref,
           to: connection)
@@ -101,7 +101,7 @@ extension Rooms {
         return
       }
       let known = message.people.filter {
-        members.contains($0) && !separates(connection, from: $0)
+        members.contains($0) && !separates(connection.person, from: $0)
       }
       lastOnline.times(of: known, store: self) { [unowned self] outcome in
         switch outcome {

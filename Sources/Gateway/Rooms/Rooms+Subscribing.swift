@@ -24,11 +24,7 @@ extension Rooms {
     }
     try checkRight(.read, "reading", in: name, connection)
     if subscribe.isPresent { try checkPresence(in: name, connection) }
-    connection.rooms.insert(name)
-    occupy(name, connection)
-    // From here on what is published comes with what was missed, not twice.
-    if subscribe.position != nil { rooms[name]?.suspend(connection.id) }
-    let attempt = attempt(name, connection)
+    let attempt = beginSubscribing(to: name, connection, waits: subscribe.position != nil)
     recover(
       RoomSubscribing(
         room: name,
@@ -107,7 +103,7 @@ extension Rooms {
     _ subscribe: ClientMessage.Subscribe, _ recovery: RoomRecovery, ref: String,
     _ connection: Connection
   ) {
-    let missed = (recovery.missed ?? []).filter { isFor(connection, $0) }
+    let missed = (recovery.missed ?? []).filter { isFor(connection, by: $0.personID) }
     send(
       .subscribed(
         .init(

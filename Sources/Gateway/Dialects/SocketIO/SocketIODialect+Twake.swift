@@ -16,7 +16,9 @@ extension SocketIODialect {
     case "realtime:leave": leaveTwake(room: fields, link)
     case "realtime:event": emit(fields, link)
     case "online:get": answerOnline(Self.users(in: arguments), id: id, link)
-    case "online:set": setOnline(id: id, link)
+    case "online:set":
+      // Connected users are online, whatever a client says of others or of itself.
+      answerOnline([link.connection.person], id: id, link)
     default:
       // Nothing that is not known is passed on; the original sent `message` to everybody.
       break
@@ -120,9 +122,7 @@ extension SocketIODialect {
 
   /// Returns the connection's identity, as long as its token is valid.
   private func connectionIdentity(_ connection: Connection) -> Identity? {
-    guard let identity = connection.identity else { return nil }
-    if let end = identity.expiresAt, end <= surroundings.clock.now { return nil }
-    return identity
+    connection.identity.flatMap { $0.isExpired(at: surroundings.clock.now) ? nil : $0 }
   }
 
   // MARK: Rooms
@@ -180,8 +180,7 @@ extension SocketIODialect {
       position = RoomPosition(epoch: epoch, offset: offset)
     }
     link.numberedRooms.insert(room)
-    // From here on what is published comes with what was missed, not twice.
-    let attempt = rooms.suspend(in: room, connection)
+    let attempt = rooms.beginSubscribing(to: room, connection)
     link.recovery?.joined[room] = .max
     rooms.recover(
       RoomSubscribing(
@@ -212,7 +211,8 @@ extension SocketIODialect {
       "recovered": JSONValue(work.position != nil && recovery.missed != nil),
     ]
     send(SocketPacket(event: "realtime:join:success", [success]), to: link)
-    for publication in recovery.missed ?? [] where rooms.isFor(connection, publication) {
+    for publication in recovery.missed ?? [] where rooms.isFor(connection, by: publication.personID)
+    {
       let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
       send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
     }
@@ -401,11 +401,5 @@ extension SocketIODialect {
     }
     let answer: JSONValue = ["data": JSONValue(Array(pairs))]
     send(SocketPacket(.acknowledgement, id: id, data: JSONValue([answer])), to: link)
-  }
-
-  /// Answers a `setOnline`: connected users are online, whatever a client says of others or of
-  /// itself.
-  private func setOnline(id: Int?, _ link: SocketIOLink) {
-    answerOnline([link.connection.person], id: id, link)
   }
 }
