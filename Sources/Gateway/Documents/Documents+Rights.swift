@@ -45,7 +45,7 @@ extension Documents {
     subscription.verbs = []
     guard let own, connection.dialect.traits.knowsEpochs else {
       leave(subscription)
-      return connection.dialect.lostReading(of: room.id, connection)
+      return connection.dialect.changedAccess(to: .none, of: room.id, connection)
     }
     subscription.selections = []
     subscription.catchUpRead = nil

@@ -79,9 +79,8 @@ final class Rights: Part {
 
   /// Ends a connection whose token has ended, and says whether that was so.
   private func endIfExpired(_ connection: Connection) -> Bool {
-    guard let end = connection.identity?.expiresAt, end <= surroundings.clock.now else {
-      return false
-    }
+    guard let identity = connection.identity, identity.isExpired(at: surroundings.clock.now)
+    else { return false }
     sendError(.unauthorised, AuthenticationError.expired.words, ref: "", to: connection)
     close(connection, .tokenExpired, "the token has expired")
     return true

@@ -85,7 +85,10 @@ class Dialect: Part {
   func turnAway(_ connection: Connection, _ code: ErrorCode, _ message: String, ref: String) {}
 
   /// Refuses to let a client join a document, for it may not read it any more.
-  func turnAwayUnentitled(_ connection: Connection, ref: String) {}
+  final func turnAwayUnentitled(_ connection: Connection, ref: String) {
+    turnAway(
+      connection, .notAllowed, "the token no longer grants reading this document", ref: ref)
+  }
 
   /// Turns a client away that waits for a document that is deleted.
   func turnAwayFromDeleted(_ connection: Connection) {}
@@ -124,10 +127,7 @@ class Dialect: Part {
     to connection: Connection
   ) {}
 
-  /// Tells a follower that it may not read a document any more.
-  func lostReading(of id: DocumentID, _ connection: Connection) {}
-
-  /// Tells a follower whether it may write.
+  /// Tells a follower whether it may write, or that it may not even read any more.
   func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {}

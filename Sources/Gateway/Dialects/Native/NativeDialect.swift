@@ -196,11 +196,6 @@ final class NativeDialect: Dialect {
     sendError(code, message, ref: ref, to: connection)
   }
 
-  override func turnAwayUnentitled(_ connection: Connection, ref: String) {
-    sendError(
-      .notAllowed, "the token no longer grants reading this document", ref: ref, to: connection)
-  }
-
   override func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
   ) {
@@ -322,10 +317,6 @@ final class NativeDialect: Dialect {
       to: connection)
   }
 
-  override func lostReading(of id: DocumentID, _ connection: Connection) {
-    send(.accessChanged(.init(documentID: id, access: .none)), ref: pushID(), to: connection)
-  }
-
   override func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {
@@ -335,18 +326,13 @@ final class NativeDialect: Dialect {
   // MARK: Rooms
 
   override func frame(of news: RoomNews) -> Frame? {
-    frame(Self.message(news), ref: pushID())
-  }
-
-  private static func message(_ news: RoomNews) -> ServerMessage {
-    switch news.content {
-    case .publication(let publication, let epoch):
-      .publication(
-        ServerMessage.RoomPublication(
-          room: news.room, epoch: epoch,
-          publication: publication))
-    case .update(let update): .resourceUpdate(update)
-    }
+    let message: ServerMessage =
+      switch news.content {
+      case .publication(let publication, let epoch):
+        .publication(.init(room: news.room, epoch: epoch, publication: publication))
+      case .update(let update): .resourceUpdate(update)
+      }
+    return frame(message, ref: pushID())
   }
 
   override func lostReading(

@@ -217,7 +217,9 @@ extension SocketIODialect {
         // The client has given it up, or it would not ask again.
         link.session.abandonPoll()
         stopWaiting(link)
-        respond(old.request, Self.polled(noop(link.session.generation)).allowing(old.head))
+        let noop = EnginePayload.encode(
+          [EnginePacket.noop.text], generation: link.session.generation)
+        respond(old.request, Self.polled(noop).allowing(old.head))
       }
       guard let actions = link.session.poll() else { return refuse(.badRequest) }
       wait(request, head, link)
@@ -242,10 +244,6 @@ extension SocketIODialect {
       perform(actions, for: link, excess: excess)
     default: refuse(.badHandshakeMethod)
     }
-  }
-
-  private func noop(_ generation: EngineGeneration) -> [UInt8] {
-    EnginePayload.encode([EnginePacket.noop.text], generation: generation)
   }
 
   static func polled(_ body: [UInt8]) -> Response {

@@ -1,47 +1,12 @@
 import GatewayPorts
 import OTCore
 import SocketMessages
-import WebSocketFrames
 
 /// Messages of the Whaler family.
 extension WhalerDialect {
-  /// A message has come.
-  ///
-  /// - Parameter excess: why it is not to be done, if it is too much.
-  func receive(_ bytes: UnsafeRawBufferPointer, excess: Excess?, on connection: Connection) {
-    let message: WhalerClientMessage
-    let messageID: String
-    do {
-      (messageID, message) = try WhalerClientMessage.decode(
-        bytes, operationComponentsMax: settings.limits.operationComponentsMax)
-    } catch {
-      metrics.received["malformed", default: 0] += 1
-      surroundings.log.write(
-        .debug, "message not understood", [("code", error.code.rawValue)])
-      if excess != nil {
-        owe(connection)
-        return
-      }
-      // It may have been a change; the client waits for it until it is given a new state.
-      resync(connection)
-      return
-    }
-    metrics.received[message.metricName, default: 0] += 1
-    guard excess == nil else {
-      putOff(message, connection)
-      return
-    }
-    switch message {
-    case .resourceConnection(let resource):
-      join(resource.resourceID, messageID: messageID, connection)
-    case .docChange(let change): handle(change, messageID: messageID, connection)
-    case .unknown: break
-    }
-  }
-
   /// Defers a message that exceeds the rate limit. A change is answered with a new state as soon as the
   /// client may send again; for a resource that it has not got it has to come back.
-  private func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
+  func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
     case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
       owe(connection)
@@ -51,7 +16,7 @@ extension WhalerDialect {
     }
   }
 
-  private func join(_ id: DocumentID, messageID: String, _ connection: Connection) {
+  func join(_ id: DocumentID, messageID: String, _ connection: Connection) {
     let limits = settings.limits
     guard !id.isEmpty, id.utf8.count <= limits.documentIDBytesMax,
       connection.subscriptions[id] != nil
@@ -68,7 +33,7 @@ extension WhalerDialect {
     documents.join(id, DocumentJoining(), messageID: messageID, connection)
   }
 
-  private func handle(
+  func handle(
     _ change: WhalerClientMessage.DocChange, messageID: String, _ connection: Connection
   ) {
     guard let subscription = connection.subscriptions[change.resourceID] else {

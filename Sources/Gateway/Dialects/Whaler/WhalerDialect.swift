@@ -37,10 +37,37 @@ final class WhalerDialect: Dialect {
   // MARK: Messages
 
   override func received(
-    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
+    _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection
   ) {
-    receive(message, excess: excess, on: connection)
+    let message: WhalerClientMessage
+    let messageID: String
+    do {
+      (messageID, message) = try WhalerClientMessage.decode(
+        bytes, operationComponentsMax: settings.limits.operationComponentsMax)
+    } catch {
+      metrics.received["malformed", default: 0] += 1
+      surroundings.log.write(
+        .debug, "message not understood", [("code", error.code.rawValue)])
+      if excess != nil {
+        owe(connection)
+        return
+      }
+      // It may have been a change; the client waits for it until it is given a new state.
+      resync(connection)
+      return
+    }
+    metrics.received[message.metricName, default: 0] += 1
+    guard excess == nil else {
+      putOff(message, connection)
+      return
+    }
+    switch message {
+    case .resourceConnection(let resource):
+      join(resource.resourceID, messageID: messageID, connection)
+    case .docChange(let change): handle(change, messageID: messageID, connection)
+    case .unknown: break
+    }
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
@@ -109,11 +136,7 @@ final class WhalerDialect: Dialect {
     // It would wait for its state for ever; it comes back if its connection goes.
     if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
     if code == .tooMany { board.close(connection, .tooMany, "too many documents") }
-  }
-
-  override func turnAwayUnentitled(_ connection: Connection, ref: String) {
-    board.close(
-      connection, .unauthorised, "the token no longer grants reading this document")
+    if code == .notAllowed { board.close(connection, .unauthorised, message) }
   }
 
   override func turnAwayFromDeleted(_ connection: Connection) {
@@ -173,7 +196,10 @@ final class WhalerDialect: Dialect {
     owe(connection)
   }
 
-  override func lostReading(of id: DocumentID, _ connection: Connection) {
+  override func changedAccess(
+    to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
+  ) {
+    guard access == .none else { return }
     board.close(
       connection, .unauthorised, "the token no longer grants reading this document")
   }
@@ -181,16 +207,14 @@ final class WhalerDialect: Dialect {
   // MARK: Rooms
 
   override func frame(of news: RoomNews) -> Frame? {
-    frame(.resourceUpdate(Self.update(news)), messageID: pushID())
-  }
-
-  private static func update(_ news: RoomNews) -> ResourceUpdate {
-    switch news.content {
-    // Such a client fetches the resource that its pool is named after.
-    case .publication(let publication, _):
-      ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
-    case .update(let update): update
-    }
+    let update =
+      switch news.content {
+      // Such a client fetches the resource that its pool is named after.
+      case .publication(let publication, _):
+        ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
+      case .update(let update): update
+      }
+    return frame(.resourceUpdate(update), messageID: pushID())
   }
 
   override func lostReading(
