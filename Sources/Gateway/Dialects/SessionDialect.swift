@@ -1,6 +1,7 @@
 import GatewayPorts
 import JSON
 import SocketMessages
+import WebSocketFrames
 
 /// A dialect whose clients have sessions, carried by connections or requests that come and go.
 ///
@@ -39,6 +40,12 @@ class SessionDialect: Dialect {
     rooms.leaveAll(place, mayComeBack: true)
     place.meter.count(towards: nil)
   }
+}
+
+/// A message encoded once for all sessions that get it: a frame for WebSockets, bytes for requests.
+struct SharedMessage {
+  let bytes: [UInt8]
+  let frame: Frame
 }
 
 /// The gateway, as the sessions' dialects see it.

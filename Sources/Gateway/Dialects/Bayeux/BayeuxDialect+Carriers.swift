@@ -10,25 +10,23 @@ extension BayeuxDialect {
 
   /// A WebSocket of Bayeux is open.
   func opened(_ id: ConnectionID, address: String, from limited: IPAddress?) {
-    byCarrier[id] = []
-    addresses[id] = address
-    meters[id] = access.meter(from: limited)
+    carriers[id] = Carrier(address: address, meter: access.meter(from: limited))
   }
 
   /// A message has come over a WebSocket: one object, or an array of them.
   func received(_ bytes: UnsafeRawBufferPointer, byCarrier id: ConnectionID) {
-    guard byCarrier[id] != nil else { return }
+    guard let address = carriers[id]?.address else { return }
     guard let messages = BayeuxMessage.decode(bytes) else {
       act(.close(id, code: CloseCode(CloseReason.badMessage.rawValue), reason: "expected JSON"))
       return
     }
     if messages.isEmpty { send([], overWebSocket: id) }
     let now = surroundings.clock.uptime
-    let excess = meters[id]?.draw(
+    let excess = carriers[id]?.meter.draw(
       messages: messages.count, bytes: bytes.count, allowances, now: now)
     if let excess {
       count(excess)
-      guard meters[id]?.hasPatience(allowances, now: now) ?? true else {
+      guard carriers[id]?.meter.hasPatience(allowances, now: now) ?? true else {
         act(
           .close(
             id, code: CloseCode(CloseReason.tooFast.rawValue), reason: "rate limit exceeded; wait"))
@@ -37,14 +35,12 @@ extension BayeuxDialect {
       refuse(messages, excess, by: .webSocket(id))
       return
     }
-    for message in messages {
-      handle(message, from: addresses[id] ?? "", by: .webSocket(id))
-    }
+    for message in messages { handle(message, from: address, by: .webSocket(id)) }
   }
 
   /// A message on a WebSocket was too long.
   func oversized(byCarrier id: ConnectionID) {
-    guard byCarrier[id] != nil else { return }
+    guard carriers[id] != nil else { return }
     act(
       .close(id, code: CloseCode(CloseReason.messageTooLarge.rawValue), reason: "message too large")
     )
@@ -56,9 +52,7 @@ extension BayeuxDialect {
 
   /// A WebSocket is gone.
   func closed(carrier id: ConnectionID) {
-    addresses[id] = nil
-    meters[id] = nil
-    for link in byCarrier.removeValue(forKey: id) ?? [] {
+    for link in carriers.removeValue(forKey: id)?.links ?? [] {
       link.carrier = nil
       link.session.interrupted()
     }
@@ -68,37 +62,26 @@ extension BayeuxDialect {
 
   /// Answers a request, or lets it wait.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {
+    func refuse(_ response: Response) { respond(request, response.allowing(head)) }
     let json: [UInt8]
     var callback: ScriptCallback?
     switch head.method {
-    case "OPTIONS":
-      respond(request, .preflight(head))
-      return
+    case "OPTIONS": return respond(request, .preflight(head))
     case "POST": json = Self.json(in: body)
     case "GET":
       let query = QueryFields(head.query)
-      guard let message = query["message"] else {
-        respond(request, Self.withoutMessage(head.path).allowing(head))
-        return
-      }
+      guard let message = query["message"] else { return refuse(Self.withoutMessage(head.path)) }
       callback = query["jsonp"].map(ScriptCallback.init) ?? .standard
       guard callback != nil else {
-        respond(
-          request,
-          Response.problem(
-            400, .badMessage, "expected the name of a function as jsonp, such as __jsonp1__"
-          ).allowing(head))
-        return
+        return refuse(
+          .problem(
+            400, .badMessage, "expected the name of a function as jsonp, such as __jsonp1__"))
       }
       json = Array(message.utf8)
-    default:
-      respond(request, Response.methodNotAllowed("GET", "POST").allowing(head))
-      return
+    default: return refuse(.methodNotAllowed("GET", "POST"))
     }
     guard var messages = BayeuxMessage.decode(json) else {
-      respond(
-        request, Response.problem(400, .badMessage, "expected messages as JSON").allowing(head))
-      return
+      return refuse(.problem(400, .badMessage, "expected messages as JSON"))
     }
     if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
     let exchange = BayeuxLink.Exchange(request, head, callback)
@@ -107,7 +90,7 @@ extension BayeuxDialect {
       messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
     if let excess {
       count(excess)
-      refuse(messages, excess, by: .request(exchange))
+      self.refuse(messages, excess, by: .request(exchange))
     } else {
       for message in messages { handle(message, from: head.remoteAddress, by: .request(exchange)) }
     }

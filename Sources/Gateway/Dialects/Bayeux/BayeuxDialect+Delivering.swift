@@ -29,29 +29,23 @@ extension BayeuxDialect {
     }
   }
 
-  /// An event encoded once for all Bayeux sessions on WebSockets.
-  struct SharedEvent {
-    let bytes: [UInt8]
-    let frame: Frame
-
-    init(_ bytes: [UInt8]) {
-      self.bytes = bytes
-      frame = Frame(.text, payload: BayeuxReply.frame([bytes]))
-    }
+  /// A message that goes alone in its frame.
+  static func shared(_ bytes: [UInt8]) -> SharedMessage {
+    SharedMessage(bytes: bytes, frame: Frame(.text, payload: BayeuxReply.frame([bytes])))
   }
 
-  private func event(_ data: JSONValue, _ channel: BayeuxChannel) -> SharedEvent {
+  private func event(_ data: JSONValue, _ channel: BayeuxChannel) -> SharedMessage {
     let bytes = BayeuxReply.event(
       channel: channel.text, data: data, id: String(nextEvent, radix: 36))
     nextEvent += 1
-    return SharedEvent(bytes)
+    return Self.shared(bytes)
   }
 
   func deliver(_ data: JSONValue, _ channel: BayeuxChannel, to link: BayeuxLink) {
     send(event(data, channel), to: link)
   }
 
-  func send(_ event: SharedEvent, to link: BayeuxLink) {
+  func send(_ event: SharedMessage, to link: BayeuxLink) {
     guard link.session.isOnWebSocket, let carrier = link.carrier else {
       perform(link.session.deliver(event.bytes), for: link)
       return

@@ -103,14 +103,14 @@ extension BayeuxDialect {
     switch way {
     case .webSocket(let id):
       if link.carrier != id {
-        if let old = link.carrier { byCarrier[old]?.removeAll { $0 === link } }
+        if let old = link.carrier { carriers[old]?.links.removeAll { $0 === link } }
         link.carrier = id
-        byCarrier[id, default: []].append(link)
+        carriers[id]?.links.append(link)
       }
       perform(link.session.connect(webSocket: message, now: now), for: link)
     case .request(let exchange):
       if let old = link.carrier {
-        byCarrier[old]?.removeAll { $0 === link }
+        carriers[old]?.links.removeAll { $0 === link }
         link.carrier = nil
       }
       // What waits is answered by the actions; then this request takes its place.

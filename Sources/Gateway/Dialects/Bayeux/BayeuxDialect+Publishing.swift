@@ -59,8 +59,7 @@ extension BayeuxDialect {
     let person = identity.user.isEmpty ? link?.connection.client : identity.user
     let number = nextPublishing
     nextPublishing += 1
-    publishings[number] = BayeuxPublishing(
-      message: message, channel: channel, reply: reply, way: way)
+    publishings[number] = BayeuxPublishing(message: message, reply: reply, way: way)
     rooms.publish(
       PublishRequest(
         room: channel.room, data: Self.stamped(data, identity.user), person: person),
@@ -80,7 +79,7 @@ extension BayeuxDialect {
       finish(
         BayeuxReply.reply(
           to: message, clientID: message.clientID,
-          error: .unavailable(publishing.channel.text)), by: publishing.way)
+          error: .unavailable(message.channel)), by: publishing.way)
     }
   }
 

@@ -96,15 +96,14 @@ extension BayeuxDialect {
       .sorted { $0.text < $1.text }
     guard !ended.isEmpty else { return }
     for channel in ended { end(channel, of: link) }
-    if link.subscriptions.isEmpty { return end(link) }
+    if link.subscriptions.isEmpty { return perform(link.session.end(), for: link) }
     if let identity = link.connection.identity, !stands(identity),
       let other = link.subscriptions.values.first?.identity
     {
       take(other, link)
     }
     for channel in ended {
-      send(
-        SharedEvent(BayeuxReply.ended(channel.text, clientID: link.session.id)), to: link)
+      send(Self.shared(BayeuxReply.ended(channel.text, clientID: link.session.id)), to: link)
     }
   }
 
@@ -113,8 +112,7 @@ extension BayeuxDialect {
   }
 
   private func stands(_ identity: Identity) -> Bool {
-    if let end = identity.expiresAt, end <= surroundings.clock.now { return false }
-    return !access.isRevoked(identity)
+    !identity.isExpired(at: surroundings.clock.now) && !access.isRevoked(identity)
   }
 
   private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {

@@ -9,16 +9,20 @@ import SocketMessages
 final class BayeuxDialect: SessionDialect {
   typealias Way = BayeuxLink.Way
 
+  /// A WebSocket, which may carry several sessions.
+  struct Carrier {
+    let address: String
+    /// Of what was received over it.
+    var meter: Meter
+    var links: [BayeuxLink] = []
+  }
+
   /// The sessions by the clients' secret ids.
   var bySession: ExactDictionary<BayeuxLink> = [:]
   /// The sessions by their connection ids.
   var byPlace: [ConnectionID: BayeuxLink] = [:]
-  /// The sessions by WebSocket, which may carry several.
-  var byCarrier: [ConnectionID: [BayeuxLink]] = [:]
-  /// The addresses of the WebSockets' clients.
-  var addresses: [ConnectionID: String] = [:]
-  /// The meters of what was received over the WebSockets.
-  var meters: [ConnectionID: Meter] = [:]
+  /// The WebSockets.
+  var carriers: [ConnectionID: Carrier] = [:]
   /// The sessions by the request that waits.
   var byRequest: [RequestID: BayeuxLink] = [:]
   /// The sessions with patterns among their subscriptions.
@@ -52,7 +56,7 @@ final class BayeuxDialect: SessionDialect {
 
   override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
-    end(link, comesBack: comesBack)
+    perform(link.session.end(comesBack: comesBack), for: link)
     return true
   }
 
@@ -104,7 +108,7 @@ final class BayeuxDialect: SessionDialect {
   }
 
   private func forget(_ link: BayeuxLink) {
-    if let carrier = link.carrier { byCarrier[carrier]?.removeAll { $0 === link } }
+    if let carrier = link.carrier { carriers[carrier]?.links.removeAll { $0 === link } }
     if let exchange = link.exchange {
       byRequest[exchange.request] = nil
       exchange.isHeld = false
@@ -116,16 +120,9 @@ final class BayeuxDialect: SessionDialect {
     forget(link.connection)
   }
 
-  /// Ends a session from this side.
-  ///
-  /// - Parameter comesBack: whether its client is to begin another, as it does unless told.
-  func end(_ link: BayeuxLink, comesBack: Bool = true) {
-    perform(link.session.end(comesBack: comesBack), for: link)
-  }
-
   /// Lets the sessions go, whose places hold their dialect.
   func letGo() {
-    (bySession, byPlace, byCarrier, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
+    (bySession, byPlace, carriers, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
   }
 
   /// Time has passed.

@@ -79,15 +79,14 @@ final class BayeuxLink {
 extension BayeuxLink.Subscription {
   /// Whether the right to hear the channel still stands: of a pattern it is looked at for each.
   func isValid(for channel: BayeuxChannel, _ now: Timestamp) -> Bool {
-    if let end = identity.expiresAt, end <= now { return false }
-    return !self.channel.isPattern || BayeuxDialect.mayHear(channel, identity)
+    !identity.isExpired(at: now)
+      && (!self.channel.isPattern || BayeuxDialect.mayHear(channel, identity))
   }
 }
 
 /// An event on its way to the disk.
 struct BayeuxPublishing {
   let message: BayeuxMessage
-  let channel: BayeuxChannel
   /// The answer when it has been taken.
   let reply: [UInt8]
   let way: BayeuxLink.Way

@@ -60,7 +60,7 @@ extension SocketIODialect {
   }
 
   /// Sends a packet that others get too.
-  private func send(_ packet: SharedPacket, to link: SocketIOLink) {
+  private func send(_ packet: SharedMessage, to link: SocketIOLink) {
     guard link.session.isOnWebSocket, let carrier = link.carrier else {
       perform(link.session.send(packet.bytes), for: link)
       return

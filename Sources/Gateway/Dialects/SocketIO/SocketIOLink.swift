@@ -72,23 +72,12 @@ final class SocketIOLink {
   }
 }
 
-/// A packet encoded once for all who receive it: a frame for WebSockets, bytes for polls.
-struct SharedPacket {
-  let bytes: [UInt8]
-  let frame: Frame
-
-  init(_ packet: SocketPacket) {
-    bytes = packet.engineText
-    frame = Frame(.text, payload: bytes)
-  }
-}
-
 /// The forms of one event that readers in a room need, each encoded once, and only if needed.
 struct PacketForms {
   private let content: SocketContent
   private let room: RoomName
   /// Plain, with the place in the room, with the place in the log, with both.
-  private var forms: [SharedPacket?] = [nil, nil, nil, nil]
+  private var forms: [SharedMessage?] = [nil, nil, nil, nil]
 
   init(_ content: SocketContent, in room: RoomName) {
     self.content = content
@@ -98,12 +87,13 @@ struct PacketForms {
   /// - Parameters:
   ///   - hasPlace: whether the reader wants a publication's place in the room.
   ///   - offset: the place in the log, for a reader who may come back.
-  mutating func packet(hasPlace: Bool, offset: String?) -> SharedPacket {
+  mutating func packet(hasPlace: Bool, offset: String?) -> SharedMessage {
     let index = (hasPlace ? 1 : 0) + (offset == nil ? 0 : 2)
     if let packet = forms[index] { return packet }
     var packet = content.packet(in: room, hasPlace: hasPlace)
     if let offset { packet = packet.numbered(offset) }
-    let shared = SharedPacket(packet)
+    let bytes = packet.engineText
+    let shared = SharedMessage(bytes: bytes, frame: Frame(.text, payload: bytes))
     forms[index] = shared
     return shared
   }
