@@ -32,7 +32,7 @@ extension Documents: CaretSource {
     exchange?.enter(
       topic(of: subscription.room.id),
       NodePerson(
-        .init(personID: person.clientID, name: person.name, color: person.color),
+        profile: .init(personID: person.clientID, name: person.name, color: person.color),
         person: person.personID),
       by: subscription.connection.id)
   }

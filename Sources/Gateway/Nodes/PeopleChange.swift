@@ -9,11 +9,6 @@ struct NodePerson: Equatable {
   /// The person whose client it is, as the followers of the note are told.
   var person: PersonID?
 
-  init(_ profile: PersonProfile, person: PersonID? = nil) {
-    self.profile = profile
-    self.person = person
-  }
-
   /// The key among the people of a topic.
   var id: String { profile.personID }
 
@@ -141,7 +136,8 @@ extension PeopleChange {
       let color = fields["color"]?.string
       guard color.map(PersonProfile.isColor) ?? true else { return nil }
       return NodePerson(
-        PersonProfile(personID: id, name: name, color: color), person: fields["person"]?.string)
+        profile: PersonProfile(personID: id, name: name, color: color),
+        person: fields["person"]?.string)
     }
   }
 

@@ -12,17 +12,12 @@ struct RoomCursor {
   /// The newest offset that others are said to have.
   var heard = 0
   /// Subscribers that were told what they missed up to a place further on, and become members there.
-  private var waiting: [Waiting] = []
+  private(set) var waiting: [Waiting] = []
 
   /// A subscriber that waits until the members have been sent as much as it has.
   struct Waiting {
     let work: RoomSubscribing
     let recovery: RoomRecovery
-  }
-
-  init(position: RoomPosition, time: Timestamp? = nil) {
-    self.position = position
-    self.time = time
   }
 
   /// Whether it is in the history of an epoch.

@@ -17,6 +17,13 @@ extension Rooms {
   /// The topic of a room's hints.
   func topic(of room: RoomName) -> String { Self.roomPrefix + room }
 
+  /// The room of a topic, if it is a room's.
+  private static func room(of topic: String) -> RoomName? {
+    let prefix = roomPrefix.utf8
+    guard topic.utf8.starts(with: prefix) else { return nil }
+    return String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)
+  }
+
   /// Hints of other nodes arrive from now on, or no longer.
   func hintsChanged(arrive: Bool) { hearsHints = arrive }
 
@@ -41,18 +48,15 @@ extension Rooms {
   func tellNodesOfBlocks() { tellNodes(.blocks, under: Self.nodesTopic) }
 
   /// Follows what all nodes hear.
-  func meetNodes() {
-    guard exchange != nil else { return }
-    act(.follow(topic: Self.nodesTopic))
-    exchange?.follow(Self.nodesTopic, now: surroundings.clock.uptime)
-    takeFromExchange()
-  }
+  func meetNodes() { follow(topic: Self.nodesTopic) }
 
   /// Follows what is said of a room that somebody is in from now on.
-  func follow(_ room: RoomName) {
+  func follow(_ room: RoomName) { follow(topic: topic(of: room)) }
+
+  private func follow(topic: String) {
     guard exchange != nil else { return }
-    act(.follow(topic: topic(of: room)))
-    exchange?.follow(topic(of: room), now: surroundings.clock.uptime)
+    act(.follow(topic: topic))
+    exchange?.follow(topic, now: surroundings.clock.uptime)
     takeFromExchange()
   }
 
@@ -80,7 +84,8 @@ extension Rooms {
 
   /// Another node has published something, or somebody has.
   func heard(_ topic: String, _ bytes: [UInt8]) {
-    guard let exchange, topic.utf8.elementsEqual(Self.nodesTopic.utf8) || isRoom(topic) else {
+    let room = Self.room(of: topic)
+    guard let exchange, room != nil || topic.utf8.elementsEqual(Self.nodesTopic.utf8) else {
       return
     }
     guard let message = NodeMessage(bytes) else {
@@ -88,17 +93,14 @@ extension Rooms {
       return
     }
     guard !message.node.utf8.elementsEqual(exchange.node.utf8) else { return }
-    if topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
-      if case .blocks = message.content { return readBlocks(now: surroundings.clock.uptime) }
-      hear(topic, message)
-    } else {
-      let room = String(
-        decoding: topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
+    if let room {
       if rooms[room] != nil { hear(message, in: room, topic) }
+    } else if case .blocks = message.content {
+      readBlocks(now: surroundings.clock.uptime)
+    } else {
+      hear(topic, message)
     }
   }
-
-  private func isRoom(_ topic: String) -> Bool { topic.utf8.starts(with: Self.roomPrefix.utf8) }
 
   private func hear(_ topic: String, _ message: NodeMessage) {
     exchange?.hear(topic, message, now: surroundings.clock.uptime)
@@ -135,7 +137,7 @@ extension Rooms {
   /// A connection of somebody's is in a room, for this node's people and for others.
   func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
     people.presence?.enter(room, profile, by: connection)
-    exchange?.enter(topic(of: room), NodePerson(profile), by: connection)
+    exchange?.enter(topic(of: room), NodePerson(profile: profile), by: connection)
   }
 
   /// A connection has left a room.
@@ -151,12 +153,10 @@ extension Rooms {
     metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
     for news in exchange?.takeNews() ?? [] {
       let place = place(of: news.node)
-      if news.topic.utf8.elementsEqual(Self.nodesTopic.utf8) {
+      guard let room = Self.room(of: news.topic) else {
         take(news.change, by: place)
         continue
       }
-      let room = String(
-        decoding: news.topic.utf8.dropFirst(Self.roomPrefix.utf8.count), as: UTF8.self)
       for person in news.change.joined {
         let (isPresent, count) =
           people.presence?.standing(of: person.id, in: room) ?? (true, 0)

@@ -10,7 +10,7 @@ extension Rooms {
   func goOnline(_ connection: Connection) {
     online[connection.person, default: []].insert(connection.id)
     exchange?.enter(
-      Self.nodesTopic, NodePerson(PersonProfile(personID: connection.person, name: "")),
+      Self.nodesTopic, NodePerson(profile: .init(personID: connection.person, name: "")),
       by: connection.id)
   }
 

@@ -42,7 +42,7 @@ extension Rooms {
       startAnew(name, isLost: false)
     }
     guard let cursor = rooms[name]?.cursor else {
-      stand(at: head, in: name)
+      rooms[name]?.cursor = RoomCursor(position: head)
       return true
     }
     if cursor.position.offset == head.offset { return true }
@@ -53,11 +53,6 @@ extension Rooms {
       hear(of: head.offset, in: name)
     }
     return false
-  }
-
-  /// Subscribers become members who waited for a place.
-  private func admit(_ arrived: [RoomCursor.Waiting]) {
-    for waiting in arrived { finish(waiting.work, .success(waiting.recovery)) }
   }
 
   /// A member has come who is to hear from now on: where that is has to be read once.
@@ -77,11 +72,7 @@ extension Rooms {
     rooms[name]?.isFindingPlace = false
     guard rooms[name] != nil, rooms[name]?.cursor == nil, case .success(let recovery) = outcome
     else { return }
-    stand(at: recovery.head, in: name)
-  }
-
-  private func stand(at head: RoomPosition, in name: RoomName) {
-    rooms[name]?.cursor = RoomCursor(position: head)
+    rooms[name]?.cursor = RoomCursor(position: recovery.head)
   }
 
   /// The members have another history than the store: all of them come again. Nothing is said here of what they lack;
@@ -130,7 +121,10 @@ extension Rooms {
     guard let cursor = rooms[name]?.cursor else { return }
     rooms[name]?.cursor?.advance(to: publication)
     deliver(publication, epoch: cursor.position.epoch, in: name)
-    admit(rooms[name]?.cursor?.takeArrived() ?? [])
+    // Those who waited for this place become members.
+    for waiting in rooms[name]?.cursor?.takeArrived() ?? [] {
+      finish(waiting.work, .success(waiting.recovery))
+    }
   }
 
   /// Something is said to be published: nothing is believed but that it may be worth a look.
@@ -216,7 +210,7 @@ extension Rooms {
       guard let room = rooms[name] else { continue }
       guard let cursor = room.cursor else {
         // Members alone need a place; subscribers bring theirs.
-        if room.hasMembers { stand(at: head.position, in: name) }
+        if room.hasMembers { rooms[name]?.cursor = RoomCursor(position: head.position) }
         continue
       }
       let offset = cursor.position.offset
