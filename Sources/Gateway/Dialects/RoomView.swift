@@ -26,14 +26,13 @@ enum RoomView {
   static func numbered(
     _ data: JSONValue, _ point: RoomPosition, in room: RoomName
   ) -> SocketPacket {
-    var packet = socketIO(data, in: room)
+    let packet = socketIO(data, in: room)
     guard let name = packet.eventName, var fields = packet.arguments.first?.fields else {
       return packet
     }
     fields.set("epoch", JSONValue(point.epoch))
     fields.set("offset", JSONValue(point.offset))
-    packet = SocketPacket(event: name, [JSONValue(fields)])
-    return packet
+    return SocketPacket(event: name, [JSONValue(fields)])
   }
 
   /// That a resource has changed, without saying how.

@@ -30,20 +30,19 @@ extension AppRequests {
     }
     guard let identity = access.identity(of: head, request) else { return true }
     let room = "/group/" + group
-    switch head.method {
-    case "GET":
-      guard identity.may(.read, .room(room)) else {
-        refuse(request, 403, "the token does not grant this group")
-        return true
-      }
+    let reads = head.method == "GET"
+    guard reads || head.method == "POST" else {
+      respond(request, .methodNotAllowed("GET", "POST"))
+      return true
+    }
+    guard identity.may(reads ? .read : .publish, .room(room)) else {
+      refuse(request, 403, "the token does not grant this group")
+      return true
+    }
+    if reads {
       readMessages(request, of: room, QueryFields(head.query), identity)
-    case "POST":
-      guard identity.may(.publish, .room(room)) else {
-        refuse(request, 403, "the token does not grant this group")
-        return true
-      }
+    } else {
       postMessage(request, group: group, in: room, body, identity)
-    default: respond(request, .methodNotAllowed("GET", "POST"))
     }
     return true
   }
