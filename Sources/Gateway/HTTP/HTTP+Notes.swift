@@ -182,42 +182,42 @@ extension HTTP {
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     do throws(StoreError) {
       switch kind {
-      case .list(let list): goOn(request, list, try reply.value(of: .notes))
-      case .page(let work): goOn(request, work, try reply.value(of: .notes))
+      case .list(let list): goOn(request, list, try reply.value(of: \.notes))
+      case .page(let work): goOn(request, work, try reply.value(of: \.notes))
       case .folderPage(let folder, let work):
-        guard case .notes(let notes) = try reply.value(of: .folders) else { return }
+        guard case .notes(let notes) = try reply.value(of: \.folders) else { return }
         goOn(request, work, in: folder, notes)
       case .create:
-        respond(request, .created(try reply.value(of: .note)))
+        respond(request, .created(try reply.value(of: \.note)))
         noteListChanged()
-      case .put(let identity): answer(request, try reply.value(of: .making), to: identity)
+      case .put(let identity): answer(request, try reply.value(of: \.making), to: identity)
       case .rename:
-        let note = try reply.value(of: .note)
+        let note = try reply.value(of: \.note)
         respond(request, .json(200, NoteJSON.note(note)))
         documents.renamed(note.id, to: note.title)
         noteListChanged()
       case .move(let renames):
-        guard case .note(let note) = try reply.value(of: .folders) else { return }
+        guard case .note(let note) = try reply.value(of: \.folders) else { return }
         respond(request, .json(200, NoteJSON.note(note)))
         if renames { documents.renamed(note.id, to: note.title) }
         documents.moved([note])
         noteListChanged()
       case .delete(let id):
-        try reply.value(of: .done)
+        try reply.value(of: \.done)
         respond(request, Response(status: 204))
         documents.deleted(id)
         noteListChanged()
-      case .deletedPage(let work): goOn(request, work, try reply.value(of: .deletedNotes))
+      case .deletedPage(let work): goOn(request, work, try reply.value(of: \.deletedNotes))
       case .bringBack:
-        respond(request, .json(200, NoteJSON.note(try reply.value(of: .note))))
+        respond(request, .json(200, NoteJSON.note(try reply.value(of: \.note))))
         noteListChanged()
       case .removeDeleted:
-        try reply.value(of: .done)
+        try reply.value(of: \.done)
         respond(request, Response(status: 204))
       case .replay(let response, let remover):
         respond(request, try replayed(response, reply, remover: remover))
       case .one(let known):
-        respond(request, NoteText.response(try reply.value(of: .note)).unless(known: known))
+        respond(request, NoteText.response(try reply.value(of: \.note)).unless(known: known))
       case .text(let format, let revision, let known):
         let text = try text(reply, of: revision)
         respond(request, NoteText.response(text, as: format).unless(known: known))
@@ -229,14 +229,14 @@ extension HTTP {
           id,
           DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
       case .history:
-        respond(request, .json(200, NoteJSON.history(try reply.value(of: .history))))
+        respond(request, .json(200, NoteJSON.history(try reply.value(of: \.history))))
       case .versions:
-        respond(request, .json(200, NoteJSON.versions(try reply.value(of: .versions))))
+        respond(request, .json(200, NoteJSON.versions(try reply.value(of: \.versions))))
       case .saveVersion(let version):
-        try reply.value(of: .done)
+        try reply.value(of: \.done)
         respond(request, .json(201, NoteJSON.version(version)))
       case .deleteVersion:
-        try reply.value(of: .done)
+        try reply.value(of: \.done)
         respond(request, Response(status: 204))
       }
     } catch {
@@ -249,7 +249,7 @@ extension HTTP {
     _ response: Response, _ reply: StoreReply, remover: Identity?
   ) throws(StoreError) -> Response {
     do throws(StoreError) {
-      let note = try reply.value(of: .note)
+      let note = try reply.value(of: \.note)
       return remover?.may(.manage, note) ?? true ? response : .notGranted
     } catch .unknownDocument where remover != nil {
       return response
@@ -260,7 +260,7 @@ extension HTTP {
   private func text(
     _ reply: StoreReply, of revision: Int?
   ) throws(StoreError) -> HistoricText {
-    let text = try reply.value(of: .text)
+    let text = try reply.value(of: \.text)
     if let revision, revision > text.revision { throw .notNext(headRevision: text.revision) }
     return text
   }

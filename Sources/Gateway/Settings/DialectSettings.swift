@@ -3,42 +3,31 @@ import SocketIO
 
 /// An operator's settings for the compatibility dialects.
 public struct DialectSettings: Sendable {
-  var socketIO: SocketSession.Settings
-  var bayeux: BayeuxSession.Settings
+  var socketIO = SocketSession.Settings()
+  var bayeux = BayeuxSession.Settings()
   /// Sessions of clients that poll, at once and of all such dialects.
-  public var sessionsMax: Int
+  public var sessionsMax = 10_000
   /// Milliseconds within which a Socket.IO client must authenticate.
-  public var authenticateMilliseconds: Int64
+  public var authenticateMilliseconds: Int64 = 15_000
   /// Milliseconds after a user's last connection has ended until others are told; who comes back
   /// in time was never gone.
-  public var graceMilliseconds: Int64
+  public var graceMilliseconds: Int64 = 2_000
   /// Milliseconds between two signs of life on the channel of a Bayeux user.
-  public var pingMilliseconds: Int64
+  public var pingMilliseconds: Int64 = 30_000
   /// Whether the room token that old Twake servers took from everybody opens every room, and rooms
   /// that begin with `previous::` are open.
-  public var allowsLegacyRoomTokens: Bool
+  public var allowsLegacyRoomTokens = false
 
   /// Milliseconds for which a Socket.IO client that asked for it may come back to what it had; 0
   /// lets nobody.
-  public var recoveryMilliseconds: Int64
+  public var recoveryMilliseconds: Int64 = 120_000
   /// Bytes kept of what such clients were sent, for all of them together.
-  public var recoveryBytesMax: Int
+  public var recoveryBytesMax = 8 << 20
   /// Whether every client of Socket.IO 3 or later may come back so, unasked.
-  public var recoversEverybody: Bool
+  public var recoversEverybody = false
 
   /// The defaults.
-  public init() {
-    socketIO = SocketSession.Settings()
-    bayeux = BayeuxSession.Settings()
-    sessionsMax = 10_000
-    authenticateMilliseconds = 15_000
-    graceMilliseconds = 2_000
-    pingMilliseconds = 30_000
-    allowsLegacyRoomTokens = false
-    recoveryMilliseconds = 120_000
-    recoveryBytesMax = 8 << 20
-    recoversEverybody = false
-  }
+  public init() {}
 
   /// Milliseconds for which what clients were sent is kept for them: until the silence of one is
   /// noticed, and then until it may not come back any more.

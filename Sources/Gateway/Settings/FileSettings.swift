@@ -3,19 +3,14 @@ public import GatewayPorts
 /// An operator's settings for the files of notes.
 public struct FileSettings: Sendable {
   /// Bytes of one file; 0 takes none.
-  public var bytesMax: Int
+  public var bytesMax = 10 << 20
   /// Bound of each note, and what is left of the disk.
-  public var room: FileRoom
+  public var room = FileRoom(noteBytesMax: 100 << 20, diskReserveBytes: 512 << 20)
   /// Milliseconds that a file is kept though no revision names it, for its reference may be on its way.
-  public var unusedMilliseconds: Int64
+  public var unusedMilliseconds: Int64 = 86_400_000
   /// Bytes of uploads that may wait for the store, over all.
-  public var waitingBytesMax: Int
+  public var waitingBytesMax = 64 << 20
 
   /// The defaults.
-  public init() {
-    bytesMax = 10 << 20
-    room = FileRoom(noteBytesMax: 100 << 20, diskReserveBytes: 512 << 20)
-    unusedMilliseconds = 86_400_000
-    waitingBytesMax = 64 << 20
-  }
+  public init() {}
 }

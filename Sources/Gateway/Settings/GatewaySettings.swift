@@ -4,144 +4,102 @@ public import SocketMessages
 /// An operator's settings for the gateway.
 public struct GatewaySettings: Sendable {
   /// Limits announced to clients, and held.
-  public var limits: Limits
+  public var limits = Limits()
   /// Whether anyone may do everything as long as no token can be checked. Without it, and without
   /// an authenticator, nobody may do anything.
-  public var isDemo: Bool
+  public var isDemo = true
   /// Whether API keys count at the back entrance alone.
-  public var takesKeysAtBackAlone: Bool
+  public var takesKeysAtBackAlone = false
   /// Whether a token may stand in a URL, where logs and histories keep it.
-  public var allowsTokenInURL: Bool
+  public var allowsTokenInURL = false
   /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
-  public var whalerCreatesDocuments: Bool
+  public var whalerCreatesDocuments = true
   /// Queued bytes beyond which a connection gets no further changes until it has drained; it then
   /// continues from its place in the document's log.
-  public var laggingBytes: Int
+  public var laggingBytes = 64 << 10
   /// Queued bytes beyond which a connection is closed with a code that says "resume": reached
   /// only by what cannot wait in a log, such as replies and room updates.
-  public var queuedBytesMax: Int
+  public var queuedBytesMax = 16 << 20
   /// Bytes of one `changes` frame for a reader that catches up, about.
-  public var catchUpBytes: Int
+  public var catchUpBytes = 256 << 10
   /// Revisions that a reader may be behind before it gets the text instead of the changes.
-  public var lagRevisionsMax: Int
+  public var lagRevisionsMax = 10_000
   /// Components that the changes since a change's base may have together; beyond, its author must
   /// rebase it.
-  public var historyComponentsMax: Int
+  public var historyComponentsMax = 100_000
   /// Entries of each document's log kept in memory, at least; more for a crowd.
-  public var windowEntries: Int
+  public var windowEntries = 1_000
   /// Whether other nodes publish in the same rooms, and have people in them.
-  public var sharesStore: Bool
+  public var sharesStore = false
   /// Milliseconds between looks at the heads of logs that several nodes share, while their hints arrive.
-  public var headsMilliseconds: Int64
+  public var headsMilliseconds: Int64 = 1_000
   /// The same, while no hints can arrive.
-  public var headsMillisecondsWithoutHints: Int64
+  public var headsMillisecondsWithoutHints: Int64 = 100
   /// Milliseconds that a document without readers stays in memory.
-  public var idleDocumentMilliseconds: Int64
+  public var idleDocumentMilliseconds: Int64 = 60_000
   /// Milliseconds within which a native client must say hello.
-  public var helloMilliseconds: Int64
+  public var helloMilliseconds: Int64 = 10_000
   /// Changes that may wait for a document that is being loaded, for each document.
-  public var waitingMax: Int
+  public var waitingMax = 1_000
   /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
   /// text, and for each component of a change as much as for sixteen.
-  public var turnWorkMax: Int
+  public var turnWorkMax = 1 << 20
   /// The followers of a document for whom its commits are a millisecond apart, see ``RoundPace``.
-  public var followersPerMillisecond: Int
+  public var followersPerMillisecond = 100
   /// Milliseconds after which a refused change may be tried again.
-  public var retryAfterMilliseconds: Int
+  public var retryAfterMilliseconds = 1_000
   /// The history limits of a room without a rule of its own.
-  public var roomMemory: RoomMemory
+  public var roomMemory: RoomMemory = .standard
   /// Rules for rooms by their names; the first that means a room holds.
-  public var roomMemories: [RoomMemoryRule]
+  public var roomMemories: [RoomMemoryRule] = []
   /// Publications that a subscriber who comes back may have missed to be given them all at once.
-  public var recoveryMax: Int
+  public var recoveryMax = 1_000
   /// Bytes of them.
-  public var recoveryBytesMax: Int
+  public var recoveryBytesMax = 4 << 20
   /// Bytes of data in one page of a room's history, about.
-  public var pageBytes: Int
+  public var pageBytes = 1 << 20
   /// Publications of one page unless another number is asked for.
-  public var pageDefault: Int
+  public var pageDefault = 20
   /// Milliseconds for which a publication's key is remembered.
-  public var keyMilliseconds: Int64
+  public var keyMilliseconds: Int64 = 86_400_000
   /// Answers that are kept to requests with an `Idempotency-Key`, of each user.
-  public var answers: AnswerMemory
+  public var answers: AnswerMemory = .standard
   /// Milliseconds that deleted notes are kept, and may come back; 0 removes them at once.
-  public var deletedMilliseconds: Int64
+  public var deletedMilliseconds: Int64 = 30 * 86_400_000
   /// Milliseconds that tokens of those who sign in with this server last.
-  public var accessTokenMilliseconds: Int64
+  public var accessTokenMilliseconds: Int64 = 3_600_000
   /// Files of notes.
-  public var files: FileSettings
+  public var files = FileSettings()
   /// Comments on notes.
-  public var comments: CommentSettings
+  public var comments = CommentSettings()
   /// Milliseconds for which somebody is shown in a room after their line broke.
-  public var presenceGraceMilliseconds: Int64
+  public var presenceGraceMilliseconds: Int64 = 5_000
   /// People of a document who are all named; of more, a count is told, and the names of so many who
   /// acted last.
-  public var presenceListMax: Int
+  public var presenceListMax = 200
   /// Whether the blocked do not hear of the blocker either.
-  public var blocksBothWays: Bool
+  public var blocksBothWays = false
 
   /// Milliseconds after which it is noted again that somebody is still connected.
-  public var lastOnlineMilliseconds: Int64
+  public var lastOnlineMilliseconds: Int64 = 30_000
   /// Whether the owner has an outbox from which followers are told, see
   /// ``Gateway/notifications(of:epoch:in:then:)``; otherwise the push handler is called at once, and
   /// nothing is left to tell after a restart.
-  public var pushesFromOutbox: Bool
+  public var pushesFromOutbox = false
 
   /// Changes, publications and other requests that may wait for the store, over all.
-  public var storeRequestsMax: Int
+  public var storeRequestsMax = 100_000
   /// Their bytes, about.
-  public var storeBytesMax: Int
+  public var storeBytesMax = 64 << 20
   /// Milliseconds that the oldest request may wait for the store before changes are said not to be
   /// taken.
-  public var storeStallMilliseconds: Int64
+  public var storeStallMilliseconds: Int64 = 5_000
 
   /// Of the dialects of others.
-  public var dialects: DialectSettings
+  public var dialects = DialectSettings()
 
   /// The defaults.
-  public init() {
-    dialects = DialectSettings()
-    limits = Limits()
-    isDemo = true
-    takesKeysAtBackAlone = false
-    allowsTokenInURL = false
-    whalerCreatesDocuments = true
-    laggingBytes = 64 << 10
-    queuedBytesMax = 16 << 20
-    catchUpBytes = 256 << 10
-    lagRevisionsMax = 10_000
-    historyComponentsMax = 100_000
-    windowEntries = 1_000
-    sharesStore = false
-    headsMilliseconds = 1_000
-    headsMillisecondsWithoutHints = 100
-    idleDocumentMilliseconds = 60_000
-    helloMilliseconds = 10_000
-    waitingMax = 1_000
-    turnWorkMax = 1 << 20
-    followersPerMillisecond = 100
-    retryAfterMilliseconds = 1_000
-    roomMemory = .standard
-    roomMemories = []
-    recoveryMax = 1_000
-    recoveryBytesMax = 4 << 20
-    pageBytes = 1 << 20
-    pageDefault = 20
-    keyMilliseconds = 86_400_000
-    answers = .standard
-    deletedMilliseconds = 30 * 86_400_000
-    accessTokenMilliseconds = 3_600_000
-    files = FileSettings()
-    comments = CommentSettings()
-    presenceGraceMilliseconds = 5_000
-    presenceListMax = 200
-    blocksBothWays = false
-    lastOnlineMilliseconds = 30_000
-    pushesFromOutbox = false
-    storeRequestsMax = 100_000
-    storeBytesMax = 64 << 20
-    storeStallMilliseconds = 5_000
-  }
+  public init() {}
 
   /// Returns how many entries of a note's log are kept for so many followers: more for a crowd, whose people each have
   /// a change under way, based further back the more of them there are. What lies before is read from the store.

@@ -63,125 +63,89 @@ struct StorePurpose<Value> {
   private init(_ awaited: Awaited) { self.awaited = awaited }
 }
 
-extension StorePurpose<StoredDocument> {
-  static func document(_ id: DocumentID) -> Self { Self(.document(id)) }
-}
+extension StorePurpose {
+  static func document(_ id: DocumentID) -> StorePurpose<StoredDocument> { .init(.document(id)) }
+  static func creation(_ id: DocumentID) -> StorePurpose<NoteSummary> { .init(.creation(id)) }
+  static func history(_ id: DocumentID) -> StorePurpose<[LogEntry]> { .init(.history(id)) }
 
-extension StorePurpose<NoteSummary> {
-  static func creation(_ id: DocumentID) -> Self { Self(.creation(id)) }
-}
-
-extension StorePurpose<[LogEntry]> {
-  static func history(_ id: DocumentID) -> Self { Self(.history(id)) }
-
-  static func catchUp(_ id: DocumentID, _ connection: ConnectionID) -> Self {
-    Self(.catchUp(id, connection))
+  static func catchUp(_ id: DocumentID, _ connection: ConnectionID) -> StorePurpose<[LogEntry]> {
+    .init(.catchUp(id, connection))
   }
 
-  static func page(_ reading: HistoryPageReading) -> Self { Self(.documentPage(reading)) }
-}
-
-extension StorePurpose<NoteMaking> {
-  static func making(_ work: DocumentMaking) -> Self { Self(.making(work)) }
-}
-
-extension StorePurpose<Appending> {
-  static func commit(_ id: DocumentID) -> Self { Self(.commit(id)) }
-}
-
-extension StorePurpose<LogNews> {
-  static func news(_ id: DocumentID) -> Self { Self(.news(id)) }
-}
-
-extension StorePurpose<[String: Int]> {
-  static func fences(_ id: DocumentID) -> Self { Self(.fences(id)) }
-}
-
-extension StorePurpose<[LogHead?]> {
-  static func heads(_ ids: [DocumentID]) -> Self { Self(.heads(ids)) }
-}
-
-extension StorePurpose<Void> {
-  static func renewal(_ id: DocumentID, epoch: String) -> Self {
-    Self(.renewal(id, epoch: epoch))
+  static func page(_ reading: HistoryPageReading) -> StorePurpose<[LogEntry]> {
+    .init(.documentPage(reading))
   }
 
-  static var removal: Self { Self(.removal) }
+  static func making(_ work: DocumentMaking) -> StorePurpose<NoteMaking> { .init(.making(work)) }
+  static func commit(_ id: DocumentID) -> StorePurpose<Appending> { .init(.commit(id)) }
+  static func news(_ id: DocumentID) -> StorePurpose<LogNews> { .init(.news(id)) }
+  static func fences(_ id: DocumentID) -> StorePurpose<[String: Int]> { .init(.fences(id)) }
+  static func heads(_ ids: [DocumentID]) -> StorePurpose<[LogHead?]> { .init(.heads(ids)) }
 
-  static func wiping(_ id: DocumentID) -> Self { Self(.wiping(id)) }
-
-  static var probe: Self { Self(.probe) }
-
-  static func keeping(_ request: RequestID, _ response: Response) -> Self {
-    Self(.keeping(request, response))
+  static func renewal(_ id: DocumentID, epoch: String) -> StorePurpose<Void> {
+    .init(.renewal(id, epoch: epoch))
   }
-}
 
-extension StorePurpose<AnswerReply> {
-  static func answer(_ request: RequestID) -> Self { Self(.answer(request)) }
-}
+  static var removal: StorePurpose<Void> { .init(.removal) }
+  static func wiping(_ id: DocumentID) -> StorePurpose<Void> { .init(.wiping(id)) }
+  static var probe: StorePurpose<Void> { .init(.probe) }
 
-extension StorePurpose<PublicationReply> {
-  static func publication(_ work: RoomPublishing) -> Self { Self(.publication(work)) }
-}
-
-extension StorePurpose<RoomRecovery> {
-  static func recovery(_ work: RoomSubscribing) -> Self { Self(.recovery(work)) }
-  static func recoveryAnew(_ work: RoomSubscribing) -> Self { Self(.recoveryAnew(work)) }
-  static func roomPlace(_ room: RoomName) -> Self { Self(.roomPlace(room)) }
-}
-
-extension StorePurpose<RoomPage> {
-  static func page(_ work: RoomReading) -> Self { Self(.page(work)) }
-
-  static func roomNews(_ room: RoomName, reading: UInt64) -> Self {
-    Self(.roomNews(room, reading: reading))
+  static func keeping(_ request: RequestID, _ response: Response) -> StorePurpose<Void> {
+    .init(.keeping(request, response))
   }
-}
 
-extension StorePurpose<[RoomHead]> {
-  static func roomHeads(_ rooms: [RoomName]) -> Self { Self(.roomHeads(rooms)) }
-}
+  static func answer(_ request: RequestID) -> StorePurpose<AnswerReply> { .init(.answer(request)) }
 
-extension StorePurpose<PeopleReply> {
-  static func people(_ goOn: @escaping (PeopleReply) -> Void) -> Self { Self(.people(goOn)) }
-}
-
-extension StorePurpose<GroupReply> {
-  static func groups(_ request: RequestID, _ work: GroupWork) -> Self {
-    Self(.groups(request, work))
+  static func publication(_ work: RoomPublishing) -> StorePurpose<PublicationReply> {
+    .init(.publication(work))
   }
-}
 
-extension StorePurpose<SessionReply> {
-  static func logins(_ goOn: @escaping (StoreOutcome<SessionReply>) -> Void) -> Self {
-    Self(.logins(goOn))
+  static func recovery(_ work: RoomSubscribing) -> StorePurpose<RoomRecovery> {
+    .init(.recovery(work))
   }
-}
+  static func recoveryAnew(_ work: RoomSubscribing) -> StorePurpose<RoomRecovery> {
+    .init(.recoveryAnew(work))
+  }
+  static func roomPlace(_ room: RoomName) -> StorePurpose<RoomRecovery> { .init(.roomPlace(room)) }
+  static func page(_ work: RoomReading) -> StorePurpose<RoomPage> { .init(.page(work)) }
 
-extension StorePurpose<LinkReply> {
+  static func roomNews(_ room: RoomName, reading: UInt64) -> StorePurpose<RoomPage> {
+    .init(.roomNews(room, reading: reading))
+  }
+
+  static func roomHeads(_ rooms: [RoomName]) -> StorePurpose<[RoomHead]> {
+    .init(.roomHeads(rooms))
+  }
+
+  static func people(_ goOn: @escaping (PeopleReply) -> Void) -> StorePurpose<PeopleReply> {
+    .init(.people(goOn))
+  }
+
+  static func groups(_ request: RequestID, _ work: GroupWork) -> StorePurpose<GroupReply> {
+    .init(.groups(request, work))
+  }
+
+  static func logins(_ goOn: @escaping (StoreOutcome<SessionReply>) -> Void) -> StorePurpose<
+    SessionReply
+  > {
+    .init(.logins(goOn))
+  }
+
   static func links(
     of request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
-  ) -> Self { Self(.links(request, goOn)) }
-}
+  ) -> StorePurpose<LinkReply> { .init(.links(request, goOn)) }
 
-extension StorePurpose<NoteSummary> {
-  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> Self {
-    Self(.title(goOn))
+  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> StorePurpose<
+    NoteSummary
+  > {
+    .init(.title(goOn))
   }
-}
 
-extension StorePurpose<FileReply> {
-  static func files(_ work: FileWork) -> Self { Self(.files(work)) }
-}
+  static func files(_ work: FileWork) -> StorePurpose<FileReply> { .init(.files(work)) }
+  static func comments(_ work: CommentWork) -> StorePurpose<CommentReply> { .init(.comments(work)) }
 
-extension StorePurpose<CommentReply> {
-  static func comments(_ work: CommentWork) -> Self { Self(.comments(work)) }
-}
-
-extension StorePurpose<FolderReply> {
-  static func folders(_ request: RequestID, _ work: FolderWork) -> Self {
-    Self(.folders(request, work))
+  static func folders(_ request: RequestID, _ work: FolderWork) -> StorePurpose<FolderReply> {
+    .init(.folders(request, work))
   }
 }
 
