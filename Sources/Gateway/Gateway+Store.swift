@@ -19,7 +19,8 @@ extension Gateway {
       documents.readForCatchUp(id, connection, reply.outcome(of: \.entries), ticket)
     case .documentPage(let reading):
       documents.readPage(reading, reply.outcome(of: \.entries), ticket)
-    case .making(let work): documents.made(work, reply.outcome(of: \.making))
+    case .making(let id, let messageID):
+      documents.made(for: id, messageID: messageID, reply.outcome(of: \.making))
     case .publication(let work): rooms.published(work, reply.outcome(of: \.publication))
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: \.recovery))
     case .recoveryAnew(let work): rooms.finish(work, reply.outcome(of: \.recovery))

@@ -236,10 +236,7 @@ public final class Gateway: Part, SwitchboardOwner {
       receivedByCarrier(id, message, kind: kind)
       return
     }
-    switch connection.phase {
-    case .closing: return
-    case .greeting, .ready: break
-    }
+    guard connection.isOpen else { return }
     guard rights.hold(connection) else { return }
     let now = surroundings.clock.uptime
     rooms.heard(connection, now: now)
@@ -282,6 +279,8 @@ public final class Gateway: Part, SwitchboardOwner {
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     if connection.dialect.endSession(of: connection, comesBack: true) { return }
+    // What it is told before it is closed may be too much for it, and close it.
+    guard connection.isOpen else { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     leaveEverything(connection, mayComeBack: why != .revoked)
@@ -339,10 +338,7 @@ public final class Gateway: Part, SwitchboardOwner {
   }
 
   /// Hints of other nodes arrive from now on, or no longer.
-  public func hintsChanged(arrive: Bool) {
-    documents.hintsChanged(arrive: arrive)
-    rooms.hintsChanged(arrive: arrive)
-  }
+  public func hintsChanged(arrive: Bool) { board.hearsHints = arrive }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
   public func drain() { board.isDraining = true }

@@ -191,6 +191,18 @@ struct RateLimitTests {
     #expect(message.reconnectAfter.lowerBound >= 1_000)
   }
 
+  @Test("who floods and reads nothing is closed once, as too slow")
+  func floodingWithoutReading() throws {
+    let rig = rig { $0.messagesPerSecondMax = 5 }
+    let (id, _) = try rig.greet(nil)
+    for _ in 1..<20 { _ = rig.ask(id, .ping) }
+    #expect(rig.closeCodes[id] == nil)
+    rig.queues.bytes[id] = GatewaySettings().queuedBytesMax + 1
+    _ = rig.ask(id, .ping)
+    #expect(rig.closeCodes[id] == CloseReason.slowReader.rawValue)
+    #expect(rig.metrics.closes == [CloseReason.slowReader.rawValue: 1])
+  }
+
   @Test("a user who has too many connections is told so, and who opens them too fast")
   func connections() throws {
     let rig = rig(isDemo: false) {

@@ -64,7 +64,8 @@ extension Documents {
       store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
     case .failure(.exists):
       store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
-    case .failure:
+    case .failure(let error):
+      surroundings.log.write(.error, "document not made", [("error", error.logName)])
       turnAway(room, .unavailable, "the document could not be made; try again")
     }
   }

@@ -8,15 +8,16 @@ extension Documents {
   func make(_ draft: NoteDraft, messageID: String, _ connection: Connection) {
     store(
       .make(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax),
-      for: .making(DocumentMaking(connection: connection.id, messageID: messageID)))
+      for: .making(connection.id, messageID: messageID))
   }
 
   /// The store has made a note, or not.
-  func made(_ work: DocumentMaking, _ outcome: StoreOutcome<NoteMaking>) {
+  func made(
+    for id: ConnectionID, messageID ref: String, _ outcome: StoreOutcome<NoteMaking>
+  ) {
     if case .success(.made) = outcome { owner?.noteListChanged() }
-    guard let connection = connections[work.connection], connection.isReady else { return }
+    guard let connection = connections[id], connection.isReady else { return }
     let dialect = connection.dialect
-    let ref = work.messageID
     switch outcome {
     case .success(.made(let note)): dialect.made(note, isRepeated: false, ref: ref, connection)
     case .success(.found(let note)) where mayHear(of: note, connection):

@@ -28,7 +28,6 @@ extension Documents: CaretSource {
 
   /// Tells the other nodes of a follower, with the end of the turn.
   func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
-    guard exchange != nil else { return }
     exchange?.enter(
       topic(of: subscription.room.id),
       NodePerson(
@@ -38,14 +37,12 @@ extension Documents: CaretSource {
   }
 
   func tellNodesOfLeaving(_ subscription: Subscription) {
-    guard exchange != nil else { return }
     exchange?.leave(
       topic(of: subscription.room.id), subscription.connection.client,
       by: subscription.connection.id, isBroken: false)
   }
 
   func tellNodesOfCarets(of subscription: Subscription) {
-    guard exchange != nil else { return }
     exchange?.move(topic(of: subscription.room.id), subscription.connection.client)
   }
 

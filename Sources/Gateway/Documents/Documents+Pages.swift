@@ -106,11 +106,10 @@ extension Documents {
     switch outcome {
     case .success(let entries) where entries.first?.revision == reading.page.after + 1:
       answer(reading.page, entries[...], of: live, messageID: reading.messageID, connection)
-    case .failure(.unavailable), .failure(.unknownOutcome), .failure(.notNext), .failure(.fenced),
-      .failure(.exists), .failure(.refused), .failure(.answeredElsewhere), .failure(.outOfReach):
-      turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     case .success, .failure(.compacted), .failure(.unknownDocument), .failure(.damaged):
       turnAwayReader(of: reading.id, connection, .historyGone, ref: reading.messageID)
+    case .failure:
+      turnAwayReader(of: reading.id, connection, .unavailable, ref: reading.messageID)
     }
   }
 
@@ -142,12 +141,8 @@ extension Documents {
       ref: messageID, connection)
   }
 
-  /// Tells a reader to ask again, for the log cannot be read.
-  func turnAwayReader(of id: DocumentID, _ connection: Connection, ref: String) {
-    turnAwayReader(of: id, connection, .unavailable, ref: ref)
-  }
-
-  private func turnAwayReader(
+  /// Tells a reader of a page why there is none.
+  func turnAwayReader(
     of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
   ) {
     connection.pageReads[id] = nil

@@ -67,9 +67,6 @@ extension Documents {
     act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
-  /// Hints arrive from now on, or no longer.
-  func hintsChanged(arrive: Bool) { hearsHints = arrive }
-
   /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = room(under: topic) else { return }
@@ -92,9 +89,8 @@ extension Documents {
       readNews(of: room)
     }
     guard sharesLogs || settings.sharesStore, !isLookingAtHeads else { return }
-    let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
     let failures = storeFailure == nil ? board.storeFailures : nil
-    let ids = lookedAt.next(now: now, pause: pause, failures: failures) {
+    let ids = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
     }
     guard !ids.isEmpty else { return }
@@ -308,7 +304,7 @@ extension Documents {
           .problem(503, .unavailable, "the note's log cannot be read now; try again"))
       case .page(let id, let messageID, _):
         guard let connection = connections[id], connection.isReady else { continue }
-        turnAwayReader(of: room.id, connection, ref: messageID)
+        turnAwayReader(of: room.id, connection, .unavailable, ref: messageID)
       case .change, .version: break
       }
     }

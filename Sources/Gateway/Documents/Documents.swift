@@ -28,8 +28,6 @@ final class Documents: Part {
   var isLookingAtHeads = false
   /// The documents whose heads are still to be asked for.
   var lookedAt = NameRotation()
-  /// Whether hints of other nodes arrive.
-  var hearsHints = false
   /// Documents of which changes were delivered in this turn.
   var delivered: [DocumentRoom] = []
   /// Connections that are behind, and are given more when they have drained.

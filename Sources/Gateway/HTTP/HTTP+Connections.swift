@@ -110,7 +110,8 @@ extension HTTP {
   private func dismiss(_ connection: Connection, comesBack: Bool) {
     if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
     if comesBack {
-      sendGoodbye(reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
+      connection.dialect.sendGoodbye(
+        reason: "disconnected", reconnectAfter: Self.reconnectAfter, to: connection)
       close(connection, .disconnected, "an operator has closed the connection; reconnect")
     } else {
       close(connection, .dismissed, "an operator has ended the connection")

@@ -70,7 +70,8 @@ final class Rights: Part {
     let pause = max(excess.retryAfter ?? 0, settings.retryAfterMilliseconds)
     sendError(
       .tooFast, excess.words(settings.limits), ref: "", retryAfter: pause, to: connection)
-    sendGoodbye(reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
+    connection.dialect.sendGoodbye(
+      reason: "tooFast", reconnectAfter: pause...(2 * pause), to: connection)
     close(connection, .tooFast, "rate limit exceeded; wait, reconnect and resume")
     return true
   }
@@ -202,7 +203,8 @@ final class Rights: Part {
   private func endUnverified() {
     let pause = settings.retryAfterMilliseconds
     for connection in connectionsInOrder({ $0.isOpen && self.access.isUnverified($0) }) {
-      sendGoodbye(reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
+      connection.dialect.sendGoodbye(
+        reason: "draining", reconnectAfter: pause...(2 * pause), to: connection)
       close(connection, .draining, "cut off from the other gateways; reconnect")
     }
   }

@@ -72,7 +72,7 @@ extension Rooms {
   /// Tells the members of a room here.
   func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
-    tell(RoomNews(.update(update), in: name), by: nil)
+    tell(RoomNews(room: name, content: .update(update)), by: nil)
   }
 
   /// Sends news to the members of a room, but for those from whom the author is kept.

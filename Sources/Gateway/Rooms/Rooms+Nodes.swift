@@ -24,9 +24,6 @@ extension Rooms {
     return String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)
   }
 
-  /// Hints of other nodes arrive from now on, or no longer.
-  func hintsChanged(arrive: Bool) { hearsHints = arrive }
-
   // MARK: Telling
 
   /// Tells the other nodes that have people in a room.

@@ -135,7 +135,9 @@ extension Rooms {
   /// Sends a publication that is on disk to all subscribers of its room.
   func deliver(_ publication: Publication, epoch: String, in name: RoomName) {
     owner?.deliverToSessions(publication, epoch: epoch, in: name)
-    tell(RoomNews(.publication(publication, epoch: epoch), in: name), by: publication.personID)
+    tell(
+      RoomNews(room: name, content: .publication(publication, epoch: epoch)),
+      by: publication.personID)
   }
 
   /// Whether what somebody has caused is for every reader, so that none need be asked about.

@@ -187,9 +187,8 @@ extension Rooms {
   /// Looks at the heads of all rooms that somebody is in, now and then.
   func lookForNews(now: Int64) {
     guard settings.sharesStore, !isLookingAtHeads else { return }
-    let pause = hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
     let failures = storeFailure == nil ? board.storeFailures : nil
-    let names = lookedAt.next(now: now, pause: pause, failures: failures) { self.names }
+    let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) { self.names }
     guard !names.isEmpty else { return }
     isLookingAtHeads = true
     store(.heads(of: names), for: .roomHeads(names))

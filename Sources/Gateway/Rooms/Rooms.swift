@@ -25,8 +25,6 @@ final class Rooms: Part {
   var isLookingAtHeads = false
   /// The rooms whose heads are still to be asked for.
   var lookedAt = NameRotation()
-  /// Whether hints of other nodes arrive.
-  var hearsHints = false
   /// Says who is here, and hears who is at other nodes; `nil` if there are none.
   var exchange: PeopleExchange?
   /// The places of other nodes among the connections.

@@ -22,7 +22,7 @@ enum Awaited {
   /// Entries for a page.
   case documentPage(HistoryPageReading)
   /// A note that a client makes over its socket.
-  case making(DocumentMaking)
+  case making(ConnectionID, messageID: String)
   case publication(RoomPublishing)
   /// The publications that a subscriber missed; the room may have to take another epoch first.
   case recovery(RoomSubscribing)
@@ -76,7 +76,9 @@ extension StorePurpose {
     .init(.documentPage(reading))
   }
 
-  static func making(_ work: DocumentMaking) -> StorePurpose<NoteMaking> { .init(.making(work)) }
+  static func making(_ connection: ConnectionID, messageID: String) -> StorePurpose<NoteMaking> {
+    .init(.making(connection, messageID: messageID))
+  }
   static func commit(_ id: DocumentID) -> StorePurpose<Appending> { .init(.commit(id)) }
   static func news(_ id: DocumentID) -> StorePurpose<LogNews> { .init(.news(id)) }
   static func fences(_ id: DocumentID) -> StorePurpose<[String: Int]> { .init(.fences(id)) }

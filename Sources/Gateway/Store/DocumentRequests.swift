@@ -43,9 +43,3 @@ struct HistoryPageReading {
   let messageID: String
   let page: HistoryPageRequest
 }
-
-/// A note that a client makes over its socket, until the store has answered.
-struct DocumentMaking {
-  let connection: ConnectionID
-  let messageID: String
-}

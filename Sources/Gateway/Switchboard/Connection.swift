@@ -132,24 +132,14 @@ final class Connection {
   }
 
   /// Whether it may still be sent to.
-  var isOpen: Bool {
-    switch phase {
-    case .greeting, .ready: true
-    case .closing: false
-    }
-  }
+  var isOpen: Bool { if case .closing = phase { false } else { true } }
 
   /// Whether it should have said hello by now.
   func isOverdue(now: Int64) -> Bool {
     if case .greeting(let deadline) = phase { deadline <= now } else { false }
   }
 
-  var isReady: Bool {
-    switch phase {
-    case .ready: true
-    case .greeting, .closing: false
-    }
-  }
+  var isReady: Bool { if case .ready = phase { true } else { false } }
 }
 
 /// A connection's wish to hear of a document: a cursor into its log.

@@ -53,8 +53,6 @@ extension Part {
   }
 
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
-  func send(_ frames: [Frame], to connection: Connection) { board.send(frames, to: connection) }
-  func push(_ frame: Frame, to connection: Connection) { board.push(frame, to: connection) }
 
   /// A message of `parley.v1`, encoded.
   func frame(_ message: ServerMessage, ref: String) -> Frame {
@@ -76,13 +74,6 @@ extension Part {
     connection.dialect.sendError(code, message, ref: ref, retryAfter: retryAfter, to: connection)
   }
 
-  func sendGoodbye(
-    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
-  ) {
-    connection.dialect.sendGoodbye(
-      reason: reason, reconnectAfter: reconnectAfter, to: connection)
-  }
-
   func respond(_ request: RequestID, _ response: Response) { board.respond(request, response) }
 
   /// Answers a request, where there is one.
@@ -100,12 +91,13 @@ extension Part {
   func act(_ action: GatewayAction) { board.act(action) }
   func pushID() -> String { board.pushID() }
 
+  /// Some connections, oldest first: what is done with them happens in the same order in each run.
   func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
-    board.connectionsInOrder(isMeant)
+    connections.values.filter(isMeant).sorted { $0.id < $1.id }
   }
 
   func log(_ level: LogLevel, _ message: String, _ reason: String) {
-    board.log(level, message, reason)
+    surroundings.log.write(level, message, [("reason", reason)])
   }
 
   @discardableResult

@@ -11,9 +11,4 @@ struct RoomNews {
 
   let room: RoomName
   let content: Content
-
-  init(_ content: Content, in room: RoomName) {
-    self.content = content
-    self.room = room
-  }
 }

@@ -29,6 +29,8 @@ final class Switchboard {
   var nextProbe: Int64 = 0
   /// Whether changes are refused, for the server is going down.
   var isDraining = false
+  /// Whether hints of other nodes arrive.
+  var hearsHints = false
 
   /// Ends connections and answers requests, which concerns all parts.
   unowned var owner: (any SwitchboardOwner)?
@@ -186,6 +188,11 @@ final class Switchboard {
 
   func respond(_ request: RequestID, _ response: Response) { owner?.respond(request, response) }
 
+  /// Milliseconds between looks at the heads of what several nodes share.
+  var headsPause: Int64 {
+    hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
+  }
+
   /// A message id for a message that answers none.
   func pushID() -> String {
     defer { nextPush += 1 }
@@ -196,15 +203,6 @@ final class Switchboard {
   func placeID() -> ConnectionID {
     defer { nextPlace += 1 }
     return ConnectionID(nextPlace)
-  }
-
-  /// Some connections, oldest first: what is done with them happens in the same order in each run.
-  func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
-    connections.values.filter(isMeant).sorted { $0.id < $1.id }
-  }
-
-  func log(_ level: LogLevel, _ message: String, _ reason: String) {
-    surroundings.log.write(level, message, [("reason", reason)])
   }
 
   // MARK: Folders

@@ -53,15 +53,22 @@ public struct WebhookScribe: OutboxScribe {
     }
   }
 
+  /// News of a kind, if the webhook gets it.
+  private func news(
+    _ event: WebhookEvent, about subject: String, at time: Timestamp, hold: Timestamp = 0,
+    releasesHeld: Bool = false, _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void
+  ) -> [OutboxDraft] {
+    guard events.contains(event) else { return [] }
+    return [event.draft(about: subject, at: time, hold: hold, releasesHeld: releasesHeld, fields)]
+  }
+
   private func note(
     _ event: WebhookEvent, _ id: DocumentID, at time: Timestamp, _ reply: StoreReply
   ) -> [OutboxDraft] {
-    guard events.contains(event), case .note(let note) = reply else { return [] }
-    return [
-      event.draft(about: id, at: time) { object, data in
-        object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
-      }
-    ]
+    guard case .note(let note) = reply else { return [] }
+    return news(event, about: id, at: time) { object, data in
+      object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
+    }
   }
 
   private func moved(
@@ -86,31 +93,25 @@ public struct WebhookScribe: OutboxScribe {
   }
 
   private func deleted(_ id: DocumentID) -> [OutboxDraft] {
-    guard events.contains(.noteDeleted) else { return [] }
-    return [
-      WebhookEvent.noteDeleted.draft(about: id, at: clock.now, releasesHeld: true) {
-        object, data in
-        object.key("note", &data)
-        JSONWriter.object(&data) { $0.field("id", id, &$1) }
-      }
-    ]
+    news(.noteDeleted, about: id, at: clock.now, releasesHeld: true) { object, data in
+      object.key("note", &data)
+      JSONWriter.object(&data) { $0.field("id", id, &$1) }
+    }
   }
 
   private func changed(
     _ id: DocumentID, epoch: String, _ entry: LogEntry?
   ) -> [OutboxDraft] {
-    guard events.contains(.noteChanged), let entry else { return [] }
-    return [
-      WebhookEvent.noteChanged.draft(about: id, at: entry.time, hold: changeMilliseconds) {
-        object, data in
-        object.key("note", &data)
-        JSONWriter.object(&data) { object, data in
-          object.field("id", id, &data)
-          object.field("epoch", epoch, &data)
-          object.field("revision", entry.revision, &data)
-        }
+    guard let entry else { return [] }
+    return news(.noteChanged, about: id, at: entry.time, hold: changeMilliseconds) {
+      object, data in
+      object.key("note", &data)
+      JSONWriter.object(&data) { object, data in
+        object.field("id", id, &data)
+        object.field("epoch", epoch, &data)
+        object.field("revision", entry.revision, &data)
       }
-    ]
+    }
   }
 
   private func commented(_ request: CommentRequest, _ reply: StoreReply) -> [OutboxDraft] {
@@ -124,15 +125,12 @@ public struct WebhookScribe: OutboxScribe {
     case (.remove, .comments(.removed(let removed))): (event, comment) = (.commentDeleted, removed)
     case (.list, _), (.quote, _), (.add, _), (.edit, _), (.resolve, _), (.remove, _): return []
     }
-    guard events.contains(event) else { return [] }
-    return [
-      event.draft(about: request.note, at: clock.now) { object, data in
-        object.key("note", &data)
-        JSONWriter.object(&data) { $0.field("id", request.note, &$1) }
-        object.key("comment", &data)
-        CommentJSON.append(comment, &data)
-      }
-    ]
+    return news(event, about: request.note, at: clock.now) { object, data in
+      object.key("note", &data)
+      JSONWriter.object(&data) { $0.field("id", request.note, &$1) }
+      object.key("comment", &data)
+      CommentJSON.append(comment, &data)
+    }
   }
 
   private func published(
@@ -145,11 +143,7 @@ public struct WebhookScribe: OutboxScribe {
     publication.offset = position.offset
     publication.time = time
     let news = PublicationNews(room: room, epoch: position.epoch, publication: publication)
-    var drafts: [OutboxDraft] = []
-    if events.contains(.roomPublished) {
-      drafts.append(
-        WebhookEvent.roomPublished.draft(about: room, at: time) { news.write(&$0, &$1) })
-    }
+    var drafts = self.news(.roomPublished, about: room, at: time) { news.write(&$0, &$1) }
     if pushes, draft.pushes { drafts.append(news.draftForFollowers) }
     return drafts
   }
@@ -157,37 +151,31 @@ public struct WebhookScribe: OutboxScribe {
   private func flagged(
     _ flag: PublicationFlag, in room: RoomName, _ reply: StoreReply
   ) -> [OutboxDraft] {
-    guard events.contains(.publicationFlagged), case .people(.done) = reply else { return [] }
-    return [
-      WebhookEvent.publicationFlagged.draft(about: room, at: flag.time) { object, data in
-        object.field("room", room, &data)
-        object.field("offset", flag.offset, &data)
-        object.field("personId", flag.personID, &data)
-        object.field("reason", flag.reason, &data)
-      }
-    ]
+    guard case .people(.done) = reply else { return [] }
+    return news(.publicationFlagged, about: room, at: flag.time) { object, data in
+      object.field("room", room, &data)
+      object.field("offset", flag.offset, &data)
+      object.field("personId", flag.personID, &data)
+      object.field("reason", flag.reason, &data)
+    }
   }
 
   private func unflagged(
     _ place: PublicationPlace, _ person: PersonID, _ reply: StoreReply
   ) -> [OutboxDraft] {
-    guard events.contains(.publicationUnflagged), case .people(.done) = reply else { return [] }
-    return [
-      WebhookEvent.publicationUnflagged.draft(about: place.room, at: clock.now) {
-        object, data in
-        object.field("room", place.room, &data)
-        object.field("offset", place.offset, &data)
-        object.field("personId", person, &data)
-      }
-    ]
+    guard case .people(.done) = reply else { return [] }
+    return news(.publicationUnflagged, about: place.room, at: clock.now) { object, data in
+      object.field("room", place.room, &data)
+      object.field("offset", place.offset, &data)
+      object.field("personId", person, &data)
+    }
   }
 
   // MARK: What is not
 
   /// The server has started.
   public func serverStarted(at time: Timestamp) -> [OutboxDraft] {
-    guard events.contains(.serverStarted) else { return [] }
-    return [WebhookEvent.serverStarted.draft(about: "", at: time) { _, _ in }]
+    news(.serverStarted, about: "", at: time) { _, _ in }
   }
 
   /// A room has its first subscriber, or none any more.
@@ -195,10 +183,7 @@ public struct WebhookScribe: OutboxScribe {
     of room: RoomName, isOccupied: Bool, at time: Timestamp
   ) -> [OutboxDraft] {
     let event = isOccupied ? WebhookEvent.roomOccupied : .roomVacated
-    var drafts: [OutboxDraft] = []
-    if events.contains(event) {
-      drafts.append(event.draft(about: room, at: time) { $0.field("room", room, &$1) })
-    }
+    var drafts = news(event, about: room, at: time) { $0.field("room", room, &$1) }
     if followsRooms {
       let action = isOccupied ? "occupied" : "vacated"
       var draft = event.draft(about: room, at: time) { object, data in
@@ -213,27 +198,20 @@ public struct WebhookScribe: OutboxScribe {
 
   /// People have come to a room and gone from it.
   public func presence(_ change: PresenceChange, at time: Timestamp) -> [OutboxDraft] {
-    var drafts: [OutboxDraft] = []
-    if events.contains(.personJoined) {
-      for person in change.joined {
-        drafts.append(
-          WebhookEvent.personJoined.draft(about: change.room, at: time) { object, data in
-            object.field("room", change.room, &data)
-            object.field("personId", person.personID, &data)
-            object.field("name", person.name, &data)
-          })
+    let joined = change.joined.flatMap { person in
+      news(.personJoined, about: change.room, at: time) { object, data in
+        object.field("room", change.room, &data)
+        object.field("personId", person.personID, &data)
+        object.field("name", person.name, &data)
       }
     }
-    if events.contains(.personLeft) {
-      for person in change.left {
-        drafts.append(
-          WebhookEvent.personLeft.draft(about: change.room, at: time) { object, data in
-            object.field("room", change.room, &data)
-            object.field("personId", person, &data)
-          })
+    let left = change.left.flatMap { person in
+      news(.personLeft, about: change.room, at: time) { object, data in
+        object.field("room", change.room, &data)
+        object.field("personId", person, &data)
       }
     }
-    return drafts
+    return joined + left
   }
 
   /// Drafts a push notification for people who are offline.

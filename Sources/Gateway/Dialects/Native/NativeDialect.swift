@@ -91,7 +91,7 @@ final class NativeDialect: Dialect {
   ) {
     // Once for a connection, or a client that goes on and on would fill the log.
     let isNews = connection.refusals.insert(code).inserted
-    board.log(isNews ? .info : .debug, "message refused", code.rawValue)
+    log(isNews ? .info : .debug, "message refused", code.rawValue)
     send(
       .error(
         .init(
