@@ -6,7 +6,8 @@ import Testing
 
 @Suite("StorePostgres does what the port says")
 struct ConformanceTests {
-  @Test("over PostgreSQL", arguments: DocumentStoreConformance.checks)
+  @Test(
+    "over PostgreSQL", arguments: DocumentStoreConformance.checks + GroupConformance.checks)
   func postgres(check: ConformanceCheck) throws {
     let server = try PostgresServer.shared.get()
     let address = try #require(PostgresAddress(server.newDatabase()))

@@ -83,6 +83,9 @@ extension PostgresStore {
       INSERT INTO parley.receipts (room, "offset", person, state) VALUES ($1, $2, $3, $4)
       ON CONFLICT (room, "offset", person) DO UPDATE SET state = excluded.state
       """, room, place.offset, receipt.personID, receipt.stage.number)
+    if receipt.stage == .read {
+      noteRead(place.room, by: receipt.personID, through: place.offset)
+    }
     return .receipt(receipt, author: author, isChanged: true)
   }
 

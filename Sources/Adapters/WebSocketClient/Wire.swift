@@ -19,7 +19,7 @@
     /// Begins to connect; `nil` with the system's reason in `errno`.
     init?(_ address: SocketAddress) {
       let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-      descriptor = socket(address.family, type, 0)
+      let descriptor = socket(address.family, type, 0)
       guard descriptor >= 0 else { return nil }
       var on: Int32 = 1
       setsockopt(
@@ -35,6 +35,8 @@
         errno = reason
         return nil
       }
+      // Last: once all is set, `deinit` follows even where there is no wire.
+      self.descriptor = descriptor
     }
 
     deinit {
