@@ -18,7 +18,7 @@ extension Gateway {
     let call = Call(
       request: request, head: head, body: body, identity: Identity(user: "", grants: []),
       name: match.name, item: nil, isPart: true)
-    answer(http, call)
+    http.run(answer, call)
     return true
   }
 

@@ -179,7 +179,9 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Whether a request is an operator's; answers it if not.
   public func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
-    access.isOperator(head, request)
+    access.answering(request) { () throws(Response) in
+      try access.requireOperator(access.identity(of: head))
+    } != nil
   }
 
   // MARK: Connections

@@ -1,19 +1,18 @@
 import GatewayPorts
 import SocketMessages
 
-/// The identity and rights of whoever asks over HTTP. Each check answers the request if it fails.
+/// The identity and rights of whoever asks over HTTP. Each check throws the answer if it fails.
 extension Access {
-  /// The identity of a request's maker, by token or API key; `nil` if that is nobody, or they have
-  /// made too many.
-  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+  /// The identity of a request's maker, by token or API key, who has not made too many.
+  func identity(of head: RequestHead) throws(Response) -> Identity {
     let identity: Identity
     let token = token(in: head)
+    let program = program(with: token)
+    if program != nil, head.entrance != .back, settings.takesKeysAtBackAlone {
+      throw .keyElsewhere
+    }
     do throws(AuthenticationError) {
-      if let program = program(with: token) {
-        guard head.entrance == .back || !settings.takesKeysAtBackAlone else {
-          respond(request, .keyElsewhere)
-          return nil
-        }
+      if let program {
         guard let program else { throw .unknownKey }
         identity = program
       } else {
@@ -21,66 +20,78 @@ extension Access {
       }
     } catch {
       log(.notice, "token refused", "\(error)")
-      respond(
-        request,
-        error == .unverified
-          ? .unverified : .problem(401, .unauthorised, error.words).challenging)
-      return nil
+      throw error == .unverified
+        ? .unverified : .problem(401, .unauthorised, error.words).challenging
     }
-    if let excess = rates.excess(ofRequestBy: identity) {
-      respond(request, response(to: passed(excess)))
-      return nil
-    }
+    if let excess = rates.excess(ofRequestBy: identity) { throw response(to: passed(excess)) }
     return identity
   }
 
-  /// Whether somebody may do what a request wants.
+  /// The identity of a request's maker; `nil` if there is none to go on with, which is answered.
+  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
+    answering(request) { () throws(Response) in try identity(of: head) }
+  }
+
+  /// Refuses what somebody may not do.
+  func require(_ verbs: Verbs, _ subject: Subject, of identity: Identity) throws(Response) {
+    guard identity.may(verbs, subject) else { throw notGranted() }
+  }
+
+  /// Whether somebody may do what a request wants, which is answered if not.
   func allows(
     _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
   ) -> Bool {
-    if identity.may(verbs, subject) { return true }
-    refuse(request)
-    return false
+    answering(request) { () throws(Response) in
+      try require(verbs, subject, of: identity)
+    } != nil
   }
 
-  /// Whether somebody may do what a request wants with a note that is there.
+  /// Refuses what somebody may not do with a note that is there.
   ///
   /// Where that depends on the note's folder, the request goes on under a condition, by which the store
   /// refuses it if the note is elsewhere at that moment, or nowhere.
-  func allows(
-    _ identity: Identity, _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false,
+  func require(
+    _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity,
     _ request: RequestID
-  ) -> Bool {
+  ) throws(Response) {
     switch identity.right(to: verbs, ofNote: id) {
-    case .granted:
-      board.restrict(request, to: nil)
-      return true
+    case .granted: board.restrict(request, to: nil)
     case .inFolders(let rights):
       board.restrict(
         request, to: FolderCondition(id: id, rights: rights, isOfDeleted: isDeleted))
-      return true
-    case .refused:
-      refuse(request)
-      return false
+    case .refused: throw notGranted()
     }
   }
 
-  private func refuse(_ request: RequestID) {
+  private func notGranted() -> Response {
     log(.info, "request refused", ErrorCode.notAllowed.rawValue)
-    respond(request, .notGranted)
+    return .notGranted
   }
 
-  /// Whether a request is an operator's.
-  func isOperator(_ head: RequestHead, _ request: RequestID) -> Bool {
-    identity(of: head, request).map { isOperator($0, request) } ?? false
-  }
-
-  /// Whether somebody is an operator.
-  func isOperator(_ identity: Identity, _ request: RequestID) -> Bool {
-    if !identity.isOperator {
-      respond(request, .problem(403, .notAllowed, "this takes the API key of an operator"))
+  /// Refuses everybody who is no operator.
+  func requireOperator(_ identity: Identity) throws(Response) {
+    guard identity.isOperator else {
+      throw .problem(403, .notAllowed, "this takes the API key of an operator")
     }
-    return identity.isOperator
+  }
+
+  // MARK: Names
+
+  /// The name under which what somebody writes is kept.
+  func author(_ claimed: String?, _ identity: Identity) throws(Response) -> String {
+    let author = name(of: identity, claimed: claimed ?? "")
+    try checkName(claimed ?? "")
+    try checkName(author)
+    return author
+  }
+
+  /// Refuses a name that is over its limit.
+  func checkName(_ name: String) throws(Response) {
+    let bytesMax = settings.limits.nameBytesMax
+    guard name.utf8.count <= bytesMax else {
+      throw .problem(
+        413, .tooLarge, "a name may have \(bytesMax) bytes, not \(name.utf8.count)")
+    }
   }
 
   // MARK: Upgrades

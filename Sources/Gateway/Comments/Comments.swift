@@ -48,15 +48,12 @@ final class Comments: Part {
   /// Answers with all comments of a note.
   func list(
     _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity
-  ) {
+  ) throws(Response) {
     let revision: Int?
     switch fields.number("revision") {
     case .absent: revision = nil
     case .value(let value): revision = value
-    case .broken:
-      respond(
-        request, .problem(400, .badMessage, "expected revision as a revision's number"))
-      return
+    case .broken: throw .problem(400, .badMessage, "expected revision as a revision's number")
     }
     store(
       .comments(.comments(CommentRequest(note: note, .list(at: revision)))),
@@ -66,20 +63,18 @@ final class Comments: Part {
   /// Makes a comment on a range, or an answer in a thread.
   func make(
     _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity
-  ) {
+  ) throws(Response) {
     guard let fields = CommentJSON.fields(in: body), let text = fields.text,
       (fields.thread == nil) != (fields.anchor == nil)
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected a JSON object with \"text\", and either \"anchor\" or \"thread\""))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected a JSON object with \"text\", and either \"anchor\" or \"thread\"")
     }
-    guard fits(text, request), let author = author(fields.author, identity, request) else { return }
+    try check(text)
+    let author = try access.author(fields.author, identity)
     if let thread = fields.thread {
-      guard takes(request, by: identity) else { return }
+      try countComment(by: identity)
       let answer = Comment(
         id: surroundings.names.next(), thread: thread, author: author,
         person: Self.person(identity), text: text, createdAt: surroundings.clock.now)
@@ -89,18 +84,14 @@ final class Comments: Part {
     guard let anchor = fields.anchor, let revision = anchor.revision, let from = anchor.from,
       let to = anchor.to, revision >= 0, from >= 0, to >= 0
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero")
     }
     guard drafts.count < Self.draftsMax else {
-      respond(request, .busy("too many comments are being made; send it again in a few seconds"))
-      return
+      throw .busy("too many comments are being made; send it again in a few seconds")
     }
-    guard takes(request, by: identity) else { return }
+    try countComment(by: identity)
     let range = CommentAnchor(revision: revision, start: from, end: to)
     drafts[request] = Draft(
       note: note, author: author, text: text, identity: identity, anchor: range)
@@ -113,22 +104,19 @@ final class Comments: Part {
   func change(
     _ request: RequestID, _ id: String?, of note: DocumentID, _ body: [UInt8],
     by identity: Identity
-  ) {
-    guard let id = known(id, request) else { return }
+  ) throws(Response) {
+    let id = try known(id)
     guard let fields = CommentJSON.fields(in: body),
       (fields.text == nil) != (fields.isResolved == nil)
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage, "expected a JSON object with either \"text\" or \"resolved\""))
-      return
+      throw .problem(
+        400, .badMessage, "expected a JSON object with either \"text\" or \"resolved\"")
     }
-    guard let author = author(fields.author, identity, request) else { return }
+    let author = try access.author(fields.author, identity)
     let who = actor(identity, named: author, note)
     let now = surroundings.clock.now
     if let text = fields.text {
-      guard fits(text, request) else { return }
+      try check(text)
       perform(.edit(id, text: text, by: who, time: now), on: note, request, identity)
     } else if let isResolved = fields.isResolved {
       perform(.resolve(id, isResolved, by: who, time: now), on: note, request, identity)
@@ -138,8 +126,8 @@ final class Comments: Part {
   /// Deletes a comment.
   func remove(
     _ request: RequestID, _ id: String?, of note: DocumentID, by identity: Identity
-  ) {
-    guard let id = known(id, request) else { return }
+  ) throws(Response) {
+    let id = try known(id)
     let who = actor(identity, named: access.name(of: identity, claimed: ""), note)
     perform(.remove(id, by: who), on: note, request, identity)
   }
@@ -161,40 +149,19 @@ final class Comments: Part {
       manages: identity.may(.manage, .document(note, in: nil)))
   }
 
-  private func author(
-    _ claimed: String?, _ identity: Identity, _ request: RequestID
-  ) -> String? {
-    let bytesMax = settings.limits.nameBytesMax
-    let name = access.name(of: identity, claimed: claimed ?? "")
-    for text in [claimed ?? "", name] where text.utf8.count > bytesMax {
-      respond(
-        request,
-        .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(text.utf8.count)"))
-      return nil
-    }
-    return name
-  }
-
-  private func fits(_ text: String, _ request: RequestID) -> Bool {
+  private func check(_ text: String) throws(Response) {
     guard text.utf8.count <= limits.textBytesMax else {
-      respond(
-        request,
-        .problem(
-          413, .tooLarge,
-          "a comment may have \(limits.textBytesMax) bytes; this one has \(text.utf8.count)"))
-      return false
+      throw .problem(
+        413, .tooLarge,
+        "a comment may have \(limits.textBytesMax) bytes; this one has \(text.utf8.count)")
     }
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
-      respond(request, .problem(400, .badMessage, "expected a text that is not empty"))
-      return false
+      throw .problem(400, .badMessage, "expected a text that is not empty")
     }
     // Each would take six bytes in an answer, which is to be short enough to be kept (``KeptAnswer``).
     guard !text.unicodeScalars.contains(where: Self.isControl) else {
-      respond(
-        request, .problem(400, .badMessage, "expected a text without control characters"))
-      return false
+      throw .problem(400, .badMessage, "expected a text without control characters")
     }
-    return true
   }
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -204,11 +171,8 @@ final class Comments: Part {
     }
   }
 
-  private func known(_ id: String?, _ request: RequestID) -> CommentID? {
-    guard let id, !id.isEmpty, id.utf8.count <= Self.idBytesMax else {
-      respond(request, Self.unknown)
-      return nil
-    }
+  private func known(_ id: String?) throws(Response) -> CommentID {
+    guard let id, !id.isEmpty, id.utf8.count <= Self.idBytesMax else { throw Self.unknown }
     return id
   }
 
@@ -218,21 +182,17 @@ final class Comments: Part {
 
   // MARK: Rates
 
-  /// Counts a new comment, unless its user has made too many; then answers the request.
-  private func takes(_ request: RequestID, by identity: Identity) -> Bool {
+  /// Counts a new comment, unless its user has made too many.
+  private func countComment(by identity: Identity) throws(Response) {
     // In sixtieths, for a bucket counts by the second.
     let rate = Rate(perSecond: limits.perMinuteMax, burst: 60 * limits.perMinuteMax)
     let wait = usages.draw(60, by: identity.user, at: rate, now: surroundings.clock.uptime)
-    guard wait > 0 else { return true }
-    respond(
-      request,
-      .tooMany(
-        .problem(
-          429, .tooFast,
-          "a user may make \(limits.perMinuteMax) comments a minute; send it again after \(wait) ms"
-        ),
-        retryAfter: Int(wait)))
-    return false
+    guard wait > 0 else { return }
+    throw .tooMany(
+      .problem(
+        429, .tooFast,
+        "a user may make \(limits.perMinuteMax) comments a minute; send it again after \(wait) ms"),
+      retryAfter: Int(wait))
   }
 
   // MARK: The store
@@ -307,7 +267,7 @@ final class Comments: Part {
     let verbs: Verbs = [.read, .comment, .manage]
     guard case .notOwn = reply, case .remove(let id, var who) = work.work, !who.manages,
       case .inFolders = identity.right(to: verbs, ofNote: work.note),
-      access.allows(identity, verbs, note: work.note, request)
+      (try? access.require(verbs, note: work.note, of: identity, request)) != nil
     else { return false }
     who.manages = true
     perform(.remove(id, by: who), on: work.note, request, identity)

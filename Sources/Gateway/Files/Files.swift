@@ -72,53 +72,47 @@ final class Files: Part {
       }
       // Where it depends on the note's folder, the store refuses what was read.
       if case .refused = identity.right(to: verbs, ofNote: note) { return .refuse(.notGranted) }
-      if let problem = problem(ofUpload: byteCount) { return .refuse(problem) }
-      return hasRoom(for: byteCount, of: identity)
-        ? .take(for: identity.user) : .refuse(Self.crowded)
+      do throws(Response) {
+        try admit(byteCount, of: identity)
+        return .take(for: identity.user)
+      } catch {
+        return .refuse(error)
+      }
     } catch {
       return .refuse(.problem(401, .unauthorised, error.words).challenging)
     }
   }
 
-  /// Why a file of some bytes is not taken; `nil` if it may be.
-  private func problem(ofUpload byteCount: Int) -> Response? {
+  /// Refuses a file of a size that is not taken, and one for which there is no room now.
+  private func admit(_ byteCount: Int, of identity: Identity) throws(Response) {
     let bytesMax = settings.files.bytesMax
-    if bytesMax == 0 {
-      return .problem(
+    guard bytesMax > 0 else {
+      throw .problem(
         403, .notOffered, "this server takes no files; its operator can set file-size-max")
     }
-    if byteCount == 0 {
-      return .problem(
+    guard byteCount > 0 else {
+      throw .problem(
         400, .badMessage, "expected the file's bytes as the body; it was empty: send the file again"
       )
     }
-    if byteCount > bytesMax {
-      return .problem(
+    guard byteCount <= bytesMax else {
+      throw .problem(
         413, .tooLarge,
         "a file may have \(bytesMax) bytes; this one has \(byteCount): make it smaller, as by saving "
           + "the picture with fewer pixels")
     }
-    return nil
-  }
-
-  private func hasRoom(for byteCount: Int, of identity: Identity) -> Bool {
     guard uploads.count < Self.uploadsMax,
-      uploads.isEmpty || uploadBytes + byteCount <= settings.files.waitingBytesMax
-    else { return false }
-    return uploads.count { identity.isSamePerson(as: $0.identity) } < Self.uploadsMaxOfPerson
-  }
-
-  private static var crowded: Response {
-    .busy("too many files are being uploaded; send it again in a few seconds")
+      uploads.isEmpty || uploadBytes + byteCount <= settings.files.waitingBytesMax,
+      uploads.count(where: { identity.isSamePerson(as: $0.identity) }) < Self.uploadsMaxOfPerson
+    else { throw .busy("too many files are being uploaded; send it again in a few seconds") }
   }
 
   /// Takes a file in, when the store has kept it.
   func upload(
     _ request: RequestID, to note: DocumentID, _ fields: QueryFields, _ body: [UInt8],
     by identity: Identity
-  ) {
-    if let problem = problem(ofUpload: body.count) { return respond(request, problem) }
-    guard hasRoom(for: body.count, of: identity) else { return respond(request, Self.crowded) }
+  ) throws(Response) {
+    try admit(body.count, of: identity)
     let draft = FileDraft(
       name: FileName.clean(fields["name"] ?? ""), bytes: body, time: surroundings.clock.now)
     uploads.append(Upload(request: request, note: note, draft: draft, identity: identity))
@@ -186,19 +180,16 @@ final class Files: Part {
   }
 
   /// Answers with a file of a note.
-  func read(_ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?) {
+  func read(
+    _ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?
+  ) throws(Response) {
     guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected the file's hash as 64 hexadecimal digits, as the list of the note's files has it"
-        ))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected the file's hash as 64 hexadecimal digits, as the list of the note's files has it")
     }
     guard waiting.count < Self.readsMax else {
-      respond(request, .busy("too many files are being read; ask again in a few seconds"))
-      return
+      throw .busy("too many files are being read; ask again in a few seconds")
     }
     let isKnown = known?.matches("\"\(hash)\"") ?? false
     waiting.append(Read(request: request, note: note, hash: hash, isKnown: isKnown))

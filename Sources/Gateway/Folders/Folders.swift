@@ -26,53 +26,33 @@ final class Folders: Part {
   }
 
   /// Answers with a page of folders.
-  func list(_ request: RequestID, _ fields: QueryFields, _ identity: Identity) {
-    guard let limit = fields.number("limit").or(Self.pageDefault),
-      (1...Self.pageMax).contains(limit)
-    else {
-      respond(request, .problem(400, .badMessage, "expected limit from 1 to \(Self.pageMax)"))
-      return
-    }
-    do throws(FolderPathError) {
-      let last = try fields["after"].map { text throws(FolderPathError) in try FolderPath(text) }
-      let counting = FolderCounting(of: identity)
-      store(
-        .folders(.list(after: last, limit: limit, counting: counting)),
-        for: .folders(request, .list(identity, limit: limit)))
-    } catch {
-      respond(request, .unfit(error))
-    }
+  func list(
+    _ request: RequestID, _ fields: QueryFields, _ identity: Identity
+  ) throws(Response) {
+    let limit = try fields.limit(Self.pageDefault, max: Self.pageMax)
+    let last = try fields["after"].map { text throws(Response) in try FolderPath(asked: text) }
+    store(
+      .folders(.list(after: last, limit: limit, counting: FolderCounting(of: identity))),
+      for: .folders(request, .list(identity, limit: limit)))
   }
 
   /// Moves notes of a folder, and of those below it, for somebody who may do so with all of them.
-  func moveAll(_ request: RequestID, _ body: [UInt8], by identity: Identity) {
+  func moveAll(_ request: RequestID, _ body: [UInt8], by identity: Identity) throws(Response) {
     guard let fields = FolderJSON.fields(in: body), let from = fields.from, let to = fields.to
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage, "expected a JSON object with the strings \"from\" and \"to\""))
-      return
+      throw .problem(
+        400, .badMessage, "expected a JSON object with the strings \"from\" and \"to\"")
     }
-    do throws(FolderPathError) {
-      let (old, new) = (try FolderPath(from), try FolderPath(to))
-      guard !old.isNone, !new.isWithin(old) else {
-        respond(
-          request,
-          .problem(
-            400, .badMessage,
-            "a folder cannot be moved into itself, and notes in no folder only one by one"))
-        return
-      }
-      guard Self.mayMoveAll(from: old, to: new, identity) else {
-        return respond(request, .notGranted)
-      }
-      store(
-        .folders(.moveAll(from: old, to: new, limit: Self.moveMax)),
-        for: .folders(request, .moveAll))
-    } catch {
-      respond(request, .unfit(error))
+    let (old, new) = try (FolderPath(asked: from), FolderPath(asked: to))
+    guard !old.isNone, !new.isWithin(old) else {
+      throw .problem(
+        400, .badMessage,
+        "a folder cannot be moved into itself, and notes in no folder only one by one")
     }
+    guard Self.mayMoveAll(from: old, to: new, identity) else { throw .notGranted }
+    store(
+      .folders(.moveAll(from: old, to: new, limit: Self.moveMax)),
+      for: .folders(request, .moveAll))
   }
 
   /// Whether somebody may make a request to move notes, which was made before.

@@ -15,15 +15,12 @@ extension HTTP {
 
   // MARK: Looking
 
-  func listConnections(_ call: Call) {
-    let (request, fields) = (call.request, call.query)
-    guard let limit = listLimit(of: call) else { return }
-    guard let after = UInt64(fields["after"] ?? "0") else {
-      respond(
-        request, .problem(400, .badMessage, "expected after to be the id of a connection listed"))
-      return
+  func listConnections(_ call: Call) throws(Response) {
+    let limit = try listLimit(of: call)
+    guard let after = UInt64(call.query["after"] ?? "0") else {
+      throw .problem(400, .badMessage, "expected after to be the id of a connection listed")
     }
-    let user = fields["user"]
+    let user = call.query["user"]
     let fitting = connectionsInOrder { connection in
       connection.isOpen && user.map { connection.isOf(user: $0) } ?? true
     }
@@ -41,8 +38,8 @@ extension HTTP {
       isLagging: documents.isLagging(connection.id))
   }
 
-  func listRooms(_ call: Call) {
-    guard let limit = listLimit(of: call) else { return }
+  func listRooms(_ call: Call) throws(Response) {
+    let limit = try listLimit(of: call)
     let after = call.query["after"] ?? ""
     var names = rooms.names.filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -55,52 +52,40 @@ extension HTTP {
     respondForAll(call, .json(200, body))
   }
 
-  private func listLimit(of call: Call) -> Int? {
-    if let limit = call.query.number("limit").or(Self.listDefault),
+  private func listLimit(of call: Call) throws(Response) -> Int {
+    guard let limit = call.query.number("limit").or(Self.listDefault),
       (1...Self.listMax).contains(limit)
-    {
-      return limit
+    else {
+      throw .problem(400, .badMessage, "expected limit as a number from 1 to \(Self.listMax)")
     }
-    respond(
-      call.request,
-      .problem(400, .badMessage, "expected limit as a number from 1 to \(Self.listMax)"))
-    return nil
+    return limit
   }
 
   // MARK: Doing
 
-  func disconnectConnection(_ call: Call) {
-    guard let fields = optionalFields(of: call) else { return }
+  func disconnectConnection(_ call: Call) throws(Response) {
+    let fields = try optionalFields(of: call)
     guard let connection = UInt64(call.name).flatMap({ connections[ConnectionID($0)] }),
       connection.isOpen
-    else {
-      respond(
-        call.request,
-        .problem(404, .unknownConnection, "no connection has this id, or it has ended"))
-      return
-    }
+    else { throw .problem(404, .unknownConnection, "no connection has this id, or it has ended") }
     dismiss(connection, comesBack: fields.reconnect)
     answer(call, "disconnect", count: 1)
   }
 
-  func disconnectUser(_ call: Call) {
-    guard let fields = optionalFields(of: call) else { return }
+  func disconnectUser(_ call: Call) throws(Response) {
+    let fields = try optionalFields(of: call)
     let meant = connections(of: call.name)
     for connection in meant { dismiss(connection, comesBack: fields.reconnect) }
     answer(call, "disconnect", count: meant.count)
   }
 
-  func refreshRightsOfUser(_ call: Call) {
-    guard let fields = optionalFields(of: call) else { return }
-    let seconds = fields.within ?? Self.refreshSecondsDefault
+  func refreshRightsOfUser(_ call: Call) throws(Response) {
+    let seconds = try optionalFields(of: call).within ?? Self.refreshSecondsDefault
     guard Self.refreshSeconds.contains(seconds) else {
-      respond(
-        call.request,
-        .problem(
-          400, .badMessage,
-          "expected within from \(Self.refreshSeconds.lowerBound) to "
-            + "\(Self.refreshSeconds.upperBound) seconds"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected within from \(Self.refreshSeconds.lowerBound) to "
+          + "\(Self.refreshSeconds.upperBound) seconds")
     }
     let count = rights.refresh(connections(of: call.name), within: seconds)
     answer(call, "refresh-rights", count: count)
@@ -122,12 +107,11 @@ extension HTTP {
     connectionsInOrder { $0.isOpen && $0.isOf(user: user) }
   }
 
-  /// The fields of a body that may be left out; answers the request if they are something else.
-  private func optionalFields(of call: Call) -> AccessJSON.Fields? {
+  /// The fields of a body that may be left out.
+  private func optionalFields(of call: Call) throws(Response) -> AccessJSON.Fields {
     guard !call.body.isEmpty else { return AccessJSON.Fields() }
-    let fields = AccessJSON.fields(in: call.body)
-    if fields == nil {
-      respond(call.request, .problem(400, .badMessage, "expected a JSON object, or nothing"))
+    guard let fields = AccessJSON.fields(in: call.body) else {
+      throw .problem(400, .badMessage, "expected a JSON object, or nothing")
     }
     return fields
   }

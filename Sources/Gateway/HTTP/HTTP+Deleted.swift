@@ -11,8 +11,8 @@ extension HTTP {
   /// Notes that are removed in one go.
   private static let removedMax = 500
 
-  func listDeleted(_ call: Call) {
-    guard let (limit, place) = page(call) else { return }
+  func listDeleted(_ call: Call) throws(Response) {
+    let (limit, place) = try page(call)
     read(
       call.request, NotesRequest.DeletedPage(identity: call.identity, limit: limit),
       after: place.map { DeletedPlace(deletedAt: $0.createdAt, id: $0.id) })

@@ -23,34 +23,27 @@ extension HTTP {
 
   // MARK: Groups
 
-  func listGroups(_ call: Call) {
-    guard let person = person(of: call), let limit = groupLimit(call) else { return }
-    perform(
-      .groups(of: person, after: call.query["after"], limit: limit), for: call)
+  func listGroups(_ call: Call) throws(Response) {
+    let (person, limit) = try (person(of: call), groupLimit(call))
+    perform(.groups(of: person, after: call.query["after"], limit: limit), for: call)
   }
 
   func readGroup(_ call: Call) { perform(.group(call.name), for: call) }
 
-  func putGroup(_ call: Call) {
+  func putGroup(_ call: Call) throws(Response) {
     guard let changes = GroupJSON.changes(in: call.body) else {
-      respond(
-        call.request,
-        .problem(
-          400, .badMessage,
-          "expected a JSON object with \"name\", and if need be \"description\", \"picture\" "
-            + "and \"open\""))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected a JSON object with \"name\", and if need be \"description\", \"picture\" "
+          + "and \"open\"")
     }
     if let name = changes.name, name.isEmpty {
-      respond(call.request, .problem(400, .badMessage, "expected a name that is not empty"))
-      return
+      throw .problem(400, .badMessage, "expected a name that is not empty")
     }
-    guard
-      fits(changes.name, settings.limits.nameBytesMax, "name", call),
-      fits(changes.description ?? nil, Self.textBytesMax, "description", call),
-      fits(changes.picture ?? nil, Self.addressBytesMax, "picture", call),
-      isOneLine(changes.name ?? "", "a name", call.request)
-    else { return }
+    try check(changes.name, settings.limits.nameBytesMax, "name")
+    try check(changes.description ?? nil, Self.textBytesMax, "description")
+    try check(changes.picture ?? nil, Self.addressBytesMax, "picture")
+    try checkOneLine(changes.name ?? "", "a name")
     perform(
       .put(call.name, changes, by: actor(of: call), time: surroundings.clock.now), for: call)
   }
@@ -59,53 +52,47 @@ extension HTTP {
 
   // MARK: Members
 
-  func listMembers(_ call: Call) {
-    guard let limit = groupLimit(call) else { return }
+  func listMembers(_ call: Call) throws(Response) {
+    let limit = try groupLimit(call)
     perform(.members(call.name, after: call.query["after"], limit: limit), for: call)
   }
 
-  func putMember(_ call: Call) {
-    guard let member = member(in: call), let fields = groupFields(of: call),
-      fits(fields.nickname, settings.limits.nameBytesMax, "nickname", call),
-      isOneLine(fields.nickname ?? "", "a nickname", call.request)
-    else { return }
+  func putMember(_ call: Call) throws(Response) {
+    let member = try member(in: call)
+    let nickname = try groupFields(of: call).nickname
+    try check(nickname, settings.limits.nameBytesMax, "nickname")
+    try checkOneLine(nickname ?? "", "a nickname")
     perform(
       .putMember(
-        call.name, member, nickname: fields.nickname, by: actor(of: call),
+        call.name, member, nickname: nickname, by: actor(of: call),
         time: surroundings.clock.now, membersMax: Self.membersMax), for: call)
   }
 
-  func removeMember(_ call: Call) {
-    guard let member = member(in: call) else { return }
-    perform(.removeMember(call.name, member, by: actor(of: call)), for: call)
+  func removeMember(_ call: Call) throws(Response) {
+    perform(.removeMember(call.name, try member(in: call), by: actor(of: call)), for: call)
   }
 
   // MARK: Likes
 
-  func listLikes(_ call: Call) {
-    guard let since = call.query.number("since").or(0), let limit = groupLimit(call) else {
-      if case .broken = call.query.number("since") {
-        respond(call.request, .problem(400, .badMessage, "expected since as an offset"))
-      }
-      return
+  func listLikes(_ call: Call) throws(Response) {
+    guard let since = call.query.number("since").or(0) else {
+      throw .problem(400, .badMessage, "expected since as an offset")
     }
-    perform(.likes(call.name, since: since, limit: limit), for: call)
+    perform(.likes(call.name, since: since, limit: try groupLimit(call)), for: call)
   }
 
-  func like(_ call: Call) {
-    guard let fields = groupFields(of: call),
-      fits(fields.reaction, Self.reactionBytesMax, "reaction", call)
-    else { return }
-    like(call, fields.reaction ?? "like")
+  func like(_ call: Call) throws(Response) {
+    let reaction = try groupFields(of: call).reaction
+    try check(reaction, Self.reactionBytesMax, "reaction")
+    try like(call, reaction ?? "like")
   }
 
-  func unlike(_ call: Call) { like(call, nil) }
+  func unlike(_ call: Call) throws(Response) { try like(call, nil) }
 
-  private func like(_ call: Call, _ reaction: String?) {
-    guard let person = person(of: call) else { return }
+  private func like(_ call: Call, _ reaction: String?) throws(Response) {
+    let person = try person(of: call)
     guard case .value(let offset) = call.query.number("offset") else {
-      respond(call.request, .problem(400, .badMessage, "expected offset, that of a publication"))
-      return
+      throw .problem(400, .badMessage, "expected offset, that of a publication")
     }
     perform(
       .like(
@@ -115,31 +102,27 @@ extension HTTP {
 
   // MARK: What was read
 
-  func noteRead(_ call: Call) {
-    guard let person = person(of: call) else { return }
+  func noteRead(_ call: Call) throws(Response) {
+    let person = try person(of: call)
     guard let offset = GroupJSON.fields(in: call.body)?.offset, offset >= 0 else {
-      respond(
-        call.request, .problem(400, .badMessage, "expected a JSON object with \"offset\""))
-      return
+      throw .problem(400, .badMessage, "expected a JSON object with \"offset\"")
     }
-    perform(
-      .read(call.name, person, through: offset, marksMax: Self.marksMax), for: call)
+    perform(.read(call.name, person, through: offset, marksMax: Self.marksMax), for: call)
   }
 
-  func listBadges(_ call: Call) {
-    guard let person = person(of: call), let limit = groupLimit(call) else { return }
+  func listBadges(_ call: Call) throws(Response) {
+    let (person, limit) = try (person(of: call), groupLimit(call))
     perform(.badges(of: person, after: call.query["after"], limit: limit), for: call)
   }
 
   // MARK: What requests say
 
-  /// The asker; answers those who are no person.
-  private func person(of call: Call) -> PersonID? {
-    if let person = Self.person(call.identity) { return person }
-    respond(
-      call.request,
-      .problem(403, .notAllowed, "this is for people; the token names none, or a guest"))
-    return nil
+  /// The asker, who has to be a person.
+  private func person(of call: Call) throws(Response) -> PersonID {
+    guard let person = Self.person(call.identity) else {
+      throw .problem(403, .notAllowed, "this is for people; the token names none, or a guest")
+    }
+    return person
   }
 
   /// The person of an identity; `nil` for guests and programs, which belong to no group.
@@ -154,45 +137,32 @@ extension HTTP {
       manages: call.identity.may(.manage, .room(call.name)))
   }
 
-  private func member(in call: Call) -> PersonID? {
+  private func member(in call: Call) throws(Response) -> PersonID {
     let person = call.query["person"] ?? ""
-    guard !person.isEmpty, person.utf8.count <= settings.limits.nameBytesMax else {
-      respond(
-        call.request,
-        .problem(
-          400, .badMessage,
-          "expected person, an id of 1 to \(settings.limits.nameBytesMax) bytes"))
-      return nil
+    let bytesMax = settings.limits.nameBytesMax
+    guard !person.isEmpty, person.utf8.count <= bytesMax else {
+      throw .problem(400, .badMessage, "expected person, an id of 1 to \(bytesMax) bytes")
     }
     return person
   }
 
-  private func groupFields(of call: Call) -> GroupJSON.Fields? {
-    let fields = GroupJSON.fields(in: call.body)
-    if fields == nil {
-      respond(call.request, .problem(400, .badMessage, "expected a JSON object, or no body"))
+  private func groupFields(of call: Call) throws(Response) -> GroupJSON.Fields {
+    guard let fields = GroupJSON.fields(in: call.body) else {
+      throw .problem(400, .badMessage, "expected a JSON object, or no body")
     }
     return fields
   }
 
-  private func groupLimit(_ call: Call) -> Int? {
+  private func groupLimit(_ call: Call) throws(Response) -> Int {
     let most = min(Self.groupPageMax, settings.limits.pageMax)
-    guard let limit = call.query.number("limit").or(most), (1...most).contains(limit) else {
-      respond(call.request, .problem(400, .badMessage, "expected limit from 1 to \(most)"))
-      return nil
-    }
-    return limit
+    return try call.query.limit(most, max: most)
   }
 
-  /// Whether a text is short enough; answers the request if not.
-  private func fits(_ text: String?, _ bytesMax: Int, _ name: String, _ call: Call) -> Bool {
-    guard let text, text.utf8.count > bytesMax else { return true }
-    respond(
-      call.request,
-      .problem(
-        413, .tooLarge,
-        "\(name) may have \(bytesMax) bytes; this one has \(text.utf8.count)"))
-    return false
+  /// Refuses a text that is too long.
+  private func check(_ text: String?, _ bytesMax: Int, _ name: String) throws(Response) {
+    guard let text, text.utf8.count > bytesMax else { return }
+    throw .problem(
+      413, .tooLarge, "\(name) may have \(bytesMax) bytes; this one has \(text.utf8.count)")
   }
 
   // MARK: Doing it

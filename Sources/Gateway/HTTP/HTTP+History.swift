@@ -8,13 +8,11 @@ extension HTTP {
   /// Groups of one answer, at most.
   private static let groupsMax = 1_000
 
-  func readText(_ call: Call) {
+  func readText(_ call: Call) throws(Response) {
     let query = call.query
     let point: HistoryPoint
     guard let format = NotesRequest.Format(of: call) else {
-      respond(
-        call.request, .problem(400, .badMessage, "expected format to be json, text or markdown"))
-      return
+      throw .problem(400, .badMessage, "expected format to be json, text or markdown")
     }
     var asked: Int?
     switch (query.number("revision"), query.number("time")) {
@@ -24,22 +22,18 @@ extension HTTP {
     case (.absent, .value(let time)): point = .time(Timestamp(time))
     case (.absent, .absent): point = .revision(.max)
     default:
-      respond(
-        call.request,
-        .problem(400, .badMessage, "expected revision or time as a number, or neither"))
-      return
+      throw .problem(400, .badMessage, "expected revision or time as a number, or neither")
     }
     store(
       .text(id: call.name, at: point),
       for: .notes(call.request, .text(format, of: asked, known: call.known)))
   }
 
-  func readHistory(_ call: Call) {
+  func readHistory(_ call: Call) throws(Response) {
     let after = call.query.number("after").or(0)
     let limit = call.query.number("limit").or(Self.groupsMax)
     guard let after, let limit, limit > 0 else {
-      respond(call.request, .problem(400, .badMessage, "expected after and limit as numbers"))
-      return
+      throw .problem(400, .badMessage, "expected after and limit as numbers")
     }
     store(
       .history(
@@ -52,10 +46,9 @@ extension HTTP {
     store(.versions(id: call.name), for: .notes(call.request, .versions))
   }
 
-  func deleteVersion(_ call: Call) {
+  func deleteVersion(_ call: Call) throws(Response) {
     guard let revision = call.item.flatMap(QueryFields.wholeNumber) else {
-      respond(call.request, .problem(400, .badMessage, "expected a revision's number"))
-      return
+      throw .problem(400, .badMessage, "expected a revision's number")
     }
     store(
       keeping(.deleteVersion(id: call.name, revision: revision), for: call.request) { _ in
@@ -63,23 +56,19 @@ extension HTTP {
       }, for: .notes(call.request, .deleteVersion))
   }
 
-  func saveVersion(_ call: Call) {
-    let request = call.request
+  func saveVersion(_ call: Call) throws(Response) {
     guard let fields = NoteJSON.fields(in: call.body), let name = fields.name, !name.isEmpty,
       let revision = fields.revision
     else {
-      respond(
-        request,
-        .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\""))
-      return
+      throw .problem(400, .badMessage, "expected a JSON object with \"name\" and \"revision\"")
     }
-    guard let author = author(fields.author, call.identity, request), checkedName(name, request),
-      isOneLine(name, "a version's name", request)
-    else { return }
+    let author = try access.author(fields.author, call.identity)
+    try access.checkName(name)
+    try checkOneLine(name, "a version's name")
     documents.save(
       NamedVersion(
         revision: revision, name: name, author: author, time: surroundings.clock.now),
-      of: call.name, for: request)
+      of: call.name, for: call.request)
   }
 
   /// Has the store name a revision.
@@ -92,45 +81,19 @@ extension HTTP {
       }, for: .notes(request, .saveVersion(version)))
   }
 
-  func restore(_ call: Call) {
-    let request = call.request
+  func restore(_ call: Call) throws(Response) {
     guard let fields = NoteJSON.fields(in: call.body), let revision = fields.revision, revision >= 0
-    else {
-      respond(request, .problem(400, .badMessage, "expected a JSON object with \"revision\""))
-      return
-    }
-    guard let author = author(fields.author, call.identity, request) else { return }
+    else { throw .problem(400, .badMessage, "expected a JSON object with \"revision\"") }
+    let author = try access.author(fields.author, call.identity)
     store(
       .text(id: call.name, at: .revision(revision)),
-      for: .notes(request, .restore(call.name, revision: revision, author: author)))
+      for: .notes(call.request, .restore(call.name, revision: revision, author: author)))
   }
 
-  /// The name under which the edit or version is kept.
-  func author(
-    _ given: String?, _ identity: Identity, _ request: RequestID
-  ) -> String? {
-    let author = access.name(of: identity, claimed: given ?? "")
-    return checkedName(given ?? "", request) && checkedName(author, request) ? author : nil
-  }
-
-  /// Whether a name is within its limit; answers the request if not.
-  func checkedName(_ name: String, _ request: RequestID) -> Bool {
-    let bytesMax = settings.limits.nameBytesMax
-    guard name.utf8.count <= bytesMax else {
-      respond(
-        request,
-        .problem(413, .tooLarge, "a name may have \(bytesMax) bytes, not \(name.utf8.count)"))
-      return false
-    }
-    return true
-  }
-
-  /// Whether a title or a name is one line; answers the request if not.
-  func isOneLine(_ text: String, _ subject: String, _ request: RequestID) -> Bool {
+  /// Refuses a title or a name that is not one line.
+  func checkOneLine(_ text: String, _ subject: String) throws(Response) {
     guard OneLine.isMet(by: text) else {
-      respond(request, .problem(400, .badMessage, OneLine.problem(of: subject)))
-      return false
+      throw .problem(400, .badMessage, OneLine.problem(of: subject))
     }
-    return true
   }
 }

@@ -10,48 +10,27 @@ extension HTTP {
   /// Notes of one page unless a number is asked for.
   private static let pageDefault = 100
 
-  func listNotes(_ call: Call) {
+  func listNotes(_ call: Call) throws(Response) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
-    if let written = fields["folder"] { return listNotes(of: written, call) }
-    if let tag = fields["tag"] {
-      guard let (limit, _) = page(call) else { return }
-      return search.listNotes(request, tagged: tag, limit: limit, identity)
-    }
-    if case .absent = fields.number("limit"), fields["after"] == nil {
+    // Of one folder, it is the notes in it without those below it.
+    var folder: FolderPath?
+    if let written = fields["folder"] {
+      folder = try FolderPath(asked: written)
+    } else if let tag = fields["tag"] {
+      return try search.listNotes(request, tagged: tag, limit: page(call).limit, identity)
+    } else if case .absent = fields.number("limit"), fields["after"] == nil {
       return read(request, WholeNoteList(identity: identity), after: nil)
     }
-    guard let (limit, place) = page(call) else { return }
-    read(request, NotesRequest.Page(identity: identity, limit: limit), after: place)
+    let (limit, place) = try page(call)
+    read(request, NotesRequest.Page(identity: identity, limit: limit), in: folder, after: place)
   }
 
-  /// Answers with a page of the notes of one folder, without those below it.
-  private func listNotes(of written: String, _ call: Call) {
-    do throws(FolderPathError) {
-      let folder = try FolderPath(written)
-      guard let (limit, place) = page(call) else { return }
-      read(
-        call.request, NotesRequest.Page(identity: call.identity, limit: limit), in: folder,
-        after: place)
-    } catch {
-      respond(call.request, .unfit(error))
-    }
-  }
-
-  /// Reads what page a request asks for; `nil` if it has been refused.
-  func page(_ call: Call) -> (limit: Int, after: NotePlace?)? {
-    let limitMax = NotesRequest.Page.limitMax
-    guard let limit = call.query.number("limit").or(Self.pageDefault),
-      (1...limitMax).contains(limit)
-    else {
-      respond(call.request, .problem(400, .badMessage, "expected limit from 1 to \(limitMax)"))
-      return nil
-    }
+  /// Reads what page a request asks for.
+  func page(_ call: Call) throws(Response) -> (limit: Int, after: NotePlace?) {
+    let limit = try call.query.limit(Self.pageDefault, max: NotesRequest.Page.limitMax)
     guard let cursor = call.query["after"] else { return (limit, nil) }
     guard let place = NotePlace(cursor: cursor) else {
-      respond(
-        call.request,
-        .problem(400, .badMessage, "expected after as an earlier page had it in \"next\""))
-      return nil
+      throw .problem(400, .badMessage, "expected after as an earlier page had it in \"next\"")
     }
     return (limit, place)
   }
@@ -77,31 +56,26 @@ extension HTTP {
           deletedAgeMax: settings.deletedMilliseconds, isCut: list.isCut)))
   }
 
-  private func read(_ request: RequestID, _ work: NotesRequest.Page, after place: NotePlace?) {
-    store(.notes(after: place, limit: work.asked), for: .notes(request, .page(work)))
-  }
-
   private func read(
-    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath,
+    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?,
     after place: NotePlace?
   ) {
-    store(
-      .folders(.notes(in: folder, after: place, limit: work.asked)),
-      for: .notes(request, .folderPage(folder, work)))
+    let notes: StoreRequest =
+      folder.map { .folders(.notes(in: $0, after: place, limit: work.asked)) }
+      ?? .notes(after: place, limit: work.asked)
+    store(notes, for: .notes(request, .page(work, in: folder)))
   }
 
   /// The store has read some notes for a page.
   func goOn(
-    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath? = nil,
+    _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?,
     _ notes: [NoteSummary]
   ) {
     var work = work
     let identity = work.identity
     let step = work.take(notes, at: NotePlace.init) { identity.may(.read, $0) }
     switch step {
-    case .read(let place):
-      guard let folder else { return read(request, work, after: place) }
-      read(request, work, in: folder, after: place)
+    case .read(let place): read(request, work, in: folder, after: place)
     case .end(let next): answer(request, work, in: folder, next: next?.cursor)
     }
   }

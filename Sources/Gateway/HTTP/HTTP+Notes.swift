@@ -8,8 +8,8 @@ extension HTTP {
     store(.note(id: call.name), for: .notes(call.request, .one(known: call.known)))
   }
 
-  func deleteNote(_ call: Call) {
-    guard let author = author(call.query["author"], call.identity, call.request) else { return }
+  func deleteNote(_ call: Call) throws(Response) {
+    let author = try access.author(call.query["author"], call.identity)
     store(
       keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
         Response(status: 204)
@@ -17,22 +17,18 @@ extension HTTP {
       for: .notes(call.request, .delete(call.name)))
   }
 
-  func createNote(_ call: Call) {
+  func createNote(_ call: Call) throws(Response) {
     let request = call.request
     let id = surroundings.names.next()
     let fields = NoteJSON.fields(in: call.body)
-    guard let folder = folder(in: fields, request),
-      access.allows(call.identity, .manage, .document(id, in: folder), request),
-      let title = title(in: fields, request)
-    else { return }
-    if fields?.id != nil {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "a note's own id goes into the path: PUT /api/notes/{id}; without one, "
-            + "the server chooses it"))
-      return
+    let folder = try FolderPath(asked: fields?.folder ?? "")
+    try access.require(.manage, .document(id, in: folder), of: call.identity)
+    let title = try title(in: fields)
+    guard fields?.id == nil else {
+      throw .problem(
+        400, .badMessage,
+        "a note's own id goes into the path: PUT /api/notes/{id}; without one, "
+          + "the server chooses it")
     }
     store(
       keeping(
@@ -47,21 +43,16 @@ extension HTTP {
   }
 
   /// Makes a note under an id that its maker chose, which may be asked for again.
-  func putNote(_ call: Call) {
-    let request = call.request
+  func putNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
-    guard let folder = folder(in: fields, request),
-      access.allows(call.identity, .manage, .document(call.name, in: folder), request),
-      let title = title(in: fields, request)
-    else { return }
+    let folder = try FolderPath(asked: fields?.folder ?? "")
+    try access.require(.manage, .document(call.name, in: folder), of: call.identity)
+    let title = try title(in: fields)
     if let id = fields?.id, !(id.string?.utf8.elementsEqual(call.name.utf8) ?? false) {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "the body names another id than the path, under which the note is made; leave it out, or "
-            + "ask for the path with that id"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "the body names another id than the path, under which the note is made; leave it out, or "
+          + "ask for the path with that id")
     }
     let draft = NoteDraft(
       id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
@@ -72,14 +63,14 @@ extension HTTP {
         .once(
           .create(
             draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
-        for: request
+        for: call.request
       ) { reply in
         switch reply {
         case .once(.created(let note)): .created(note)
         case .once(.found(let note)) where identity.mayHearOf(note): .json(200, NoteJSON.note(note))
         default: nil
         }
-      }, for: .notes(request, .put(identity)))
+      }, for: .notes(call.request, .put(identity)))
   }
 
   private func answer(_ request: RequestID, _ making: NoteMaking, to identity: Identity) {
@@ -105,10 +96,10 @@ extension HTTP {
   }
 
   /// Gives a note another title, another folder, or both.
-  func describeNote(_ call: Call) {
+  func describeNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
-    guard fields?.folder == nil else { return moveNote(call, fields) }
-    guard let title = title(in: fields, call.request) else { return }
+    guard fields?.folder == nil else { return try moveNote(call, fields) }
+    let title = try title(in: fields)
     store(
       keeping(
         .rename(id: call.name, title: title, time: surroundings.clock.now), for: call.request
@@ -121,17 +112,12 @@ extension HTTP {
   /// Moves a note. Whoever does it can show it to those who have rights to the other folder, and take it from
   /// those of this one: so it takes every right that could be given away where the note is, and `manage` where it
   /// goes.
-  private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) {
+  private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
     let request = call.request
-    guard let folder = folder(in: fields, request),
-      access.allows(call.identity, .moving, note: call.name, request),
-      access.allows(call.identity, .manage, .document(call.name, in: folder), request)
-    else { return }
-    var title: String?
-    if fields?.title != nil {
-      guard let given = self.title(in: fields, request) else { return }
-      title = given
-    }
+    let folder = try FolderPath(asked: fields?.folder ?? "")
+    try access.require(.moving, note: call.name, of: call.identity, request)
+    try access.require(.manage, .document(call.name, in: folder), of: call.identity)
+    let title = try fields?.title == nil ? nil : title(in: fields)
     store(
       keeping(
         .folders(
@@ -143,36 +129,20 @@ extension HTTP {
       }, for: .notes(request, .move(renames: title != nil)))
   }
 
-  /// The folder in a body, none if it names none; answers the request if it is no path.
-  private func folder(in fields: NoteJSON.Fields?, _ request: RequestID) -> FolderPath? {
-    do throws(FolderPathError) {
-      return try FolderPath(fields?.folder ?? "")
-    } catch {
-      respond(request, .unfit(error))
-      return nil
-    }
-  }
-
-  /// The title in a body; answers the request if it has none, too long a one, or one of several lines.
-  private func title(in fields: NoteJSON.Fields?, _ request: RequestID) -> String? {
+  /// The title in a body, which has to be short enough and one line.
+  private func title(in fields: NoteJSON.Fields?) throws(Response) -> String {
     guard let title = fields?.title else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected a JSON object with a string \"title\", or to move a note with \"folder\""))
-      return nil
+      throw .problem(
+        400, .badMessage,
+        "expected a JSON object with a string \"title\", or to move a note with \"folder\"")
     }
-    guard title.utf8.count <= settings.limits.titleBytesMax else {
-      respond(
-        request,
-        .problem(
-          413, .tooLarge,
-          "a title may have \(settings.limits.titleBytesMax) bytes; this one has "
-            + "\(title.utf8.count)"))
-      return nil
+    let bytesMax = settings.limits.titleBytesMax
+    guard title.utf8.count <= bytesMax else {
+      throw .problem(
+        413, .tooLarge, "a title may have \(bytesMax) bytes; this one has \(title.utf8.count)")
     }
-    return isOneLine(title, "a title", request) ? title : nil
+    try checkOneLine(title, "a title")
+    return title
   }
 
   /// Shows everybody who looks at the list of notes that it has changed.
@@ -183,8 +153,8 @@ extension HTTP {
     do throws(StoreError) {
       switch kind {
       case .list(let list): goOn(request, list, try reply.value(of: \.notes))
-      case .page(let work): goOn(request, work, try reply.value(of: \.notes))
-      case .folderPage(let folder, let work):
+      case .page(let work, nil): goOn(request, work, in: nil, try reply.value(of: \.notes))
+      case .page(let work, let folder?):
         guard case .notes(let notes) = try reply.value(of: \.folders) else { return }
         goOn(request, work, in: folder, notes)
       case .create:

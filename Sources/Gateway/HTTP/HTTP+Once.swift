@@ -19,32 +19,26 @@ extension HTTP {
   /// - Returns: Whether it is such a request.
   func requestOnce(
     _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
-  ) -> Bool {
+  ) throws(Response) -> Bool {
     guard let key = head.headers["idempotency-key"],
       ["POST", "PUT", "PATCH", "DELETE"].contains(head.method)
     else { return false }
-    guard let identity = identity(of: head, request) else { return true }
+    let identity = try identity(of: head, request)
     guard Self.keyBytes.contains(key.utf8.count),
       key.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected Idempotency-Key as 1 to 255 visible ASCII characters without spaces, such as a "
-            + "UUID"))
-      return true
+      throw .problem(
+        400, .badMessage,
+        "expected Idempotency-Key as 1 to 255 visible ASCII characters without spaces, such as a "
+          + "UUID")
     }
-    guard !backlog.isFull else {
-      refuseForBacklog(request)
-      return true
-    }
+    try refuseIfFull()
     let keyed = KeyedRequest(
       owner: Self.owner(identity), key: "\(head.method) \(head.path) \(key)",
       variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
       time: surroundings.clock.now)
     if let first = once.first(of: keyed) {
-      repeated(request, keyed, by: identity, first: first)
+      try wait(request, keyed, by: identity, for: first)
     } else {
       once.begin(request, OnceBook.Work(keyed: keyed, head: head, identity: identity, match: match))
       answerFromStore(request)
@@ -58,18 +52,15 @@ extension HTTP {
 
   /// Has a request wait that was sent again while the first is being done. One with another token is not answered
   /// by the rights of the first.
-  private func repeated(
-    _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, first: RequestID
-  ) {
-    guard let work = once[first], work.keyed.asksForSame(as: keyed) else {
-      respond(request, .keyReused)
-      return
-    }
+  private func wait(
+    _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, for first: RequestID
+  ) throws(Response) {
+    guard let work = once[first], work.keyed.asksForSame(as: keyed) else { throw .keyReused }
     if work.identity == identity, once.wait(request, for: first) { return }
     var response = Response.problem(
       409, .busy, "this request is being done, and others wait for its answer; ask again")
     response.headers.append(("retry-after", "1"))
-    respond(request, response)
+    throw response
   }
 
   /// The store has said what was answered to a request, which is done if nothing was.

@@ -18,8 +18,8 @@ extension HTTP {
 
   // MARK: Taking back
 
-  func revoke(_ call: Call) {
-    guard let fields = accessFields(of: call) else { return }
+  func revoke(_ call: Call) throws(Response) {
+    let fields = try accessFields(of: call)
     switch (fields.user, fields.token, fields.client) {
     // Nobody in particular is everybody in an open demo: such a name is none.
     case (let user?, nil, nil) where !user.isEmpty:
@@ -31,9 +31,8 @@ extension HTTP {
       connection.map(rights.closeRevoked)
       haveTakenBack(closing: connection == nil ? 0 : 1, call)
     default:
-      respond(
-        call.request,
-        .problem(400, .badMessage, "expected one of \"user\", \"token\" (its jti) and \"client\""))
+      throw .problem(
+        400, .badMessage, "expected one of \"user\", \"token\" (its jti) and \"client\"")
     }
   }
 
@@ -53,61 +52,50 @@ extension HTTP {
     respondForAll(call, .json(200, body))
   }
 
-  /// The fields of a request's body; answers the request if it has none.
-  private func accessFields(of call: Call) -> AccessJSON.Fields? {
-    let fields = AccessJSON.fields(in: call.body)
-    if fields == nil {
-      respond(call.request, .problem(400, .badMessage, "expected a JSON object"))
+  private func accessFields(of call: Call) throws(Response) -> AccessJSON.Fields {
+    guard let fields = AccessJSON.fields(in: call.body) else {
+      throw .problem(400, .badMessage, "expected a JSON object")
     }
     return fields
   }
 
   // MARK: Tokens
 
-  func makeToken(_ call: Call) {
-    let request = call.request
-    guard let fields = accessFields(of: call) else { return }
+  func makeToken(_ call: Call) throws(Response) {
+    let fields = try accessFields(of: call)
     guard access.makesTokens else {
-      respond(request, .problem(404, .unknownDocument, "this server makes no tokens"))
-      return
+      throw .problem(404, .unknownDocument, "this server makes no tokens")
     }
     let seconds = fields.expiresIn ?? Self.tokenSecondsDefault
     guard let user = fields.user, !user.isEmpty,
       user.utf8.count <= settings.limits.nameBytesMax,
       !Identity.isReserved(user), Self.tokenSeconds.contains(seconds)
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected \"user\", which does not begin with \(Identity.guestPrefix) or "
-            + "\(Identity.programPrefix), and \"expiresIn\" from "
-            + "\(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected \"user\", which does not begin with \(Identity.guestPrefix) or "
+          + "\(Identity.programPrefix), and \"expiresIn\" from "
+          + "\(Self.tokenSeconds.lowerBound) to \(Self.tokenSeconds.upperBound)")
     }
-    guard checkedName(fields.name ?? "", request) else { return }
+    try access.checkName(fields.name ?? "")
     var grants: [Grant] = []
     do throws(GrantTextError) {
       for text in fields.documents { grants.append(try Grant(.documents, text: text)) }
       for text in fields.rooms { grants.append(try Grant(.rooms, text: text)) }
       for text in fields.folders { grants.append(try Grant(.folders, text: text)) }
     } catch {
-      respond(request, .problem(400, .badMessage, "\(error)"))
-      return
+      throw .problem(400, .badMessage, "\(error)")
     }
     func bearer(_ stamp: TokenStamp) -> Identity {
       Identity(
         user: user, name: fields.name, tokenID: stamp.id, issuedAt: stamp.time,
         expiresAt: stamp.time + Timestamp(seconds) * 1_000, grants: grants)
     }
-    let stamp = tokenStamp(for: request, bearer)
+    let stamp = tokenStamp(for: call.request, bearer)
     let identity = bearer(stamp)
     // Tokens have a length and a number of rights that they may have: one over them opens nothing.
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
-      respond(
-        request,
-        .problem(413, .tooLarge, "these are too many rights for one token; make several"))
-      return
+      throw .problem(413, .tooLarge, "these are too many rights for one token; make several")
     }
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in
@@ -115,6 +103,6 @@ extension HTTP {
       object.field("id", identity.tokenID, &body)
       object.field("expiresAt", identity.expiresAt.map(Int.init), &body)
     }
-    respond(request, .json(201, body))
+    respond(call.request, .json(201, body))
   }
 }

@@ -11,15 +11,17 @@ extension HTTP {
   /// - Returns: Whether the path is the gateway's at all.
   func request(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
     let match = Resource.find(head.path)
-    if !body.isEmpty, head.path.utf8.starts(with: "/api/".utf8) {
-      let expected = match?.resource.bodyType(of: head.method) ?? .json
-      guard expected.includes(head) else {
-        respond(request, .unsupported(expected))
-        return true
+    do throws(Response) {
+      if !body.isEmpty, head.path.utf8.starts(with: "/api/".utf8) {
+        let expected = match?.resource.bodyType(of: head.method) ?? .json
+        guard expected.includes(head) else { throw .unsupported(expected) }
       }
+      guard let match, match.resource.page == nil else { return false }
+      if try requestOnce(request, head, at: match, body) { return true }
+      perform(request, head, at: match, body)
+    } catch {
+      respond(request, error)
     }
-    guard let match, match.resource.page == nil else { return false }
-    if !requestOnce(request, head, at: match, body) { perform(request, head, at: match, body) }
     return true
   }
 
@@ -29,22 +31,26 @@ extension HTTP {
   ) {
     let resource = match.resource
     let route = resource.route(head.method)
-    guard resource.kind == .operators || head.method == "GET" || !backlog.isFull else {
-      refuseForBacklog(request)
-      return
+    do throws(Response) {
+      if resource.kind != .operators, head.method != "GET" { try refuseIfFull() }
+      guard route != nil || resource.kind != .rooms else { throw resource.methodNotAllowed }
+      let identity = try identity(of: head, request)
+      let call = Call(request, head, at: match, body, by: identity)
+      try admit(call, at: match, route)
+      guard case .gateway(let answer)? = route?.answer else { throw resource.refusal }
+      run(answer, call)
+    } catch {
+      respond(request, error)
     }
-    guard route != nil || resource.kind != .rooms else {
-      respond(request, resource.methodNotAllowed)
-      return
+  }
+
+  /// Has a request answered by its handler, or by what that throws.
+  func run(_ answer: (HTTP, Call) throws -> Void, _ call: Call) {
+    do {
+      try answer(self, call)
+    } catch {
+      if let refusal = error as? Response { respond(call.request, refusal) }
     }
-    guard let identity = identity(of: head, request) else { return }
-    let call = Call(request, head, at: match, body, by: identity)
-    guard admits(call, at: match, route) else { return }
-    guard case .gateway(let answer)? = route?.answer else {
-      respond(request, resource.refusal)
-      return
-    }
-    answer(self, call)
   }
 
   /// Decides about a body that is longer than those of other requests, before any of it is read.
@@ -57,77 +63,72 @@ extension HTTP {
 
   // MARK: Admitting
 
-  /// Whether a request may be answered by what its path is about; answers it if not.
-  private func admits(_ call: Call, at match: Resource.Match, _ route: Route?) -> Bool {
-    let request = call.request
+  /// Refuses a request that may not be answered by what its path is about.
+  private func admit(_ call: Call, at match: Resource.Match, _ route: Route?) throws(Response) {
     switch match.resource.kind {
-    case .notes, .rooms, .server: return true
-    case .operators: return access.isOperator(call.identity, request)
+    case .notes, .rooms, .server: break
+    case .operators: try access.requireOperator(call.identity)
     case .note:
-      return namesNote(call) && mayUseNote(call, at: match.resource, route)
-        && !hasVainCondition(call, at: match.resource)
+      try checkNoteID(call.name)
+      try requireNote(call, at: match.resource, route)
+      try refuseVainCondition(call, at: match.resource)
     case .room:
       guard !match.isBroken else {
-        respond(
-          request, .problem(400, .badMessage, "the room's name is not valid percent-encoding"))
-        return false
+        throw .problem(400, .badMessage, "the room's name is not valid percent-encoding")
       }
-      if let problem = rooms.problem(ofRoom: call.name) {
-        respond(request, .problem(413, .tooLarge, problem))
-        return false
-      }
-      guard case .room(let verbs)? = route?.right else { return true }
-      return access.allows(call.identity, verbs, .room(call.name), request)
+      if let problem = rooms.problem(ofRoom: call.name) { throw .problem(413, .tooLarge, problem) }
+      guard case .room(let verbs)? = route?.right else { return }
+      try access.require(verbs, .room(call.name), of: call.identity)
     }
   }
 
-  /// Whether somebody may do what a request wants with the note that its path names; answers it if not.
-  private func mayUseNote(_ call: Call, at resource: Resource, _ route: Route?) -> Bool {
+  /// Refuses what somebody may not do with the note that the path names.
+  private func requireNote(
+    _ call: Call, at resource: Resource, _ route: Route?
+  ) throws(Response) {
     // What makes a note names its folder, and is looked at with that.
-    if case .chosenNote? = route?.right { return true }
-    return access.allows(
-      call.identity, resource.verbs(for: call.head.method), note: call.name,
-      isDeleted: resource.isOfDeleted, call.request)
+    if case .chosenNote? = route?.right { return }
+    try access.require(
+      resource.verbs(for: call.head.method), note: call.name, isDeleted: resource.isOfDeleted,
+      of: call.identity, call.request)
   }
 
-  /// Whether the path names a note by an id that can be one; answers the request if not.
-  private func namesNote(_ call: Call) -> Bool {
-    guard !call.name.isEmpty else {
-      respond(
-        call.request, .problem(400, .badMessage, "the note's id is not valid percent-encoding"))
-      return false
+  /// Refuses an id in a path that cannot be a note's.
+  private func checkNoteID(_ id: DocumentID) throws(Response) {
+    guard !id.isEmpty else {
+      throw .problem(400, .badMessage, "the note's id is not valid percent-encoding")
     }
     let bytesMax = settings.limits.documentIDBytesMax
-    guard call.name.utf8.count <= bytesMax else {
-      respond(
-        call.request,
-        .problem(
-          413, .tooLarge,
-          "a note's id has at most \(bytesMax) bytes; this one has \(call.name.utf8.count)"))
-      return false
+    guard id.utf8.count <= bytesMax else {
+      throw .problem(
+        413, .tooLarge,
+        "a note's id has at most \(bytesMax) bytes; this one has \(id.utf8.count)")
     }
-    return true
   }
 
-  /// Whether a request that writes has an `If-Match` that would not be looked at, which is answered:
-  /// doing it all the same could do what the header was to prevent.
-  private func hasVainCondition(_ call: Call, at resource: Resource) -> Bool {
+  /// Refuses a request that writes and has an `If-Match` that would not be looked at: doing it all the
+  /// same could do what the header was to prevent.
+  private func refuseVainCondition(_ call: Call, at resource: Resource) throws(Response) {
     guard call.head.method != "GET", let condition = call.head.headers["if-match"],
       !condition.isEmpty, condition != "*", !resource.routes.contains(where: \.looksAtIfMatch)
-    else { return false }
-    respond(
-      call.request,
-      .problem(
-        400, .badMessage,
-        "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
-          + "else; leave it out here"))
-    return true
+    else { return }
+    throw .problem(
+      400, .badMessage,
+      "If-Match is looked at where a text is written, by PUT of it and by changes, and nowhere "
+        + "else; leave it out here")
   }
 
-  /// The identity of a request's maker, which counts once towards its user's limits; answers the
-  /// request and returns `nil` if that is nobody, or they have made too many.
-  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
-    once[request]?.identity ?? access.identity(of: head, request)
+  /// Refuses a request that would change something while too much waits for the store.
+  func refuseIfFull() throws(Response) {
+    guard backlog.isFull else { return }
+    countRefusalByBacklog()
+    throw .busy(StoreBacklog.words)
+  }
+
+  /// The identity of a request's maker, which counts once towards its user's limits.
+  func identity(of head: RequestHead, _ request: RequestID) throws(Response) -> Identity {
+    if let work = once[request] { return work.identity }
+    return try access.identity(of: head)
   }
 }
 

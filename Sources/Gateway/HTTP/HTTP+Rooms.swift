@@ -11,10 +11,9 @@ import SocketMessages
 ///
 /// A room's name may have slashes in it, as they are or encoded.
 extension HTTP {
-  func readRoomPresence(_ call: Call) {
+  func readRoomPresence(_ call: Call) throws(Response) {
     guard let presence = rooms.people.presence else {
-      respond(call.request, .problem(404, .notOffered, "this server does not offer presence"))
-      return
+      throw .problem(404, .notOffered, "this server does not offer presence")
     }
     let reader = call.identity.person
     let visible = presence.present(in: call.name).filter { somebody in
@@ -25,13 +24,12 @@ extension HTTP {
 
   // MARK: Publishing
 
-  func publish(_ call: Call) {
-    let (request, name) = (call.request, call.name)
+  func publish(_ call: Call) throws(Response) {
     guard let item = RoomJSON.publication(in: call.body), let data = item.data else {
-      respond(request, .problem(400, .badMessage, "expected a JSON object with \"data\""))
-      return
+      throw .problem(400, .badMessage, "expected a JSON object with \"data\"")
     }
-    rooms.publish(publishRequest(item, data, in: name, call.identity), for: .request(request))
+    rooms.publish(
+      publishRequest(item, data, in: call.name, call.identity), for: .request(call.request))
   }
 
   /// Answers a request to publish.
@@ -52,21 +50,16 @@ extension HTTP {
       person: identity.person, pushes: item.pushes)
   }
 
-  func publishBatch(_ call: Call) {
+  func publishBatch(_ call: Call) throws(Response) {
     let request = call.request
     let countMax = settings.limits.pageMax
     guard let items = RoomJSON.publications(in: call.body, countMax: countMax), !items.isEmpty
     else {
-      respond(
-        request,
-        .problem(400, .badMessage, "expected a JSON object with a list of \"publications\""))
-      return
+      throw .problem(400, .badMessage, "expected a JSON object with a list of \"publications\"")
     }
     guard items.count <= countMax else {
-      respond(
-        request,
-        .problem(413, .tooMany, "a batch may have \(countMax) publications; this one has more"))
-      return
+      throw .problem(
+        413, .tooMany, "a batch may have \(countMax) publications; this one has more")
     }
     batches[request] = PublicationBatch(count: items.count)
     for (index, item) in items.enumerated() {
@@ -110,24 +103,21 @@ extension HTTP {
 
   // MARK: History
 
-  func readRoomHistory(_ call: Call) {
-    let (request, name) = (call.request, call.name)
+  func readRoomHistory(_ call: Call) throws(Response) {
     let since = call.query.number("since")
     let before = call.query.number("before")
     let limit = call.query.number("limit")
     guard let since = since.optional, let before = before.optional, let limit = limit.optional,
       let range = Rooms.range(since: since, before: before), let limit = rooms.limit(limit)
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected since or before as a number, or neither, and a limit from 1 to "
-            + "\(settings.limits.pageMax)"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected since or before as a number, or neither, and a limit from 1 to "
+          + "\(settings.limits.pageMax)")
     }
     rooms.read(
-      name, range, limit: limit, visibleTo: call.identity.person, for: .request(request))
+      call.name, range, limit: limit, visibleTo: call.identity.person,
+      for: .request(call.request))
   }
 
   /// Answers a request for a part of a room's history.

@@ -8,36 +8,25 @@ extension HTTP {
   /// Seconds that it is if nobody says.
   private static let shareSecondsDefault = 7 * 86_400
 
-  func share(_ call: Call) {
+  func share(_ call: Call) throws(Response) {
     let (request, id) = (call.request, call.name)
-    guard access.makesTokens else {
-      respond(request, Links.notOffered)
-      return
-    }
+    guard access.makesTokens else { throw Links.notOffered }
     guard let fields = AccessJSON.fields(in: call.body),
       let level = fields.access.flatMap(NoteLink.Access.init(word:))
     else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected a JSON object with \"access\": \"read\", \"comment\" or \"write\""))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected a JSON object with \"access\": \"read\", \"comment\" or \"write\"")
     }
     let seconds = fields.expiresIn ?? Self.shareSecondsDefault
     guard Self.shareSeconds.contains(seconds) else {
-      respond(
-        request,
-        .problem(
-          400, .badMessage,
-          "expected expiresIn from \(Self.shareSeconds.lowerBound) to "
-            + "\(Self.shareSeconds.upperBound) seconds"))
-      return
+      throw .problem(
+        400, .badMessage,
+        "expected expiresIn from \(Self.shareSeconds.lowerBound) to "
+          + "\(Self.shareSeconds.upperBound) seconds")
     }
     // Nobody gives away what they do not have.
-    guard access.allows(call.identity, level.verbs.union(.manage), note: id, request) else {
-      return
-    }
+    try access.require(level.verbs.union(.manage), note: id, of: call.identity, request)
     func link(_ stamp: TokenStamp) -> NoteLink {
       NoteLink(
         id: NoteLink.idPrefix + stamp.id, note: id, access: level,
@@ -47,7 +36,7 @@ extension HTTP {
     // What was done once is answered again, and not done.
     let isRepeated = once[request]?.stamp != nil
     let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
-    links.make(link(stamp), request, isRepeated: isRepeated) {
+    try links.make(link(stamp), request, isRepeated: isRepeated) {
       keeping($0, for: request, Links.answer(to:))
     }
   }

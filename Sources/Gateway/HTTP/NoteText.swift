@@ -69,23 +69,20 @@ extension NotesRequest.Edit {
 extension HTTP {
   /// Replaces the whole text. With `base`, what others changed since that revision is kept, and
   /// merged as if the writer had been connected; with `If-Match`, the note must not have changed.
-  func replaceText(_ call: Call) {
+  func replaceText(_ call: Call) throws(Response) {
     let request = call.request
     guard let text = String(validating: call.body, as: UTF8.self) else {
-      respond(request, .problem(400, .badMessage, "expected the text in UTF-8 as the body"))
-      return
+      throw .problem(400, .badMessage, "expected the text in UTF-8 as the body")
     }
-    guard let expected = expectedRevision(call),
-      let author = author(call.query["author"], call.identity, request)
-    else { return }
+    let expected = try expectedRevision(call)
+    let author = try access.author(call.query["author"], call.identity)
     switch call.query.number("base") {
-    case .broken:
-      respond(request, .problem(400, .badMessage, "expected base as a revision's number"))
+    case .broken: throw .problem(400, .badMessage, "expected base as a revision's number")
     case .absent:
       documents.edit(
         call.name,
         DocumentRoom.ServerEdit(
-          request: request, content: .text(text), author: author, expected: expected.revision,
+          request: request, content: .text(text), author: author, expected: expected,
           skipsIdentity: true))
     case .value(let base):
       store(
@@ -94,49 +91,39 @@ extension HTTP {
           request,
           .base(
             call.name,
-            NotesRequest.Edit(
-              text: text, base: base, author: author, expected: expected.revision))))
+            NotesRequest.Edit(text: text, base: base, author: author, expected: expected))))
     }
   }
 
   /// Changes the text by an operation on one of its revisions.
-  func changeText(_ call: Call) {
-    let request = call.request
+  func changeText(_ call: Call) throws(Response) {
     let componentsMax = settings.limits.operationComponentsMax
     let fields = NoteJSON.fields(in: call.body, operationComponentsMax: componentsMax)
     if let fields, fields.hasTooManyComponents {
       let refusal = LiveDocument.Refusal.tooManyComponents(componentsMax: componentsMax)
       let (code, message) = refusal.words(sequence: 1)
-      respond(request, .problem(413, code, message))
-      return
+      throw .problem(413, code, message)
     }
     guard let fields, let operation = fields.operation, let revision = fields.revision else {
-      respond(
-        request,
-        .problem(
-          400, .badOperation, "expected a JSON object with \"revision\" and \"operation\""))
-      return
+      throw .problem(
+        400, .badOperation, "expected a JSON object with \"revision\" and \"operation\"")
     }
-    guard let expected = expectedRevision(call),
-      let author = author(fields.author, call.identity, request)
-    else { return }
+    let expected = try expectedRevision(call)
+    let author = try access.author(fields.author, call.identity)
     documents.edit(
       call.name,
       DocumentRoom.ServerEdit(
-        request: request, content: .change(operation, revision: revision),
-        author: author, expected: expected.revision))
+        request: call.request, content: .change(operation, revision: revision),
+        author: author, expected: expected))
   }
 
-  /// The revision that `If-Match` wants, if any; `nil` when the header is none, which is answered.
-  private func expectedRevision(_ call: Call) -> (revision: Int?, Void)? {
+  /// The revision that `If-Match` wants, if any.
+  private func expectedRevision(_ call: Call) throws(Response) -> Int? {
     switch RevisionCondition(call.head.headers["if-match"]) {
-    case .any: return (nil, ())
-    case .revision(let revision): return (revision, ())
+    case .any: return nil
+    case .revision(let revision): return revision
     case .broken:
-      respond(
-        call.request,
-        .problem(400, .badMessage, "expected If-Match as a revision in quotes, such as \"41\""))
-      return nil
+      throw .problem(400, .badMessage, "expected If-Match as a revision in quotes, such as \"41\"")
     }
   }
 }

@@ -4,72 +4,72 @@ extension Route {
   /// All that the HTTP API offers. `openapi.json` describes the same, which a test compares.
   package static let all: [Route] = [
     // Notes.
-    Route("GET", "/api/notes", .notes(.read)) { $0.listNotes($1) },
-    Route("POST", "/api/notes", .newNote(.manage), .json) { $0.createNote($1) },
+    Route("GET", "/api/notes", .notes(.read)) { try $0.listNotes($1) },
+    Route("POST", "/api/notes", .newNote(.manage), .json) { try $0.createNote($1) },
     Route("GET", "/api/notes/{id}", .note(.read)) { $0.readNote($1) },
-    Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { $0.putNote($1) },
-    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { $0.describeNote($1) },
-    Route("DELETE", "/api/notes/{id}", .note(.manage)) { $0.deleteNote($1) },
+    Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { try $0.putNote($1) },
+    Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { try $0.describeNote($1) },
+    Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.deleteNote($1) },
     Route("GET", "/api/search", .notes(.read)) {
-      $0.search.find($1.request, $1.query, $1.identity)
+      try $0.search.find($1.request, $1.query, $1.identity)
     },
 
     // Their folders.
     Route("GET", "/api/folders", .notes(.read)) {
-      $0.folders.list($1.request, $1.query, $1.identity)
+      try $0.folders.list($1.request, $1.query, $1.identity)
     },
     Route("POST", "/api/folders/move", .folders(.manage), .json) {
-      $0.folders.moveAll($1.request, $1.body, by: $1.identity)
+      try $0.folders.moveAll($1.request, $1.body, by: $1.identity)
     },
 
-    Route("GET", "/api/tags", .notes(.read)) { $0.search.listTags($1.request, $1.identity) },
+    Route("GET", "/api/tags", .notes(.read)) { try $0.search.listTags($1.request, $1.identity) },
 
     // Their texts.
-    Route("GET", "/api/notes/{id}/text", .note(.read)) { $0.readText($1) },
+    Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.readText($1) },
     Route("PUT", "/api/notes/{id}/text", .note(.write), .text, looksAtIfMatch: true) {
-      $0.replaceText($1)
+      try $0.replaceText($1)
     },
     Route("POST", "/api/notes/{id}/changes", .note(.write), .json, looksAtIfMatch: true) {
-      $0.changeText($1)
+      try $0.changeText($1)
     },
 
     // Their files.
     Route("GET", "/api/notes/{id}/files", .note(.read)) { $0.files.list($1.request, of: $1.name) },
     Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) {
-      $0.files.upload($1.request, to: $1.name, $1.query, $1.body, by: $1.identity)
+      try $0.files.upload($1.request, to: $1.name, $1.query, $1.body, by: $1.identity)
     },
     Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) {
-      $0.files.read($1.request, of: $1.name, hash: $1.item, known: $1.known)
+      try $0.files.read($1.request, of: $1.name, hash: $1.item, known: $1.known)
     },
 
     // Their comments.
     Route("GET", "/api/notes/{id}/comments", .note(.read)) {
-      $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity)
+      try $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity)
     },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
-      $0.comments.make($1.request, on: $1.name, $1.body, by: $1.identity)
+      try $0.comments.make($1.request, on: $1.name, $1.body, by: $1.identity)
     },
     Route("PATCH", "/api/notes/{id}/comments/{comment}", .note([.read, .comment]), .json) {
-      $0.comments.change($1.request, $1.item, of: $1.name, $1.body, by: $1.identity)
+      try $0.comments.change($1.request, $1.item, of: $1.name, $1.body, by: $1.identity)
     },
     Route("DELETE", "/api/notes/{id}/comments/{comment}", .note([.read, .comment])) {
-      $0.comments.remove($1.request, $1.item, of: $1.name, by: $1.identity)
+      try $0.comments.remove($1.request, $1.item, of: $1.name, by: $1.identity)
     },
 
     // Their past.
-    Route("GET", "/api/notes/{id}/history", .note(.read)) { $0.readHistory($1) },
+    Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.readHistory($1) },
     Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },
-    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { $0.saveVersion($1) },
+    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.saveVersion($1) },
     Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
-      $0.deleteVersion($1)
+      try $0.deleteVersion($1)
     },
-    Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { $0.restore($1) },
+    Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { try $0.restore($1) },
 
     // Links to them.
     Route("GET", "/api/notes/{id}/share", .note(.manage)) {
       $0.links.list($1.request, of: $1.name, $1.identity)
     },
-    Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { $0.share($1) },
+    Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.share($1) },
     Route("DELETE", "/api/notes/{id}/share", .note(.manage)) {
       $0.links.endAll(of: $1.name, $1.request)
     },
@@ -79,53 +79,53 @@ extension Route {
     Route("POST", "/api/links/open", .link, .json, page: .link),
 
     // Deleted ones.
-    Route("GET", "/api/deleted", .notes(.manage)) { $0.listDeleted($1) },
+    Route("GET", "/api/deleted", .notes(.manage)) { try $0.listDeleted($1) },
     Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { $0.bringBack($1) },
     Route("DELETE", "/api/deleted/{id}", .note(.manage)) { $0.removeDeleted($1) },
 
     // Rooms.
-    Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { $0.publish($1) },
-    Route("GET", "/api/rooms/{room}/history", .room(.read)) { $0.readRoomHistory($1) },
-    Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { $0.readRoomPresence($1) },
-    Route("POST", "/api/publish", .rooms(.publish), .json) { $0.publishBatch($1) },
+    Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { try $0.publish($1) },
+    Route("GET", "/api/rooms/{room}/history", .room(.read)) { try $0.readRoomHistory($1) },
+    Route("GET", "/api/rooms/{room}/presence", .room(.presence)) { try $0.readRoomPresence($1) },
+    Route("POST", "/api/publish", .rooms(.publish), .json) { try $0.publishBatch($1) },
 
     // Groups, likes, and what was read.
-    Route("GET", "/api/groups", .person) { $0.listGroups($1) },
+    Route("GET", "/api/groups", .person) { try $0.listGroups($1) },
     Route("GET", "/api/rooms/{room}/group", .room(.read)) { $0.readGroup($1) },
-    Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { $0.putGroup($1) },
+    Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { try $0.putGroup($1) },
     Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { $0.deleteGroup($1) },
-    Route("GET", "/api/rooms/{room}/members", .room(.read)) { $0.listMembers($1) },
-    Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) { $0.putMember($1) },
-    Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) { $0.removeMember($1) },
-    Route("GET", "/api/rooms/{room}/likes", .room(.read)) { $0.listLikes($1) },
-    Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { $0.like($1) },
-    Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { $0.unlike($1) },
-    Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { $0.noteRead($1) },
-    Route("GET", "/api/badges", .person) { $0.listBadges($1) },
+    Route("GET", "/api/rooms/{room}/members", .room(.read)) { try $0.listMembers($1) },
+    Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) { try $0.putMember($1) },
+    Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) { try $0.removeMember($1) },
+    Route("GET", "/api/rooms/{room}/likes", .room(.read)) { try $0.listLikes($1) },
+    Route("PUT", "/api/rooms/{room}/likes", .room(.publish), .json) { try $0.like($1) },
+    Route("DELETE", "/api/rooms/{room}/likes", .room(.publish)) { try $0.unlike($1) },
+    Route("PUT", "/api/rooms/{room}/read", .room(.read), .json) { try $0.noteRead($1) },
+    Route("GET", "/api/badges", .person) { try $0.listBadges($1) },
 
     // A person's own sessions.
-    Route("GET", "/api/sessions", .person) { $0.sessions.list($1.request, of: $1.identity) },
+    Route("GET", "/api/sessions", .person) { try $0.sessions.list($1.request, of: $1.identity) },
     Route("DELETE", "/api/sessions", .person) {
-      $0.sessions.endOthers($1.request, of: $1.identity)
+      try $0.sessions.end(.others(than: $1.identity.tokenID ?? ""), of: $1.identity, $1.request)
     },
     Route("DELETE", "/api/sessions/{id}", .person) {
-      $0.sessions.end(.one($1.name), of: $1.identity, $1.request)
+      try $0.sessions.end(.one($1.name), of: $1.identity, $1.request)
     },
 
     // For operators.
-    Route("GET", "/api/connections", .operatorKey) { $0.listConnections($1) },
+    Route("GET", "/api/connections", .operatorKey) { try $0.listConnections($1) },
     Route("POST", "/api/connections/{id}/disconnect", .operatorKey, .json) {
-      $0.disconnectConnection($1)
+      try $0.disconnectConnection($1)
     },
     Route("POST", "/api/users/{user}/disconnect", .operatorKey, .json) {
-      $0.disconnectUser($1)
+      try $0.disconnectUser($1)
     },
     Route("POST", "/api/users/{user}/refresh-rights", .operatorKey, .json) {
-      $0.refreshRightsOfUser($1)
+      try $0.refreshRightsOfUser($1)
     },
-    Route("GET", "/api/rooms", .operatorKey) { $0.listRooms($1) },
-    Route("POST", "/api/revoke", .operatorKey, .json) { $0.revoke($1) },
-    Route("POST", "/api/tokens", .operatorKey, .json) { $0.makeToken($1) },
+    Route("GET", "/api/rooms", .operatorKey) { try $0.listRooms($1) },
+    Route("POST", "/api/revoke", .operatorKey, .json) { try $0.revoke($1) },
+    Route("POST", "/api/tokens", .operatorKey, .json) { try $0.makeToken($1) },
     Route("GET", "/api/stats", .operatorKey, page: .statistics),
 
     // Logging in, and what the server says of itself.

@@ -50,7 +50,8 @@ package struct Route: Sendable {
 
   /// The handler of a request.
   enum Answer: Sendable {
-    case gateway(@Sendable (HTTP, Call) -> Void)
+    /// One of the gateway's, which throws the ``Response`` with which it refuses.
+    case gateway(@Sendable (HTTP, Call) throws -> Void)
     case server(ServerPage)
   }
 
@@ -98,7 +99,7 @@ package struct Route: Sendable {
   /// A request that the gateway answers.
   init(
     _ method: String, _ path: String, _ right: Right, _ body: BodyType? = nil,
-    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) -> Void
+    looksAtIfMatch: Bool = false, _ answer: @escaping @Sendable (HTTP, Call) throws -> Void
   ) {
     self.method = method
     self.path = PathPattern(path)

@@ -41,10 +41,10 @@ final class Links: Part {
   func make(
     _ link: NoteLink, _ request: RequestID, isRepeated: Bool,
     keeping: (StoreRequest) -> StoreRequest
-  ) {
+  ) throws(Response) {
     let guest = guest(of: link)
     guard let key = access.key(ofLink: link.id), let token = access.token(for: guest) else {
-      return respond(request, Self.notOffered)
+      throw Self.notOffered
     }
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))

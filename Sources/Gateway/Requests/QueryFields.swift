@@ -43,6 +43,16 @@ package struct QueryFields {
     return value.flatMap(Self.wholeNumber).map(Number.value) ?? .broken
   }
 
+  /// The number of items that a list is to have.
+  ///
+  /// - Parameter usual: The number where none is asked for.
+  func limit(_ usual: Int, max most: Int) throws(Response) -> Int {
+    guard let limit = number("limit").or(usual), (1...most).contains(limit) else {
+      throw .problem(400, .badMessage, "expected limit from 1 to \(most)")
+    }
+    return limit
+  }
+
   /// A field's value: nothing at all if there is none, `nil` if its encoding is broken.
   private func value(of name: StaticString) -> String?? {
     let wanted = name.withUTF8Buffer { Array($0) }

@@ -158,6 +158,13 @@ extension Response {
   }
 }
 
+extension FolderPath {
+  /// The path that a request names.
+  init(asked text: String) throws(Response) {
+    do throws(FolderPathError) { try self.init(text) } catch { throw .unfit(error) }
+  }
+}
+
 extension ErrorCode {
   /// The status of an answer over HTTP that refuses with this code.
   var status: Int {

@@ -58,66 +58,61 @@ final class Search: Part {
   }
 
   /// Answers a request for notes with some words, when the index has replied.
-  func find(_ request: RequestID, _ fields: QueryFields, _ identity: Identity) {
+  func find(
+    _ request: RequestID, _ fields: QueryFields, _ identity: Identity
+  ) throws(Response) {
     guard let words = fields["q"] else {
-      respond(request, .problem(400, .badMessage, "expected q, the words to look for"))
-      return
+      throw .problem(400, .badMessage, "expected q, the words to look for")
     }
-    guard let limit = fields.number("limit").or(Self.limitDefault),
-      (1...Self.limitMax).contains(limit)
-    else {
-      respond(request, .problem(400, .badMessage, "expected limit from 1 to \(Self.limitMax)"))
-      return
-    }
+    let limit = try fields.limit(Self.limitDefault, max: Self.limitMax)
     let query: SearchQuery
     do throws(SearchQueryError) {
       query = try SearchQuery(words)
     } catch {
-      respond(request, .problem(413, .tooLarge, error.words))
-      return
+      throw .problem(413, .tooLarge, error.words)
     }
     guard !query.terms.isEmpty else {
       respond(request, .json(200, SearchJSON.answer([], isCut: false)))
       return
     }
-    begin(request, Work(query: query, identity: identity, limit: limit, asked: Self.firstScan))
+    try begin(
+      request, Work(query: query, identity: identity, limit: limit, asked: Self.firstScan))
   }
 
   /// Answers a request for the notes with a tag.
-  func listNotes(_ request: RequestID, tagged text: String, limit: Int, _ identity: Identity) {
+  func listNotes(
+    _ request: RequestID, tagged text: String, limit: Int, _ identity: Identity
+  ) throws(Response) {
     guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
-      respond(
-        request,
-        .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan"))
-      return
+      throw .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan")
     }
-    begin(
+    try begin(
       request, Work(query: query, tag: tag, identity: identity, limit: limit, asked: Self.firstScan)
     )
   }
 
   /// Answers a request for the tags of the notes that may be read.
-  func listTags(_ request: RequestID, _ identity: Identity) {
-    let nothing = try? SearchQuery("")
-    guard let nothing, hasRoom(for: identity) else { return respondBusy(request) }
-    work[request] = Work(query: nothing, identity: identity, limit: 0, asked: 0)
-    act(.search(request, .tags(FolderCounting(of: identity))))
+  func listTags(_ request: RequestID, _ identity: Identity) throws(Response) {
+    guard let nothing = try? SearchQuery("") else { throw Self.crowded }
+    try begin(
+      request, Work(query: nothing, identity: identity, limit: 0, asked: 0),
+      with: .tags(FolderCounting(of: identity)))
   }
 
-  private func begin(_ request: RequestID, _ begun: Work) {
-    guard hasRoom(for: begun.identity) else { return respondBusy(request) }
-    work[request] = begun
-    act(.search(request, begun.step))
-  }
-
-  private func respondBusy(_ request: RequestID) {
-    respond(request, .busy("too many searches are under way; send it again later"))
-  }
-
-  private func hasRoom(for identity: Identity) -> Bool {
-    guard work.count < Self.workMax else { return false }
+  private func begin(
+    _ request: RequestID, _ begun: Work, with step: SearchRequest? = nil
+  ) throws(Response) {
+    let identity = begun.identity
     let own = work.values.count { identity.isSamePerson(as: $0.identity) }
-    return own < (identity.person == nil ? Self.workMaxOfGuests : Self.workMaxOfPerson)
+    guard work.count < Self.workMax,
+      own < (identity.person == nil ? Self.workMaxOfGuests : Self.workMaxOfPerson)
+    else { throw Self.crowded }
+    work[request] = begun
+    act(.search(request, step ?? begun.step))
+  }
+
+  private static var crowded: Response {
+    .busy("too many searches are under way; send it again later")
   }
 
   /// The index has done a step of a search.

@@ -143,8 +143,8 @@ final class Sessions: Part {
   // MARK: Requests
 
   /// Lists the asker's own sessions.
-  func list(_ request: RequestID, of identity: Identity) {
-    guard isPerson(identity, request) else { return }
+  func list(_ request: RequestID, of identity: Identity) throws(Response) {
+    try requirePerson(identity)
     let now = surroundings.clock.now
     ask(.list(user: identity.user, now: now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else {
@@ -156,8 +156,10 @@ final class Sessions: Part {
   }
 
   /// Ends some of the asker's own sessions.
-  func end(_ choice: SessionChoice, of identity: Identity, _ request: RequestID) {
-    guard isPerson(identity, request) else { return }
+  func end(
+    _ choice: SessionChoice, of identity: Identity, _ request: RequestID
+  ) throws(Response) {
+    try requirePerson(identity)
     end(choice, of: identity.user) { [self] count in
       guard let count else { return respond(request, Self.unavailable) }
       if case .one = choice, count == 0 {
@@ -170,17 +172,10 @@ final class Sessions: Part {
     }
   }
 
-  /// Ends all of the asker's sessions but the one that asks.
-  func endOthers(_ request: RequestID, of identity: Identity) {
-    end(.others(than: identity.tokenID ?? ""), of: identity, request)
-  }
-
-  private func isPerson(_ identity: Identity, _ request: RequestID) -> Bool {
+  private func requirePerson(_ identity: Identity) throws(Response) {
     guard identity.person != nil, !Identity.isProgram(identity.user) else {
-      respond(request, .problem(403, .notAllowed, "sessions are a person's; sign in to see yours"))
-      return false
+      throw .problem(403, .notAllowed, "sessions are a person's; sign in to see yours")
     }
-    return true
   }
 
   private static var unavailable: Response {

@@ -4,8 +4,8 @@ import SocketMessages
 /// A request over HTTP about notes, until the store has answered.
 enum NotesRequest {
   case list(WholeNoteList)
-  case page(Page)
-  case folderPage(FolderPath, Page)
+  /// A page of all notes, or of those in one folder.
+  case page(Page, in: FolderPath?)
   case create
   /// Making one under an id of its maker's.
   case put(Identity)

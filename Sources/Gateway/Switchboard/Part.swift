@@ -81,6 +81,16 @@ extension Part {
     if let request { board.respond(request, response()) }
   }
 
+  /// What a check gives; `nil` if it refuses the request, which is answered.
+  func answering<Value>(
+    _ request: RequestID, _ check: () throws(Response) -> Value
+  ) -> Value? {
+    do throws(Response) { return try check() } catch {
+      respond(request, error)
+      return nil
+    }
+  }
+
   /// The answer to a request about a document that cannot be opened. Whoever has rights by folders alone is not
   /// told which names are free.
   func refusal(_ code: ErrorCode, _ message: String, to request: RequestID?) -> Response {

@@ -62,8 +62,8 @@ public struct RequestHead: Sendable {
   }
 }
 
-/// A complete HTTP response.
-public struct Response: Sendable {
+/// A complete HTTP response; thrown where a request is refused.
+public struct Response: Sendable, Error {
   /// The status code.
   public var status: Int
   /// Headers in the order in which they are sent; `content-length` is the transport's.
