@@ -279,17 +279,11 @@ final class Comments: Part {
   ) -> CommentReply? {
     switch outcome {
     case .success(let reply): return reply
-    case .failure(.outOfReach): respond(request, .notGranted)
-    case .failure(.unknownDocument):
-      respond(request, .problem(404, .unknownDocument, "no note has this id"))
     case .failure(.compacted(let oldest)):
       respond(
         request,
         .problem(410, .historyGone, "the history before revision \(oldest) is no longer kept"))
-    case .failure(let error):
-      surroundings.log.write(.error, "comment request failed", [("error", error.logName)])
-      respond(
-        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    case .failure(let error): refuse(request, error, ofNote: "comment request failed")
     }
     return nil
   }

@@ -245,14 +245,7 @@ final class Files: Part {
   }
 
   private func refuse(_ request: RequestID, _ error: StoreError) {
-    if case .unknownDocument = error {
-      respond(request, .problem(404, .unknownDocument, "no note has this id"))
-      return
-    }
-    if case .outOfReach = error { return respond(request, .notGranted) }
-    surroundings.log.write(.error, "file request failed", [("error", error.logName)])
-    respond(
-      request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    refuse(request, error, ofNote: "file request failed")
   }
 
   /// Takes a request out of the line whose client went away, if it has not begun. It is answered all the same: the

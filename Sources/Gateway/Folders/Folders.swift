@@ -93,14 +93,9 @@ final class Folders: Part {
           413, .tooMany,
           "at most \(Self.moveMax) notes may come to places within the folder that is moved; first move the folder "
             + "below it that would take its place"))
-    case (.success, _): refuse(request, .unavailable("another reply"))
-    case (.failure(let error), _): refuse(request, error)
+    case (.success, _):
+      refuse(request, .unavailable("another reply"), "folder request failed")
+    case (.failure(let error), _): refuse(request, error, "folder request failed")
     }
-  }
-
-  private func refuse(_ request: RequestID, _ error: StoreError) {
-    surroundings.log.write(.error, "folder request failed", [("error", error.logName)])
-    respond(
-      request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
   }
 }

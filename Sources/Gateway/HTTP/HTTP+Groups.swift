@@ -191,10 +191,7 @@ extension HTTP {
       }
       respond(request, GroupJSON.response(reply, to: work.request))
       tell(reply, work)
-    case .failure(let error):
-      surroundings.log.write(.error, "group request failed", [("error", error.logName)])
-      respond(
-        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    case .failure(let error): refuse(request, error, "group request failed")
     }
   }
 

@@ -237,8 +237,6 @@ extension HTTP {
 
   private func answer(_ request: RequestID, _ error: StoreError) {
     switch error {
-    case .unknownDocument:
-      respond(request, .problem(404, .unknownDocument, "no note has this id"))
     case .compacted(let oldest):
       respond(
         request,
@@ -252,11 +250,7 @@ extension HTTP {
         request,
         .problem(
           409, .idTaken, "another note has this id by now; rename or delete that one first"))
-    case .outOfReach: respond(request, .notGranted)
-    case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .fenced, .damaged:
-      surroundings.log.write(.error, "notes request failed", [("error", error.logName)])
-      respond(
-        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    default: refuse(request, error, ofNote: "notes request failed")
     }
   }
 }

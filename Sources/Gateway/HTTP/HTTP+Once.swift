@@ -79,10 +79,7 @@ extension HTTP {
         respond(request, .problem(503, .damaged, "the answer that was kept cannot be read"))
       }
     case .success(.keyReused): respond(request, .keyReused)
-    case .failure(let error):
-      surroundings.log.write(.error, "kept answer not read", [("error", error.logName)])
-      respond(
-        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    case .failure(let error): refuse(request, error, "kept answer not read")
     }
   }
 

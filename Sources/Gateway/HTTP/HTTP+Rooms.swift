@@ -124,10 +124,7 @@ extension HTTP {
   func answer(_ request: RequestID, _ outcome: StoreOutcome<RoomPage>, of name: RoomName) {
     switch outcome {
     case .success(let page): respond(request, .json(200, RoomJSON.page(page, of: name)))
-    case .failure(let error):
-      surroundings.log.write(.error, "room request failed", [("error", error.logName)])
-      respond(
-        request, .problem(503, .unavailable, "the store cannot do this now; try again later"))
+    case .failure(let error): refuse(request, error, "room request failed")
     }
   }
 }

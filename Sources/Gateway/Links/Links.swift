@@ -91,7 +91,7 @@ final class Links: Part {
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
       // First: whoever asks again after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
-        guard closed != nil else { return respond(request, Self.unavailable) }
+        guard closed != nil else { return respond(request, .storeFailed) }
         perform(.links(.end(note: note, id: id)), request) { [self] reply in
           guard case .ended(let ended) = reply else { return }
           respond(
@@ -108,7 +108,7 @@ final class Links: Part {
     perform(.links(.end(note: note, id: nil)), request) { [self] reply in
       let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
       rights.takeBack([tokens]) { [self] closed in
-        respond(request, closed == nil ? Self.unavailable : Response(status: 204))
+        respond(request, closed == nil ? .storeFailed : Response(status: 204))
       }
     }
   }
@@ -167,16 +167,12 @@ final class Links: Part {
           respond(request, .problem(404, .unknownDocument, "no note has this id"))
         case .failure(let error):
           log(.error, "links not read or written", error.logName)
-          respond(request, Self.unavailable)
+          respond(request, .storeFailed)
         }
       })
   }
 
   static var notOffered: Response {
     .problem(404, .unknownDocument, "this server makes no links")
-  }
-
-  private static var unavailable: Response {
-    .problem(503, .unavailable, "the store cannot do this now; try again later")
   }
 }

@@ -43,6 +43,11 @@ extension Response {
     .problem(403, .notAllowed, "the token does not grant this")
   }
 
+  /// The refusal of what the store could not do.
+  static var storeFailed: Response {
+    .problem(503, .unavailable, "the store cannot do this now; try again later")
+  }
+
   /// The refusal of an edit that expected another revision.
   static func outdated(expected: Int, head: Int) -> Response {
     var response = problem(

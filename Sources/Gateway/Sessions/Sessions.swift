@@ -148,7 +148,7 @@ final class Sessions: Part {
     let now = surroundings.clock.now
     ask(.list(user: identity.user, now: now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else {
-        return respond(request, Self.unavailable)
+        return respond(request, .storeFailed)
       }
       let counting = sessions.filter(access.counts)
       respond(request, .json(200, SessionJSON.list(counting, own: identity.tokenID)))
@@ -161,7 +161,7 @@ final class Sessions: Part {
   ) throws(Response) {
     try requirePerson(identity)
     end(choice, of: identity.user) { [self] count in
-      guard let count else { return respond(request, Self.unavailable) }
+      guard let count else { return respond(request, .storeFailed) }
       if case .one = choice, count == 0 {
         return respond(
           request,
@@ -176,9 +176,5 @@ final class Sessions: Part {
     guard identity.person != nil, !Identity.isProgram(identity.user) else {
       throw .problem(403, .notAllowed, "sessions are a person's; sign in to see yours")
     }
-  }
-
-  private static var unavailable: Response {
-    .problem(503, .unavailable, "the store cannot do this now; try again later")
   }
 }

@@ -91,6 +91,24 @@ extension Part {
     }
   }
 
+  /// Refuses a request that the store could not do.
+  ///
+  /// - Parameter event: What has failed, for the log.
+  func refuse(_ request: RequestID, _ error: StoreError, _ event: String) {
+    surroundings.log.write(.error, event, [("error", error.logName)])
+    respond(request, .storeFailed)
+  }
+
+  /// Refuses a request about a note that the store could not do, or that is not there for its maker.
+  func refuse(_ request: RequestID, _ error: StoreError, ofNote event: String) {
+    switch error {
+    case .unknownDocument:
+      respond(request, .problem(404, .unknownDocument, "no note has this id"))
+    case .outOfReach: respond(request, .notGranted)
+    default: refuse(request, error, event)
+    }
+  }
+
   /// The answer to a request about a document that cannot be opened. Whoever has rights by folders alone is not
   /// told which names are free.
   func refusal(_ code: ErrorCode, _ message: String, to request: RequestID?) -> Response {
