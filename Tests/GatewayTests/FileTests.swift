@@ -152,6 +152,34 @@ struct FileTests {
     #expect(decision("/nowhere", "writer") == 0)
   }
 
+  /// The answer to a long body before it is read; `nil` if it is read.
+  private func refusal(
+    _ token: String, in rig: GatewayRig, at entrance: Entrance = .front
+  ) -> Response? {
+    var head = RequestHead(
+      method: "POST", path: "/api/notes/n1/files", headers: ["authorization": "Bearer \(token)"])
+    head.entrance = entrance
+    guard case .refuse(let response) = rig.decision(onBody: 2 << 20, of: head) else { return nil }
+    return response
+  }
+
+  @Test("a long body whose token cannot be verified now is to be sent again, as any other")
+  func unverifiedLongBody() {
+    rig.revocations.completeAt = rig.clock.uptime
+    rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
+    let refusal = refusal("writer", in: rig)
+    #expect(refusal?.status == 503)
+    #expect(refusal?.headers.contains { $0.name == "retry-after" } == true)
+    #expect(refusal?.headers.contains { $0.name == "www-authenticate" } == false)
+  }
+
+  @Test("a long body with an API key is not read at the entrance where no key counts")
+  func longBodyWithKey() {
+    let rig = GatewayRig { $0.takesKeysAtBackAlone = true }
+    #expect(refusal("pk_writer", in: rig)?.status == 401)
+    #expect(refusal("pk_writer", in: rig, at: .back) == nil)
+  }
+
   @Test("uploads wait for each other in bounded number, and the rest is refused as busy")
   func busy() throws {
     let rig = GatewayRig()

@@ -89,13 +89,14 @@ final class RevocationList: Revocations {
   func addElsewhere(_ revocation: Revocation) { fromElsewhere.append(revocation) }
 }
 
-/// Two API keys: an operator's without any right, and one that may publish.
+/// Three API keys: an operator's without any right, one that may publish, and one that may write notes.
 struct KeyBook: APIKeys {
   func identity(for key: String, now: Timestamp) -> Identity? {
     var identity = Identity(user: "key:" + key, grants: [])
     switch key {
     case "pk_operator": identity.isOperator = true
     case "pk_publisher": identity.grants = [Grant(.rooms, NamePattern("*"), .publish)]
+    case "pk_writer": identity.grants = [Grant(.documents, NamePattern("*"), .all)]
     default: return nil
     }
     return identity

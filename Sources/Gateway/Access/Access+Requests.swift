@@ -5,26 +5,22 @@ import SocketMessages
 extension Access {
   /// The identity of a request's maker, by token or API key, who has not made too many.
   func identity(of head: RequestHead) throws(Response) -> Identity {
-    let identity: Identity
+    let identity = try bearer(of: head)
+    if let excess = rates.excess(ofRequestBy: identity) { throw response(to: passed(excess)) }
+    return identity
+  }
+
+  /// The bearer of a request's token or API key, who is not counted yet.
+  func bearer(of head: RequestHead) throws(Response) -> Identity {
     let token = token(in: head)
-    let program = program(with: token)
-    if program != nil, head.entrance != .back, settings.takesKeysAtBackAlone {
-      throw .keyElsewhere
-    }
+    if head.entrance != .back, settings.takesKeysAtBackAlone, isKey(token) { throw .keyElsewhere }
     do throws(AuthenticationError) {
-      if let program {
-        guard let program else { throw .unknownKey }
-        identity = program
-      } else {
-        identity = try self.identity(for: token)
-      }
+      return try bearer(of: token)
     } catch {
       log(.notice, "token refused", "\(error)")
       throw error == .unverified
         ? .unverified : .problem(401, .unauthorised, error.words).challenging
     }
-    if let excess = rates.excess(ofRequestBy: identity) { throw response(to: passed(excess)) }
-    return identity
   }
 
   /// The identity of a request's maker; `nil` if there is none to go on with, which is answered.

@@ -80,12 +80,19 @@ final class Access: Part {
       ?? false
   }
 
-  /// The program that an API key names; `nil` if the token is no such key.
-  func program(with token: String?) -> Identity?? {
-    guard let token, let keys = ports.apiKeys,
-      token.utf8.starts(with: type(of: keys).prefix.utf8)
-    else { return .none }
-    return .some(keys.identity(for: token, now: surroundings.clock.now))
+  /// Whether a token is an API key, as these begin.
+  func isKey(_ token: String?) -> Bool {
+    guard let token, let keys = ports.apiKeys else { return false }
+    return token.utf8.starts(with: type(of: keys).prefix.utf8)
+  }
+
+  /// The bearer of a token, or the program with an API key.
+  func bearer(of token: String?) throws(AuthenticationError) -> Identity {
+    guard let token, isKey(token) else { return try identity(for: token) }
+    guard let program = ports.apiKeys?.identity(for: token, now: surroundings.clock.now) else {
+      throw .unknownKey
+    }
+    return program
   }
 
   // MARK: Tokens that are made

@@ -61,25 +61,14 @@ final class Files: Part {
   func decision(
     onBody byteCount: Int, of head: RequestHead, to note: DocumentID, needing verbs: Verbs
   ) -> BodyDecision {
-    do throws(AuthenticationError) {
-      let token = access.token(in: head)
-      let identity: Identity
-      if let program = access.program(with: token) {
-        guard let program else { throw .unknownKey }
-        identity = program
-      } else {
-        identity = try access.identity(for: token)
-      }
+    do throws(Response) {
+      let identity = try access.bearer(of: head)
       // Where it depends on the note's folder, the store refuses what was read.
-      if case .refused = identity.right(to: verbs, ofNote: note) { return .refuse(.notGranted) }
-      do throws(Response) {
-        try admit(byteCount, of: identity)
-        return .take(for: identity.user)
-      } catch {
-        return .refuse(error)
-      }
+      if case .refused = identity.right(to: verbs, ofNote: note) { throw .notGranted }
+      try admit(byteCount, of: identity)
+      return .take(for: identity.user)
     } catch {
-      return .refuse(.problem(401, .unauthorised, error.words).challenging)
+      return .refuse(error)
     }
   }
 
