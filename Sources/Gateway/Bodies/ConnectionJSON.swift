@@ -7,7 +7,6 @@ enum ConnectionJSON {
   /// A connection, and its present cost.
   struct Item {
     let connection: Connection
-    let dialect: Dialect.Listing
     let queuedBytes: Int
     let isLagging: Bool
   }
@@ -25,7 +24,7 @@ enum ConnectionJSON {
       let connection = item.connection
       let user = connection.identity?.user
       object.field("id", "\(connection.id.rawValue)", &body)
-      object.field("dialect", item.dialect.rawValue, &body)
+      object.field("dialect", connection.dialect.traits.listing.rawValue, &body)
       object.field("user", user?.isEmpty ?? true ? nil : user, &body)
       object.field("isGuest", connection.identity?.isGuest ?? false, &body)
       object.field("name", connection.name.isEmpty ? nil : connection.name, &body)

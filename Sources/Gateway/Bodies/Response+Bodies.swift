@@ -12,6 +12,6 @@ extension Response {
 
   /// The place of a publication in its room.
   static func published(_ room: RoomName, _ position: RoomPosition, isRepeated: Bool) -> Response {
-    json(200, RoomJSON.published(room, position, isRepeated: isRepeated))
+    json(200, RoomJSON.result(.published(position, isRepeated: isRepeated), of: room))
   }
 }

@@ -60,14 +60,7 @@ enum RoomJSON {
 
   // MARK: Writing
 
-  /// Encodes a publication's position.
-  static func published(
-    _ room: RoomName, _ position: RoomPosition, isRepeated: Bool
-  ) -> [UInt8] {
-    result(.published(position, isRepeated: isRepeated), of: room)
-  }
-
-  /// Encodes the outcome of one publication of a batch.
+  /// Encodes the outcome of one publication.
   static func result(_ result: PublishResult, of room: RoomName) -> [UInt8] {
     var body: [UInt8] = []
     JSONWriter.object(&body) { object, body in

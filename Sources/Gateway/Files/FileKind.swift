@@ -15,27 +15,16 @@ struct FileKind: Equatable {
   /// - Complexity: O(*n*) for the markers of a JPEG, and O(1) for all others.
   init(of bytes: [UInt8]) {
     if bytes.starts(with: "%PDF-".utf8) {
-      self.init(type: "application/pdf", isPicture: false)
-      return
-    }
-    guard let type = Self.pictureType(bytes) else {
-      self.init(type: Self.anything, isPicture: false)
-      return
-    }
-    guard let size = PictureSize(of: bytes, type: type), size.pixels <= Self.pixelsMax else {
+      (type, isPicture) = ("application/pdf", false)
+    } else if let picture = Self.pictureType(bytes),
+      let size = PictureSize(of: bytes, type: picture), size.pixels <= Self.pixelsMax
+    {
+      (type, isPicture) = (picture.rawValue, true)
+    } else {
       // What cannot be measured, or is too large to be drawn, is no picture to a browser.
-      self.init(type: Self.anything, isPicture: false)
-      return
+      (type, isPicture) = ("application/octet-stream", false)
     }
-    self.init(type: type.rawValue, isPicture: true)
   }
-
-  private init(type: String, isPicture: Bool) {
-    self.type = type
-    self.isPicture = isPicture
-  }
-
-  private static let anything = "application/octet-stream"
 
   /// Types of pictures that browsers draw.
   enum PictureType: String {
@@ -47,14 +36,18 @@ struct FileKind: Equatable {
   }
 
   private static func pictureType(_ bytes: [UInt8]) -> PictureType? {
-    func has(_ text: StaticString, at index: Int) -> Bool {
-      text.withUTF8Buffer { index + $0.count <= bytes.count && bytes[index...].starts(with: $0) }
-    }
     if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) { return .png }
     if bytes.starts(with: [0xff, 0xd8, 0xff]) { return .jpeg }
-    if has("GIF87a", at: 0) || has("GIF89a", at: 0) { return .gif }
-    if has("RIFF", at: 0), has("WEBP", at: 8) { return .webp }
-    if has("ftypavif", at: 4) || has("ftypavis", at: 4) { return .avif }
+    if bytes.has("GIF87a", at: 0) || bytes.has("GIF89a", at: 0) { return .gif }
+    if bytes.has("RIFF", at: 0), bytes.has("WEBP", at: 8) { return .webp }
+    if bytes.has("ftypavif", at: 4) || bytes.has("ftypavis", at: 4) { return .avif }
     return nil
+  }
+}
+
+extension [UInt8] {
+  /// Whether a text stands at a place.
+  func has(_ text: StaticString, at index: Int) -> Bool {
+    text.withUTF8Buffer { index + $0.count <= count && self[index...].starts(with: $0) }
   }
 }

@@ -7,7 +7,7 @@ import GatewayPorts
 extension Files {
   /// The state of the work.
   struct Collecting {
-    private(set) var times: DueTimes
+    var times: DueTimes
     /// Whether a round is under way.
     var isBusy = false
     /// Notes of this round that are still to be looked at.
@@ -21,10 +21,6 @@ extension Files {
 
     /// - Parameter age: milliseconds that a file is left alone; a short one is looked for more often.
     init(after age: Int64) { times = DueTimes(pause: max(1_000, min(600_000, age))) }
-
-    mutating func isDue(now: Timestamp, uptime: Int64) -> Bool {
-      times.isDue(now: now, uptime: uptime) && !isBusy
-    }
   }
 
   /// Notes that are asked for at a time.
@@ -33,7 +29,8 @@ extension Files {
   /// Time has passed.
   func ticked() {
     let (now, uptime) = (surroundings.clock.now, surroundings.clock.uptime)
-    guard collection.isDue(now: now, uptime: uptime), !board.isDraining else { return }
+    guard collection.times.isDue(now: now, uptime: uptime), !collection.isBusy, !board.isDraining
+    else { return }
     collection.isBusy = true
     collection.before = now - settings.files.unusedMilliseconds
     collection.place = nil

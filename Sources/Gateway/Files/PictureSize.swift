@@ -33,21 +33,16 @@ struct PictureSize: Equatable {
 
     let bytes: [UInt8]
 
-    /// A number of some bytes, the greatest first; `nil` beyond the end.
+    /// A number of four bytes at most, the greatest first; `nil` beyond the end.
     func big(_ index: Int, _ count: Int) -> Int? {
       guard index >= 0, index + count <= bytes.count else { return nil }
-      return bytes[index..<index + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }.asInt
+      return bytes[index..<index + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// A number of some bytes, the least first; `nil` beyond the end.
+    /// A number of four bytes at most, the least first; `nil` beyond the end.
     func little(_ index: Int, _ count: Int) -> Int? {
       guard index >= 0, index + count <= bytes.count else { return nil }
-      return bytes[index..<index + count].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        .asInt
-    }
-
-    func has(_ text: StaticString, at index: Int) -> Bool {
-      text.withUTF8Buffer { index + $0.count <= bytes.count && bytes[index...].starts(with: $0) }
+      return bytes[index..<index + count].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
     func both(_ width: Int?, _ height: Int?) -> (Int, Int)? {
@@ -55,7 +50,7 @@ struct PictureSize: Equatable {
       return (width, height)
     }
 
-    func png() -> (Int, Int)? { has("IHDR", at: 12) ? both(big(16, 4), big(20, 4)) : nil }
+    func png() -> (Int, Int)? { bytes.has("IHDR", at: 12) ? both(big(16, 4), big(20, 4)) : nil }
 
     func gif() -> (Int, Int)? { both(little(6, 2), little(8, 2)) }
 
@@ -84,14 +79,14 @@ struct PictureSize: Equatable {
     }
 
     func webp() -> (Int, Int)? {
-      if has("VP8X", at: 12) {
+      if bytes.has("VP8X", at: 12) {
         return both(little(24, 3).map { $0 + 1 }, little(27, 3).map { $0 + 1 })
       }
-      if has("VP8L", at: 12) {
+      if bytes.has("VP8L", at: 12) {
         guard let bits = little(21, 4) else { return nil }
         return (bits & 0x3fff + 1, (bits >> 14) & 0x3fff + 1)
       }
-      guard has("VP8 ", at: 12), big(23, 3) == 0x9d012a else { return nil }
+      guard bytes.has("VP8 ", at: 12), big(23, 3) == 0x9d012a else { return nil }
       return both(little(26, 2).map { $0 & 0x3fff }, little(28, 2).map { $0 & 0x3fff })
     }
 
@@ -102,7 +97,7 @@ struct PictureSize: Equatable {
       var index = 8
       while index <= end {
         defer { index += 1 }
-        guard bytes[index] == UInt8(ascii: "i"), has("ispe", at: index),
+        guard bytes[index] == UInt8(ascii: "i"), bytes.has("ispe", at: index),
           let (width, height) = both(big(index + 8, 4), big(index + 12, 4))
         else { continue }
         if max(width, height) > 1 << 24 { return (Int(Int32.max), Int(Int32.max)) }
@@ -112,9 +107,4 @@ struct PictureSize: Equatable {
       return largest
     }
   }
-}
-
-extension UInt64 {
-  /// The same number where it fits, or the greatest.
-  fileprivate var asInt: Int { Int(clamping: self) }
 }

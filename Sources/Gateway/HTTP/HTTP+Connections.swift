@@ -31,10 +31,9 @@ extension HTTP {
   }
 
   private func view(_ connection: Connection) -> ConnectionJSON.Item {
-    let dialect = connection.dialect
-    return ConnectionJSON.Item(
-      connection: connection, dialect: dialect.traits.listing,
-      queuedBytes: dialect.carrier(of: connection).map(surroundings.queuedBytes) ?? 0,
+    ConnectionJSON.Item(
+      connection: connection,
+      queuedBytes: connection.dialect.carrier(of: connection).map(surroundings.queuedBytes) ?? 0,
       isLagging: documents.isLagging(connection.id))
   }
 

@@ -181,7 +181,7 @@ extension HTTP {
       case .bringBack:
         respond(request, .json(200, NoteJSON.note(try reply.value(of: \.note))))
         noteListChanged()
-      case .removeDeleted:
+      case .removeDeleted, .deleteVersion:
         try reply.value(of: \.done)
         respond(request, Response(status: 204))
       case .replay(let response, let remover):
@@ -205,9 +205,6 @@ extension HTTP {
       case .saveVersion(let version):
         try reply.value(of: \.done)
         respond(request, .json(201, NoteJSON.version(version)))
-      case .deleteVersion:
-        try reply.value(of: \.done)
-        respond(request, Response(status: 204))
       }
     } catch {
       answer(request, error)
