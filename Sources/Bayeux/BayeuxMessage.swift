@@ -128,8 +128,7 @@ public enum BayeuxReply {
     to message: BayeuxMessage, clientID: String?, error: BayeuxError? = nil,
     subscription: [String]? = nil, advice: Advice? = nil
   ) -> [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    JSONWriter.object { object, bytes in
       object.field("id", message.id, &bytes)
       object.field("channel", message.channel, &bytes)
       object.field("successful", error == nil, &bytes)
@@ -157,37 +156,30 @@ public enum BayeuxReply {
         }
       }
     }
-    return bytes
   }
 
   /// Passes an event on. Who sent it is not told.
   public static func event(channel: String, data: JSONValue, id: String) -> [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    JSONWriter.object { object, bytes in
       object.field("channel", channel, &bytes)
       object.field("data", data, &bytes)
       object.field("id", id, &bytes)
     }
-    return bytes
   }
 
   /// Tells a client, unasked, that it does not hear a channel any more.
   public static func ended(_ subscription: String, clientID: String) -> [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    JSONWriter.object { object, bytes in
       object.field("channel", "/meta/subscribe", &bytes)
       object.field("successful", false, &bytes)
       object.field("clientId", clientID, &bytes)
       object.field("error", BayeuxError.forbidden(subscription).text, &bytes)
       object.field("subscription", subscription, &bytes)
     }
-    return bytes
   }
 
   /// Several messages as one frame or body.
   public static func frame(_ messages: [[UInt8]]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.array(messages, &bytes) { $1.append(contentsOf: $0) }
-    return bytes
+    JSONWriter.bytes { JSONWriter.array(messages, &$0) { $1.append(contentsOf: $0) } }
   }
 }

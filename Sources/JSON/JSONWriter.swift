@@ -65,6 +65,20 @@
     }
   }
 
+  /// An object by itself.
+  @inlinable package static func object(
+    _ write: (inout Object, inout [UInt8]) -> Void
+  ) -> [UInt8] {
+    bytes { object(&$0, write) }
+  }
+
+  /// What is written, by itself.
+  @inlinable package static func bytes(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
+    var bytes: [UInt8] = []
+    write(&bytes)
+    return bytes
+  }
+
   @inlinable package static func object(
     _ buffer: inout [UInt8], _ body: (inout Object, inout [UInt8]) -> Void
   ) {

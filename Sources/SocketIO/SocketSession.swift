@@ -148,8 +148,7 @@ public struct SocketSession: Sendable {
 
   /// The first packets.
   public mutating func begin() -> [Action] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("sid", id, &body)
       object.key("upgrades", &body)
       JSONWriter.array(isOnWebSocket ? [] : ["websocket"], &body) { JSONWriter.string($0, &$1) }
@@ -390,8 +389,7 @@ public struct SocketSession: Sendable {
   public mutating func accept(
     _ namespace: String, as name: String, recoveryID: String? = nil
   ) -> [Action] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("sid", name, &body)
       object.field("pid", recoveryID, &body)
     }

@@ -58,8 +58,7 @@ enum CommentJSON {
   static func list(
     _ list: CommentList, for person: PersonID?, mayComment: Bool, _ limits: CommentSettings
   ) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("epoch", list.epoch, &body)
       object.field("revision", list.revision, &body)
       object.field("mayComment", mayComment, &body)
@@ -72,14 +71,11 @@ enum CommentJSON {
       object.key("comments", &body)
       JSONWriter.array(list.comments, &body) { append($0, isOwn: $0.isOf(person), &$1) }
     }
-    return body
   }
 
   /// Encodes a comment for somebody.
   static func comment(_ comment: Comment, for person: PersonID?) -> [UInt8] {
-    var body: [UInt8] = []
-    append(comment, isOwn: comment.isOf(person), &body)
-    return body
+    JSONWriter.bytes { append(comment, isOwn: comment.isOf(person), &$0) }
   }
 
   /// Writes a comment; without `isOwn` for a reader who is nobody.

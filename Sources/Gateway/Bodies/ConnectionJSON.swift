@@ -51,8 +51,7 @@ enum ConnectionJSON {
     _ name: StaticString, _ items: [Item], total: Int, hasMore: Bool,
     _ write: (Item, inout JSONWriter.Object, inout [UInt8]) -> Void
   ) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key(name, &body)
       JSONWriter.array(items, &body) { item, body in
         JSONWriter.object(&body) { write(item, &$0, &$1) }
@@ -60,6 +59,5 @@ enum ConnectionJSON {
       object.field("total", total, &body)
       object.field("more", hasMore, &body)
     }
-    return body
   }
 }

@@ -47,15 +47,11 @@ enum GroupJSON {
   static func response(_ reply: GroupReply, to request: GroupRequest) -> Response {
     switch reply {
     case .group(let group, let former, _):
-      var body: [UInt8] = []
-      append(group, &body)
-      return .json(former == nil ? 201 : 200, body)
+      return .json(former == nil ? 201 : 200, JSONWriter.bytes { append(group, &$0) })
     case .groups(let groups, let hasMore):
       return list("groups", groups, next: hasMore ? groups.last?.room : nil, append)
     case .member(let member, let former, _):
-      var body: [UInt8] = []
-      append(member, &body)
-      return .json(former == nil ? 201 : 200, body)
+      return .json(former == nil ? 201 : 200, JSONWriter.bytes { append(member, &$0) })
     case .removed, .deleted: return Response(status: 204)
     case .members(let members, let hasMore):
       return list("members", members, next: hasMore ? members.last?.personID : nil, append)
@@ -63,17 +59,12 @@ enum GroupJSON {
       guard case .like(let place, let person, let reaction?, _) = request else {
         return Response(status: 204)
       }
-      var body: [UInt8] = []
-      append(
-        PublicationLike(offset: place.offset, personID: person, reaction: reaction), &body)
-      return .json(200, body)
+      let like = PublicationLike(offset: place.offset, personID: person, reaction: reaction)
+      return .json(200, JSONWriter.bytes { append(like, &$0) })
     case .likes(let likes, let hasMore):
       let last = hasMore ? likes.last.map { "\($0.offset)" } : nil
       return list("likes", likes, next: last, append)
-    case .badge(let badge):
-      var body: [UInt8] = []
-      append(badge, &body)
-      return .json(200, body)
+    case .badge(let badge): return .json(200, JSONWriter.bytes { append(badge, &$0) })
     case .badges(let badges, let hasMore):
       return list("badges", badges, next: hasMore ? badges.last?.room : nil, append)
     case .unknownGroup:
@@ -92,8 +83,7 @@ enum GroupJSON {
     _ name: StaticString, _ items: [Item], next: String?,
     _ append: (Item, inout [UInt8]) -> Void
   ) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.key(name, &body)
       JSONWriter.array(items, &body) { append($0, &$1) }
       object.field("next", next, &body)

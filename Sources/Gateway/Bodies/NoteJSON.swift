@@ -15,8 +15,7 @@ enum NoteJSON {
     _ notes: some Sequence<NoteSummary>, for identity: Identity, mayCreate: Bool,
     deletedAgeMax: Int64, next: String? = nil, isCut: Bool = false
   ) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("notes", &body)
       JSONWriter.array(notes, &body) {
         append($0, verbs: identity.verbs(on: $0), &$1)
@@ -26,14 +25,11 @@ enum NoteJSON {
       object.field("next", next, &body)
       if isCut { object.field("more", true, &body) }
     }
-    return body
   }
 
   /// Encodes a note.
   static func note(_ note: NoteSummary) -> [UInt8] {
-    var body: [UInt8] = []
-    append(note, &body)
-    return body
+    JSONWriter.bytes { append(note, &$0) }
   }
 
   /// `{"notes": [ … ]}`, each with its deletion, and when it is removed for good.
@@ -42,8 +38,7 @@ enum NoteJSON {
   static func deleted(
     _ notes: [DeletedNote], rest: Timestamp, next: String?
   ) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("notes", &body)
       JSONWriter.array(notes, &body) { deleted, body in
         JSONWriter.object(&body) { object, body in
@@ -55,7 +50,6 @@ enum NoteJSON {
       }
       object.field("next", next, &body)
     }
-    return body
   }
 
   /// Writes a note; `verbs` are what the reader of the answer may do with it, where it says so.
@@ -83,8 +77,7 @@ enum NoteJSON {
 
   /// A text of the past, with the runs of its authors.
   static func text(_ text: HistoricText) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("revision", text.revision, &body)
       object.field("time", Int(text.time), &body)
       object.field("text", text.text, &body)
@@ -96,13 +89,11 @@ enum NoteJSON {
         }
       }
     }
-    return body
   }
 
   /// Groups of a log, and the log's newest revision.
   static func history(_ page: HistoryPage) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("head", page.head, &body)
       object.key("groups", &body)
       JSONWriter.array(page.groups, &body) { group, body in
@@ -118,24 +109,19 @@ enum NoteJSON {
         }
       }
     }
-    return body
   }
 
   /// `{"versions": [ … ]}`
   static func versions(_ versions: [NamedVersion]) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("versions", &body)
       JSONWriter.array(versions, &body) { append($0, &$1) }
     }
-    return body
   }
 
   /// Encodes a named version.
   static func version(_ version: NamedVersion) -> [UInt8] {
-    var body: [UInt8] = []
-    append(version, &body)
-    return body
+    JSONWriter.bytes { append(version, &$0) }
   }
 
   private static func append(_ version: NamedVersion, _ body: inout [UInt8]) {

@@ -62,8 +62,7 @@ enum RoomJSON {
 
   /// Encodes the outcome of one publication.
   static func result(_ result: PublishResult, of room: RoomName) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("room", room, &body)
       switch result {
       case .published(let position, let isRepeated):
@@ -74,39 +73,32 @@ enum RoomJSON {
         object.field("message", message, &body)
       }
     }
-    return body
   }
 
   /// `{"results": [ … ]}`
   static func results(_ results: [[UInt8]]) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("results", &body)
       JSONWriter.array(results, &body) { $1.append(contentsOf: $0) }
     }
-    return body
   }
 
   /// A part of a room's history.
   static func page(_ page: RoomPage, of room: RoomName) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("room", room, &body)
       object.fields(page.head, &body)
       object.field(page.publications, &body)
       object.field("gap", page.hasGap, &body)
       object.field("more", page.hasMore, &body)
     }
-    return body
   }
 
   /// Encodes the people in a room.
   static func present(_ people: [PersonProfile], in room: RoomName) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("room", room, &body)
       object.field("present", people, &body)
     }
-    return body
   }
 }

@@ -5,26 +5,22 @@ import JSON
 enum FileJSON {
   /// A file that was uploaded, with the reference for the note's text.
   static func file(_ file: NoteFile, _ kind: FileKind) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       append(file, to: &object, &body)
       object.field("type", kind.type, &body)
       object.field("picture", kind.isPicture, &body)
     }
-    return body
   }
 
   /// `{"files": [ … ], "bytesMax": 10485760}`.
   static func list(_ files: [NoteFile], bytesMax: Int) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("files", &body)
       JSONWriter.array(files, &body) { file, body in
         JSONWriter.object(&body) { object, body in append(file, to: &object, &body) }
       }
       object.field("bytesMax", bytesMax, &body)
     }
-    return body
   }
 
   private static func append(

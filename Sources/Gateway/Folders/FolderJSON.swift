@@ -25,8 +25,7 @@ enum FolderJSON {
   static func list(
     _ folders: [FolderCount], for identity: Identity, next: FolderPath?
   ) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("folders", &body)
       JSONWriter.array(folders, &body) { found, body in
         JSONWriter.object(&body) { object, body in
@@ -45,17 +44,14 @@ enum FolderJSON {
       }
       object.field("next", next?.text, &body)
     }
-    return body
   }
 
   /// The number of notes that were moved, and whether some are left.
   static func moved(_ count: Int, hasMore: Bool) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("moved", count, &body)
       object.field("more", hasMore, &body)
     }
-    return body
   }
 
   private static func append(

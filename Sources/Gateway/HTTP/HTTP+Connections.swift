@@ -118,8 +118,7 @@ extension HTTP {
   private func answer(_ call: Call, _ work: String, count: Int) {
     surroundings.log.write(
       .notice, "asked by an operator", [("work", work), ("connections", "\(count)")])
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("connections", count, &$1) }
+    let body = JSONWriter.object { $0.field("connections", count, &$1) }
     respondForAll(call, .json(200, body))
   }
 }

@@ -47,8 +47,7 @@ extension HTTP {
 
   private func haveTakenBack(closing closed: Int, _ call: Call) {
     surroundings.log.write(.notice, "taken back", [("connections", "\(closed)")])
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("connections", closed, &$1) }
+    let body = JSONWriter.object { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))
   }
 
@@ -97,8 +96,7 @@ extension HTTP {
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
       throw .problem(413, .tooLarge, "these are too many rights for one token; make several")
     }
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("token", token, &body)
       object.field("id", identity.tokenID, &body)
       object.field("expiresAt", identity.expiresAt.map(Int.init), &body)

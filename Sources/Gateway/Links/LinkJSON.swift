@@ -5,8 +5,7 @@ import JSON
 enum LinkJSON {
   /// A link that was made.
   static func made(_ link: NoteLink, key: String, token: String, isProtected: Bool) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("id", link.id, &body)
       object.field("path", path(key), &body)
       object.field("token", token, &body)
@@ -14,13 +13,11 @@ enum LinkJSON {
       object.field("expiresAt", Int(link.expiresAt), &body)
       object.field("isProtected", isProtected, &body)
     }
-    return body
   }
 
   /// `{"links": [ … ]}`.
   static func list(_ links: [(link: NoteLink, key: String?)]) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("links", &body)
       JSONWriter.array(links, &body) { entry, body in
         JSONWriter.object(&body) { object, body in
@@ -33,19 +30,16 @@ enum LinkJSON {
         }
       }
     }
-    return body
   }
 
   /// The answer to a key: its note, a token for it, the right, and the end.
   static func opened(_ opened: Links.Opened) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("note", opened.link.note, &body)
       object.field("token", opened.token, &body)
       object.field("access", opened.link.access.word, &body)
       object.field("expiresAt", Int(opened.link.expiresAt), &body)
     }
-    return body
   }
 
   private static func path(_ key: String) -> String { "/s/\(key)" }

@@ -44,8 +44,7 @@ extension NodeMessage {
 
   /// The message as JSON.
   var encoded: [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    JSONWriter.object { object, bytes in
       object.field("n", node, &bytes)
       object.field("t", Int(sent), &bytes)
       switch content {
@@ -88,7 +87,6 @@ extension NodeMessage {
       case .ask(let node): object.field("ask", node ?? "", &bytes)
       }
     }
-    return bytes
   }
 
   /// Reads a message; `nil` if it is none.

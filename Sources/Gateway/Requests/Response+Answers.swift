@@ -25,8 +25,7 @@ extension Response {
 
   /// An error for programs and people.
   package static func problem(_ status: Int, _ code: ErrorCode, _ message: String) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("code", code.rawValue, &body)
       object.field("message", message, &body)
     }
@@ -134,8 +133,7 @@ extension Response {
 
   /// An edit that made a revision, or found its text there already.
   static func edited(_ revision: Int) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("revision", revision, &$1) }
+    let body = JSONWriter.object { $0.field("revision", revision, &$1) }
     var response = json(200, body)
     response.setRevision(revision)
     return response

@@ -7,21 +7,18 @@ enum SearchJSON {
   ///
   /// - Parameter isCut: Whether there are more notes, which are not named.
   static func answer(_ hits: [SearchHit], isCut: Bool) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("notes", &body)
       JSONWriter.array(hits, &body) { append($0, &$1) }
       if isCut { object.field("more", true, &body) }
     }
-    return body
   }
 
   /// `{"tags": [{"tag": "plan", "notes": 12}, … ], "more": true}`
   ///
   /// - Parameter isCut: Whether there may be more.
   static func tags(_ tags: [TagCount], isCut: Bool) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("tags", &body)
       JSONWriter.array(tags, &body) { found, body in
         JSONWriter.object(&body) { object, body in
@@ -31,7 +28,6 @@ enum SearchJSON {
       }
       if isCut { object.field("more", true, &body) }
     }
-    return body
   }
 
   private static func append(_ hit: SearchHit, _ body: inout [UInt8]) {

@@ -7,8 +7,7 @@ enum SessionJSON {
   ///
   /// - Parameter own: The id of the session that asks, if it is one.
   static func list(_ sessions: [Session], own: String?) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.key("sessions", &body)
       JSONWriter.array(sessions, &body) { session, body in
         JSONWriter.object(&body) { object, body in
@@ -23,13 +22,10 @@ enum SessionJSON {
         }
       }
     }
-    return body
   }
 
   /// `{"ended": 2}`.
   static func ended(_ count: Int) -> [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("ended", count, &$1) }
-    return body
+    JSONWriter.object { $0.field("ended", count, &$1) }
   }
 }

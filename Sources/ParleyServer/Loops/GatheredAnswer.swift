@@ -59,8 +59,7 @@ package struct GatheredAnswer {
 
   /// The answer that counts connections.
   static func response(connections count: Int) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { $0.field("connections", count, &$1) }
+    let body = JSONWriter.object { $0.field("connections", count, &$1) }
     return .json(200, body)
   }
 
@@ -129,13 +128,11 @@ package struct GatheredAnswer {
     let hasMore = [one, other].contains {
       $0["more"].map { $0.utf8.elementsEqual("true".utf8) } ?? false
     }
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    return JSONWriter.object { object, body in
       object.key(named: name, &body)
       JSONWriter.array(items.prefix(limit), &body) { $1 += $0.json }
       object.field("total", total, &body)
       object.field("more", hasMore || items.count > limit, &body)
     }
-    return body
   }
 }

@@ -44,8 +44,7 @@ package struct NodeReport: Equatable, Sendable {
 
   /// The report as JSON.
   package var encoded: [UInt8] {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    JSONWriter.object { object, bytes in
       object.field("run", run, &bytes)
       object.field("name", name, &bytes)
       object.field("version", version, &bytes)
@@ -55,7 +54,6 @@ package struct NodeReport: Equatable, Sendable {
       object.field("notes", notes, &bytes)
       if let lag { object.field("lag", Int(lag), &bytes) }
     }
-    return bytes
   }
 
   /// Reads a report; `nil` if it is none.

@@ -46,8 +46,7 @@ extension ServerLoop {
   /// The ways in which people sign in, for the page.
   func ways(_ head: RequestHead, at resource: Resource) -> Response {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("password", configuration.usersFile != nil, &body)
       // Made of the settings alone, for each loop answers this.
       guard let issuer = configuration.provider.issuer, let page = configuration.publicURL else {

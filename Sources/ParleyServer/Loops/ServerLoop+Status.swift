@@ -44,8 +44,7 @@ extension ServerLoop {
 
   /// The facts that a client needs before it connects, or loads one.
   private var version: Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("protocol", "parley.v1", &body)
       object.key("capabilities", &body)
       JSONWriter.array(gateway.capabilities, &body) { JSONWriter.string($0, &$1) }

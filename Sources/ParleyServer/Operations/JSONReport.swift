@@ -177,8 +177,6 @@ package enum JSONReport {
 
   /// The object on one line.
   static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes, body)
-    return String(decoding: bytes, as: UTF8.self) + "\n"
+    String(decoding: JSONWriter.object(body), as: UTF8.self) + "\n"
   }
 }

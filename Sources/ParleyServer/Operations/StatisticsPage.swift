@@ -21,8 +21,7 @@ struct StatisticsPage {
   private typealias Object = JSONWriter.Object
 
   var json: [UInt8] {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    JSONWriter.object { object, body in
       object.field("version", Version.current, &body)
       object.field("time", Int(now), &body)
       object.field("startedAt", Int(started), &body)
@@ -41,7 +40,6 @@ struct StatisticsPage {
       nest("totals", &object, &body, totals)
       nest("recent", &object, &body, recent)
     }
-    return body
   }
 
   private func nest(

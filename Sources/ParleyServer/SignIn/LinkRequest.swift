@@ -71,8 +71,7 @@ package struct LinkRequest {
   package func link(
     to note: String, access: String, seconds: Int?
   ) throws(Failure) -> Link {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) {
+    let body = JSONWriter.object {
       $0.field("access", access, &$1)
       if let seconds { $0.field("expiresIn", seconds, &$1) }
     }

@@ -68,8 +68,7 @@ enum LoginAnswer {
     _ code: Code, _ message: String, status: Int,
     _ data: (inout JSONWriter.Object, inout [UInt8]) -> Void
   ) -> Response {
-    var body: [UInt8] = []
-    JSONWriter.object(&body) { object, body in
+    let body = JSONWriter.object { object, body in
       object.field("code", code.rawValue, &body)
       object.field("message", message, &body)
       object.field("hasError", code != .loggedIn && code != .loggedOut, &body)

@@ -200,8 +200,7 @@ package struct StoreCommands {
 extension DeadLetter {
   /// The event as its receiver would have got it, and when and why it was given up.
   fileprivate var line: String {
-    var bytes: [UInt8] = []
-    JSONWriter.object(&bytes) { object, bytes in
+    let bytes = JSONWriter.object { object, bytes in
       object.field("target", event.target.word, &bytes)
       object.field("id", event.id, &bytes)
       object.field("type", event.type, &bytes)

@@ -20,8 +20,7 @@ struct HookRequest {
     switch target {
     case .webhook:
       id = "\(first)-\(events.count)"
-      var body: [UInt8] = []
-      JSONWriter.object(&body) { object, body in
+      body = JSONWriter.object { object, body in
         object.key("events", &body)
         JSONWriter.array(events, &body) { event, body in
           JSONWriter.object(&body) { object, body in
@@ -32,7 +31,6 @@ struct HookRequest {
           }
         }
       }
-      self.body = body
     case .push, .rooms, .followers:
       id = first
       body = events.first?.data ?? []
