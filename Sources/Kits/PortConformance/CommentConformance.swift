@@ -40,7 +40,7 @@ extension DocumentStoreConformance {
         "a later revision")
       try expect(
         rig.comment("n", .quote(epoch: "other", anchor(1, 0, 1))), .otherEpoch, "another epoch")
-      try rig.done(rig.perform(.renewEpoch(id: "n", from: StoreRig.epoch, to: "second"))[0])
+      try rig.done(.renewEpoch(id: "n", from: StoreRig.epoch, to: "second"))
       let late = remark("a", on: anchor(1, 0, 1), "a")
       try expect(rig.comment("n", .add(late, countMax: 9)), .otherEpoch, "one of the former epoch")
     },
@@ -177,7 +177,7 @@ extension DocumentStoreConformance {
       }
       if step % 11 == 10 {
         let next = "epoch-\(step)"
-        try rig.done(rig.perform(.renewEpoch(id: id, from: epoch, to: next))[0])
+        try rig.done(.renewEpoch(id: id, from: epoch, to: next))
         epoch = next
         try rig.compact(id, through: revision - 2)
         rig.maintain()
@@ -224,17 +224,14 @@ extension CommentAnchor {
 extension StoreRig {
   func comment(_ id: DocumentID, _ work: CommentRequest.Work) throws -> CommentReply {
     let reply = try perform(.comments(CommentRequest(note: id, work)))[0]
-    guard case .comments(let comments) = reply else {
-      throw ConformanceFailure("expected a reply about comments, but it was \(reply)")
-    }
+    guard case .comments(let comments) = reply
+    else { throw unexpected(reply, "a reply about comments") }
     return comments
   }
 
   func comments(_ id: DocumentID, at revision: Int? = nil) throws -> CommentList {
     let reply = try comment(id, .list(at: revision))
-    guard case .list(let list) = reply else {
-      throw ConformanceFailure("expected comments, but the reply was \(reply)")
-    }
+    guard case .list(let list) = reply else { throw unexpected(reply, "comments") }
     return list
   }
 }

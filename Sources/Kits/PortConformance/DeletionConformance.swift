@@ -61,9 +61,8 @@ extension DocumentStoreConformance {
         .deleted(.remove(id: "x")))
       for reply in [replies[0], replies[2], replies[3]] { try rig.done(reply) }
       _ = try rig.note(replies[1])
-      guard case .deletedNotes(let notes) = replies[4] else {
-        throw ConformanceFailure("expected deleted notes, but the reply was \(replies[4])")
-      }
+      guard case .deletedNotes(let notes) = replies[4]
+      else { throw unexpected(replies[4], "deleted notes") }
       try expect(notes.map(\.note.revision), [1], "the revision of the deleted note")
       try expect(notes.map(\.deletion.author), ["Ben"], "who deleted it")
       try expect(rig.error(replies[5]), .unknownDocument, "another")
@@ -109,10 +108,10 @@ extension DocumentStoreConformance {
         try rig.append(id, entry(1, op("text")))
         try rig.delete(id, at: Timestamp(10 * (index + 1)))
       }
-      try rig.done(rig.perform(.deleted(.remove(id: "d")))[0])
-      try rig.done(rig.perform(.deleted(.removeOlder(than: 30, limit: 1)))[0])
+      try rig.done(.deleted(.remove(id: "d")))
+      try rig.done(.deleted(.removeOlder(than: 30, limit: 1)))
       try expect(rig.deleted().map(\.note.id), ["c", "b"], "after one")
-      try rig.done(rig.perform(.deleted(.removeOlder(than: 30, limit: 9)))[0])
+      try rig.done(.deleted(.removeOlder(than: 30, limit: 9)))
       try expect(rig.deleted().map(\.note.id), ["c"], "after all that are older")
       rig.maintain()
       try rig.restart()
@@ -130,9 +129,7 @@ extension DocumentStoreConformance {
       let draft = NoteDraft(id: "n", title: "Mine", owner: "ann", time: 5)
       func create() throws -> OnceReply {
         let reply = try rig.perform(.once(.create(draft, epoch: "e", restMax: 1_000)))[0]
-        guard case .once(let once) = reply else {
-          throw ConformanceFailure("expected the note, but the reply was \(reply)")
-        }
+        guard case .once(let once) = reply else { throw unexpected(reply, "the note") }
         return once
       }
       guard case .created = try create() else { throw ConformanceFailure("expected a new note") }

@@ -53,31 +53,23 @@ extension DocumentStoreConformance {
       let old = try rig.put("old", [1], in: "n", at: 1).file
       let new = try rig.put("new", [2, 2], in: "n", at: 2).file
       try expect(rig.files("n"), [new, old], "the files")
-      func put(_ bytes: [UInt8], bytesMax: Int) throws -> FileReply {
-        try rig.file(
-          .put(
-            id: "n", FileDraft(name: "more", bytes: bytes, time: 3),
-            FileRoom(noteBytesMax: bytesMax, diskReserveBytes: 0)))
-      }
-      try expect(put([3, 3], bytesMax: 4), .noteFull(byteCount: 3), "one too many")
-      guard case .kept = try put([3, 3], bytesMax: 5) else {
-        throw ConformanceFailure("expected the bound itself to be allowed")
-      }
-      guard case .kept(_, isNew: false) = try put([2, 2], bytesMax: 0) else {
-        throw ConformanceFailure("expected a file that is there to cost nothing")
-      }
-      func put(_ bytes: [UInt8], filesMax: Int) throws -> FileReply {
-        let draft = FileDraft(name: "short", bytes: bytes, time: 4)
-        let room = FileRoom(noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: filesMax)
+      func put(
+        _ bytes: [UInt8], bytesMax: Int = .max, filesMax: Int = NoteFile.countMax
+      ) throws -> FileReply {
+        let draft = FileDraft(name: "more", bytes: bytes, time: 3)
+        let room = FileRoom(noteBytesMax: bytesMax, diskReserveBytes: 0, noteFilesMax: filesMax)
         return try rig.file(.put(id: "n", draft, room))
       }
+      try expect(put([3, 3], bytesMax: 4), .noteFull(byteCount: 3), "one too many")
+      guard case .kept = try put([3, 3], bytesMax: 5)
+      else { throw ConformanceFailure("expected the bound itself to be allowed") }
+      guard case .kept(_, isNew: false) = try put([2, 2], bytesMax: 0)
+      else { throw ConformanceFailure("expected a file that is there to cost nothing") }
       try expect(put([4], filesMax: 3), .tooManyFiles(count: 3), "one file too many")
-      guard case .kept = try put([4], filesMax: 4) else {
-        throw ConformanceFailure("expected the bound itself to be allowed")
-      }
-      guard case .kept(_, isNew: false) = try put([4], filesMax: 1) else {
-        throw ConformanceFailure("expected a file that is there to be none more")
-      }
+      guard case .kept = try put([4], filesMax: 4)
+      else { throw ConformanceFailure("expected the bound itself to be allowed") }
+      guard case .kept(_, isNew: false) = try put([4], filesMax: 1)
+      else { throw ConformanceFailure("expected a file that is there to be none more") }
     },
     ConformanceCheck("files stand or fall with their batch") { rig in
       try rig.create("n")
@@ -86,9 +78,8 @@ extension DocumentStoreConformance {
         .files(.put(id: "n", draft, .unbounded)), .files(.put(id: "x", draft, .unbounded)),
         .files(.list(id: "n")))
       try expect(rig.error(replies[1]), .unknownDocument, "a note that is not there")
-      guard case .files(.files(let files)) = replies[2] else {
-        throw ConformanceFailure("expected files, but the reply was \(replies[2])")
-      }
+      guard case .files(.files(let files)) = replies[2]
+      else { throw unexpected(replies[2], "files") }
       try expect(files.map(\.name), ["a"], "the files")
     },
     ConformanceCheck("a deleted note keeps its files while it rests, and comes back with them") {
@@ -101,8 +92,7 @@ extension DocumentStoreConformance {
       try rig.restart()
       rig.maintain()
       try rig.bringBack("n")
-      try expect(
-        rig.file(.read(id: "n", file.hash, withBytes: true)), .file(file, [9]), "the file")
+      try expect(rig.file(.read(id: "n", file.hash, withBytes: true)), .file(file, [9]), "the file")
       try expect(rig.unsettled(before: 1_000), ["n"], "notes whose files are looked for")
     },
     ConformanceCheck("a file that no revision names is removed when it is old, and no other") {
@@ -143,7 +133,7 @@ extension DocumentStoreConformance {
       rig.maintain()
       let after = try rig.uses("n", before: 20)
       try expect(after.newest, [erased.hash: 5], "the uses after compaction")
-      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 4))[0])
+      try rig.done(.deleteVersion(id: "n", revision: 4))
       rig.maintain()
       let last = try rig.uses("n", before: 20)
       try expect(last.newest, [erased.hash: nil as Int?], "the uses without the version")
@@ -172,9 +162,7 @@ extension DocumentStoreConformance {
 extension StoreRig {
   func file(_ request: FileRequest) throws -> FileReply {
     let reply = try perform(.files(request))[0]
-    guard case .files(let files) = reply else {
-      throw ConformanceFailure("expected a reply about files, but it was \(reply)")
-    }
+    guard case .files(let files) = reply else { throw unexpected(reply, "a reply about files") }
     return files
   }
 
@@ -182,41 +170,32 @@ extension StoreRig {
     _ name: String, _ bytes: [UInt8], in id: DocumentID, at time: Timestamp
   ) throws -> (file: NoteFile, isNew: Bool) {
     let reply = try file(.put(id: id, FileDraft(name: name, bytes: bytes, time: time), .unbounded))
-    guard case .kept(let file, let isNew) = reply else {
-      throw ConformanceFailure("expected a file that is kept, but the reply was \(reply)")
-    }
+    guard case .kept(let file, let isNew) = reply
+    else { throw unexpected(reply, "a file that is kept") }
     return (file, isNew)
   }
 
   func files(_ id: DocumentID) throws -> [NoteFile] {
     let reply = try file(.list(id: id))
-    guard case .files(let files) = reply else {
-      throw ConformanceFailure("expected files, but the reply was \(reply)")
-    }
+    guard case .files(let files) = reply else { throw unexpected(reply, "files") }
     return files
   }
 
   func unsettled(before time: Timestamp, after id: DocumentID? = nil) throws -> [DocumentID] {
     let reply = try file(.unsettled(before: time, after: id, limit: 100))
-    guard case .notes(let notes) = reply else {
-      throw ConformanceFailure("expected notes, but the reply was \(reply)")
-    }
+    guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }
     return notes
   }
 
   func uses(_ id: DocumentID, before time: Timestamp) throws -> FileUses {
     let reply = try file(.search(id: id, before: time))
-    guard case .uses(let uses) = reply else {
-      throw ConformanceFailure("expected uses of files, but the reply was \(reply)")
-    }
+    guard case .uses(let uses) = reply else { throw unexpected(reply, "uses of files") }
     return uses
   }
 
   func settle(_ uses: FileUses, of id: DocumentID, before time: Timestamp) throws -> Int {
     let reply = try file(.settle(id: id, uses, before: time))
-    guard case .settled(let removed) = reply else {
-      throw ConformanceFailure("expected a number of files, but the reply was \(reply)")
-    }
+    guard case .settled(let removed) = reply else { throw unexpected(reply, "a number of files") }
     return removed
   }
 }

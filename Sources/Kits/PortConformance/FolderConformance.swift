@@ -154,9 +154,8 @@ extension DocumentStoreConformance {
         while hasMore {
           let reply = try rig.folders(
             .moveAll(from: FolderPath(old), to: FolderPath(new), limit: limit))
-          guard case .moved(let notes, let isCut) = reply else {
-            throw ConformanceFailure("expected notes that were moved, got \(reply)")
-          }
+          guard case .moved(let notes, let isCut) = reply
+          else { throw unexpected(reply, "notes that were moved") }
           places += notes.map { "\($0.id):\($0.folder.text)" }
           hasMore = isCut && places.count < 9
         }

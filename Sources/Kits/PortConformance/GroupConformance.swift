@@ -199,9 +199,8 @@ package enum GroupConformance {
 extension StoreRig {
   func group(_ request: GroupRequest) throws -> GroupReply {
     let replies = try perform(.groups(request))
-    guard case .groups(let reply) = replies[0] else {
-      throw ConformanceFailure("expected a reply about groups, but it was \(replies[0])")
-    }
+    guard case .groups(let reply) = replies[0]
+    else { throw unexpected(replies[0], "a reply about groups") }
     return reply
   }
 }

@@ -138,8 +138,8 @@ extension DocumentStoreConformance {
       try rig.save(renamed, in: "n")
       try rig.restart()
       try expect(rig.versions("n"), [final, renamed], "after another name")
-      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 2))[0])
-      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 2))[0])
+      try rig.done(.deleteVersion(id: "n", revision: 2))
+      try rig.done(.deleteVersion(id: "n", revision: 2))
       try expect(rig.versions("n"), [final], "after a deletion")
       let future = NamedVersion(revision: 7, name: "Later", author: "Ben", time: 11)
       try expect(
@@ -157,15 +157,15 @@ extension DocumentStoreConformance {
       try expect(
         rig.error(.renewEpoch(id: "n", from: "other", to: "third")),
         .notNext(headRevision: 6), "from another epoch")
-      try rig.done(rig.perform(.renewEpoch(id: "n", from: StoreRig.epoch, to: "second"))[0])
+      try rig.done(.renewEpoch(id: "n", from: StoreRig.epoch, to: "second"))
       try expect(rig.load("n").epoch, "second", "the epoch")
       try expect(
         rig.error(.append(id: "n", epoch: StoreRig.epoch, entries: [entry(7, op(7))])),
         .notNext(headRevision: 6), "an append under the old epoch")
       try rig.done(
         rig.perform(.append(id: "n", epoch: "second", entries: [entry(7, op(7, "?"))]))[0])
-      try rig.done(rig.perform(.renewEpoch(id: "n", from: "second", to: "third"))[0])
-      try rig.done(rig.perform(.renewEpoch(id: "n", from: "third", to: "fourth"))[0])
+      try rig.done(.renewEpoch(id: "n", from: "second", to: "third"))
+      try rig.done(.renewEpoch(id: "n", from: "third", to: "fourth"))
       try rig.done(
         rig.perform(.append(id: "n", epoch: "fourth", entries: [entry(8, op(8, "?"))]))[0])
       try rig.restart()
@@ -232,7 +232,7 @@ extension DocumentStoreConformance {
           NamedVersion(revision: revision, name: "V\(revision)", author: "Ann", time: 1), in: "n")
       }
       try rig.compact("n", through: 4)
-      try rig.done(rig.perform(.deleteVersion(id: "n", revision: 3))[0])
+      try rig.done(.deleteVersion(id: "n", revision: 3))
       try rig.compact("n", through: 6)
       rig.maintain()
       try rig.restart()

@@ -98,30 +98,22 @@ extension DocumentStoreConformance {
         .answered(Array("n".utf8)), "used anew")
     },
     ConformanceCheck("a note is made once under its maker's id") { rig in
-      func make(_ title: String, _ owner: String = "ann", time: Timestamp = 100_000) throws
-        -> OnceReply
-      {
-        try rig.once(
-          .create(
-            NoteDraft(id: "n", title: title, owner: owner, time: time), epoch: StoreRig.epoch,
-            restMax: 1_000))
-      }
       let note = NoteSummary(
         id: "n", title: "One", revision: 0, createdAt: 100_000, updatedAt: 100_000)
-      try expect(make("One"), .created(note), "the first")
-      try expect(make("One", time: 100_001), .found(note), "the same again")
-      try expect(make("Two"), .taken, "another title")
-      try expect(make("One", "ben"), .taken, "another owner")
+      try expect(rig.make("One"), .created(note), "the first")
+      try expect(rig.make("One", time: 100_001), .found(note), "the same again")
+      try expect(rig.make("Two"), .taken, "another title")
+      try expect(rig.make("One", "ben"), .taken, "another owner")
       try rig.restart()
       // It has changed since: it is its maker's all the same.
       let renamed = try rig.rename("n", title: "Three", time: 100_002)
-      try expect(make("One"), .found(renamed), "the same after a change")
+      try expect(rig.make("One"), .found(renamed), "the same after a change")
       try rig.delete("n")
-      try expect(make("One", time: 100_500), .deleted, "the same after it was deleted")
+      try expect(rig.make("One", time: 100_500), .deleted, "the same after it was deleted")
       try expect(rig.list(), [], "the notes")
       rig.maintain()
       try rig.restart()
-      try expect(make("One", time: 200_000), .created(try rig.load("n").summary), "much later")
+      try expect(rig.make("One", time: 200_000), .created(try rig.load("n").summary), "much later")
       try rig.create("old")
       try expect(
         rig.once(
@@ -133,20 +125,14 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("an id rests from when its note was deleted, not from when it last changed") {
       rig in
-      func make(time: Timestamp) throws -> OnceReply {
-        try rig.once(
-          .create(
-            NoteDraft(id: "n", title: "One", owner: "ann", time: time), epoch: StoreRig.epoch,
-            restMax: 1_000))
-      }
-      _ = try make(time: 100_000)
+      _ = try rig.make(time: 100_000)
       try rig.delete("n")
       rig.maintain()
       // Long after the last request that said a time.
-      try expect(make(time: 500_000), .deleted, "the first request after the deletion")
+      try expect(rig.make(time: 500_000), .deleted, "the first request after the deletion")
       rig.maintain()
-      try expect(make(time: 500_999), .deleted, "one within the rest")
-      try expect(make(time: 501_001), .created(try rig.load("n").summary), "one after it")
+      try expect(rig.make(time: 500_999), .deleted, "one within the rest")
+      try expect(rig.make(time: 501_001), .created(try rig.load("n").summary), "one after it")
     },
   ]
 
@@ -159,11 +145,18 @@ extension DocumentStoreConformance {
 }
 
 extension StoreRig {
+  /// Makes the note `n`, whose id rests for a second.
+  func make(
+    _ title: String = "One", _ owner: String = "ann", time: Timestamp = 100_000
+  ) throws -> OnceReply {
+    let draft = NoteDraft(id: "n", title: title, owner: owner, time: time)
+    return try once(.create(draft, epoch: Self.epoch, restMax: 1_000))
+  }
+
   func once(_ request: OnceRequest) throws -> OnceReply {
     let replies = try perform(.once(request))
-    guard case .once(let reply) = replies[0] else {
-      throw ConformanceFailure("expected what became of it, but the reply was \(replies[0])")
-    }
+    guard case .once(let reply) = replies[0]
+    else { throw unexpected(replies[0], "what became of it") }
     return reply
   }
 

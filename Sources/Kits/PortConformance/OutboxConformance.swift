@@ -163,7 +163,7 @@ extension StoreRig {
       data: [UInt8](repeating: UInt8(ascii: "1"), count: bytes), holdMilliseconds: hold)
   }
 
-  func add(_ drafts: [OutboxDraft]) throws { try done(perform(.tell(drafts))[0]) }
+  func add(_ drafts: [OutboxDraft]) throws { try done(.tell(drafts)) }
 
   func settle(
     told: [OutboxEvent] = [], givenUp: [OutboxEvent] = [], now: Timestamp = 1,
@@ -180,17 +180,13 @@ extension StoreRig {
   ) throws -> [OutboxEvent] {
     let reply = try outbox().perform(
       .take(target, limit: limit, bytesMax: bytesMax, now: now))
-    guard case .events(let events) = reply else {
-      throw ConformanceFailure("expected events, but the reply was \(reply)")
-    }
+    guard case .events(let events) = reply else { throw unexpected(reply, "events") }
     return events
   }
 
   func deadLetters() throws -> [DeadLetter] {
     let reply = try outbox().perform(.deadLetters(limit: 99))
-    guard case .deadLetters(let letters) = reply else {
-      throw ConformanceFailure("expected dead letters, but the reply was \(reply)")
-    }
+    guard case .deadLetters(let letters) = reply else { throw unexpected(reply, "dead letters") }
     return letters
   }
 
@@ -199,8 +195,6 @@ extension StoreRig {
   }
 
   private func done(_ reply: OutboxReply) throws {
-    guard case .done = reply else {
-      throw ConformanceFailure("expected done, but the reply was \(reply)")
-    }
+    guard case .done = reply else { throw unexpected(reply, "done") }
   }
 }

@@ -120,11 +120,7 @@ private struct ModelDocument {
   var texts = [""]
   var authors: [[AuthorRun]] = [[]]
 
-  var text: String {
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: scalars)
-    return String(view)
-  }
+  var text: String { String(String.UnicodeScalarView(scalars)) }
 
   init(title: String) { self.title = title }
 
@@ -135,11 +131,9 @@ private struct ModelDocument {
     let inserted = (0..<Int.random(in: 0...6, using: &random)).map { _ in
       Self.alphabet[Int.random(in: 0..<Self.alphabet.count, using: &random)]
     }
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: inserted)
     var operation = TextOperation()
     operation.retain(start)
-    operation.insert(String(view))
+    operation.insert(String(String.UnicodeScalarView(inserted)))
     operation.delete(end - start)
     operation.retain(scalars.count - end)
     scalars.replaceSubrange(start..<end, with: inserted)

@@ -203,17 +203,14 @@ extension DocumentStoreConformance {
 extension StoreRig {
   func room(_ request: RoomRequest) throws -> RoomReply {
     let replies = try perform(.room(request))
-    guard case .room(let reply) = replies[0] else {
-      throw ConformanceFailure("expected a room's reply, but it was \(replies[0])")
-    }
+    guard case .room(let reply) = replies[0] else { throw unexpected(replies[0], "a room's reply") }
     return reply
   }
 
   func people(_ request: PeopleRequest) throws -> PeopleReply {
     let replies = try perform(.people(request))
-    guard case .people(let reply) = replies[0] else {
-      throw ConformanceFailure("expected a reply about people, but it was \(replies[0])")
-    }
+    guard case .people(let reply) = replies[0]
+    else { throw unexpected(replies[0], "a reply about people") }
     return reply
   }
 
@@ -235,9 +232,7 @@ extension StoreRig {
     time: Timestamp = 1, _ memory: RoomMemory = .standard
   ) throws -> Int {
     let reply = try publishing(room, json, key: key, person: person, time: time, memory)
-    guard case .published(let position, _, _) = reply else {
-      throw ConformanceFailure("expected a place, but the reply was \(reply)")
-    }
+    guard case .published(let position, _, _) = reply else { throw unexpected(reply, "a place") }
     return position.offset
   }
 
@@ -247,9 +242,7 @@ extension StoreRig {
   ) throws -> RoomPage {
     let reply = try self.room(
       .page(room, range, limit: limit, bytesMax: bytesMax, memory: memory, now: now))
-    guard case .page(let page) = reply else {
-      throw ConformanceFailure("expected a page, but the reply was \(reply)")
-    }
+    guard case .page(let page) = reply else { throw unexpected(reply, "a page") }
     return page
   }
 
@@ -259,9 +252,7 @@ extension StoreRig {
   ) throws -> RoomRecovery {
     let reply = try self.room(
       .recover(room, from: position, limit: limit, bytesMax: 1_000, memory: memory, now: now))
-    guard case .recovery(let recovery) = reply else {
-      throw ConformanceFailure("expected a recovery, but the reply was \(reply)")
-    }
+    guard case .recovery(let recovery) = reply else { throw unexpected(reply, "a recovery") }
     return recovery
   }
 }

@@ -71,38 +71,34 @@ public enum SearchIndexConformance {
           place = last
         }
       }
-      try PortConformance.expect(
-        tags(), ["größe_1 b", "home/garden a", "plan a", "plan b"], "the tags")
-      try PortConformance.expect(
-        rig.index.tags(of: "a"), ["home/garden", "plan"], "the tags of one note")
-      try PortConformance.expect(rig.index.tags(of: "x"), [], "the tags of no note")
-      try PortConformance.expect(
+      try expect(tags(), ["größe_1 b", "home/garden a", "plan a", "plan b"], "the tags")
+      try expect(rig.index.tags(of: "a"), ["home/garden", "plan"], "the tags of one note")
+      try expect(rig.index.tags(of: "x"), [], "the tags of no note")
+      try expect(
         rig.index.find(tag: "plan", skipping: 0, limit: 9), ["b", "a"], "notes with a tag")
-      try PortConformance.expect(
-        rig.index.find(tag: "plan", skipping: 1, limit: 9), ["a"], "the next")
-      try PortConformance.expect(
+      try expect(rig.index.find(tag: "plan", skipping: 1, limit: 9), ["a"], "the next")
+      try expect(
         rig.put("a", "U", "#home/garden, then #plan", revision: 2), false, "news of the same tags")
-      try PortConformance.expect(
-        rig.put("a", "T", "#other", revision: 3), true, "news of another tag")
-      try PortConformance.expect(rig.put("c", "T", "none"), false, "news of no tags")
+      try expect(rig.put("a", "T", "#other", revision: 3), true, "news of another tag")
+      try expect(rig.put("c", "T", "none"), false, "news of no tags")
       try rig.index.remove(["b", "c"])
-      try PortConformance.expect(tags(), ["other a"], "the tags afterwards")
+      try expect(tags(), ["other a"], "the tags afterwards")
       try rig.index.clear()
-      try PortConformance.expect(tags(), [], "the tags of nothing")
+      try expect(tags(), [], "the tags of nothing")
     },
     Check("words of a title count for more, and words that are there often") { rig in
       try rig.put("text", "Other", "a duck among many words that are about something else")
       try rig.put("title", "Duck", "words about something else, and more of them than that")
-      try PortConformance.expect(rig.find("duck"), ["title", "text"], "the order")
-      try PortConformance.expect(rig.find("duck", limit: 1), ["title"], "the first")
-      try PortConformance.expect(rig.find("duck", skipping: 1), ["text"], "the rest")
+      try expect(rig.find("duck"), ["title", "text"], "the order")
+      try expect(rig.find("duck", limit: 1), ["title"], "the first")
+      try expect(rig.find("duck", skipping: 1), ["text"], "the rest")
     },
     Check("the order of two notes says nothing of a third") { rig in
       try rig.put("a", "", "duck duck goose")
       try rig.put("b", "", "duck goose goose")
       let before = try rig.find("duck goose")
       for number in 0..<20 { try rig.put("other \(number)", "", "goose") }
-      try PortConformance.expect(rig.find("duck goose"), before, "the order")
+      try expect(rig.find("duck goose"), before, "the order")
     },
     Check("phrases are found in scripts without spaces, and across signs") { rig in
       try rig.put("a", "会議", "東京タワーで会う")
@@ -145,7 +141,7 @@ public enum SearchIndexConformance {
       try rig.expect("old")
       try rig.expect("first")
       try rig.expect("new second", "a")
-      try PortConformance.expect(rig.index.text(of: "a"), "second words", "its text")
+      try expect(rig.index.text(of: "a"), "second words", "its text")
       // Another note under the id of one that was deleted.
       try rig.put("a", "Third", "begins anew", revision: 0, created: 5)
       try rig.expect("second")
@@ -155,13 +151,13 @@ public enum SearchIndexConformance {
       for id in ["a", "b", "c"] { try rig.put(id, "Same", "words of \(id)x") }
       try rig.index.remove(["b", "nobody"])
       try rig.expect("same", "a", "c")
-      try PortConformance.expect(rig.index.text(of: "b"), nil, "its text")
+      try expect(rig.index.text(of: "b"), nil, "its text")
       try rig.index.remove(["b"])
       try rig.put("b", "Same", "again")
       try rig.expect("same again", "b")
       try rig.index.clear()
       try rig.expect("same")
-      try PortConformance.expect(rig.index.ids(after: nil, limit: 9), [], "the ids")
+      try expect(rig.index.ids(after: nil, limit: 9), [], "the ids")
       try rig.put("d", "Same", "")
       try rig.expect("same", "d")
     },
@@ -170,16 +166,15 @@ public enum SearchIndexConformance {
       for (revision, id) in ids.enumerated() { try rig.put(id, "", "", revision: revision) }
       let states = try rig.index.states(of: ["x"] + ids)
       let expected = [nil] + ids.indices.map { Optional($0) }
-      try PortConformance.expect(states.map(\.?.revision), expected, "the revisions")
-      try PortConformance.expect(
-        states[1], IndexedState(revision: 0, updatedAt: 0, createdAt: 1), "a state")
+      try expect(states.map(\.?.revision), expected, "the revisions")
+      try expect(states[1], IndexedState(revision: 0, updatedAt: 0, createdAt: 1), "a state")
       var found: [DocumentID] = []
       while true {
         let page = try rig.index.ids(after: found.last, limit: 2)
         if page.isEmpty { break }
         found += page
       }
-      try PortConformance.expect(
+      try expect(
         found.map { Array($0.utf8) }, ids.map { Array($0.utf8) }, "the ids, by their bytes")
     },
     Check("a very long text is found, as far as it goes") { rig in

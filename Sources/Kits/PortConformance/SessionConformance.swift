@@ -157,9 +157,8 @@ extension DocumentStoreConformance {
 extension StoreRig {
   func login(_ request: SessionRequest) throws -> SessionReply {
     let reply = try perform(.logins(request))[0]
-    guard case .logins(let logins) = reply else {
-      throw ConformanceFailure("expected a reply about sessions, but it was \(reply)")
-    }
+    guard case .logins(let logins) = reply
+    else { throw unexpected(reply, "a reply about sessions") }
     return logins
   }
 
@@ -180,9 +179,7 @@ extension StoreRig {
 
   func link(_ request: LinkRequest) throws -> LinkReply {
     let reply = try perform(.links(request))[0]
-    guard case .links(let links) = reply else {
-      throw ConformanceFailure("expected a reply about links, but it was \(reply)")
-    }
+    guard case .links(let links) = reply else { throw unexpected(reply, "a reply about links") }
     return links
   }
 }

@@ -55,8 +55,7 @@ public enum SharedStoreConformance {
       try expect(rig.news(rig.b, after: 1, chain: other), .otherHistory, "news")
       let replies = rig.b.perform([
         .rename(id: "n", title: "Other", time: 9),
-        .append(
-          id: "n", epoch: StoreRig.epoch, entries: next, condition: AppendCondition(chain: other)),
+        rig.request(next, after: other),
       ])
       try expect(rig.error(replies[1]), .notNext(headRevision: 1), "an append among other work")
       _ = try rig.append(rig.b, next, after: head)
@@ -66,9 +65,7 @@ public enum SharedStoreConformance {
       let chain = try rig.chain(rig.a)
       let replies = rig.a.perform([
         .heads(ids: ["n"]),
-        .append(
-          id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("a"))],
-          condition: AppendCondition(chain: chain)),
+        rig.request([entry(1, op("a"))], after: chain),
         .news(id: "x", epoch: StoreRig.epoch, after: 0, chain: chain),
       ])
       let head = try rig.appended(replies[1])
@@ -143,12 +140,9 @@ public enum SharedStoreConformance {
         -> StoreReply
       {
         let chain = try rig.chain(store)
-        let append = StoreRequest.append(
-          id: "n", epoch: StoreRig.epoch,
-          entries: [
-            entry(revision, op(.number(revision - 1), "x"), client: "c\(revision)", sequence: 1)
-          ],
-          condition: AppendCondition(chain: chain))
+        let edit = entry(
+          revision, op(.number(revision - 1), "x"), client: "c\(revision)", sequence: 1)
+        let append = rig.request([edit], after: chain)
         let drafts = places.map { place in AnswerDraft(asked[place]) { _ in [UInt8(place)] } }
         return store.perform([.once(.perform(append, keeping: drafts, .standard))])[0]
       }
@@ -255,12 +249,8 @@ public enum SharedStoreConformance {
       _ = try rig.append(rig.a, [entry(1, op("a"))], after: chain)
       let other = try rig.chain(rig.b, "m")
       let replies = rig.b.perform([
-        .append(
-          id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("b"))],
-          condition: AppendCondition(chain: chain)),
-        .append(
-          id: "m", epoch: StoreRig.epoch, entries: [entry(1, op("m"))],
-          condition: AppendCondition(chain: other)),
+        rig.request([entry(1, op("b"))], after: chain),
+        rig.request(to: "m", [entry(1, op("m"))], after: other),
       ])
       _ = try rig.lostRace(replies[0])
       _ = try rig.appended(replies[1])
@@ -272,9 +262,7 @@ public enum SharedStoreConformance {
       rig.loseAnswer(rig.a)
       let mine = [entry(1, op("a"))]
       let lost = try rig.error(rig.appending(rig.a, mine, after: chain))
-      guard case .unknownOutcome = lost else {
-        throw ConformanceFailure("expected an unknown outcome, found \(lost)")
-      }
+      guard case .unknownOutcome = lost else { throw unexpected(lost, "an unknown outcome") }
       let stretch = try rig.stretch(rig.a, after: 0, chain: chain)
       try expect(stretch.entries, mine, "the entries")
       let (missed, _) = try rig.lostRace(rig.appending(rig.a, mine, after: chain))
@@ -313,15 +301,13 @@ public struct SharedStoreCheck: Sendable, CustomStringConvertible {
   ) throws {
     let (a, b) = (try open(), try open())
     let made = a.perform([.create(id: "n", epoch: StoreRig.epoch, title: "A note", time: 1_000)])
-    guard case .note = made[0] else {
-      throw ConformanceFailure("expected a note, but the reply was \(made[0])")
-    }
+    guard case .note = made[0] else { throw unexpected(made[0], "a note") }
     try body(SharedStoreRig(a, b) { if let store = $0 as? Store { loseAnswer(store) } })
   }
 }
 
 /// Two handles on one store under check, which has a note `n`.
-final class SharedStoreRig {
+final class SharedStoreRig: ReplyReader {
   let a: any DocumentStore
   let b: any DocumentStore
   let loseAnswer: (any DocumentStore) -> Void
@@ -339,11 +325,17 @@ final class SharedStoreRig {
     _ store: any DocumentStore, _ entries: [LogEntry], after chain: LogChain,
     sessions: [String: Int] = [:]
   ) throws -> StoreReply {
-    store.perform([
-      .append(
-        id: "n", epoch: StoreRig.epoch, entries: entries,
-        condition: AppendCondition(chain: chain, sessions: sessions))
-    ])[0]
+    store.perform([request(entries, after: chain, sessions: sessions)])[0]
+  }
+
+  /// A request to append if the log is still the one of a chain.
+  func request(
+    to id: DocumentID = "n", _ entries: [LogEntry], after chain: LogChain,
+    sessions: [String: Int] = [:]
+  ) -> StoreRequest {
+    .append(
+      id: id, epoch: StoreRig.epoch, entries: entries,
+      condition: AppendCondition(chain: chain, sessions: sessions))
   }
 
   /// Appends, and returns the new chain.
@@ -407,18 +399,5 @@ final class SharedStoreRig {
       throw unexpected(reply, "a lost race with its chain")
     }
     return (entries, chain)
-  }
-
-  func done(_ reply: StoreReply) throws {
-    guard case .done = reply else { throw unexpected(reply, "done") }
-  }
-
-  func error(_ reply: StoreReply) throws -> StoreError {
-    guard let error = reply.failure else { throw unexpected(reply, "a failure") }
-    return error
-  }
-
-  private func unexpected(_ reply: StoreReply, _ expected: String) -> ConformanceFailure {
-    ConformanceFailure("expected \(expected), but the reply was \(reply)")
   }
 }

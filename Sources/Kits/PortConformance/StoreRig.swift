@@ -2,7 +2,7 @@ import GatewayPorts
 import OTCore
 
 /// A store under check, with requests as short as their meaning.
-final class StoreRig {
+final class StoreRig: ReplyReader {
   static let epoch = "first-epoch"
 
   private let open: () throws -> any DocumentStore
@@ -52,14 +52,14 @@ final class StoreRig {
     _ id: DocumentID, to folder: String, title: String? = nil, time: Timestamp = 9
   ) throws -> NoteSummary {
     let reply = try folders(.move(id: id, to: FolderPath(folder), title: title, time: time))
-    guard case .note(let note) = reply else { throw unexpected(.folders(reply), "a note") }
+    guard case .note(let note) = reply else { throw unexpected(reply, "a note") }
     return note
   }
 
   /// The ids of notes in a folder.
   func ids(in folder: String, after place: NotePlace? = nil, limit: Int = 100) throws -> [String] {
     let reply = try folders(.notes(in: FolderPath(folder), after: place, limit: limit))
-    guard case .notes(let notes) = reply else { throw unexpected(.folders(reply), "notes") }
+    guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }
     return notes.map(\.id)
   }
 
@@ -72,7 +72,7 @@ final class StoreRig {
   func delete(_ id: DocumentID) throws { try done(one(.delete(id: id))) }
 
   func delete(_ id: DocumentID, at time: Timestamp, by author: String = "Ann") throws {
-    try done(one(.delete(id: id, keeping: Deletion(time: time, author: author))))
+    try done(.delete(id: id, keeping: Deletion(time: time, author: author)))
   }
 
   @discardableResult
@@ -87,7 +87,7 @@ final class StoreRig {
   }
 
   func append(_ id: DocumentID, _ entries: LogEntry...) throws {
-    try done(one(.append(id: id, epoch: Self.epoch, entries: entries)))
+    try done(.append(id: id, epoch: Self.epoch, entries: entries))
   }
 
   func load(_ id: DocumentID, recentMax: Int = 100) throws -> StoredDocument {
@@ -125,11 +125,11 @@ final class StoreRig {
   }
 
   func save(_ version: NamedVersion, in id: DocumentID) throws {
-    try done(one(.saveVersion(id: id, epoch: Self.epoch, version: version)))
+    try done(.saveVersion(id: id, epoch: Self.epoch, version: version))
   }
 
   func compact(_ id: DocumentID, through: Int) throws {
-    try done(one(.compact(id: id, through: through)))
+    try done(.compact(id: id, through: through))
   }
 
   func list() throws -> [NoteSummary] {
@@ -137,6 +137,8 @@ final class StoreRig {
     guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }
     return notes
   }
+
+  func done(_ request: StoreRequest) throws { try done(one(request)) }
 
   func error(_ request: StoreRequest) throws -> StoreError { try error(one(request)) }
 
@@ -147,23 +149,29 @@ final class StoreRig {
     return summary
   }
 
-  func done(_ reply: StoreReply) throws {
-    guard case .done = reply else { throw unexpected(reply, "done") }
-  }
-
   func lostRace(_ reply: StoreReply) throws -> [LogEntry] {
     guard case .lostRace(let entries, _) = reply else { throw unexpected(reply, "a lost race") }
     return entries
+  }
+}
+
+/// What every rig expects of a store's replies.
+protocol ReplyReader {}
+
+extension ReplyReader {
+  func done(_ reply: StoreReply) throws {
+    guard case .done = reply else { throw unexpected(reply, "done") }
   }
 
   func error(_ reply: StoreReply) throws -> StoreError {
     guard let error = reply.failure else { throw unexpected(reply, "a failure") }
     return error
   }
+}
 
-  private func unexpected(_ reply: StoreReply, _ expected: String) -> ConformanceFailure {
-    ConformanceFailure("expected \(expected), but the reply was \(reply)")
-  }
+/// A failure that names a reply of another kind than the one expected.
+func unexpected(_ reply: some Any, _ expected: String) -> ConformanceFailure {
+  ConformanceFailure("expected \(expected), but the reply was \(reply)")
 }
 
 /// Throws unless the condition holds.
@@ -176,6 +184,15 @@ func expect<Value: Equatable>(_ found: Value, _ expected: Value, _ what: String)
   guard found == expected else {
     throw ConformanceFailure("\(what): expected \(expected), found \(found)")
   }
+}
+
+/// Throws unless both are the same document, its text byte by byte.
+func expect(_ found: StoredDocument, _ expected: StoredDocument) throws {
+  try expect(text: found.text, expected.text, "the text")
+  try expect(found.summary, expected.summary, "the summary")
+  try expect(found.epoch, expected.epoch, "the epoch")
+  try expect(found.recent, expected.recent, "the entries")
+  try expect(found.marks, expected.marks, "the marks")
 }
 
 /// Throws unless both texts have the same bytes, which `==` of strings does not tell.
