@@ -24,13 +24,7 @@ final class MemoryComments: CommentLedger {
 
   func text(at revision: Int) throws(StoreError) -> Document {
     var document = Document()
-    for entry in entries[..<revision] {
-      do throws(OperationError) {
-        try document.apply(entry.operation)
-      } catch {
-        fatalError("the entry of revision \(entry.revision) does not apply: \(error)")
-      }
-    }
+    for entry in entries[..<revision] { document.apply(logged: entry) }
     return document
   }
 
@@ -55,4 +49,15 @@ final class MemoryComments: CommentLedger {
   func keep(_ comment: Comment) throws(StoreError) { kept[comment.id] = comment }
 
   func remove(_ id: CommentID) throws(StoreError) { kept[id] = nil }
+}
+
+extension Document {
+  /// Applies an entry of the log that the text is the fold of.
+  mutating func apply(logged entry: LogEntry) {
+    do throws(OperationError) {
+      try apply(entry.operation)
+    } catch {
+      fatalError("the entry of revision \(entry.revision) does not apply: \(error)")
+    }
+  }
 }

@@ -20,11 +20,8 @@ struct MemoryOnce {
 
   /// In the order in which they were kept.
   private var answers: [Answer] = []
-  private var origins: [Origin] = []
-
-  private func origin(of id: DocumentID) -> Int? {
-    origins.firstIndex { $0.draft.id.utf8.elementsEqual(id.utf8) }
-  }
+  /// Where notes come from, by their ids.
+  private var origins: [ExactName: Origin] = [:]
 
   mutating func answer(to asked: KeyedRequest) -> OnceReply {
     let found = answers.first { $0.request.hasName(of: asked) && $0.expires > asked.time }
@@ -48,34 +45,31 @@ struct MemoryOnce {
   }
 
   mutating func begin(_ draft: NoteDraft, restMax: Timestamp) {
-    origins.append(Origin(draft: draft, restMax: restMax))
+    origins[ExactName(draft.id)] = Origin(draft: draft, restMax: restMax)
   }
 
-  mutating func forget(_ id: DocumentID) {
-    if let index = origin(of: id) { origins.remove(at: index) }
-  }
+  mutating func forget(_ id: DocumentID) { origins[ExactName(id)] = nil }
 
   mutating func noteDeletion(of id: DocumentID) {
-    if let index = origin(of: id) { origins[index].isDeleted = true }
+    origins[ExactName(id)]?.isDeleted = true
   }
 
   mutating func noteReturn(of id: DocumentID) {
-    guard let index = origin(of: id) else { return }
-    origins[index].isDeleted = false
-    origins[index].expires = nil
+    origins[ExactName(id)]?.isDeleted = false
+    origins[ExactName(id)]?.expires = nil
   }
 
   func isOrigin(_ draft: NoteDraft) -> Bool {
-    guard let index = origin(of: draft.id) else { return false }
-    let first = origins[index].draft
+    guard let first = origins[ExactName(draft.id)]?.draft else { return false }
     return first.owner.utf8.elementsEqual(draft.owner.utf8)
       && first.title.utf8.elementsEqual(draft.title.utf8)
   }
 
   /// Whether the id of a deleted note cannot be used yet.
   mutating func rests(_ id: DocumentID, at now: Timestamp) -> Bool {
-    guard let index = origin(of: id), origins[index].isDeleted else { return false }
-    if origins[index].expires == nil { origins[index].expires = now + origins[index].restMax }
-    return origins[index].expires ?? now > now
+    guard let origin = origins[ExactName(id)], origin.isDeleted else { return false }
+    let expires = origin.expires ?? now + origin.restMax
+    origins[ExactName(id)]?.expires = expires
+    return expires > now
   }
 }

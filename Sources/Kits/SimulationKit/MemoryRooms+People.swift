@@ -18,7 +18,7 @@ extension MemoryRooms {
       return .receipt(receipt, author: author, isChanged: true)
     case .receipts(let place):
       guard let author = author(of: place) else { return .unknownPublication }
-      let receipts = people.receipts.filter { $0.key.place == Place(place) }
+      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person) }
         .map { Receipt(personID: $0.key.person, stage: $0.value) }
         .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
       return .receipts(receipts, author: author)
@@ -31,21 +31,21 @@ extension MemoryRooms {
       people.flags[Mark(place, person)] = nil
       return .done
     case .flags(let room, let limit):
-      let flags = people.flags.filter { $0.key.place.room == Array(room.utf8) }.values.sorted {
+      let flags = people.flags.filter { $0.key.room == ExactName(room) }.values.sorted {
         $0.offset == $1.offset
           ? $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) : $0.offset > $1.offset
       }
       return .flags(Array(flags.prefix(limit)))
     case .member(let room, let person, let isMember):
       if isMember {
-        people.members[Array(room.utf8), default: []].insert(person)
+        people.members[ExactName(room), default: []].insert(person)
       } else {
-        people.members[Array(room.utf8)]?.remove(person)
+        people.members[ExactName(room)]?.remove(person)
       }
       return .done
     case .members(let room):
       return .members(
-        (people.members[Array(room.utf8)] ?? []).sorted {
+        (people.members[ExactName(room)] ?? []).sorted {
           $0.utf8.lexicographicallyPrecedes($1.utf8)
         })
     case .block(let block, let isBlocked):
@@ -76,28 +76,20 @@ extension MemoryRooms {
   struct People: Sendable {
     var receipts: [Mark: ReceiptStage] = [:]
     var flags: [Mark: PublicationFlag] = [:]
-    var members: [[UInt8]: Set<PersonID>] = [:]
+    var members: [ExactName: Set<PersonID>] = [:]
     var blocks: [PersonBlock] = []
     var lastOnline: [PersonID: Timestamp] = [:]
   }
 
-  struct Place: Hashable, Sendable {
-    let room: [UInt8]
-    let offset: Int
-
-    init(_ place: PublicationPlace) {
-      room = Array(place.room.utf8)
-      offset = place.offset
-    }
-  }
-
   /// A person and a publication, as a key.
   struct Mark: Hashable, Sendable {
-    let place: Place
+    let room: ExactName
+    let offset: Int
     let person: PersonID
 
     init(_ place: PublicationPlace, _ person: PersonID) {
-      self.place = Place(place)
+      room = ExactName(place.room)
+      offset = place.offset
       self.person = person
     }
   }

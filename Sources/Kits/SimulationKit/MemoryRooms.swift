@@ -7,10 +7,10 @@ package struct MemoryRooms: Sendable {
     var position: RoomPosition
     /// All that was ever published: a simulation checks it all.
     var publications: [Publication] = []
-    var keys: [[UInt8]: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
+    var keys: [ExactName: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
   }
 
-  private var rooms: [[UInt8]: Room] = [:]
+  private var rooms: [ExactName: Room] = [:]
   private let firstEpoch: String
   var people = People()
   var groups = Groups()
@@ -19,7 +19,7 @@ package struct MemoryRooms: Sendable {
 
   /// Everything that was published in a room, forgotten or not.
   package func publications(of name: RoomName) -> [Publication] {
-    rooms[Array(name.utf8)]?.publications ?? []
+    rooms[ExactName(name)]?.publications ?? []
   }
 
   mutating func reply(to request: RoomRequest) -> RoomReply {
@@ -35,7 +35,7 @@ package struct MemoryRooms: Sendable {
     case .renewEpoch(let name, let from, let to):
       var room = room(name)
       if room.position.epoch == from { room.position.epoch = to }
-      rooms[Array(name.utf8)] = room
+      rooms[ExactName(name)] = room
       return .recovery(RoomRecovery(head: room.position, missed: nil))
     case .heads(let names):
       return .heads(
@@ -47,7 +47,7 @@ package struct MemoryRooms: Sendable {
   }
 
   private func room(_ name: RoomName) -> Room {
-    rooms[Array(name.utf8)] ?? Room(position: RoomPosition(epoch: firstEpoch, offset: 0))
+    rooms[ExactName(name)] ?? Room(position: RoomPosition(epoch: firstEpoch, offset: 0))
   }
 
   private mutating func publish(
@@ -58,7 +58,7 @@ package struct MemoryRooms: Sendable {
     publication.time = TimeOrder.following(
       room.publications.last?.time ?? 0, publication.time)
     publication.offset = room.position.offset + 1
-    if let key = draft.key.map({ Array($0.utf8) }) {
+    if let key = draft.key.map(ExactName.init(_:)) {
       if let earlier = room.keys[key], earlier.time + keyAge > publication.time {
         guard earlier.draft.publication.data == draft.publication.data,
           earlier.draft.publication.personID == draft.publication.personID
@@ -71,7 +71,7 @@ package struct MemoryRooms: Sendable {
     }
     room.publications.append(publication)
     room.position.offset = publication.offset
-    rooms[Array(name.utf8)] = room
+    rooms[ExactName(name)] = room
     if let author = publication.personID {
       noteRead(name, by: author, through: publication.offset)
     }

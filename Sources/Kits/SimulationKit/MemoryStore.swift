@@ -47,11 +47,11 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Entries that restarts have lost, by document, in the order in which they were lost.
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
 
-  private var records: [Key: Record] = [:] { didSet { placesInOrder = nil } }
+  private var records: [ExactName: Record] = [:] { didSet { placesInOrder = nil } }
   /// The notes in the order of their places, from when they are asked for until there is another one.
   private var placesInOrder: [Record]?
   /// Deleted notes that may come back, by their names; of each name the newest deletion first.
-  private var deletedNotes: [Key: [DeletedRecord]] = [:]
+  private var deletedNotes: [ExactName: [DeletedRecord]] = [:]
   /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
   private var unsynced: [StoreRequest] = []
   /// The steps that undo the newest commits, each in the order in which it was done.
@@ -107,10 +107,10 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// All entries of a document's log, or `nil` if there is no such document.
-  public func log(of id: DocumentID) -> [LogEntry]? { records[Key(id)]?.entries }
+  public func log(of id: DocumentID) -> [LogEntry]? { records[ExactName(id)]?.entries }
 
   /// The fold of a document's log, or `nil` if there is no such document.
-  public func document(_ id: DocumentID) -> Document? { records[Key(id)]?.head() }
+  public func document(_ id: DocumentID) -> Document? { records[ExactName(id)]?.head() }
 
   /// Does a batch of work: all of its writes stand or fall together.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
@@ -181,13 +181,13 @@ public final class MemoryStore: DocumentStore, Outbox {
   ) throws(StoreError) -> StoreReply {
     switch request {
     case .create(let id, let epoch, let title, let time, let folder):
-      guard records[Key(id)] == nil else { throw .exists }
+      guard records[ExactName(id)] == nil else { throw .exists }
       let record = Record(
         NoteSummary(
           id: id, title: title, revision: 0, createdAt: time, updatedAt: time, folder: folder),
         epoch: epoch)
-      records[Key(id)] = record
-      undo.append(.created(Key(id)))
+      records[ExactName(id)] = record
+      undo.append(.created(ExactName(id)))
       undo.append(.once(once))
       once.forget(id)
       undo.append(.logins(logins))
@@ -201,14 +201,15 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .note(record.summary)
     case .delete(let id, let deletion):
       let record = try record(id)
-      undo.append(.deleted(Key(id), record))
-      records[Key(id)] = nil
+      undo.append(.deleted(ExactName(id), record))
+      records[ExactName(id)] = nil
       undo.append(.once(once))
       once.noteDeletion(of: id)
       guard let deletion else { return .done }
-      undo.append(.deletedNotes(Key(id), deletedNotes[Key(id)]))
-      deletedNotes[Key(id), default: []].append(DeletedRecord(record: record, deletion: deletion))
-      deletedNotes[Key(id)]?.sort { $1.place.isAfter($0.place) }
+      undo.append(.deletedNotes(ExactName(id), deletedNotes[ExactName(id)]))
+      deletedNotes[ExactName(id), default: []].append(
+        DeletedRecord(record: record, deletion: deletion))
+      deletedNotes[ExactName(id)]?.sort { $1.place.isAfter($0.place) }
       return .done
     case .deleted(let request): return try reply(to: request, &undo)
     case .note(let id):
@@ -249,7 +250,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .news(
         try news(of: readable(id), epoch: epoch, after: after, chain: chain, clients: clients))
     case .heads(let ids):
-      return .heads(ids.map { isShared ? records[Key($0)]?.head(in: life) : nil })
+      return .heads(ids.map { isShared ? records[ExactName($0)]?.head(in: life) : nil })
     case .fence(let id, let clients):
       return .sessions(try fence(clients, in: record(id), &undo))
     case .snapshot(let id, let epoch, let revision, let text):
@@ -313,10 +314,10 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .logins(logins.reply(to: request))
     case .links(let request):
       undo.append(.logins(logins))
-      return .links(try logins.reply(to: request) { records[Key($0)]?.summary })
+      return .links(try logins.reply(to: request) { records[ExactName($0)]?.summary })
     case .folders(let request): return .folders(try reply(to: request, &undo))
     case .within(let condition, let work):
-      let key = Key(condition.id)
+      let key = ExactName(condition.id)
       let record = condition.isOfDeleted ? deletedNotes[key]?.first?.record : records[key]
       guard let note = record?.summary,
         condition.rights.cover(note.folder, madeAt: note.createdAt)
@@ -355,7 +356,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo += own
       return reply
     case .create(let draft, let epoch, let restMax):
-      if let record = records[Key(draft.id)] {
+      if let record = records[ExactName(draft.id)] {
         return .once(once.isOrigin(draft) ? .found(record.summary) : .taken)
       }
       if once.rests(draft.id, at: draft.time) { return .once(.deleted) }
@@ -450,7 +451,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       let rest = all.filter { found in last.map { $0 < found.folder } ?? true }
       return .folders(
         Array(rest.prefix(limit)), next: rest.count > limit ? rest.prefix(limit).last?.folder : nil)
-    case .of(let ids): return .of(ids.map { records[Key($0)]?.summary.folder })
+    case .of(let ids): return .of(ids.map { records[ExactName($0)]?.summary.folder })
     case .moveAll(let old, let new, let limit):
       let (move, limit) = (FolderMove(from: old, to: new), max(limit, 0))
       let below = list().filter { $0.folder.isWithin(old) }
@@ -492,22 +493,22 @@ public final class MemoryStore: DocumentStore, Outbox {
       }.filter { note in place.map { DeletedPlace(note).isAfter($0) } ?? true }
       return .deletedNotes(Array(rest.prefix(max(limit, 0))))
     case .bringBack(let id):
-      guard let record = deletedNotes[Key(id)]?.first?.record else { throw .unknownDocument }
-      guard records[Key(id)] == nil else { throw .exists }
-      removeDeleted(Key(id), &undo)
-      records[Key(id)] = record
-      undo.append(.created(Key(id)))
+      guard let record = deletedNotes[ExactName(id)]?.first?.record else { throw .unknownDocument }
+      guard records[ExactName(id)] == nil else { throw .exists }
+      removeDeleted(ExactName(id), &undo)
+      records[ExactName(id)] = record
+      undo.append(.created(ExactName(id)))
       undo.append(.once(once))
       once.noteReturn(of: id)
       return .note(record.summary)
     case .remove(let id):
-      guard deletedNotes[Key(id)] != nil else { throw .unknownDocument }
-      removeDeleted(Key(id), &undo)
+      guard deletedNotes[ExactName(id)] != nil else { throw .unknownDocument }
+      removeDeleted(ExactName(id), &undo)
       return .done
     case .removeOlder(let time, let limit):
       let older = deletedInOrder.reversed().prefix { $0.deletion.time < time }
       for deleted in older.prefix(max(limit, 0)) {
-        let key = Key(deleted.place.id)
+        let key = ExactName(deleted.place.id)
         undo.append(.deletedNotes(key, deletedNotes[key]))
         deletedNotes[key]?.removeAll { $0.place == deleted.place }
         if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
@@ -521,7 +522,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// Removes the newest deletion of a name.
-  private func removeDeleted(_ key: Key, _ undo: inout [Undo]) {
+  private func removeDeleted(_ key: ExactName, _ undo: inout [Undo]) {
     undo.append(.deletedNotes(key, deletedNotes[key]))
     deletedNotes[key]?.removeFirst()
     if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
@@ -537,7 +538,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   private func record(_ id: DocumentID) throws(StoreError) -> Record {
-    guard let record = records[Key(id)] else { throw .unknownDocument }
+    guard let record = records[ExactName(id)] else { throw .unknownDocument }
     return record
   }
 
@@ -644,9 +645,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   // MARK: Taking back
 
   private enum Undo {
-    case created(Key)
-    case deleted(Key, Record)
-    case deletedNotes(Key, [DeletedRecord]?)
+    case created(ExactName)
+    case deleted(ExactName, Record)
+    case deletedNotes(ExactName, [DeletedRecord]?)
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
     case fenced(Record, [String: Int])
@@ -672,13 +673,6 @@ public final class MemoryStore: DocumentStore, Outbox {
       }
     }
   }
-}
-
-/// A document's name by its bytes: to `==` of strings, é and e + accent are one.
-private struct Key: Hashable {
-  private let utf8: [UInt8]
-
-  init(_ id: DocumentID) { utf8 = Array(id.utf8) }
 }
 
 /// A deleted document that may come back.
@@ -786,13 +780,7 @@ private final class Record {
   func document(at revision: Int) -> Document {
     let start = folds.last { $0.revision <= revision } ?? (0, Document())
     var document = start.document
-    for entry in entries[start.revision..<revision] {
-      do throws(OperationError) {
-        try document.apply(entry.operation)
-      } catch {
-        fatalError("the entry of revision \(entry.revision) does not apply: \(error)")
-      }
-    }
+    for entry in entries[start.revision..<revision] { document.apply(logged: entry) }
     return document
   }
 

@@ -390,9 +390,8 @@ package final class NativeTwin {
       case .claim(let claim): self.claim = claim
       case .line(.stopped(.refused(let code))):
         if code != .unauthorised { mistake = .error(code.rawValue) }
-      case .line, .welcome, .tokenEnds, .refreshed, .resource, .answer: break
+      case .line, .welcome, .tokenEnds, .refreshed, .resource, .answer, .room: break
       case .note(_, let action): take(action, &hasKeepFailed)
-      case .room: break
       }
     }
     if hasKeepFailed { handle(.note(documentID, .keepFailed), now: now) }

@@ -9,11 +9,7 @@ import WebSocketFrames
 /// everything heals, and what must hold is checked.
 package struct RoomSimulation {
   /// A broken requirement, with the seed that shows it again.
-  package struct Violation: Error, CustomStringConvertible {
-    package let seed: UInt64
-    package let what: String
-    package var description: String { "seed \(seed): \(what)" }
-  }
+  package typealias Violation = Simulation.Violation
 
   /// The plan of a run.
   package struct Plan: Sendable {
@@ -108,7 +104,7 @@ package struct RoomSimulation {
   private var lost: [Publication] = []
   private var lostTails = 0
   /// The counts of events.
-  package private(set) var tally = RoomTally()
+  package private(set) var tally = Tally()
 
   package init(seed: UInt64, plan: Plan) {
     self.seed = seed
@@ -144,16 +140,14 @@ package struct RoomSimulation {
   private var now: Int64 { nodes[0].clock.uptime }
 
   /// Runs, heals, and checks.
-  ///
-  /// - Throws: `Violation`.
-  package mutating func run() throws {
+  package mutating func run() throws(Violation) {
     do {
       for _ in 0..<plan.steps { try step() }
       try heal()
     } catch let violation as Violation {
       throw violation
     } catch {
-      throw Violation(seed: seed, what: "\(error)")
+      throw self.violation("\(error)")
     }
     try check()
   }
@@ -246,7 +240,7 @@ package struct RoomSimulation {
     guard let item = seats[seat].link?.popDownstream() else { return }
     switch item {
     case .close(let code):
-      if code.rawValue == CloseReason.rejoin.rawValue { tally.rejoins += 1 }
+      if code.rawValue == CloseReason.rejoin.rawValue { tally[.rejoinCloses] += 1 }
       disconnect(seat)
     case .fragment: break
     case .message(let payload):
@@ -261,27 +255,24 @@ package struct RoomSimulation {
   private mutating func perform(_ node: Int) {
     for action in nodes[node].gateway.takeActions() {
       switch action {
-      case .send(let frame, let id):
-        guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
-        seats[seat].link?.push(.frame(frame))
+      case .send(let frame, let id): push(.frame(frame), to: id)
       case .broadcast(let frame, let ids):
-        for id in ids {
-          guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
-          seats[seat].link?.push(.frame(frame))
-        }
-      case .close(let id, let code, _):
-        guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { continue }
-        seats[seat].link?.push(.close(code))
-      case .respond, .search, .gather: break
+        for id in ids { push(.frame(frame), to: id) }
+      case .close(let id, let code, _): push(.close(code), to: id)
+      case .respond, .search, .gather, .forget: break
       case .store(let ticket, let request):
-        if case .room(.page(_, .since, _, _, _, _)) = request { tally.readings += 1 }
+        if case .room(.page(_, .since, _, _, _, _)) = request { tally[.historyReads] += 1 }
         nodes[node].storeQueue.append((ticket, request))
       case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
       case .follow(let topic): nodes[node].topics.insert(topic)
       case .leave(let topic): nodes[node].topics.remove(topic)
-      case .forget: break
       }
     }
+  }
+
+  private mutating func push(_ item: SimulatedLink.Downstream, to id: ConnectionID) {
+    guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { return }
+    seats[seat].link?.push(item)
   }
 
   private mutating func storeWorks(for node: Int) {
@@ -307,7 +298,7 @@ package struct RoomSimulation {
   }
 
   private mutating func kill(_ node: Int) {
-    tally.kills += 1
+    tally[.kills] += 1
     for seat in seats.indices where seats[seat].link?.node == node {
       disconnect(seat, tellGateway: false)
     }
@@ -332,7 +323,7 @@ package struct RoomSimulation {
   private mutating func publish(_ bytes: [UInt8], under topic: String, from sender: Int) {
     for node in nodes.indices where node != sender && nodes[node].topics.contains(topic) {
       guard !random.chance(hintsLostPercent) else {
-        tally.hintsLost += 1
+        tally[.hintsLost] += 1
         continue
       }
       let hint = Hint(node: node, topic: topic, bytes: bytes, sent: now)
@@ -361,7 +352,7 @@ package struct RoomSimulation {
   private mutating func hear(_ place: Int) {
     let hint = hints.remove(at: place)
     guard !nodes[hint.node].isFrozen else { return }
-    tally.hintsHeard += 1
+    tally[.hintsHeard] += 1
     hintDelayMax = max(hintDelayMax, now - hint.sent)
     nodes[hint.node].gateway.heard(hint.topic, hint.bytes)
     perform(hint.node)
@@ -379,7 +370,7 @@ package struct RoomSimulation {
     case 2: nodes[node].store.isCut.toggle()
     case 3:
       nodes[node].store.answersToLose = 1
-      tally.answersLost += 1
+      tally[.answersLost] += 1
     case 4: breakLine(of: node)
     default: failOver()
     }
@@ -414,7 +405,7 @@ package struct RoomSimulation {
     guard after.count < before.count else { return }
     lost += before[after.count...]
     lostTails += 1
-    tally.lostTails += 1
+    tally[.lostTails] += 1
   }
 
   private mutating func heal() throws {
@@ -495,7 +486,7 @@ package struct RoomSimulation {
     }
   }
 
-  private func check() throws {
+  private func check() throws(Violation) {
     let log = store.rooms.publications(of: Self.room)
     guard log.map(\.offset) == Array(1..<(log.count + 1)) else {
       throw violation("the offsets of the log have gaps")
@@ -529,7 +520,6 @@ package struct RoomSimulation {
       }
       let known = Set(seen).union(twin.gaps.flatMap { Array($0) })
       guard known.count == log.count else {
-
         throw violation("client \(index) missed a publication and was not told")
       }
       for key in twin.published
@@ -540,35 +530,4 @@ package struct RoomSimulation {
   }
 
   private func violation(_ what: String) -> Violation { Violation(seed: seed, what: what) }
-}
-
-/// The counts of events in runs with rooms.
-package struct RoomTally: Sendable, Equatable {
-  /// Processes that died.
-  package var kills = 0
-  /// Hints between nodes that arrived.
-  package var hintsHeard = 0
-  /// Hints that did not.
-  package var hintsLost = 0
-  /// Reads of what follows in a room.
-  package var readings = 0
-  /// Batches that were done and whose answers were lost.
-  package var answersLost = 0
-  /// Failovers that lost publications.
-  package var lostTails = 0
-  /// Connections that were told to come again.
-  package var rejoins = 0
-
-  package init() {}
-
-  /// Adds another run's.
-  package mutating func add(_ other: Self) {
-    kills += other.kills
-    hintsHeard += other.hintsHeard
-    hintsLost += other.hintsLost
-    readings += other.readings
-    answersLost += other.answersLost
-    lostTails += other.lostTails
-    rejoins += other.rejoins
-  }
 }

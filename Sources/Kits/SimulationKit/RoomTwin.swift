@@ -12,14 +12,6 @@ package struct RoomTwin {
     package let data: [UInt8]
   }
 
-  /// Something that must not be.
-  package enum Mistake: Error {
-    /// The room has ended, or a publication was refused.
-    case refused(String)
-    /// The server's messages did not fit, and the client has subscribed again.
-    case outOfStep
-  }
-
   package private(set) var sightings: [Sighting] = []
   /// Offsets that it was told it would not be given: after the first, through the second.
   package private(set) var gaps: [ClosedRange<Int>] = []
@@ -33,7 +25,7 @@ package struct RoomTwin {
   private var hasPosition = false
   private var outgoing: [[UInt8]] = []
   private var wantsConnection = false
-  private var mistake: Mistake?
+  private var mistake: TwinError?
   /// The time at which it wants to be woken.
   package private(set) var wakeAt: Int64?
   /// Whether it has hung up.
@@ -129,11 +121,11 @@ package struct RoomTwin {
       if !hasPosition, head.offset > 0 { gaps.append(1...head.offset) }
       hasPosition = true
     case .published(let key, _, _): published.insert(key)
-    case .publishFailed(let key, let code): mistake = .refused("\(key): \(code)")
-    case .publishUnsure(let key): mistake = .refused("\(key): unsure")
+    case .publishFailed(let key, let code): mistake = .error("\(key): \(code)")
+    case .publishUnsure(let key): mistake = .error("\(key): unsure")
     case .status(let status):
       switch status.phase {
-      case .ended(let failure): mistake = .refused("\(failure)")
+      case .ended(let failure): mistake = .error("\(failure)")
       case .subscribing, .live, .away, .left: break
       }
     case .outOfStep: mistake = .outOfStep

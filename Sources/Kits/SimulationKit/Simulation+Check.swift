@@ -138,5 +138,5 @@ extension Simulation {
     }
   }
 
-  private func violation(_ what: String) -> Violation { Violation(seed: seed, what: what) }
+  func violation(_ what: String) -> Violation { Violation(seed: seed, what: what) }
 }

@@ -257,9 +257,8 @@ extension Simulation {
     }
     let busy = nodes.indices.filter { !nodes[$0].isAtRest }
     let unanswered = writers.indices.filter { !writers[$0].isAtRest }
-    throw Violation(
-      seed: seed,
-      what: "the clients do not come to rest: clients \(restless), nodes \(busy), "
+    throw violation(
+      "the clients do not come to rest: clients \(restless), nodes \(busy), "
         + "writers \(unanswered)")
   }
 

@@ -207,12 +207,11 @@ extension Simulation {
           closed.append(id)
         }
       case .respond(let id, let answer): answered(id, answer)
-      case .search, .gather: break
+      case .search, .gather, .forget: break
       case .store(let ticket, let request): nodes[node].storeQueue.append((ticket, request))
       case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
       case .follow(let topic): nodes[node].topics.insert(topic)
       case .leave(let topic): nodes[node].topics.remove(topic)
-      case .forget: break
       }
     }
     for id in closed {

@@ -140,10 +140,8 @@ package struct Simulation {
   }
 
   /// Runs the plan, heals everything, and checks.
-  ///
-  /// - Throws: `Violation`.
   @discardableResult
-  package mutating func run() throws -> Report {
+  package mutating func run() throws(Violation) -> Report {
     do {
       for _ in 0..<plan.steps {
         try step()
@@ -154,9 +152,9 @@ package struct Simulation {
     } catch let violation as Violation {
       throw violation
     } catch {
-      throw Violation(seed: seed, what: "\(error)")
+      throw violation("\(error)")
     }
-    if let mistake = mistakes.first { throw Violation(seed: seed, what: mistake) }
+    if let mistake = mistakes.first { throw violation(mistake) }
     try check()
     return report()
   }

@@ -82,10 +82,8 @@ package final class Sweep: Sendable {
           part.tally.add(report.tally)
           part.revisions += report.revisions
           part.fingerprint &+= report.fingerprint
-        } catch let violation as Simulation.Violation {
-          part.violations.append(violation)
         } catch {
-          part.violations.append(Simulation.Violation(seed: seed, what: "\(error)"))
+          part.violations.append(error)
         }
       }
       let done = state.withLock { state in

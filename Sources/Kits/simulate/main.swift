@@ -66,8 +66,16 @@ let nodeCount = nodes
 /// Returns the number of gateways in a run: the one asked for, or the seed's.
 @Sendable func nodes(of seed: UInt64) -> Int { nodeCount > 0 ? nodeCount : 1 + Int(seed % 5) }
 
+/// Says how often each event took place.
+func say(_ tally: Tally) {
+  for event in Tally.Event.allCases {
+    let number = String(tally[event])
+    say(String(repeating: " ", count: max(0, 12 - number.count)) + number + "  " + event.words)
+  }
+}
+
 if hasRooms {
-  var tally = RoomTally()
+  var tally = Tally()
   var violations = 0
   for seed in first..<(first + count) {
     var simulation = RoomSimulation(
@@ -80,7 +88,8 @@ if hasRooms {
     }
     tally.add(simulation.tally)
   }
-  say("\(tally)\n\(count) seeds from \(first), \(violations) violations")
+  say(tally)
+  say("\n\(count) seeds from \(first), \(violations) violations")
   exit(violations == 0 ? 0 : 1)
 }
 
@@ -109,10 +118,7 @@ await sweep.run(jobs: jobs)
 let result = sweep.result
 let seconds = uptime() - began
 
-for event in Tally.Event.allCases {
-  let number = String(result.tally[event])
-  say(String(repeating: " ", count: max(0, 12 - number.count)) + number + "  " + event.words)
-}
+say(result.tally)
 say(
   """
 
