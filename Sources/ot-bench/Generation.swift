@@ -72,9 +72,7 @@ struct Generation {
 
   private static func json(_ text: [Unicode.Scalar]) -> String {
     var operation = TextOperation()
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: text)
-    operation.insert(String(view))
+    operation.insert(String(String.UnicodeScalarView(text)))
     var bytes: [UInt8] = []
     operation.appendJSON(to: &bytes)
     // The JSON form of an insert alone is the text's, in brackets.

@@ -15,9 +15,7 @@ struct MemoryUse {
   private static func document() -> MemoryUse {
     let count = 32
     var typist = TypedText(seed: 201)
-    var view = String.UnicodeScalarView()
-    view.append(contentsOf: typist.text(1_000_000))
-    let text = String(view)
+    let text = String(String.UnicodeScalarView(typist.text(1_000_000)))
     var documents: [Document] = []
     documents.reserveCapacity(count)
     let before = residentBytes()

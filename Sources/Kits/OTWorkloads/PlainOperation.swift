@@ -45,10 +45,7 @@ package struct PlainOperation {
       switch part {
       case .keep(let count): operation.retain(count)
       case .remove(let count): operation.delete(count)
-      case .add(let text):
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: text)
-        operation.insert(String(view))
+      case .add(let text): operation.insert(String(String.UnicodeScalarView(text)))
       }
     }
     return operation

@@ -42,19 +42,10 @@ package struct ReferenceOperation: Equatable {
   }
 
   package var baseLength: Int {
-    var count = 0
-    for step in steps {
-      if case .add = step { continue }
-      count += 1
-    }
-    return count
+    steps.count { if case .add = $0 { false } else { true } }
   }
 
-  package var targetLength: Int {
-    var count = 0
-    for step in steps where step != .remove { count += 1 }
-    return count
-  }
+  package var targetLength: Int { steps.count { $0 != .remove } }
 
   /// Applying: keep copies a scalar, remove skips it, add adds one.
   package func applied(to text: [Unicode.Scalar]) -> [Unicode.Scalar] {
