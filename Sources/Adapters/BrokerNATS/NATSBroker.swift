@@ -71,7 +71,7 @@ public final class NATSBroker: ServerBroker {
       self.queues = queues
       self.log = log
       prefix = "parley.\(frame.cluster)."
-      ownSubject = "parley.\(frame.cluster).node.\(HintFrame.hexadecimal(frame.node))"
+      ownSubject = "parley.\(frame.cluster).node.\(frame.node.hexadecimal)"
     }
 
     mutating func run() {

@@ -81,7 +81,7 @@ public final class PostgresBroker: ServerBroker {
       self.queues = queues
       self.log = log
       prefix = "parley_\(frame.cluster)_"
-      ownChannel = "parley_\(frame.cluster)_node_\(HintFrame.hexadecimal(frame.node))"
+      ownChannel = "parley_\(frame.cluster)_node_\(frame.node.hexadecimal)"
     }
 
     mutating func run() {

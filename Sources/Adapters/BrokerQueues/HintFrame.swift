@@ -1,3 +1,4 @@
+import GatewayPorts
 import Hashing
 
 /// Hints as bytes, signed with a secret of the cluster's.
@@ -35,14 +36,7 @@ public struct HintFrame: Sendable {
     let key = SHA256().hash(secret).bytes
     inner = key.map { $0 ^ 0x36 } + [UInt8](repeating: 0x36, count: 32)
     outer = key.map { $0 ^ 0x5c } + [UInt8](repeating: 0x5c, count: 32)
-    cluster = Self.hexadecimal(SHA256().hash(Array("cluster".utf8) + key).bytes.prefix(8))
-  }
-
-  /// Digits for bytes.
-  public static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    cluster = SHA256().hash(Array("cluster".utf8) + key).bytes.prefix(8).hexadecimal
   }
 
   /// The bytes of a hint.

@@ -51,7 +51,7 @@ public final class HashedAPIKeys: APIKeys {
   public static func line(
     name: String, key: String, isOperator: Bool, rights: [String]
   ) throws(APIKeyFileError) -> String {
-    let hash = hexadecimal(SHA256().hash(Array(key.utf8)))
+    let hash = SHA256().hash(Array(key.utf8)).bytes.hexadecimal
     let words = [name, hashPrefix + hash] + (isOperator ? ["operator"] : []) + rights
     let line = words.joined(separator: " ")
     // Read back, so that what cannot be read is not written.
@@ -126,10 +126,6 @@ public final class HashedAPIKeys: APIKeys {
       digits[(16 * index)..<(16 * index + 16)].reduce(0) { $0 << 4 | UInt64($1) }
     }
     return SHA256Digest(first: word(0), second: word(1), third: word(2), fourth: word(3))
-  }
-
-  private static func hexadecimal(_ digest: SHA256Digest) -> String {
-    digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 

@@ -43,10 +43,7 @@ struct PostgresLink: ~Copyable {
     self.address = address
     self.sharing = sharing
     self.patience = patience
-    let digits = Array("0123456789abcdef".utf8)
-    writer = String(
-      decoding: randomBytes(count: 12).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-      as: UTF8.self)
+    writer = randomBytes(count: 12).hexadecimal
     let connection = try Self.open(
       address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished)
     do throws(PostgresFailure) {

@@ -132,12 +132,7 @@ extension PostgresStore {
   }
 
   /// 24 digits that nothing else of any store has.
-  func freshName() -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: randomBytes(count: 12).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
-      as: UTF8.self)
-  }
+  func freshName() -> String { randomBytes(count: 12).hexadecimal }
 
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {

@@ -131,10 +131,7 @@ struct TableDigest {
 
   /// The digest of all tables together.
   static func text(of digests: [[UInt8]]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let bytes = SHA256().hash(digests.flatMap(\.self)).bytes
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    SHA256().hash(digests.flatMap(\.self)).bytes.hexadecimal
   }
 
   private final class SharedHash {

@@ -98,12 +98,7 @@ extension SQLiteStore {
   }
 
   /// 24 digits that nothing else of any store has.
-  func freshName() -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    let bytes = freshBytes(count: 12)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  func freshName() -> String { freshBytes(count: 12).hexadecimal }
 
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(

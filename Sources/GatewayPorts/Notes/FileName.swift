@@ -37,16 +37,11 @@ package enum FileName {
 
   /// Cuts a name that is too long before its ending.
   private static func shortened(_ scalars: [Unicode.Scalar]) -> String {
-    func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-      var text = ""
-      text.unicodeScalars.append(contentsOf: scalars)
-      return text
-    }
-    let whole = text(scalars)
+    let whole = String(String.UnicodeScalarView(scalars))
     guard whole.utf8.count > bytesMax else { return whole }
     var ending = ""
     if let dot = scalars.lastIndex(of: "."), dot > 0 {
-      ending = text(scalars[dot...])
+      ending = String(String.UnicodeScalarView(scalars[dot...]))
       if ending.utf8.count > endingBytesMax { ending = "" }
     }
     var stem = ""

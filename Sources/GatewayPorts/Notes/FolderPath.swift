@@ -6,7 +6,9 @@
 ///     " team//Minutes/ "  ─▶  team/Minutes
 public struct FolderPath: Hashable, Comparable, Sendable {
   /// The path, with a slash between names; empty for the notes in no folder.
-  public let text: String
+  public var text: String { name.text }
+
+  private let name: ExactName
 
   /// Notes in no folder.
   public static let none = FolderPath(stored: "")
@@ -16,7 +18,7 @@ public struct FolderPath: Hashable, Comparable, Sendable {
   public static let depthMax = 8
 
   /// Takes a path that was read with ``init(_:)`` before, such as a stored one.
-  public init(stored text: String) { self.text = text }
+  public init(stored text: String) { name = ExactName(text) }
 
   /// Reads a path: blanks around names, empty names and slashes at either end are dropped.
   ///
@@ -40,7 +42,7 @@ public struct FolderPath: Hashable, Comparable, Sendable {
     guard names.count <= Self.depthMax else { throw .tooDeep(depth: names.count) }
     let text = names.map { String($0) }.joined(separator: "/")
     guard text.utf8.count <= Self.bytesMax else { throw .tooLong(bytes: text.utf8.count) }
-    self.text = text
+    name = ExactName(text)
   }
 
   private static func check(_ name: Substring.UnicodeScalarView) throws(FolderPathError) {
@@ -97,19 +99,9 @@ public struct FolderPath: Hashable, Comparable, Sendable {
 
   // MARK: Comparing
 
-  /// Whether both have the same bytes.
-  public static func == (left: FolderPath, right: FolderPath) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
-  }
-
   /// Whether a path comes first, byte by byte.
   public static func < (left: FolderPath, right: FolderPath) -> Bool {
     left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
-  }
-
-  /// Hashes the bytes.
-  public func hash(into hasher: inout Hasher) {
-    for byte in text.utf8 { hasher.combine(byte) }
   }
 }
 

@@ -14,34 +14,15 @@ public struct FileHash: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads 64 hexadecimal digits in lower case; `nil` for anything else.
   public init?(digits: some Collection<UInt8>) {
-    guard digits.count == Self.digitCount else { return nil }
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for digit in digits {
-      let value: UInt8
-      switch digit {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-      default: return nil
-      }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    self.bytes = bytes
+    guard let bytes = [UInt8](hexadecimal: digits) else { return nil }
+    self.init(bytes)
   }
 
   /// The hexadecimal digits as bytes of ASCII.
-  public var digits: [UInt8] {
-    let digits = Array("0123456789abcdef".utf8)
-    return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-  }
+  public var digits: [UInt8] { Array(description.utf8) }
 
   /// The hexadecimal digits.
-  public var description: String { String(decoding: digits, as: UTF8.self) }
+  public var description: String { bytes.hexadecimal }
 }
 
 /// A file of a note: a picture, or anything else that was put into it.

@@ -35,15 +35,7 @@ public enum NoteTags {
 
 /// Goes through a text, scalar by scalar.
 private struct TagReader {
-  /// A tag by its bytes.
-  struct Tag: Hashable {
-    let text: String
-
-    static func == (left: Tag, right: Tag) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-    func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
-  }
-
-  private(set) var tags: Set<Tag> = []
+  private(set) var tags: Set<ExactName> = []
   /// The line up to here has blanks alone; then so many of a fence's signs.
   private var fenceSign: Unicode.Scalar?
   private var fenceLength = 0
@@ -54,7 +46,7 @@ private struct TagReader {
   private var codeLength = 0
   private var ticks = 0
   /// Tags in what may be code.
-  private var inCode: [Tag] = []
+  private var inCode: [ExactName] = []
   private var isInAddress = false
   private var isInTarget = false
   private var word = ""
@@ -170,7 +162,7 @@ private struct TagReader {
     guard !found.isEmpty, found.utf8.count <= NoteTags.bytesMax, !isFull,
       found.unicodeScalars.contains(where: { $0.properties.isAlphabetic })
     else { return }
-    let read = Tag(text: found.lowercased())
+    let read = ExactName(found.lowercased())
     if codeLength == 0 { tags.insert(read) } else { inCode.append(read) }
   }
 

@@ -120,11 +120,7 @@ public enum StoreRequest: Sendable {
   public var isAside: Bool {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .versions: true
-    case .deleted(let request): !request.isWriting
-    case .files(let request): !request.isWriting
-    case .comments(let request): !request.isWriting
-    case .links(let request): !request.isWriting
-    case .folders(let request): !request.isWriting
+    case .deleted, .files, .comments, .links, .folders: !isWriting
     case .within(_, let request): request.isAside
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
       .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .logins, .once, .tell,

@@ -67,10 +67,10 @@ extension Revocation {
 ///
 /// Names are compared byte by byte: to `String`, é and e with an accent are one.
 public struct RevokedTokens: Sendable {
-  private var users: [[UInt8]: Timestamp] = [:]
-  private var tokens: Set<[UInt8]> = []
+  private var users: [ExactName: Timestamp] = [:]
+  private var tokens: Set<ExactName> = []
   /// Revocations with an end, which are removed then.
-  private var timed: [[UInt8]: Timestamp] = [:]
+  private var timed: [ExactName: Timestamp] = [:]
   /// Users that are the links of a note, and single links.
   private var linkCount = 0
   private var sessionCount = 0
@@ -91,20 +91,19 @@ public struct RevokedTokens: Sendable {
 
   /// All of them, in no order.
   public var all: [Revocation] {
-    users.map { .user(String(decoding: $0.key, as: UTF8.self), before: $0.value) }
-      + tokens.map { .token(String(decoding: $0, as: UTF8.self)) }
-      + timed.map { .timed(String(decoding: $0.key, as: UTF8.self), until: $0.value) }
+    users.map { .user($0.key.text, before: $0.value) } + tokens.map { .token($0.text) }
+      + timed.map { .timed($0.key.text, until: $0.value) }
   }
 
   /// Whether one more can be taken, or is none more.
   public func hasRoom(for revocation: Revocation) -> Bool {
     switch revocation {
     case .user(let user, _):
-      if users[Array(user.utf8)] != nil { return true }
+      if users[ExactName(user)] != nil { return true }
       return count < Self.countMax && (!Self.isLink(user) || linkCount < Self.linksMax)
-    case .token(let id): return count < Self.countMax || tokens.contains(Array(id.utf8))
+    case .token(let id): return count < Self.countMax || tokens.contains(ExactName(id))
     case .timed(let id, _):
-      if timed[Array(id.utf8)] != nil { return true }
+      if timed[ExactName(id)] != nil { return true }
       return count < Self.countMax
         && (Self.isSession(id) ? sessionCount < Self.sessionsMax : linkCount < Self.linksMax)
     }
@@ -123,24 +122,21 @@ public struct RevokedTokens: Sendable {
   public mutating func insert(_ revocation: Revocation) -> Bool {
     switch revocation {
     case .user(let user, let before):
-      let name = Array(user.utf8)
-      guard let known = users[name] else {
-        if Self.isLink(user) { linkCount += 1 }
-        users[name] = before
-        return true
+      let name = ExactName(user)
+      if let known = users[name] {
+        guard known < before else { return false }
+      } else if Self.isLink(user) {
+        linkCount += 1
       }
-      guard known < before else { return false }
       users[name] = before
       return true
-    case .token(let id): return tokens.insert(Array(id.utf8)).inserted
+    case .token(let id): return tokens.insert(ExactName(id)).inserted
     case .timed(let id, let end):
-      let name = Array(id.utf8)
+      let name = ExactName(id)
       if let known = timed[name] {
         guard known < end else { return false }
-      } else if Self.isSession(id) {
-        sessionCount += 1
       } else {
-        linkCount += 1
+        countTimed(id, by: 1)
       }
       timed[name] = end
       return true
@@ -153,12 +149,12 @@ public struct RevokedTokens: Sendable {
   public mutating func forget(endedBy now: Timestamp) {
     for (name, end) in timed where end <= now {
       timed[name] = nil
-      if Self.isSession(String(decoding: name, as: UTF8.self)) {
-        sessionCount -= 1
-      } else {
-        linkCount -= 1
-      }
+      countTimed(name.text, by: -1)
     }
+  }
+
+  private mutating func countTimed(_ id: String, by change: Int) {
+    if Self.isSession(id) { sessionCount += change } else { linkCount += change }
   }
 
   /// Whether the token of the identity was taken back.
@@ -166,10 +162,10 @@ public struct RevokedTokens: Sendable {
   /// A token that does not say when it was issued counts as older than any revocation of its
   /// user's: otherwise it could not be taken back.
   public func isRevoked(_ identity: Identity) -> Bool {
-    if let id = identity.tokenID.map({ Array($0.utf8) }), tokens.contains(id) || timed[id] != nil {
+    if let id = identity.tokenID.map(ExactName.init(_:)), tokens.contains(id) || timed[id] != nil {
       return true
     }
-    guard let before = users[Array(identity.user.utf8)] else { return false }
+    guard let before = users[ExactName(identity.user)] else { return false }
     return identity.issuedAt ?? .min <= before
   }
 }

@@ -48,26 +48,27 @@ public enum Subject: Hashable, Sendable {
 /// Names that are meant: one name, or all that begin alike.
 public struct NamePattern: Hashable, Sendable {
   private let stem: [UInt8]
-  private let isPrefix: Bool
+  /// Whether all that begins alike is meant; of folders, one and all below it.
+  let isPattern: Bool
 
   /// - Parameter text: a name, or the beginning of names followed by `*`. A `*` anywhere else
   ///   stands for itself.
   public init(_ text: String) {
     let bytes = Array(text.utf8)
-    isPrefix = bytes.last == UInt8(ascii: "*")
-    stem = isPrefix ? Array(bytes.dropLast()) : bytes
+    isPattern = bytes.last == UInt8(ascii: "*")
+    stem = isPattern ? Array(bytes.dropLast()) : bytes
   }
 
   /// Matches exactly one name, even if it ends like a pattern.
   public init(exactly name: String) {
     stem = Array(name.utf8)
-    isPrefix = false
+    isPattern = false
   }
 
   /// The pattern as it is written; `nil` for the one name that ends with `*`, which can only be
   /// said exactly.
   public var text: String? {
-    if isPrefix { return name + "*" }
+    if isPattern { return name + "*" }
     return stem.last == UInt8(ascii: "*") ? nil : name
   }
 
@@ -75,10 +76,7 @@ public struct NamePattern: Hashable, Sendable {
   public var name: String { String(decoding: stem, as: UTF8.self) }
 
   /// Whether every name is meant.
-  var isEverything: Bool { isPrefix && stem.isEmpty }
-
-  /// Whether all that begins alike is meant; of folders, one and all below it.
-  var isPattern: Bool { isPrefix }
+  var isEverything: Bool { isPattern && stem.isEmpty }
 
   /// Whether every name that is meant begins so.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
@@ -91,7 +89,7 @@ public struct NamePattern: Hashable, Sendable {
 
   /// Whether a name is meant. Compared byte by byte.
   public func matches(_ name: String) -> Bool {
-    isPrefix ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
+    isPattern ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
   }
 }
 

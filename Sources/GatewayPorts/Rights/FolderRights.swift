@@ -19,9 +19,7 @@ public struct FolderRights: Hashable, Sendable {
   /// - Complexity: O(*n*) grants.
   public func cover(_ folder: FolderPath, madeAt time: Timestamp) -> Bool {
     if let madeUntil, time > madeUntil { return false }
-    return grants.reduce(into: Verbs()) {
-      if $1.pattern.matches(folder: folder) { $0.formUnion($1.verbsOnNotes) }
-    }.isSuperset(of: missing)
+    return grants.verbsOnNotes { $0.pattern.matches(folder: folder) }.isSuperset(of: missing)
   }
 }
 
@@ -84,25 +82,25 @@ extension Identity {
     let folders = grants.filter {
       $0.kind == .folders && !$0.verbsOnNotes.isDisjoint(with: missing)
     }
-    let all = folders.reduce(into: Verbs()) { $0.formUnion($1.verbsOnNotes) }
-    guard all.isSuperset(of: missing) else { return .refused }
+    guard folders.verbsOnNotes().isSuperset(of: missing) else { return .refused }
     return .inFolders(FolderRights(missing: missing, grants: folders, madeUntil: notesMadeUntil))
   }
 
   /// Whether somebody may do something with every note of a folder and of those below it, whatever its name.
   public func mayWithAll(_ verbs: Verbs, within folder: FolderPath) -> Bool {
-    var granted: Verbs = []
-    for grant in grants where grant.coversAll(within: folder) {
-      granted.formUnion(grant.verbsOnNotes)
-    }
-    return granted.isSuperset(of: verbs)
+    grants.verbsOnNotes { $0.coversAll(within: folder) }.isSuperset(of: verbs)
   }
 
   /// Returns what somebody may do with every note of one folder, whatever its name.
   public func verbs(onAllIn folder: FolderPath) -> Verbs {
-    grants.reduce(into: Verbs()) {
-      if $1.coversAll(in: folder) { $0.formUnion($1.verbsOnNotes) }
-    }
+    grants.verbsOnNotes { $0.coversAll(in: folder) }
+  }
+}
+
+extension [Grant] {
+  /// The verbs that those which are meant give on notes together.
+  fileprivate func verbsOnNotes(where isMeant: (Grant) -> Bool = { _ in true }) -> Verbs {
+    reduce(into: []) { if isMeant($1) { $0.formUnion($1.verbsOnNotes) } }
   }
 }
 
@@ -112,11 +110,7 @@ extension Grant {
 
   /// Whether it is a right to all notes of a folder and of those below it.
   fileprivate func coversAll(within folder: FolderPath) -> Bool {
-    switch kind {
-    case .documents: pattern.isEverything
-    case .folders: pattern.matches(folder: folder) && pattern.isPattern
-    case .rooms: false
-    }
+    pattern.isPattern && coversAll(in: folder)
   }
 
   /// Whether it is a right to all notes of one folder.

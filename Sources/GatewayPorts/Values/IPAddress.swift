@@ -83,24 +83,18 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
   ///
   /// Numbers with leading zeros are none: some programs read them as octal, and others do not.
-  public init?(_ text: String) {
-    var text = text
+  public init?(_ text: some StringProtocol) {
+    var text = String(text)
     guard let address = text.withUTF8({ Self.read($0.span) }) else { return nil }
     self = address
   }
 
-  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
-  public init?(_ text: some StringProtocol) { self.init(String(text)) }
-
   /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
-  public init?(hop text: String) {
-    var text = text
+  public init?(hop text: some StringProtocol) {
+    var text = String(text)
     guard let address = text.withUTF8({ Self.readHop($0.span) }) else { return nil }
     self = address
   }
-
-  /// Reads an address as proxies write it: perhaps with a port, then in brackets if it has colons.
-  public init?(hop text: some StringProtocol) { self.init(hop: String(text)) }
 
   // Several addresses are read for each connection and request: nothing is allocated for those of
   // IPv4.
