@@ -507,7 +507,7 @@ struct StoreGrowthTests {
     .comments(CommentRequest(note: "n", work))
   }
 
-  private static let anybody = CommentActor(person: "", name: "", manages: true)
+  private static let anybody = ChangeActor(person: "", name: "", manages: true)
 
   private static let comments: [Row] = [
     Row(.listComments, prepare: { $0.makeComments() }) { _ in on(.list(at: nil)) },
@@ -748,8 +748,8 @@ extension StoreGrowthTests.Stage {
   func makeOnline() { people { .online(["p\($0)"], 1) } }
 }
 
-extension GroupActor {
-  fileprivate static let ann = GroupActor(person: "ann", name: "Ann", manages: false)
+extension ChangeActor {
+  fileprivate static let ann = ChangeActor(person: "ann", name: "Ann", manages: false)
 }
 
 extension GroupChanges {

@@ -67,14 +67,14 @@ extension PostgresStore {
 
   /// The actor as a member; `nil` if they are none.
   private func membership(
-    of actor: GroupActor, in room: Int
+    of actor: ChangeActor, in room: Int
   ) throws(StoreError) -> GroupMember? {
     guard let person = actor.person else { return nil }
     return try member(person, of: room)
   }
 
   private func put(
-    _ name: RoomName, _ changes: GroupChanges, by actor: GroupActor, _ time: Timestamp
+    _ name: RoomName, _ changes: GroupChanges, by actor: ChangeActor, _ time: Timestamp
   ) throws(StoreError) -> GroupReply {
     noteTime(time)
     if let (room, former) = try group(name) {
@@ -115,7 +115,7 @@ extension PostgresStore {
   }
 
   private func delete(
-    group name: RoomName, by actor: GroupActor
+    group name: RoomName, by actor: ChangeActor
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard actor.manages || Self.isSame(actor.person, group.creator) else { return .notAllowed }
@@ -152,7 +152,7 @@ extension PostgresStore {
   // MARK: Members
 
   private func put(
-    _ person: PersonID, nickname: String?, in name: RoomName, by actor: GroupActor,
+    _ person: PersonID, nickname: String?, in name: RoomName, by actor: ChangeActor,
     _ time: Timestamp, membersMax: Int
   ) throws(StoreError) -> GroupReply {
     noteTime(time)
@@ -202,7 +202,7 @@ extension PostgresStore {
   }
 
   private func remove(
-    _ person: PersonID, from name: RoomName, by actor: GroupActor
+    _ person: PersonID, from name: RoomName, by actor: ChangeActor
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard

@@ -66,14 +66,14 @@ extension SQLiteStore {
 
   /// The actor as a member; `nil` if they are none.
   private func membership(
-    of actor: GroupActor, in room: Int
+    of actor: ChangeActor, in room: Int
   ) throws(StoreError) -> GroupMember? {
     guard let person = actor.person else { return nil }
     return try member(person, of: room)
   }
 
   private func put(
-    _ name: RoomName, _ changes: GroupChanges, by actor: GroupActor, _ time: Timestamp
+    _ name: RoomName, _ changes: GroupChanges, by actor: ChangeActor, _ time: Timestamp
   ) throws(StoreError) -> GroupReply {
     noteTime(time)
     if let (room, former) = try group(name) {
@@ -118,7 +118,7 @@ extension SQLiteStore {
   }
 
   private func delete(
-    group name: RoomName, by actor: GroupActor
+    group name: RoomName, by actor: ChangeActor
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard actor.manages || Self.isSame(actor.person, group.creator) else { return .notAllowed }
@@ -156,7 +156,7 @@ extension SQLiteStore {
   // MARK: Members
 
   private func put(
-    _ person: PersonID, nickname: String?, in name: RoomName, by actor: GroupActor,
+    _ person: PersonID, nickname: String?, in name: RoomName, by actor: ChangeActor,
     _ time: Timestamp, membersMax: Int
   ) throws(StoreError) -> GroupReply {
     noteTime(time)
@@ -201,7 +201,7 @@ extension SQLiteStore {
   }
 
   private func remove(
-    _ person: PersonID, from name: RoomName, by actor: GroupActor
+    _ person: PersonID, from name: RoomName, by actor: ChangeActor
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard

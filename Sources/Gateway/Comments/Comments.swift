@@ -142,8 +142,8 @@ final class Comments: Part {
 
   private func actor(
     _ identity: Identity, named name: String, _ note: DocumentID
-  ) -> CommentActor {
-    CommentActor(
+  ) -> ChangeActor {
+    ChangeActor(
       person: Self.person(identity), name: name,
       // A right by the folder is looked at by the store, when this one does not do: ``removesAsManager``.
       manages: identity.may(.manage, .document(note, in: nil)))

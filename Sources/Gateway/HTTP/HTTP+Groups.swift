@@ -130,8 +130,8 @@ extension HTTP {
     identity.person.flatMap { Identity.isReserved($0) ? nil : $0 }
   }
 
-  private func actor(of call: Call) -> GroupActor {
-    GroupActor(
+  private func actor(of call: Call) -> ChangeActor {
+    ChangeActor(
       person: Self.person(call.identity),
       name: OneLine.made(of: call.identity.name ?? call.identity.user),
       manages: call.identity.may(.manage, .room(call.name)))

@@ -140,7 +140,7 @@ extension CommentLedger {
   }
 
   private func edit(
-    _ id: CommentID, _ text: String, by actor: CommentActor, _ time: Timestamp
+    _ id: CommentID, _ text: String, by actor: ChangeActor, _ time: Timestamp
   ) throws(StoreError) -> CommentReply {
     guard var comment = try comment(id), !comment.isWithdrawn else { return .unknownComment }
     guard comment.isOf(actor.person) else { return .notOwn }
@@ -152,7 +152,7 @@ extension CommentLedger {
   }
 
   private func resolve(
-    _ id: CommentID, _ isResolved: Bool, by actor: CommentActor, _ time: Timestamp
+    _ id: CommentID, _ isResolved: Bool, by actor: ChangeActor, _ time: Timestamp
   ) throws(StoreError) -> CommentReply {
     guard var comment = try comment(id), comment.thread == nil else { return .unknownComment }
     guard isResolved != (comment.resolution != nil) else { return .unchanged(comment) }
@@ -161,7 +161,7 @@ extension CommentLedger {
     return .kept(comment)
   }
 
-  private func remove(_ id: CommentID, by actor: CommentActor) throws(StoreError) -> CommentReply {
+  private func remove(_ id: CommentID, by actor: ChangeActor) throws(StoreError) -> CommentReply {
     guard var comment = try comment(id), !comment.isWithdrawn else { return .unknownComment }
     guard actor.manages || comment.isOf(actor.person) else { return .notOwn }
     if let thread = comment.thread {

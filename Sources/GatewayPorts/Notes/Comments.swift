@@ -125,23 +125,6 @@ public struct Comment: Sendable, Equatable {
   }
 }
 
-/// The author of a change to comments, with their rights.
-public struct CommentActor: Sendable, Equatable {
-  /// The person; `nil` for a guest.
-  public var person: PersonID?
-  /// The name as shown to people.
-  public var name: String
-  /// Whether the person may delete the comments of others.
-  public var manages: Bool
-
-  /// Makes an actor.
-  public init(person: PersonID?, name: String, manages: Bool) {
-    self.person = person
-    self.name = name
-    self.manages = manages
-  }
-}
-
 /// Work with the comments of a note. A deleted note that is kept has its comments, and comes back with them.
 public struct CommentRequest: Sendable {
   /// The note.
@@ -165,11 +148,11 @@ public struct CommentRequest: Sendable {
     /// Keeps a comment, unless the note has so many.
     case add(Comment, countMax: Int)
     /// Replaces the text of a comment, for its author.
-    case edit(CommentID, text: String, by: CommentActor, time: Timestamp)
+    case edit(CommentID, text: String, by: ChangeActor, time: Timestamp)
     /// Ends the discussion of a thread, or begins it again.
-    case resolve(CommentID, Bool, by: CommentActor, time: Timestamp)
+    case resolve(CommentID, Bool, by: ChangeActor, time: Timestamp)
     /// Removes a comment, for its author or whoever manages the note. With answers it stays, withdrawn.
-    case remove(CommentID, by: CommentActor)
+    case remove(CommentID, by: ChangeActor)
   }
 
   /// Whether the store changes by it.

@@ -89,23 +89,6 @@ public struct GroupMember: Sendable, Equatable {
   }
 }
 
-/// The person or program that changes a group.
-public struct GroupActor: Sendable, Equatable {
-  /// The person; `nil` for a program.
-  public var person: PersonID?
-  /// Their name, for a group that they are not in.
-  public var name: String
-  /// Whether they may do everything, in it or not.
-  public var manages: Bool
-
-  /// Makes an actor.
-  public init(person: PersonID?, name: String, manages: Bool) {
-    self.person = person
-    self.name = name
-    self.manages = manages
-  }
-}
-
 /// A person's like, or another reaction, of a publication.
 public struct PublicationLike: Sendable, Equatable {
   /// The publication's offset.
@@ -146,18 +129,18 @@ public struct RoomBadge: Sendable, Equatable {
 /// Whoever manages the room may do all of it.
 public enum GroupRequest: Sendable {
   /// Makes a room a group, with its maker as the first member, or changes the group.
-  case put(RoomName, GroupChanges, by: GroupActor, time: Timestamp)
+  case put(RoomName, GroupChanges, by: ChangeActor, time: Timestamp)
   /// Forgets that a room is a group, its members and how far they have read. Its history stays.
-  case delete(RoomName, by: GroupActor)
+  case delete(RoomName, by: ChangeActor)
   /// Finds a group.
   case group(RoomName)
   /// Lists the groups that somebody is in, by their rooms' names, after one of them.
   case groups(of: PersonID, after: RoomName?, limit: Int)
   /// Adds a member, or gives one another nickname.
   case putMember(
-    RoomName, PersonID, nickname: String?, by: GroupActor, time: Timestamp, membersMax: Int)
+    RoomName, PersonID, nickname: String?, by: ChangeActor, time: Timestamp, membersMax: Int)
   /// Removes a member.
-  case removeMember(RoomName, PersonID, by: GroupActor)
+  case removeMember(RoomName, PersonID, by: ChangeActor)
   /// Lists a group's members, by their ids, after one of them.
   case members(RoomName, after: PersonID?, limit: Int)
   /// Likes a publication, or takes the like back with `nil`. Each person has one for each.

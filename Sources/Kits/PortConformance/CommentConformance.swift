@@ -77,10 +77,10 @@ extension DocumentStoreConformance {
       try rig.append("n", entry(1, op("abc")))
       let first = remark("a", on: anchor(1, 0, 1), "a")
       _ = try rig.comment("n", .add(first, countMax: 2))
-      let ann = CommentActor(person: "ann", name: "Ann", manages: false)
-      let bob = CommentActor(person: "bob", name: "Bob", manages: false)
-      let guest = CommentActor(person: nil, name: "G", manages: false)
-      let boss = CommentActor(person: "boss", name: "Boss", manages: true)
+      let ann = ChangeActor(person: "ann", name: "Ann", manages: false)
+      let bob = ChangeActor(person: "bob", name: "Bob", manages: false)
+      let guest = ChangeActor(person: nil, name: "G", manages: false)
+      let boss = ChangeActor(person: "boss", name: "Boss", manages: true)
       for actor in [bob, guest, boss] {
         try expect(
           rig.comment("n", .edit("a", text: "x", by: actor, time: 20)), .notOwn, "another's edit")

@@ -2,9 +2,9 @@ import GatewayPorts
 
 /// The conformance of a store that keeps groups, likes, and what people have read.
 package enum GroupConformance {
-  private static let ann = GroupActor(person: "ann", name: "Ann", manages: false)
-  private static let ben = GroupActor(person: "ben", name: "Ben", manages: false)
-  private static let manager = GroupActor(person: nil, name: "service", manages: true)
+  private static let ann = ChangeActor(person: "ann", name: "Ann", manages: false)
+  private static let ben = ChangeActor(person: "ben", name: "Ben", manages: false)
+  private static let manager = ChangeActor(person: nil, name: "service", manages: true)
 
   private static func named(_ name: String) -> GroupChanges {
     var changes = GroupChanges()
@@ -13,7 +13,7 @@ package enum GroupConformance {
   }
 
   private static func join(
-    _ person: PersonID, _ nickname: String? = nil, _ room: RoomName = "g", by actor: GroupActor,
+    _ person: PersonID, _ nickname: String? = nil, _ room: RoomName = "g", by actor: ChangeActor,
     membersMax: Int = 10
   ) -> GroupRequest {
     .putMember(room, person, nickname: nickname, by: actor, time: 5, membersMax: membersMax)
@@ -24,7 +24,7 @@ package enum GroupConformance {
       try expect(rig.group(.group("g")), .unknownGroup, "before it is made")
       try expect(
         rig.group(.put("g", GroupChanges(), by: ann, time: 1)), .unknownGroup, "without a name")
-      let nobody = GroupActor(person: nil, name: "", manages: false)
+      let nobody = ChangeActor(person: nil, name: "", manages: false)
       try expect(rig.group(.put("g", named("G"), by: nobody, time: 1)), .notAllowed, "by nobody")
       var group = ChatGroup(
         room: "g", facts: GroupFacts(name: "G"), creator: "ann", createdAt: 1, updatedAt: 1,

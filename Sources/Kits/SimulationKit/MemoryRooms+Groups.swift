@@ -78,12 +78,12 @@ extension MemoryRooms {
     return one.utf8.elementsEqual(other.utf8)
   }
 
-  private func own(_ actor: GroupActor, _ found: Group) -> GroupMember? {
+  private func own(_ actor: ChangeActor, _ found: Group) -> GroupMember? {
     actor.person.flatMap { found.members[ExactName($0)] }
   }
 
   private mutating func put(
-    _ room: RoomName, _ changes: GroupChanges, by actor: GroupActor, _ time: Timestamp
+    _ room: RoomName, _ changes: GroupChanges, by actor: ChangeActor, _ time: Timestamp
   ) -> GroupReply {
     if var found = groups.groups[ExactName(room)] {
       let own = own(actor, found)
@@ -118,7 +118,7 @@ extension MemoryRooms {
   }
 
   private mutating func put(
-    _ person: PersonID, _ nickname: String?, in room: RoomName, by actor: GroupActor,
+    _ person: PersonID, _ nickname: String?, in room: RoomName, by actor: ChangeActor,
     _ time: Timestamp, _ membersMax: Int
   ) -> GroupReply {
     guard let found = groups.groups[ExactName(room)] else { return .unknownGroup }
@@ -149,7 +149,7 @@ extension MemoryRooms {
   }
 
   private mutating func remove(
-    _ person: PersonID, _ room: RoomName, by actor: GroupActor
+    _ person: PersonID, _ room: RoomName, by actor: ChangeActor
   ) -> GroupReply {
     let name = ExactName(room)
     guard let found = groups.groups[name] else { return .unknownGroup }
