@@ -88,12 +88,12 @@ extension PostgresStore {
   }
 
   private func deletedNotes(
-    after place: DeletedPlace?, limit: Int
+    after place: NotePlace?, limit: Int
   ) throws(StoreError) -> [DeletedNote] {
     try query(
       Self.selectDeleted
         + " WHERE (deleted, id) < ($1, $2) ORDER BY deleted DESC, id DESC LIMIT $3",
-      place?.deletedAt ?? .max, place?.id ?? "", max(limit, 0)
+      place?.time ?? .max, place?.id ?? "", max(limit, 0)
     ).rows { row throws(StoreError) in
       DeletedNote(
         note: try readRow(row).summary,

@@ -101,7 +101,7 @@ extension PostgresStore {
     try query(
       Self.selectSummaries
         + " WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3",
-      place?.createdAt ?? .max, place?.id ?? "", max(limit, 0)
+      place?.time ?? .max, place?.id ?? "", max(limit, 0)
     ).rows(readSummary)
   }
 

@@ -24,7 +24,7 @@ extension PostgresStore {
         try query(
           Self.selectSummaries
             + " WHERE folder = $1 AND (created, id) < ($2, $3) ORDER BY created DESC, id DESC LIMIT $4",
-          folder.text, place?.createdAt ?? .max, place?.id ?? "", max(limit, 0)
+          folder.text, place?.time ?? .max, place?.id ?? "", max(limit, 0)
         ).rows(readSummary))
     case .list(let last, let limit, let counting):
       return try folders(after: last, limit: max(limit, 0), counting)

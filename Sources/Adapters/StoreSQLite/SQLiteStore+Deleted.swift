@@ -95,11 +95,11 @@ extension SQLiteStore {
   }
 
   private func deletedNotes(
-    after place: DeletedPlace?, limit: Int
+    after place: NotePlace?, limit: Int
   ) throws(StoreError) -> [DeletedNote] {
     let statement = try sql(
       "\(Self.selectDeleted) WHERE (deleted, id) < (?, ?) ORDER BY deleted DESC, id DESC")
-    statement.bind(place?.deletedAt ?? .max, place?.id ?? "")
+    statement.bind(place?.time ?? .max, place?.id ?? "")
     defer { statement.reset() }
     var notes: [DeletedNote] = []
     while notes.count < limit, try statement.step() {

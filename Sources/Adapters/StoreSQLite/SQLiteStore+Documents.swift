@@ -68,7 +68,7 @@ extension SQLiteStore {
       SELECT \(Self.documentColumns) FROM documents WHERE (created, id) < (?, ?)
       ORDER BY created DESC, id DESC
       """)
-    statement.bind(place?.createdAt ?? .max, place?.id ?? "")
+    statement.bind(place?.time ?? .max, place?.id ?? "")
     defer { statement.reset() }
     var notes: [NoteSummary] = []
     while notes.count < limit, try statement.step() {

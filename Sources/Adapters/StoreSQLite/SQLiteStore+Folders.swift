@@ -58,7 +58,7 @@ extension SQLiteStore {
       SELECT \(Self.documentColumns) FROM documents WHERE folder = ? AND (created, id) < (?, ?)
       ORDER BY created DESC, id DESC
       """)
-    statement.bind(folder.text, place?.createdAt ?? .max, place?.id ?? "")
+    statement.bind(folder.text, place?.time ?? .max, place?.id ?? "")
     defer { statement.reset() }
     var notes: [NoteSummary] = []
     while notes.count < limit, try statement.step() {

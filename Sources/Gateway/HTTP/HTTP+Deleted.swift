@@ -15,11 +15,11 @@ extension HTTP {
     let (limit, place) = try page(call)
     read(
       call.request, NotesRequest.DeletedPage(identity: call.identity, limit: limit),
-      after: place.map { DeletedPlace(deletedAt: $0.createdAt, id: $0.id) })
+      after: place)
   }
 
   private func read(
-    _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: DeletedPlace?
+    _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: NotePlace?
   ) {
     store(
       .deleted(.list(after: place, limit: work.asked)), for: .notes(request, .deletedPage(work)))
@@ -29,15 +29,15 @@ extension HTTP {
   func goOn(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
     let identity = work.identity
-    let step = work.take(notes, at: DeletedPlace.init) { identity.may(.manage, $0.note) }
+    let step = work.take(notes, at: NotePlace.init) { identity.may(.manage, $0.note) }
     switch step {
     case .read(let place): read(request, work, after: place)
     case .end(let next):
-      let cursor = next.map { NotePlace(createdAt: $0.deletedAt, id: $0.id).cursor }
       respond(
         request,
         .json(
-          200, NoteJSON.deleted(work.found, rest: settings.deletedMilliseconds, next: cursor)))
+          200, NoteJSON.deleted(work.found, rest: settings.deletedMilliseconds, next: next?.cursor))
+      )
     }
   }
 

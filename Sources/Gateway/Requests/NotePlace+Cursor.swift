@@ -2,7 +2,7 @@ import GatewayPorts
 
 extension NotePlace {
   /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
-  var cursor: String { "\(createdAt) \(id)".utf8.hexadecimal }
+  var cursor: String { "\(time) \(id)".utf8.hexadecimal }
 
   /// Reads a cursor; `nil` if it is none.
   init?(cursor: String) {
@@ -11,6 +11,6 @@ extension NotePlace {
     else { return nil }
     let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let time = Timestamp(parts[0]) else { return nil }
-    self.init(createdAt: time, id: String(parts[1]))
+    self.init(time: time, id: String(parts[1]))
   }
 }

@@ -32,7 +32,7 @@ enum NotesRequest {
   /// A page of notes that the identity may read.
   typealias Page = PageWork<NoteSummary, NotePlace>
   /// A page of deleted notes that the identity may manage.
-  typealias DeletedPage = PageWork<DeletedNote, DeletedPlace>
+  typealias DeletedPage = PageWork<DeletedNote, NotePlace>
 
   /// A format of texts.
   enum Format {

@@ -26,36 +26,11 @@ public struct DeletedNote: Sendable, Equatable {
   }
 }
 
-/// A place among deleted notes, which are listed with the newest deletion first.
-public struct DeletedPlace: Sendable, Hashable {
-  /// The time of the deletion.
-  public var deletedAt: Timestamp
-  /// The note's name: of two deleted at one time, the greater one comes first, byte by byte.
-  public var id: DocumentID
-
-  /// Names a place.
-  public init(deletedAt: Timestamp, id: DocumentID) {
-    self.deletedAt = deletedAt
-    self.id = id
-  }
-
-  /// The place of a deleted note.
-  public init(_ deleted: DeletedNote) {
-    self.init(deletedAt: deleted.deletion.time, id: deleted.note.id)
-  }
-
-  /// Whether this place comes after another.
-  public func isAfter(_ other: Self) -> Bool {
-    deletedAt == other.deletedAt
-      ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : deletedAt < other.deletedAt
-  }
-}
-
 /// Work with deleted notes. Their names are free: a new note may have one, and be deleted, too. Of several
 /// of one name the newest deletion is meant.
 public enum DeletedRequest: Sendable {
-  /// Lists at most `limit` deleted notes, those after a place or the first.
-  case list(after: DeletedPlace?, limit: Int)
+  /// Lists at most `limit` deleted notes in the order of ``NotePlace``, those after a place or the first.
+  case list(after: NotePlace?, limit: Int)
   /// Brings a note back as it was, with its log and its epoch: a client that was away goes on where it
   /// was. Fails with `unknownDocument` if no such note was deleted, and with `exists` if another note
   /// has the name.

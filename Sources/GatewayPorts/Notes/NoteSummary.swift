@@ -30,26 +30,30 @@ public struct NoteSummary: Sendable, Equatable {
   }
 }
 
-/// A note's place among all notes, which stand in the order in which they were made, the newest first.
-/// It stays whatever becomes of the note.
+/// A note's place among all notes, which stand in the order in which they were made, the newest first; or a deleted
+/// note's among those, the newest deletion first. It stays whatever becomes of the note.
 public struct NotePlace: Sendable, Hashable {
-  /// The time of the note's creation.
-  public var createdAt: Timestamp
-  /// Its name: of two made at one time, the one stands first whose name is greater, byte by byte.
+  /// The time of the note's creation, or of its deletion.
+  public var time: Timestamp
+  /// Its name: of two of one time, the one stands first whose name is greater, byte by byte.
   public var id: DocumentID
 
   /// Names a place.
-  public init(createdAt: Timestamp, id: DocumentID) {
-    self.createdAt = createdAt
+  public init(time: Timestamp, id: DocumentID) {
+    self.time = time
     self.id = id
   }
 
   /// The place of a note.
-  public init(_ note: NoteSummary) { self.init(createdAt: note.createdAt, id: note.id) }
+  public init(_ note: NoteSummary) { self.init(time: note.createdAt, id: note.id) }
+
+  /// The place of a deleted note.
+  public init(_ deleted: DeletedNote) {
+    self.init(time: deleted.deletion.time, id: deleted.note.id)
+  }
 
   /// Whether this place comes after another.
   public func isAfter(_ other: Self) -> Bool {
-    createdAt == other.createdAt
-      ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : createdAt < other.createdAt
+    time == other.time ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : time < other.time
   }
 }

@@ -70,14 +70,14 @@ public enum DocumentStoreConformance {
       let all = ["d", "b", "\u{e9}", "c", "a"]
       try expect(page(after: nil, limit: 9), all, "all")
       try expect(page(after: nil, limit: 2), ["d", "b"], "the first page")
-      let place = NotePlace(createdAt: 20, id: "b")
+      let place = NotePlace(time: 20, id: "b")
       try rig.rename("a", title: "A", time: 40)
       try rig.delete("b")
       try rig.create("e", time: 50)
       try expect(page(after: place, limit: 2), ["\u{e9}", "c"], "the second, after changes")
       try expect(
-        page(after: NotePlace(createdAt: 10, id: "c"), limit: 2), ["a"], "the third")
-      try expect(page(after: NotePlace(createdAt: 10, id: "a"), limit: 2), [], "the end")
+        page(after: NotePlace(time: 10, id: "c"), limit: 2), ["a"], "the third")
+      try expect(page(after: NotePlace(time: 10, id: "a"), limit: 2), [], "the end")
     },
     ConformanceCheck("a title changes, and nothing else") { rig in
       try rig.create("n", time: 10)

@@ -80,7 +80,7 @@ final class StoreRig: ReplyReader {
     try note(one(.deleted(.bringBack(id: id))))
   }
 
-  func deleted(after place: DeletedPlace? = nil, limit: Int = 100) throws -> [DeletedNote] {
+  func deleted(after place: NotePlace? = nil, limit: Int = 100) throws -> [DeletedNote] {
     let reply = try one(.deleted(.list(after: place, limit: limit)))
     guard case .deletedNotes(let notes) = reply else { throw unexpected(reply, "deleted notes") }
     return notes

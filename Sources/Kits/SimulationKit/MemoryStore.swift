@@ -490,7 +490,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .list(let place, let limit):
       let rest = deletedInOrder.lazy.map {
         DeletedNote(note: $0.record.summary, deletion: $0.deletion)
-      }.filter { note in place.map { DeletedPlace(note).isAfter($0) } ?? true }
+      }.filter { note in place.map { NotePlace(note).isAfter($0) } ?? true }
       return .deletedNotes(Array(rest.prefix(max(limit, 0))))
     case .bringBack(let id):
       guard let record = deletedNotes[ExactName(id)]?.first?.record else { throw .unknownDocument }
@@ -680,7 +680,7 @@ private struct DeletedRecord {
   let record: Record
   let deletion: Deletion
 
-  var place: DeletedPlace { DeletedPlace(deletedAt: deletion.time, id: record.summary.id) }
+  var place: NotePlace { NotePlace(time: deletion.time, id: record.summary.id) }
 }
 
 private final class Record {
