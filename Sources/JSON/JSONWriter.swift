@@ -72,7 +72,7 @@
     bytes { object(&$0, write) }
   }
 
-  /// What is written, by itself.
+  /// The bytes that a closure writes.
   @inlinable package static func bytes(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
     var bytes: [UInt8] = []
     write(&bytes)

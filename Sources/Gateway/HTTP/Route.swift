@@ -50,7 +50,7 @@ package struct Route: Sendable {
 
   /// The handler of a request.
   enum Answer: Sendable {
-    /// One of the gateway's, which throws the ``Response`` with which it refuses.
+    /// A handler of the gateway's, which throws the ``Response`` with which it refuses.
     case gateway(@Sendable (HTTP, Call) throws -> Void)
     case server(ServerPage)
   }

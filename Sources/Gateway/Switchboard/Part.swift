@@ -81,7 +81,7 @@ extension Part {
     if let request { board.respond(request, response()) }
   }
 
-  /// What a check gives; `nil` if it refuses the request, which is answered.
+  /// The result of a check; `nil` if it refuses the request, which is answered.
   func answering<Value>(
     _ request: RequestID, _ check: () throws(Response) -> Value
   ) -> Value? {

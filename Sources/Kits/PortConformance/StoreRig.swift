@@ -155,7 +155,7 @@ final class StoreRig: ReplyReader {
   }
 }
 
-/// What every rig expects of a store's replies.
+/// Expectations of a store's replies, for every rig.
 protocol ReplyReader {}
 
 extension ReplyReader {

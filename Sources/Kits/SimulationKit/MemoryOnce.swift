@@ -20,7 +20,7 @@ struct MemoryOnce {
 
   /// In the order in which they were kept.
   private var answers: [Answer] = []
-  /// Where notes come from, by their ids.
+  /// The origins of notes, by their ids.
   private var origins: [ExactName: Origin] = [:]
 
   mutating func answer(to asked: KeyedRequest) -> OnceReply {
