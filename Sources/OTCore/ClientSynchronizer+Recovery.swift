@@ -67,35 +67,42 @@ extension ClientSynchronizer {
     from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int,
     formerSequence: Int? = nil, isSameConnection: Bool = false
   ) throws(SynchronizerError) -> (apply: TextOperation, send: Change?) {
-    var moved: [Pending] = []
-    var local: TextOperation
-    do throws(OperationError) {
-      var base = old
-      for entry in queue {
-        if isStored(entry, lastSequence: formerSequence ?? lastSequence) {
-          try base.apply(entry.operation)
-        } else {
-          moved.append(entry)
-        }
-      }
-      local = TextOperation(changing: base, into: new)
-      for index in moved.indices {
-        if isSameConnection, let change = moved[index].change {
-          moved[index].state = .overtaken(change)
-        } else {
-          moved[index].state = .waiting
-        }
-      }
-      moved = try moved.passed(by: &local)
-    } catch {
-      throw .operation(error)
+    let moved = try moving(from: old, to: new) { entry in
+      if isStored(entry, lastSequence: formerSequence ?? lastSequence) { return nil }
+      if isSameConnection, let change = entry.change { return .overtaken(change) }
+      return .waiting
     }
-    queue = moved
+    queue = moved.queue
     self.epoch = epoch
     self.revision = revision
     nextSequence = max(lastSequence, changeInFlight?.sequence ?? 0) + 1
     line = .connected
-    return (local, send())
+    return (moved.apply, send())
+  }
+
+  /// Moves the entries that the server's new text lacks onto it.
+  ///
+  /// - Parameter state: An entry's state from now on; `nil` when the text has it.
+  private func moving(
+    from old: Document, to new: Document, state: (Pending) -> Pending.State?
+  ) throws(SynchronizerError) -> (queue: [Pending], apply: TextOperation) {
+    var left: [Pending] = []
+    do throws(OperationError) {
+      var base = old
+      for var entry in queue {
+        if let state = state(entry) {
+          entry.state = state
+          left.append(entry)
+        } else {
+          try base.apply(entry.operation)
+        }
+      }
+      var local = TextOperation(changing: base, into: new)
+      left = try left.passed(by: &local)
+      return (left, local)
+    } catch {
+      throw .operation(error)
+    }
   }
 
   /// Whether the server's text has an entry, when it has so many changes of this client. Those that
@@ -127,25 +134,12 @@ extension ClientSynchronizer {
     guard revision == self.revision + 1 else {
       throw .outOfOrder(expected: self.revision + 1, found: revision)
     }
-    var left: [Pending] = []
-    var local: TextOperation
-    do throws(OperationError) {
-      var base = old
-      for entry in queue {
-        if case .sinceRestored = entry.state {
-          left.append(entry)
-        } else {
-          try base.apply(entry.operation)
-        }
-      }
-      local = TextOperation(changing: base, into: new)
-      left = try left.passed(by: &local)
-    } catch {
-      throw .operation(error)
+    let moved = try moving(from: old, to: new) { entry in
+      if case .sinceRestored = entry.state { .sinceRestored } else { nil }
     }
-    queue = left
+    queue = moved.queue
     nextSequence = sequence + 1
     self.revision = revision
-    return local
+    return moved.apply
   }
 }

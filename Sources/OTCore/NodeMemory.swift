@@ -134,12 +134,9 @@ extension NodeMemory {
   @inline(__always)
   func delete(_ scalars: Int, at start: Int, adding added: Int, isFree: Bool) -> Bool {
     let least = isFree ? 0 : header.pointee.sizes.leafMin
-    guard scalars == 1, header.pointee.total.isASCII else {
-      return deleteElsewhere(scalars, at: start, adding: added, least: least)
-    }
     // One at the gap, as under the backspace and the delete key, goes without being moved.
     let distance = Int(header.pointee.gapScalars) &- start
-    guard distance == 0 || distance == 1 else {
+    guard scalars == 1, header.pointee.total.isASCII, distance == 0 || distance == 1 else {
       return deleteElsewhere(scalars, at: start, adding: added, least: least)
     }
     if header.pointee.total.utf8 &- 1 &+ added < least { return false }

@@ -47,7 +47,7 @@ struct OperationJSONReader {
       next += 1
     } else {
       while true {
-        try readComponent()
+        if current == UInt8(ascii: "\"") { try readInsertion() } else { try readLength() }
         if current != UInt8(ascii: ",") {
           skipSpace()
           guard current == UInt8(ascii: ",") else { break }
@@ -86,15 +86,6 @@ struct OperationJSONReader {
   }
 
   // MARK: Components
-
-  @inline(__always)
-  private mutating func readComponent() throws(OperationError) {
-    if current == UInt8(ascii: "\"") {
-      try readInsertion()
-    } else {
-      try readLength()
-    }
-  }
 
   @inline(__always)
   private mutating func readLength() throws(OperationError) {

@@ -78,3 +78,8 @@ public struct Selection: Sendable, Hashable {
       head: Cursor.transformed(head, over: operation, own: own))
   }
 }
+
+// Embedded Swift has no `Codable`.
+#if !hasFeature(Embedded)
+  extension Selection: Codable {}
+#endif

@@ -42,14 +42,6 @@ public struct ServerSequencer: Sendable {
   /// The oldest revision that a change can be based on.
   public var oldestBase: Int { revision - (operations.count - trimmed) }
 
-  /// Whether the operations after a revision have more components than so many, all together.
-  ///
-  /// - Precondition: `oldestBase <= revision <= self.revision`.
-  /// - Complexity: O(operations after the revision), and no more than so many.
-  public func hasMoreComponents(than count: Int, after revision: Int) -> Bool {
-    components(after: revision, atMost: count) > count
-  }
-
   /// The number of components of the operations after a revision, all together.
   ///
   /// - Parameter most: The number beyond which the rest is not counted.

@@ -9,13 +9,6 @@ struct TextMetrics: Sendable, Equatable {
   static let zero = TextMetrics(scalars: 0, utf16: 0, utf8: 0, newlines: 0)
 
   @inline(__always)
-  init(scalars: Int, utf16: Int, utf8: Int, newlines: Int) {
-    self.init(
-      scalars: UInt32(truncatingIfNeeded: scalars), utf16: UInt32(truncatingIfNeeded: utf16),
-      utf8: UInt32(truncatingIfNeeded: utf8), newlines: UInt32(truncatingIfNeeded: newlines))
-  }
-
-  @inline(__always)
   private init(scalars: UInt32, utf16: UInt32, utf8: UInt32, newlines: UInt32) {
     scalarsAndUTF16 = UInt64(scalars) | UInt64(utf16) << 32
     utf8AndNewlines = UInt64(utf8) | UInt64(newlines) << 32

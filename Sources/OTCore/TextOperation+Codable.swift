@@ -48,23 +48,4 @@
     }
   }
 
-  extension Selection: Codable {
-    private enum CodingKeys: String, CodingKey { case anchor, head }
-
-    /// Writes both places.
-    public func encode(to encoder: any Encoder) throws {
-      var fields = encoder.container(keyedBy: CodingKeys.self)
-      try fields.encode(anchor, forKey: .anchor)
-      try fields.encode(head, forKey: .head)
-    }
-
-    /// Reads both places.
-    public init(from decoder: any Decoder) throws {
-      let fields = try decoder.container(keyedBy: CodingKeys.self)
-      self.init(
-        anchor: try fields.decode(Int.self, forKey: .anchor),
-        head: try fields.decode(Int.self, forKey: .head))
-    }
-  }
-
 #endif

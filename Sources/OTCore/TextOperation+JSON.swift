@@ -90,11 +90,17 @@ extension TextOperation {
   /// - Throws: `malformed`, `invalidUTF8` or `tooLong`, never anything else for any input.
   /// - Complexity: O(*bytes*), in one walk over them.
   public init(json bytes: UnsafeBufferPointer<UInt8>) throws(OperationError) {
+    self = try Self.read(bytes).get()
+  }
+
+  /// Reads the JSON form where no error can be thrown.
+  static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> Result<TextOperation, OperationError> {
     // A component takes two bytes or more, and no escape is shorter than what it stands for.
-    let result = Scratch.with(words: bytes.count / 2 + 1, text: bytes.count) { words, text in
+    Scratch.with(words: bytes.count / 2 + 1, text: bytes.count) { words, text in
       var reader = OperationJSONReader(bytes, words: words, text: text)
       return reader.read()
     }
-    self = try result.get()
   }
 }

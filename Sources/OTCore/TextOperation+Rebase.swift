@@ -91,16 +91,10 @@ extension TextOperation {
     _ history: ArraySlice<TextOperation>, side: Side
   ) throws(OperationError) -> TextOperation {
     var buffer = RebaseBuffer(self, side: side)
-    var failure: OperationError?
-    history.withUnsafeBufferPointer { history in
+    try history.withUnsafeBufferPointer { history throws(OperationError) in
       guard let first = history.baseAddress else { return }
-      do throws(OperationError) {
-        for step in 0..<history.count { try buffer.pass((first + step).pointee) }
-      } catch {
-        failure = error
-      }
+      for step in 0..<history.count { try buffer.pass((first + step).pointee) }
     }
-    if let failure { throw failure }
     return buffer.rebased()
   }
 }

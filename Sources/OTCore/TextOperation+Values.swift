@@ -46,8 +46,7 @@ extension TextOperation {
   /// - Throws: `invalidUTF8`, or `tooLong` beyond ``lengthMax``; the operation is unchanged then.
   /// - Complexity: O(*bytes*).
   public mutating func insert(utf8 bytes: [UInt8]) throws(OperationError) {
-    let failure = bytes.withUnsafeBufferPointer { bytes in insertChecking(bytes) }
-    if let failure { throw failure }
+    try bytes.withUnsafeBufferPointer { bytes throws(OperationError) in try insert(utf8: bytes) }
   }
 
   /// Puts a text here, given as UTF-8.
@@ -56,17 +55,7 @@ extension TextOperation {
   /// - Complexity: O(*bytes*).
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
   public mutating func insert(utf8 bytes: Span<UInt8>) throws(OperationError) {
-    let failure = bytes.withUnsafeBufferPointer { bytes in insertChecking(bytes) }
-    if let failure { throw failure }
-  }
-
-  private mutating func insertChecking(_ bytes: UnsafeBufferPointer<UInt8>) -> OperationError? {
-    do throws(OperationError) {
-      try insert(utf8: bytes)
-      return nil
-    } catch {
-      return error
-    }
+    try bytes.withUnsafeBufferPointer { bytes throws(OperationError) in try insert(utf8: bytes) }
   }
 
   /// Reads the JSON form, such as `[1,"tag",-2]`.
@@ -93,15 +82,5 @@ extension TextOperation {
   @available(macOS 10.14.4, iOS 12.2, watchOS 5.2, tvOS 12.2, *)
   public init(json bytes: Span<UInt8>) throws(OperationError) {
     self = try bytes.withUnsafeBufferPointer { Self.read($0) }.get()
-  }
-
-  private static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>
-  ) -> Result<TextOperation, OperationError> {
-    do throws(OperationError) {
-      return .success(try TextOperation(json: bytes))
-    } catch {
-      return .failure(error)
-    }
   }
 }

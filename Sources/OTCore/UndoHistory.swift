@@ -224,25 +224,21 @@ private struct OneChange {
 
   /// `nil` when the operation changes several places, or none.
   init?(of operation: TextOperation) {
-    var change = OneChange()
     var places = 0
     var isWithin = false
     operation.forEachPacked { kind, length, _ in
       switch kind {
       case .retain:
-        if places == 0 { change.position = length }
+        if places == 0 { position = length }
         isWithin = false
       case .insert, .delete:
         if !isWithin { places += 1 }
         isWithin = true
-        if kind == .insert { change.inserted += length } else { change.deleted += length }
+        if kind == .insert { inserted += length } else { deleted += length }
       }
     }
-    guard places == 1 else { return nil }
-    self = change
+    if places != 1 { return nil }
   }
-
-  private init() {}
 
   /// Whether this carries on what ended at this place: writing on after it, or deleting on before or
   /// after it.

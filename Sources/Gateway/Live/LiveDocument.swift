@@ -226,7 +226,8 @@ package struct LiveDocument {
       return .refused(.tooManyComponents(componentsMax: componentsMax))
     }
     guard
-      !sequencer.hasMoreComponents(than: historyComponentsMax, after: submission.revision)
+      sequencer.components(after: submission.revision, atMost: historyComponentsMax)
+        <= historyComponentsMax
     else { return .tooMuchHistory }
     let growth = submission.operation.targetLength - submission.operation.baseLength
     guard growth <= 0 || sequencer.document.scalarCount + growth <= scalarsMax else {
