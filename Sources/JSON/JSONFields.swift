@@ -126,7 +126,7 @@ extension JSONValue {
     }
   }
 
-  private func read<Value>(
+  func read<Value>(
     _ body: (inout JSONReader) throws(JSONError) -> Value
   ) -> Value? {
     utf8.withUnsafeBufferPointer { bytes -> Value? in

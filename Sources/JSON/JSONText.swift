@@ -32,7 +32,7 @@
   }
 
   /// Compares bytes, eight at a time: keys are compared more often than anything else is done.
-  @inlinable static func isEqual(
+  @inlinable package static func isEqual(
     _ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int
   ) -> Bool {
     var index = 0
@@ -138,28 +138,12 @@
           index += 2
           value = 0x10000 + (value - 0xd800) << 10 + (hexadecimal() - 0xdc00)
         }
-        Self.encode(value, emit)
+        // The reader has seen both halves of each pair.
+        if let scalar = Unicode.Scalar(value), let bytes = UTF8.encode(scalar) {
+          for byte in bytes { emit(byte) }
+        }
       default: emit(escape)
       }
-    }
-  }
-
-  private static func encode(_ value: UInt32, _ emit: (UInt8) -> Void) {
-    func continuation(_ shift: UInt32) -> UInt8 { UInt8(0x80 | value >> shift & 0x3f) }
-    switch value {
-    case ..<0x80: emit(UInt8(value))
-    case ..<0x800:
-      emit(UInt8(0xc0 | value >> 6))
-      emit(continuation(0))
-    case ..<0x10000:
-      emit(UInt8(0xe0 | value >> 12))
-      emit(continuation(6))
-      emit(continuation(0))
-    default:
-      emit(UInt8(0xf0 | value >> 18))
-      emit(continuation(12))
-      emit(continuation(6))
-      emit(continuation(0))
     }
   }
 }

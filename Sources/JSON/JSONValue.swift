@@ -5,16 +5,10 @@ public struct JSONValue: Sendable, Hashable {
 
   /// Takes bytes that are one JSON value, nested no deeper than ``depthMax``; `nil` for others.
   public init?(_ bytes: some Sequence<UInt8>) {
-    let bytes = Array(bytes)
-    let value = bytes.withUnsafeBufferPointer { buffer -> JSONValue? in
-      var reader = JSONReader(buffer)
-      do throws(JSONError) {
-        let value = try reader.value()
-        try reader.finish()
-        return value
-      } catch {
-        return nil
-      }
+    let value = JSONValue(trusted: Array(bytes)).read { reader throws(JSONError) in
+      let value = try reader.value()
+      try reader.finish()
+      return value
     }
     guard let value else { return nil }
     self = value

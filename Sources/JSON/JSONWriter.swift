@@ -33,20 +33,11 @@
     }
 
     @inlinable package mutating func field(
-      _ name: StaticString, _ value: Int?, _ buffer: inout [UInt8]
+      _ name: StaticString, _ value: (some BinaryInteger)?, _ buffer: inout [UInt8]
     ) {
       guard let value else { return }
       key(name, &buffer)
-      JSONWriter.integer(value, &buffer)
-    }
-
-    /// Writes milliseconds since 1970.
-    @inlinable package mutating func field(
-      _ name: StaticString, _ value: Int64?, _ buffer: inout [UInt8]
-    ) {
-      guard let value else { return }
-      key(name, &buffer)
-      JSONWriter.integer(value, &buffer)
+      JSONWriter.integer(Int64(value), &buffer)
     }
 
     @inlinable package mutating func field(

@@ -1,3 +1,5 @@
+import JSON
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64
 
@@ -21,7 +23,7 @@ package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
     let (left, right) = (left.text.utf8, right.text.utf8)
     let areEqual = left.withContiguousStorageIfAvailable { left in
       right.withContiguousStorageIfAvailable { right in
-        Self.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+        Self.areEqual(left, right)
       }
     }
     return areEqual.flatMap { $0 } ?? left.elementsEqual(right)
@@ -29,21 +31,12 @@ package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
 
   /// Compares eight bytes at a time: every look into a dictionary of names compares at least once.
   @usableFromInline
-  static func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    guard left.count == right.count else { return false }
-    var place = 0
-    while place + 8 <= left.count {
-      guard
-        left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-          == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      else { return false }
-      place += 8
-    }
-    while place < left.count {
-      guard left[place] == right[place] else { return false }
-      place += 1
-    }
-    return true
+  static func areEqual(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
+    else { return left.count == right.count }
+    return JSONText.isEqual(start, other, left.count)
   }
 
   @inlinable

@@ -46,16 +46,11 @@ package struct EncodedPresence: Sendable {
   private let updated: EncodedParticipants
 
   /// Encodes the people of a message.
-  package init(_ message: ServerMessage.Presence) {
+  ///
+  /// - Parameter joined: People who are encoded already, in place of its own who came.
+  package init(_ message: ServerMessage.Presence, joined: EncodedParticipants? = nil) {
     self.message = message
-    joined = EncodedParticipants(message.joined)
-    updated = EncodedParticipants(message.updated)
-  }
-
-  /// A message with people who are encoded already in place of its own who came.
-  package init(_ message: ServerMessage.Presence, joined: EncodedParticipants) {
-    self.message = message
-    self.joined = joined
+    self.joined = joined ?? EncodedParticipants(message.joined)
     updated = EncodedParticipants(message.updated)
   }
 

@@ -120,41 +120,49 @@ package struct Envelope: MessageSource {
     return failure
   }
 
-  /// Reads `data` field by field, then has `make` put the message together.
+  /// Reads a change of the Whaler family, whose operation is two arrays.
   ///
-  /// - Parameter field: is called for each key with the reader at its value, which it must read or
-  ///   skip. It may fail with anything but `malformed` and `tooDeep` only for keys it knows: the
-  ///   key is named in the error.
-  func read<Message>(
-    _ field: (JSONText, inout JSONReader) throws(JSONError) -> Void,
-    make: () throws(JSONError) -> Message
-  ) throws(MessageError) -> Message {
+  /// - Parameter componentsMax: Components that the operation may have. Reading stops there.
+  /// - Returns: the change, with revision 0 where it has none.
+  func change(
+    hasRevision: Bool, componentsMax: Int = .max
+  ) throws(MessageError) -> (resourceID: String, revision: Int, operation: TextOperation) {
     var reader = try reader()
     var place: JSONText?
+    var resourceID: String?
+    var revision: Int? = hasRevision ? nil : 0
+    var arrays = WhalerArrays()
     do throws(JSONError) {
       try reader.object { key, reader throws(JSONError) in
         place = key
-        try field(key, &reader)
+        switch key {
+        case "resourceId": resourceID = try reader.string()
+        case "rev" where hasRevision: revision = try reader.integer()
+        case "n": arrays.numbers = try reader.skipArray()
+        case "s": arrays.texts = try reader.skipArray()
+        default: try reader.skipValue()
+        }
       }
     } catch {
       throw named(MessageError(error, in: type.string, field: place?.string ?? "data"))
     }
-    do throws(JSONError) {
-      return try make()
-    } catch {
-      throw named(MessageError(error, in: type.string, field: nil))
-    }
+    guard let resourceID else { throw missing("resourceId") }
+    guard let revision else { throw missing("rev") }
+    return (resourceID, revision, try arrays.operation(in: self, componentsMax: componentsMax))
   }
 
   private func reader() throws(MessageError) -> JSONReader {
-    guard let data else {
-      throw named(MessageError(.missing(field: "data"), in: type.string, field: nil))
-    }
+    guard let data else { throw missing("data") }
     return JSONReader(bytes, range: data)
   }
 
   /// A reader of a part that was found before.
   func reader(at range: Range<Int>) -> JSONReader { JSONReader(bytes, range: range) }
+
+  /// The error that says that a field is missing.
+  func missing(_ field: String) -> MessageError {
+    named(MessageError(.missing(field: field), in: type.string, field: nil))
+  }
 
   /// Returns an error with this message's id.
   func named(_ error: MessageError) -> MessageError {

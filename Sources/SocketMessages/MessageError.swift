@@ -26,9 +26,8 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
     }
   }
 
-  init(_ code: ErrorCode, _ description: String, messageID: String? = nil) {
+  init(_ code: ErrorCode, _ description: String) {
     self.code = code
-    self.messageID = messageID
     self.description = description
   }
 

@@ -15,20 +15,10 @@ struct WhalerArrays {
   /// - Throws: `badOperation` when the arrays are not of one length, naming both lengths;
   ///   `tooLarge` when there are more components.
   func operation(
-    in envelope: Envelope, _ type: String, componentsMax: Int = .max
+    in envelope: Envelope, componentsMax: Int
   ) throws(MessageError) -> TextOperation {
-    do throws(MessageError) {
-      return try readOperation(in: envelope, type, componentsMax: componentsMax)
-    } catch {
-      throw envelope.named(error)
-    }
-  }
-
-  private func readOperation(
-    in envelope: Envelope, _ type: String, componentsMax: Int
-  ) throws(MessageError) -> TextOperation {
-    guard let numbers else { throw MessageError(.missing(field: "n"), in: type, field: nil) }
-    guard let texts else { throw MessageError(.missing(field: "s"), in: type, field: nil) }
+    guard let numbers else { throw envelope.missing("n") }
+    guard let texts else { throw envelope.missing("s") }
     var lengths = envelope.reader(at: numbers)
     var insertions = envelope.reader(at: texts)
     var operation = TextOperation()
@@ -69,11 +59,13 @@ struct WhalerArrays {
         hasText = try insertions.nextElement()
       }
     } catch {
-      throw MessageError(error, in: type, field: field)
+      throw envelope.named(MessageError(error, in: envelope.type.string, field: field))
     }
-    throw MessageError(
-      .badOperation,
-      "\(type): n has \(counts.numbers) elements and s has \(counts.texts); send one for one")
+    throw envelope.named(
+      MessageError(
+        .badOperation,
+        "\(envelope.type.string): n has \(counts.numbers) elements and s has \(counts.texts); "
+          + "send one for one"))
   }
 
   /// Writes the operation as two fields.

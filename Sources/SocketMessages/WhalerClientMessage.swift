@@ -80,24 +80,8 @@ public enum WhalerClientMessage: Sendable, Equatable {
 
 extension WhalerClientMessage.DocChange {
   fileprivate init(_ envelope: Envelope, componentsMax: Int) throws(MessageError) {
-    var resourceID: String?
-    var revision: Int?
-    var arrays = WhalerArrays()
-    let fields = try envelope.read { key, reader throws(JSONError) in
-      switch key {
-      case "resourceId": resourceID = try reader.string()
-      case "rev": revision = try reader.integer()
-      case "n": arrays.numbers = try reader.skipArray()
-      case "s": arrays.texts = try reader.skipArray()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(JSONError) in
-      (resourceID: try resourceID.required("resourceId"), revision: try revision.required("rev"))
-    }
-    self.init(
-      resourceID: fields.resourceID, revision: fields.revision,
-      operation: try arrays.operation(
-        in: envelope, "docChange", componentsMax: componentsMax))
+    (resourceID, revision, operation) = try envelope.change(
+      hasRevision: true, componentsMax: componentsMax)
   }
 }
 

@@ -86,20 +86,7 @@ public enum WhalerServerMessage: Sendable, Equatable {
 
 extension WhalerServerMessage.DocChangeReturnOps {
   fileprivate init(_ envelope: Envelope) throws(MessageError) {
-    var resourceID: String?
-    var arrays = WhalerArrays()
-    let resource = try envelope.read { key, reader throws(JSONError) in
-      switch key {
-      case "resourceId": resourceID = try reader.string()
-      case "n": arrays.numbers = try reader.skipArray()
-      case "s": arrays.texts = try reader.skipArray()
-      default: try reader.skipValue()
-      }
-    } make: { () throws(JSONError) in
-      try resourceID.required("resourceId")
-    }
-    self.init(
-      resourceID: resource, operation: try arrays.operation(in: envelope, "docChangeReturnOps"))
+    (resourceID, _, operation) = try envelope.change(hasRevision: false)
   }
 }
 
