@@ -299,7 +299,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a list that is written only if it has elements.
+  /// Visits a list that is written only if it has elements, and may be `null`.
   @inline(never)
   mutating func unlessEmpty<Element: MessageForm>(
     _ name: StaticString, _ value: inout [Element]
@@ -308,7 +308,7 @@ extension MessageFields {
     case .reading:
       let bit = bit(isRequired: false)
       guard isAt(name) else { return }
-      let form = try [Element].read(&self)
+      let form = try reader.isNull() ? [] : [Element].read(&self)
       if let form { value = form }
       try took(bit, isRight: form != nil)
     case .checking: if try isWrong(name) { throw [Element].mistake(in: Self.text(name), of: self) }
@@ -330,7 +330,7 @@ extension MessageFields {
     }
   }
 
-  /// Visits a number that keeps its default where it is missing.
+  /// Visits a number that keeps its default where it is missing, or `null`.
   ///
   /// One that is too large for an `Int` of 32 bits is read as the largest: no client can reach it.
   @inline(never)
@@ -338,7 +338,7 @@ extension MessageFields {
     switch mode {
     case .reading:
       guard isAt(name) else { return }
-      value = Int(clamping: try reader.integer(as: Int64.self))
+      if try !reader.isNull() { value = Int(clamping: try reader.integer(as: Int64.self)) }
       try pass()
     case .checking: return
     case .writing: try required(name, &value)

@@ -439,7 +439,8 @@ struct FieldTests {
       (.client, "publish", #""room":"r","data":null"#, ["key", "senderId", "push"]),
       (.client, "roomHistory", #""room":"r""#, ["since", "before", "limit"]),
       (
-        .server, "subscribed", #""room":"r","epoch":"e","offset":1"#, ["recovered", "present"]
+        .server, "subscribed", #""room":"r","epoch":"e","offset":1"#,
+        ["recovered", "publications", "present"]
       ),
     ])
   func optionalFields(dialect: Dialect, type: String, fields: String, names: [String]) throws {
