@@ -42,6 +42,8 @@ private struct TagReader {
   private var isAtBeginning = true
   /// The fence within which lines are code.
   private var fence: (sign: Unicode.Scalar, length: Int)?
+  /// Backticks of the fence that begins with this line, unless another follows: then it was code.
+  private var opening: Int?
   /// The number of backticks that end code within a line, and those that were read in a row.
   private var codeLength = 0
   private var ticks = 0
@@ -67,6 +69,7 @@ private struct TagReader {
     }
     if scalar == "`" {
       endTag()
+      opening = nil
       ticks += 1
       previous = scalar
       return
@@ -80,11 +83,12 @@ private struct TagReader {
 
   private mutating func readFence(_ scalar: Unicode.Scalar) {
     if fenceSign == nil, scalar == " " { return }
-    if scalar == "`" || scalar == "~", fenceSign ?? scalar == scalar {
+    if scalar == "`" || scalar == "~", fenceSign == nil || previous == scalar {
       fenceSign = scalar
       fenceLength += 1
       return
     }
+    if fence != nil, fenceSign != nil, scalar == " " || scalar == "\t" { return }
     isAtBeginning = false
     beginOrEndFence(isWhole: false)
   }
@@ -92,8 +96,10 @@ private struct TagReader {
   private mutating func beginOrEndFence(isWhole: Bool) {
     guard let sign = fenceSign, fenceLength >= 3 else { return }
     if let open = fence {
-      // What ends it has nothing behind it.
+      // What ends it has blanks alone behind it.
       if isWhole, open.sign == sign, fenceLength >= open.length { fence = nil }
+    } else if sign == "`", !isWhole {
+      opening = fenceLength
     } else {
       fence = (sign, fenceLength)
     }
@@ -114,6 +120,11 @@ private struct TagReader {
     if isAtBeginning { beginOrEndFence(isWhole: true) }
     endTag()
     endTicks()
+    if let length = opening {
+      fence = ("`", length)
+      inCode = []
+      opening = nil
+    }
     // What nothing has ended is no code.
     for found in inCode where !isFull { tags.insert(found) }
     inCode = []
