@@ -240,6 +240,10 @@ struct FileTests {
     let name = FileName.clean(String(repeating: "ä", count: 300) + ".jpeg")
     #expect(name.utf8.count <= 120 && name.hasSuffix(".jpeg"))
     #expect(FileName.clean(String(repeating: "x.", count: 300)).utf8.count <= 120)
+    let long = String(repeating: "a", count: 119)
+    for rest in [" bbbb", "." + String(repeating: "x", count: 50)] {
+      #expect(FileName.clean(long + rest) == long)
+    }
   }
 
   @Test(

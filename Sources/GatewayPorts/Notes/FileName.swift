@@ -18,13 +18,15 @@ package enum FileName {
       default: scalars.append(scalar)
       }
     }
-    func isEdge(_ scalar: Unicode.Scalar) -> Bool {
-      scalar == "." || scalar.properties.isWhitespace
-    }
     scalars = Array(scalars.drop(while: isEdge))
     while let last = scalars.last, isEdge(last) { scalars.removeLast() }
     let clean = shortened(scalars)
     return clean.isEmpty ? "file" : clean
+  }
+
+  /// Whether a scalar may neither begin a name nor end it.
+  private static func isEdge(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "." || scalar.properties.isWhitespace
   }
 
   /// Whether a scalar is seen by nobody, or turns the direction of what is beside it.
@@ -49,6 +51,7 @@ package enum FileName {
       guard stem.utf8.count + UTF8.width(scalar) + ending.utf8.count <= bytesMax else { break }
       stem.unicodeScalars.append(scalar)
     }
+    while let last = stem.unicodeScalars.last, isEdge(last) { stem.unicodeScalars.removeLast() }
     return stem + ending
   }
 }
