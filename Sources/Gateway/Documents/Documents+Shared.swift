@@ -88,19 +88,17 @@ extension Documents {
       unsettled.append(room)
       readNews(of: room)
     }
-    guard sharesLogs || settings.sharesStore, !isLookingAtHeads else { return }
+    guard sharesLogs || settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
     let ids = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
     }
     guard !ids.isEmpty else { return }
-    isLookingAtHeads = true
     store(.heads(ids: ids), for: .heads(ids))
   }
 
   /// The heads of logs were read: those that differ from what is known are read on.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
-    isLookingAtHeads = false
     guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
     defer { lookedAt.looked() }
     for (id, head) in zip(ids, heads) {

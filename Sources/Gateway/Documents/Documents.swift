@@ -24,8 +24,6 @@ final class Documents: Part {
   var unsettled: [DocumentRoom] = []
   /// Whether a document came from a log that several nodes share.
   var sharesLogs = false
-  /// Whether the heads of such logs are being read.
-  var isLookingAtHeads = false
   /// The documents whose heads are still to be asked for.
   var lookedAt = NameRotation()
   /// Documents of which changes were delivered in this turn.

@@ -186,11 +186,10 @@ extension Rooms {
 
   /// Looks at the heads of all rooms that somebody is in, now and then.
   func lookForNews(now: Int64) {
-    guard settings.sharesStore, !isLookingAtHeads else { return }
+    guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
     let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) { self.names }
     guard !names.isEmpty else { return }
-    isLookingAtHeads = true
     store(.heads(of: names), for: .roomHeads(names))
   }
 
@@ -202,7 +201,6 @@ extension Rooms {
 
   /// The heads of rooms were read.
   func compareHeads(of names: [RoomName], _ outcome: StoreOutcome<[RoomHead]>) {
-    isLookingAtHeads = false
     guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
     defer { lookedAt.looked() }
     for (name, head) in zip(names, heads) {

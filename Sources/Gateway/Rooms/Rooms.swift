@@ -21,8 +21,6 @@ final class Rooms: Part {
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   /// The uptime at which it was noted last who is connected, in milliseconds.
   var stampedOnlineAt: Int64 = 0
-  /// Whether the heads of rooms are being read, which other nodes publish in, too.
-  var isLookingAtHeads = false
   /// The rooms whose heads are still to be asked for.
   var lookedAt = NameRotation()
   /// Says who is here, and hears who is at other nodes; `nil` if there are none.

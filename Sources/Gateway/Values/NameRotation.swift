@@ -16,10 +16,12 @@ struct NameRotation {
   private var caughtUp = 0
   /// The number of failures after which the round under way began; `nil` for one that began in its time.
   private var catchingUp: Int?
+  /// Whether a slice is being looked at.
+  private var isLooking = false
   /// The numbers up to which names have to be read, as that round has found.
   private var missing: [String: Int] = [:]
 
-  /// The names whose turn it is; none between two rounds.
+  /// The names whose turn it is; none between two rounds, and until those before have been looked at.
   ///
   /// - Parameters:
   ///   - now: The uptime, in milliseconds.
@@ -29,6 +31,7 @@ struct NameRotation {
   mutating func next(
     now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [String]
   ) -> [String] {
+    guard !isLooking else { return [] }
     let isCatchingUp = failures.map { $0 != caughtUp && $0 != catchingUp } ?? false
     if isCatchingUp { (left, missing, catchingUp) = ([], [:], failures) }
     if left.isEmpty {
@@ -45,6 +48,7 @@ struct NameRotation {
     }
     let slice = Array(left.suffix(size))
     left.removeLast(slice.count)
+    isLooking = true
     return slice
   }
 
@@ -55,12 +59,13 @@ struct NameRotation {
 
   /// Takes note that a slice was looked at.
   mutating func looked() {
+    isLooking = false
     guard left.isEmpty, let failures = catchingUp else { return }
     (caughtUp, catchingUp) = (failures, nil)
   }
 
   /// Takes note that a slice could not be looked at: a round after a failure begins anew.
-  mutating func couldNotLook() { catchingUp = nil }
+  mutating func couldNotLook() { (isLooking, catchingUp) = (false, nil) }
 
   /// Whether something may be missing after failures of the store.
   ///

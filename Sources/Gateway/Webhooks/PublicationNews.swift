@@ -19,34 +19,15 @@ public struct PublicationNews: Sendable, Equatable {
 
   /// Reads what ``draftForFollowers`` holds; `nil` if it is something else.
   public init?(json: [UInt8]) {
-    var room: RoomName?
-    var epoch: String?
-    var data: JSONValue?
-    var publication = Publication(offset: 0, time: 0, data: .null)
-    let isRead = json.withUnsafeBufferPointer { bytes in
-      var reader = JSONReader(bytes)
-      do throws(JSONError) {
-        try reader.object { key, reader throws(JSONError) in
-          switch key {
-          case "room": room = try reader.string()
-          case "epoch": epoch = try reader.string()
-          case "offset": publication.offset = try reader.integer()
-          case "time": publication.time = Timestamp(try reader.integer())
-          case "personId": publication.personID = try reader.string()
-          case "senderId": publication.senderID = try reader.string()
-          case "data": data = try reader.value()
-          default: try reader.skipValue()
-          }
-        }
-        try reader.finish()
-        return true
-      } catch {
-        return false
-      }
-    }
-    guard isRead, let room, let epoch, let data else { return nil }
-    publication.data = data
-    self.init(room: room, epoch: epoch, publication: publication)
+    guard let fields = JSONFields(json), let room = fields["room"]?.string,
+      let epoch = fields["epoch"]?.string, let offset = fields["offset"]?.integer,
+      let time = fields["time"]?.integer, let data = fields["data"]
+    else { return nil }
+    self.init(
+      room: room, epoch: epoch,
+      publication: Publication(
+        offset: offset, time: Timestamp(time), personID: fields["personId"]?.string,
+        senderID: fields["senderId"]?.string, data: data))
   }
 
   /// Keeps the publication until its followers have been told.
