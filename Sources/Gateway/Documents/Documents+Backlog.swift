@@ -34,7 +34,7 @@ extension Documents {
   ) {
     countRefusalByBacklog()
     subscription.connection.dialect.putOff(
-      submission.sequence, of: subscription.room.id, ref: messageID, words: StoreBacklog.words,
+      submission.sequence, of: subscription.room.id, ref: messageID,
       to: subscription.connection)
   }
 }

@@ -13,38 +13,35 @@ extension Documents {
     if room.live != nil, !connection.verbs(in: room).contains(.read) {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
+    let waiting = DocumentRoom.Waiting.join(connection.id, messageID: messageID, joining)
     let resume = joining.resume
     // A client whose change is being committed is told of it first: told now that the log does not
     // hold it, it would send it again as another one.
     guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil,
       joining.unanswered.flatMap({ live.pendingRevision(of: $0.clientID) }) == nil
     else {
-      wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
-      return
+      return wait(waiting, in: room, connection)
     }
     guard !joining.needsNews(of: live, for: connection) else {
       guard room.waitingCount < settings.waitingMax else {
-        turnAway(
+        return turnAway(
           connection, .busy, "too many wait for this document; try again", ref: messageID)
-        return
       }
-      return ask(.join(connection.id, messageID: messageID, joining), in: room)
+      return ask(waiting, in: room)
     }
     if let resume, resume.epoch == live.epoch {
       if resume.revision > live.durableRevision {
         // Somebody has seen what this log does not hold: its tail is lost. From here on it is
         // another history, and everybody is told so.
-        wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
-        renewEpoch(of: room)
-        return
+        wait(waiting, in: room, connection)
+        return renewEpoch(of: room)
       }
       let first = resume.firstNeeded
       if first >= 0, first < live.oldestBase {
         if live.durableRevision - first <= settings.lagRevisionsMax {
           // What the client missed is still in the store: with it, nothing has to be merged.
-          wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
-          readHistory(of: room, after: first, through: live.oldestBase)
-          return
+          wait(waiting, in: room, connection)
+          return readHistory(of: room, after: first, through: live.oldestBase)
         }
         if joining.pages, connection.verbs(in: room).contains(.read) {
           // It follows nothing until it has read what it missed. No change of it is under way: its
@@ -59,7 +56,7 @@ extension Documents {
     }
     let work = room.textWork(of: joining, by: connection.dialect)
     guard mayBegin(work, in: room) else {
-      return wait(.join(connection.id, messageID: messageID, joining), in: room, connection)
+      return wait(waiting, in: room, connection)
     }
     turn.spend(work)
     finishJoin(room, joining, messageID: messageID, connection)

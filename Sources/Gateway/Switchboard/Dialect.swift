@@ -117,9 +117,7 @@ class Dialect: Part {
   ) {}
 
   /// Answers a change that is not taken now, for too much waits for the disk.
-  func putOff(
-    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
-  ) {}
+  func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection) {}
 
   /// Acknowledges a change.
   func acknowledge(

@@ -301,10 +301,10 @@ final class NativeDialect: Dialect {
   }
 
   override func putOff(
-    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
+    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
     metrics.changesRefused[ErrorCode.busy.rawValue, default: 0] += 1
-    refuse(sequence, .busy, words, of: id, ref: ref, to: connection)
+    refuse(sequence, .busy, StoreBacklog.words, of: id, ref: ref, to: connection)
   }
 
   override func acknowledge(

@@ -190,7 +190,7 @@ final class WhalerDialect: Dialect {
   }
 
   override func putOff(
-    _ sequence: Int, of id: DocumentID, ref: String, words: String, to connection: Connection
+    _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
     // Its state follows once there is room.
     owe(connection)
