@@ -23,23 +23,9 @@ extension Access {
     }
   }
 
-  /// The identity of a request's maker; `nil` if there is none to go on with, which is answered.
-  func identity(of head: RequestHead, _ request: RequestID) -> Identity? {
-    answering(request) { () throws(Response) in try identity(of: head) }
-  }
-
   /// Refuses what somebody may not do.
   func require(_ verbs: Verbs, _ subject: Subject, of identity: Identity) throws(Response) {
     guard identity.may(verbs, subject) else { throw notGranted() }
-  }
-
-  /// Whether somebody may do what a request wants, which is answered if not.
-  func allows(
-    _ identity: Identity, _ verbs: Verbs, _ subject: Subject, _ request: RequestID
-  ) -> Bool {
-    answering(request) { () throws(Response) in
-      try require(verbs, subject, of: identity)
-    } != nil
   }
 
   /// Refuses what somebody may not do with a note that is there.

@@ -5,9 +5,8 @@ import SocketMessages
 extension Response {
   /// A note that was made.
   static func created(_ note: NoteSummary) -> Response {
-    var response = json(201, NoteJSON.note(note))
-    response.headers.append(("location", "/api/notes/" + PercentEncoding.encoded(note.id)))
-    return response
+    json(201, NoteJSON.note(note))
+      .with("location", "/api/notes/" + PercentEncoding.encoded(note.id))
   }
 
   /// The place of a publication in its room.

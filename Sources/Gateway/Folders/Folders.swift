@@ -74,13 +74,10 @@ final class Folders: Part {
   func finish(_ request: RequestID, _ work: FolderWork, _ outcome: StoreOutcome<FolderReply>) {
     switch (outcome, work) {
     case (.success(.folders(let folders, let next)), .list(let identity, let limit)):
-      var response = Response.json(200, FolderJSON.list(folders, for: identity, next: next))
-      if let next {
-        let place = PercentEncoding.encoded(next.text)
-        response.headers.append(
-          ("link", "</api/folders?limit=\(limit)&after=\(place)>; rel=\"next\""))
-      }
-      respond(request, response)
+      respond(
+        request,
+        .json(200, FolderJSON.list(folders, for: identity, next: next)).followed(
+          by: next.map { "folders?limit=\(limit)&after=\(PercentEncoding.encoded($0.text))" }))
     case (.success(.moved(let notes, let hasMore)), .moveAll):
       respond(request, .json(200, FolderJSON.moved(notes.count, hasMore: hasMore)))
       documents.moved(notes)

@@ -22,7 +22,7 @@ extension HTTP {
     _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: NotePlace?
   ) {
     store(
-      .deleted(.list(after: place, limit: work.asked)), for: .notes(request, .deletedPage(work)))
+      .deleted(.list(after: place, limit: work.asked)), for: request, .deletedPage(work))
   }
 
   /// The store has read some deleted notes for a page.
@@ -46,13 +46,13 @@ extension HTTP {
       keeping(.deleted(.bringBack(id: call.name)), for: call.request) { reply in
         guard case .note(let note) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: .notes(call.request, .bringBack))
+      }, for: call.request, .bringBack)
   }
 
   func removeDeleted(_ call: Call) {
     store(
       keeping(.deleted(.remove(id: call.name)), for: call.request) { _ in Response(status: 204) },
-      for: .notes(call.request, .removeDeleted))
+      for: call.request, .removeDeleted)
   }
 
   /// The deletion of a note, if deleted notes are kept here.

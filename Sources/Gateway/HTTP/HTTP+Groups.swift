@@ -174,7 +174,9 @@ extension HTTP {
         guard case .groups(let reply) = reply, reply.isDone else { return nil }
         return GroupJSON.response(reply, to: work)
       } : .groups(work)
-    store(.groups(request), for: .groups(call.request, GroupWork(work, call.identity)))
+    store(
+      .groups(request),
+      for: .groups(call.request, GroupWork(request: work, identity: call.identity)))
   }
 
   /// The store has done what a request about groups asks for, or not.

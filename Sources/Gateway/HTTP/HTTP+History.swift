@@ -26,7 +26,7 @@ extension HTTP {
     }
     store(
       .text(id: call.name, at: point),
-      for: .notes(call.request, .text(format, of: asked, known: call.known)))
+      for: call.request, .text(format, of: asked, known: call.known))
   }
 
   func readHistory(_ call: Call) throws(Response) {
@@ -39,11 +39,11 @@ extension HTTP {
       .history(
         id: call.name, after: after, limit: min(limit, Self.groupsMax),
         pause: Self.pauseMilliseconds),
-      for: .notes(call.request, .history))
+      for: call.request, .history)
   }
 
   func listVersions(_ call: Call) {
-    store(.versions(id: call.name), for: .notes(call.request, .versions))
+    store(.versions(id: call.name), for: call.request, .versions)
   }
 
   func deleteVersion(_ call: Call) throws(Response) {
@@ -53,7 +53,7 @@ extension HTTP {
     store(
       keeping(.deleteVersion(id: call.name, revision: revision), for: call.request) { _ in
         Response(status: 204)
-      }, for: .notes(call.request, .deleteVersion))
+      }, for: call.request, .deleteVersion)
   }
 
   func saveVersion(_ call: Call) throws(Response) {
@@ -78,7 +78,7 @@ extension HTTP {
     store(
       keeping(.saveVersion(id: id, epoch: epoch, version: version), for: request) { _ in
         .json(201, NoteJSON.version(version))
-      }, for: .notes(request, .saveVersion(version)))
+      }, for: request, .saveVersion(version))
   }
 
   func restore(_ call: Call) throws(Response) {
@@ -87,7 +87,7 @@ extension HTTP {
     let author = try access.author(fields.author, call.identity)
     store(
       .text(id: call.name, at: .revision(revision)),
-      for: .notes(call.request, .restore(call.name, revision: revision, author: author)))
+      for: call.request, .restore(call.name, revision: revision, author: author))
   }
 
   /// Refuses a title or a name that is not one line.

@@ -37,7 +37,7 @@ extension HTTP {
 
   private func read(_ request: RequestID, _ list: WholeNoteList, after place: NotePlace?) {
     store(
-      .notes(after: place, limit: WholeNoteList.stepCount), for: .notes(request, .list(list)))
+      .notes(after: place, limit: WholeNoteList.stepCount), for: request, .list(list))
   }
 
   /// The store has read some notes for the whole list.
@@ -63,7 +63,7 @@ extension HTTP {
     let notes: StoreRequest =
       folder.map { .folders(.notes(in: $0, after: place, limit: work.asked)) }
       ?? .notes(after: place, limit: work.asked)
-    store(notes, for: .notes(request, .page(work, in: folder)))
+    store(notes, for: request, .page(work, in: folder))
   }
 
   /// The store has read some notes for a page.
@@ -83,17 +83,15 @@ extension HTTP {
   private func answer(
     _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?, next cursor: String?
   ) {
-    var response = Response.json(
+    let part = folder.map { "folder=\(PercentEncoding.encoded($0.text))&" } ?? ""
+    let response = Response.json(
       200,
       NoteJSON.list(
         work.found, for: work.identity, mayCreate: mayCreate(work.identity, in: folder ?? .none),
         deletedAgeMax: settings.deletedMilliseconds, next: cursor))
-    if let cursor {
-      let part = folder.map { "folder=\(PercentEncoding.encoded($0.text))&" } ?? ""
-      response.headers.append(
-        ("link", "</api/notes?\(part)limit=\(work.limit)&after=\(cursor)>; rel=\"next\""))
-    }
-    respond(request, response)
+    respond(
+      request,
+      response.followed(by: cursor.map { "notes?\(part)limit=\(work.limit)&after=\($0)" }))
   }
 
   /// A new note has a random name, which only a pattern covers.

@@ -5,7 +5,7 @@ import SocketMessages
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension HTTP {
   func readNote(_ call: Call) {
-    store(.note(id: call.name), for: .notes(call.request, .one(known: call.known)))
+    store(.note(id: call.name), for: call.request, .one(known: call.known))
   }
 
   func deleteNote(_ call: Call) throws(Response) {
@@ -14,7 +14,7 @@ extension HTTP {
       keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
         Response(status: 204)
       },
-      for: .notes(call.request, .delete(call.name)))
+      for: call.request, .delete(call.name))
   }
 
   func createNote(_ call: Call) throws(Response) {
@@ -39,7 +39,7 @@ extension HTTP {
       ) { reply in
         guard case .note(let note) = reply else { return nil }
         return .created(note)
-      }, for: .notes(request, .create))
+      }, for: request, .create)
   }
 
   /// Makes a note under an id that its maker chose, which may be asked for again.
@@ -70,7 +70,7 @@ extension HTTP {
         case .once(.found(let note)) where identity.mayHearOf(note): .json(200, NoteJSON.note(note))
         default: nil
         }
-      }, for: .notes(call.request, .put(identity)))
+      }, for: call.request, .put(identity))
   }
 
   private func answer(_ request: RequestID, _ making: NoteMaking, to identity: Identity) {
@@ -106,7 +106,7 @@ extension HTTP {
       ) { reply in
         guard case .note(let note) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: .notes(call.request, .rename))
+      }, for: call.request, .rename)
   }
 
   /// Moves a note. Whoever does it can show it to those who have rights to the other folder, and take it from
@@ -126,7 +126,7 @@ extension HTTP {
       ) { reply in
         guard case .folders(.note(let note)) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: .notes(request, .move(renames: title != nil)))
+      }, for: request, .move(renames: title != nil))
   }
 
   /// The title in a body, which has to be short enough and one line.

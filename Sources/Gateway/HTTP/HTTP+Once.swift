@@ -57,10 +57,9 @@ extension HTTP {
   ) throws(Response) {
     guard let work = once[first], work.keyed.asksForSame(as: keyed) else { throw .keyReused }
     if work.identity == identity, once.wait(request, for: first) { return }
-    var response = Response.problem(
-      409, .busy, "this request is being done, and others wait for its answer; ask again")
-    response.headers.append(("retry-after", "1"))
-    throw response
+    throw .problem(
+      409, .busy, "this request is being done, and others wait for its answer; ask again"
+    ).with("retry-after", "1")
   }
 
   /// The store has said what was answered to a request, which is done if nothing was.
@@ -98,8 +97,7 @@ extension HTTP {
         request, to: isRemoval ? nil : FolderCondition(id: call.name, rights: rights))
       store(
         .note(id: call.name),
-        for: .notes(
-          request, .replay(response.replayed, remover: isRemoval ? call.identity : nil)))
+        for: request, .replay(response.replayed, remover: isRemoval ? call.identity : nil))
     case .refused: perform(request, work.head, at: work.match, work.keyed.body)
     }
   }

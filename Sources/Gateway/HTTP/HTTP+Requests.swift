@@ -31,7 +31,7 @@ extension HTTP {
   ) {
     let resource = match.resource
     let route = resource.route(head.method)
-    do throws(Response) {
+    answering(request) { () throws(Response) in
       if resource.kind != .operators, head.method != "GET" { try refuseIfFull() }
       guard route != nil || resource.kind != .rooms else { throw resource.methodNotAllowed }
       let identity = try identity(of: head, request)
@@ -39,8 +39,6 @@ extension HTTP {
       try admit(call, at: match, route)
       guard case .gateway(let answer)? = route?.answer else { throw resource.refusal }
       run(answer, call)
-    } catch {
-      respond(request, error)
     }
   }
 
@@ -49,7 +47,8 @@ extension HTTP {
     do {
       try answer(self, call)
     } catch {
-      if let refusal = error as? Response { respond(call.request, refusal) }
+      // All that handlers throw is a response; a request is answered in any case.
+      respond(call.request, error as? Response ?? .storeFailed)
     }
   }
 

@@ -5,7 +5,7 @@ import SocketMessages
 enum NoteText {
   /// A text with its revision as entity tag, by which `If-Match` knows it again.
   static func response(_ text: HistoricText, as format: NotesRequest.Format) -> Response {
-    var response: Response
+    let response: Response
     switch format {
     case .json: response = .json(200, NoteJSON.text(text))
     case .plain, .markdown:
@@ -15,9 +15,7 @@ enum NoteText {
         headers: [("content-type", type + "; charset=utf-8"), ("cache-control", "no-store")],
         body: Array(text.text.utf8))
     }
-    response.setRevision(text.revision)
-    response.headers.append(("vary", "accept"))
-    return response
+    return response.of(revision: text.revision).with("vary", "accept")
   }
 
   /// A note, with an entity tag that begins with its revision. What follows tells notes apart that
@@ -26,9 +24,7 @@ enum NoteText {
     let body = NoteJSON.note(note)
     var hash: UInt32 = 0x811c_9dc5
     for byte in body { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
-    var response = Response.json(200, body)
-    response.headers.append(("etag", "\"\(note.revision).\(String(hash, radix: 36))\""))
-    return response
+    return .json(200, body).with("etag", "\"\(note.revision).\(String(hash, radix: 36))\"")
   }
 }
 
@@ -87,11 +83,10 @@ extension HTTP {
     case .value(let base):
       store(
         .text(id: call.name, at: .revision(base)),
-        for: .notes(
-          request,
-          .base(
-            call.name,
-            NotesRequest.Edit(text: text, base: base, author: author, expected: expected))))
+        for: request,
+        .base(
+          call.name,
+          NotesRequest.Edit(text: text, base: base, author: author, expected: expected)))
     }
   }
 

@@ -18,6 +18,18 @@ extension Response {
       body: Array(text.utf8))
   }
 
+  /// The same answer with another header.
+  package func with(_ name: String, _ value: String) -> Response {
+    var response = self
+    response.headers.append((name, value))
+    return response
+  }
+
+  /// A page of a list, which names the one that follows, if there is one.
+  func followed(by next: String?) -> Response {
+    next.map { with("link", "</api/\($0)>; rel=\"next\"") } ?? self
+  }
+
   /// Whether what was asked for is done.
   var isSuccess: Bool { (200...299).contains(status) }
 
@@ -49,10 +61,8 @@ extension Response {
 
   /// The refusal of an edit that expected another revision.
   static func outdated(expected: Int, head: Int) -> Response {
-    var response = problem(
-      412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
-    response.setRevision(head)
-    return response
+    problem(412, .outdated, "the note is at revision \(head), not at \(expected); read it again")
+      .of(revision: head)
   }
 
   /// The refusal of an edit whose base is no longer kept.
@@ -72,9 +82,7 @@ extension Response {
   /// An error that says which methods a path takes.
   package static func methodNotAllowed(_ methods: [String]) -> Response {
     let allowed = listed(methods)
-    var response = problem(405, .badMessage, "this path takes \(allowed)")
-    response.headers.append(("allow", allowed))
-    return response
+    return problem(405, .badMessage, "this path takes \(allowed)").with("allow", allowed)
   }
 
   /// Methods as a header lists them. Where GET is one of them, so is HEAD.
@@ -84,18 +92,14 @@ extension Response {
 
   /// The answer to a body of another type.
   static func unsupported(_ expected: BodyType) -> Response {
-    var response = problem(
-      415, .badMessage, "expected the content-type \(expected.rawValue), or none")
-    response.headers.append(("accept", expected.rawValue))
-    return response
+    problem(415, .badMessage, "expected the content-type \(expected.rawValue), or none")
+      .with("accept", expected.rawValue)
   }
 
   /// Adds when to try again, in whole seconds, as HTTP has it; where nobody can say, a few.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
-    var response = response
     let seconds = retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? 5
-    response.headers.append(("retry-after", "\(seconds)"))
-    return response
+    return response.with("retry-after", "\(seconds)")
   }
 
   /// 503, with when to try again.
@@ -123,34 +127,25 @@ extension Response {
   }
 
   /// The same answer, which names the kind of credentials that are taken.
-  var challenging: Response {
-    var response = self
-    response.headers.append(("www-authenticate", "Bearer"))
-    return response
-  }
+  var challenging: Response { with("www-authenticate", "Bearer") }
 
   // MARK: Revisions
 
   /// An edit that made a revision, or found its text there already.
   static func edited(_ revision: Int) -> Response {
     let body = JSONWriter.object { $0.field("revision", revision, &$1) }
-    var response = json(200, body)
-    response.setRevision(revision)
-    return response
+    return json(200, body).of(revision: revision)
   }
 
-  /// Names the note's revision as entity tag.
-  mutating func setRevision(_ revision: Int) { headers.append(("etag", "\"\(revision)\"")) }
+  /// The same answer, which names the note's revision as entity tag.
+  func of(revision: Int) -> Response { with("etag", "\"\(revision)\"") }
 
   // MARK: Repetitions
 
   /// The same answer, called a repetition.
   var replayed: Response {
-    var response = self
-    if !headers.contains(where: { $0.name == "idempotency-replayed" }) {
-      response.headers.append(("idempotency-replayed", "true"))
-    }
-    return response
+    headers.contains { $0.name == "idempotency-replayed" }
+      ? self : with("idempotency-replayed", "true")
   }
 
   /// The answer to a key that was used for something else.

@@ -6,11 +6,8 @@ extension Response {
   /// Lets the page read the answer that asked, for its origin was found allowed.
   func allowing(_ head: RequestHead) -> Response {
     guard let origin = head.headers["origin"] else { return self }
-    var response = self
-    response.headers.append(("access-control-allow-origin", origin))
-    response.headers.append(("access-control-allow-credentials", "true"))
-    response.headers.append(("vary", "origin"))
-    return response
+    return with("access-control-allow-origin", origin)
+      .with("access-control-allow-credentials", "true").with("vary", "origin")
   }
 
   /// The answer to a browser that asks whether a page may send a request.

@@ -171,8 +171,3 @@ extension Awaited {
     }
   }
 }
-
-/// The purpose of work that a request about notes asks for.
-enum NotesPurpose {
-  case notes(RequestID, NotesRequest)
-}

@@ -4,11 +4,6 @@ import GatewayPorts
 struct GroupWork {
   let request: GroupRequest
   let identity: Identity
-
-  init(_ request: GroupRequest, _ identity: Identity) {
-    self.request = request
-    self.identity = identity
-  }
 }
 
 extension GroupRequest {

@@ -81,11 +81,10 @@ extension Part {
     if let request { board.respond(request, response()) }
   }
 
-  /// The result of a check; `nil` if it refuses the request, which is answered.
-  func answering<Value>(
-    _ request: RequestID, _ check: () throws(Response) -> Value
-  ) -> Value? {
-    do throws(Response) { return try check() } catch {
+  /// The result of work for a request; `nil` if that refuses it, which is answered.
+  @discardableResult
+  func answering<Value>(_ request: RequestID, _ work: () throws(Response) -> Value) -> Value? {
+    do throws(Response) { return try work() } catch {
       respond(request, error)
       return nil
     }
@@ -133,7 +132,7 @@ extension Part {
     board.store(task, for: purpose)
   }
 
-  func store(_ request: StoreRequest, for purpose: NotesPurpose) {
-    board.store(request, for: purpose)
+  func store(_ request: StoreRequest, for asked: RequestID, _ kind: NotesRequest) {
+    board.store(request, for: asked, kind)
   }
 }

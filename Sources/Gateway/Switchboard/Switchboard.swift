@@ -228,12 +228,9 @@ final class Switchboard {
   }
 
   /// Gives the store what a request about notes asks for.
-  func store(_ request: StoreRequest, for purpose: NotesPurpose) {
-    switch purpose {
-    case .notes(let asked, let kind):
-      let ticket = store(request, for: Awaited.notes(asked, kind))
-      if request.isAside { reads[asked] = ticket }
-    }
+  func store(_ request: StoreRequest, for asked: RequestID, _ kind: NotesRequest) {
+    let ticket = store(request, for: Awaited.notes(asked, kind))
+    if request.isAside { reads[asked] = ticket }
   }
 
   private func store(_ work: StoreRequest, for purpose: Awaited) -> StoreTicket {

@@ -19,36 +19,37 @@ extension AppRequests {
     guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
       return false
     }
-    guard let group = PercentEncoding.decoded(path[3]), !group.isEmpty, group.utf8.count <= 128
-    else {
-      refuse(request, 400, "the group's id is not one")
-      return true
-    }
-    var head = head
-    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
-      head.headers["authorization"] = token
-    }
-    guard let identity = access.identity(of: head, request) else { return true }
-    let room = "/group/" + group
-    let reads = head.method == "GET"
-    guard reads || head.method == "POST" else {
-      respond(request, .methodNotAllowed("GET", "POST"))
-      return true
-    }
-    guard identity.may(reads ? .read : .publish, .room(room)) else {
-      refuse(request, 403, "the token does not grant this group")
-      return true
-    }
-    if reads {
-      readMessages(request, of: room, QueryFields(head.query), identity)
-    } else {
-      postMessage(request, group: group, in: room, body, identity)
+    answering(request) { () throws(Response) in
+      try receive(request, head, body, aboutGroup: path[3])
     }
     return true
   }
 
-  private func refuse(_ request: RequestID, _ status: Int, _ message: String) {
-    respond(request, Self.envelope(status, errors: [message]))
+  private func receive(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8], aboutGroup name: Substring
+  ) throws(Response) {
+    guard let group = PercentEncoding.decoded(name), !group.isEmpty, group.utf8.count <= 128
+    else { throw Self.refusal(400, "the group's id is not one") }
+    var head = head
+    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
+      head.headers["authorization"] = token
+    }
+    let identity = try access.identity(of: head)
+    let room = "/group/" + group
+    let reads = head.method == "GET"
+    guard reads || head.method == "POST" else { throw .methodNotAllowed("GET", "POST") }
+    guard identity.may(reads ? .read : .publish, .room(room)) else {
+      throw Self.refusal(403, "the token does not grant this group")
+    }
+    if reads {
+      try readMessages(request, of: room, QueryFields(head.query), identity)
+    } else {
+      try postMessage(request, group: group, in: room, body, identity)
+    }
+  }
+
+  private static func refusal(_ status: Int, _ message: String) -> Response {
+    envelope(status, errors: [message])
   }
 
   /// `{"meta": {"code", "errors"}, "response": …}`.
@@ -69,17 +70,17 @@ extension AppRequests {
 
   private func readMessages(
     _ request: RequestID, of room: RoomName, _ query: QueryFields, _ identity: Identity
-  ) {
-    func number(_ text: String?) -> Int?? {
-      guard let text else { return .some(nil) }
-      return Int(text).flatMap { $0 >= 0 ? $0 : nil }
+  ) throws(Response) {
+    let unfit = Self.refusal(400, "expected since_id or before_id, and a limit, as numbers")
+    func number(_ text: String?) throws(Response) -> Int? {
+      guard let text else { return nil }
+      guard let number = Int(text), number >= 0 else { throw unfit }
+      return number
     }
-    guard let since = number(query["since_id"] ?? query["after_id"]),
-      let before = number(query["before_id"]), since == nil || before == nil,
-      let asked = number(query["limit"]), asked ?? 1 > 0
-    else {
-      return refuse(request, 400, "expected since_id or before_id, and a limit, as numbers")
-    }
+    let since = try number(query["since_id"] ?? query["after_id"])
+    let before = try number(query["before_id"])
+    let asked = try number(query["limit"])
+    guard since == nil || before == nil, asked != 0 else { throw unfit }
     let range: RoomRange = since.map { .since($0) } ?? before.map { .before($0) } ?? .newest
     let limit = min(asked ?? GroupChatForm.pageMessages, settings.limits.pageMax)
     rooms.read(
@@ -91,7 +92,8 @@ extension AppRequests {
   /// Answers a request for messages.
   func answer(groupChat request: RequestID, _ outcome: StoreOutcome<RoomPage>, isSince: Bool) {
     guard case .success(let page) = outcome else {
-      return refuse(request, 503, "the store cannot do this now; try again later")
+      return respond(
+        request, Self.refusal(503, "the store cannot do this now; try again later"))
     }
     var lines = page.publications.compactMap { publication in
       RoomView.placed(publication).fields?["subject"]
@@ -108,12 +110,12 @@ extension AppRequests {
 
   private func postMessage(
     _ request: RequestID, group: String, in room: RoomName, _ body: [UInt8], _ identity: Identity
-  ) {
+  ) throws(Response) {
     guard let message = JSONFields(body)?["message"]?.fields,
       let guid = message["source_guid"]?.string, !guid.isEmpty,
       message["text"]?.string != nil || message["attachments"]?.elements != nil
     else {
-      return refuse(request, 400, "expected a message with source_guid, and text or attachments")
+      throw Self.refusal(400, "expected a message with source_guid, and text or attachments")
     }
     let now = surroundings.clock.now
     let name = OneLine.made(of: identity.name ?? identity.user)
@@ -141,7 +143,8 @@ extension AppRequests {
       subject.set("created_at", JSONValue(Int(time / 1_000)))
       let response: JSONFields = ["message": JSONValue(subject)]
       respond(request, Self.envelope(isRepeated ? 409 : 201, response))
-    case .refused(let code, let message): refuse(request, code.status, message)
+    case .refused(let code, let message):
+      respond(request, Self.refusal(code.status, message))
     }
   }
 }

@@ -22,30 +22,27 @@ final class AppRequests: Part {
     guard head.path.utf8.elementsEqual("/private/pusher".utf8) else {
       return receiveGroupChat(request, head: head, body: body)
     }
-    push(request, head, body)
+    answering(request) { () throws(Response) in try push(request, head, body) }
     return true
   }
 
   /// `POST /private/pusher`: a backend of the Twake family publishes.
-  private func push(_ request: RequestID, _ head: RequestHead, _ body: [UInt8]) {
-    guard head.method == "POST" else {
-      respond(request, .methodNotAllowed("POST"))
-      return
-    }
+  private func push(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
+  ) throws(Response) {
+    guard head.method == "POST" else { throw .methodNotAllowed("POST") }
     var head = head
     let header = head.headers["authorization"] ?? ""
     if header.utf8.starts(with: "Token ".utf8) {
       head.headers["authorization"] = "Bearer " + String(header.dropFirst(6))
     }
-    guard let identity = access.identity(of: head, request) else { return }
+    let identity = try access.identity(of: head)
     guard let fields = JSONFields(body), let room = fields["room"]?.string,
       let data = fields["data"]
     else {
-      respond(
-        request, .problem(400, .badMessage, "expected a JSON object with \"room\" and \"data\""))
-      return
+      throw .problem(400, .badMessage, "expected a JSON object with \"room\" and \"data\"")
     }
-    guard access.allows(identity, .publish, .room(room), request) else { return }
+    try access.require(.publish, .room(room), of: identity)
     rooms.publish(
       PublishRequest(room: room, data: data, person: identity.person),
       for: .backend(request))

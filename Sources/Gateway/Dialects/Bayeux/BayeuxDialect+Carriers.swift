@@ -137,9 +137,10 @@ extension BayeuxDialect {
       ]
       response.body = callback.script(json)
     }
-    response.headers.append(("x-content-type-options", "nosniff"))
-    response.headers.append(("cache-control", "no-store"))
-    respond(exchange.request, response.allowing(exchange.head))
+    respond(
+      exchange.request,
+      response.with("x-content-type-options", "nosniff").with("cache-control", "no-store")
+        .allowing(exchange.head))
   }
 
   /// The client of a request went away.
