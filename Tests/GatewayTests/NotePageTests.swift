@@ -36,6 +36,20 @@ struct NotePageTests {
       isCut: fields["more"] != nil)
   }
 
+  @Test(
+    "A field whose encoding is broken is refused, not taken for absent",
+    arguments: [
+      "notes?after=%FF", "notes?folder=%FF", "notes?tag=%FF&limit=3", "notes?limit=3&after=%zz",
+      "folders?after=%FF", "search?q=%FF", "notes/n/text?format=%FF",
+    ])
+  func brokenField(query: String) throws {
+    make(1)
+    let request = rig.begin(
+      "GET", "/api/" + query, headers: ["authorization": "Bearer all"])
+    let response = try #require(rig.response(request))
+    #expect(response.status == 400)
+  }
+
   /// Goes through all pages.
   private func walk(
     limit: Int, token: String = "all", between: () -> Void = {}

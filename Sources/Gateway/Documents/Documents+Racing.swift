@@ -66,12 +66,15 @@ extension Documents {
     settledAll(in: room)
     let arrivals = room.arrivals
     room.arrivals = []
+    var followers: ExactDictionary<[Subscription]> = [:]
+    for subscription in room.subscriptions where !subscription.messageIDs.isEmpty {
+      followers[subscription.connection.client, default: []].append(subscription)
+    }
     return sent.enumerated().map { index, sent in
       var change = WithdrawnChange(
         submission: sent.submission, arrival: index < arrivals.count ? arrivals[index] : nil)
       change.edit = room.pendingEdits.removeValue(forKey: sent.revision)
-      for subscription in room.subscriptions
-      where subscription.connection.client.utf8.elementsEqual(sent.submission.client.utf8) {
+      for subscription in followers[sent.submission.client] ?? [] {
         guard let messageID = subscription.messageIDs.removeValue(forKey: sent.revision) else {
           continue
         }

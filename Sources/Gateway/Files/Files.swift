@@ -103,7 +103,8 @@ final class Files: Part {
   ) throws(Response) {
     try admit(body.count, of: identity)
     let draft = FileDraft(
-      name: FileName.clean(fields["name"] ?? ""), bytes: body, time: surroundings.clock.now)
+      name: FileName.clean(try fields.text("name") ?? ""), bytes: body, time: surroundings.clock.now
+    )
     uploads.append(Upload(request: request, note: note, draft: draft, identity: identity))
     uploadBytes += body.count
     uploadNext()

@@ -30,7 +30,7 @@ final class Folders: Part {
     _ request: RequestID, _ fields: QueryFields, _ identity: Identity
   ) throws(Response) {
     let limit = try fields.limit(Self.pageDefault, max: Self.pageMax)
-    let last = try fields["after"].map { text throws(Response) in try FolderPath(asked: text) }
+    let last = try fields.text("after").map { text throws(Response) in try FolderPath(asked: text) }
     store(
       .folders(.list(after: last, limit: limit, counting: FolderCounting(of: identity))),
       for: .folders(request, .list(identity, limit: limit)))

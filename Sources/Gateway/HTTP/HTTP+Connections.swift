@@ -17,10 +17,10 @@ extension HTTP {
 
   func listConnections(_ call: Call) throws(Response) {
     let limit = try listLimit(of: call)
-    guard let after = UInt64(call.query["after"] ?? "0") else {
+    guard let after = UInt64(try call.query.text("after") ?? "0") else {
       throw .problem(400, .badMessage, "expected after to be the id of a connection listed")
     }
-    let user = call.query["user"]
+    let user = try call.query.text("user")
     let fitting = connectionsInOrder { connection in
       connection.isOpen && user.map { connection.isOf(user: $0) } ?? true
     }
@@ -39,7 +39,7 @@ extension HTTP {
 
   func listRooms(_ call: Call) throws(Response) {
     let limit = try listLimit(of: call)
-    let after = call.query["after"] ?? ""
+    let after = try call.query.text("after") ?? ""
     var names = rooms.names.filter { after.utf8.lexicographicallyPrecedes($0.utf8) }
     names.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     let items = names.prefix(limit).map { name in

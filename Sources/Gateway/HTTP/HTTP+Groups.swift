@@ -25,7 +25,7 @@ extension HTTP {
 
   func listGroups(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    perform(.groups(of: person, after: call.query["after"], limit: limit), for: call)
+    perform(.groups(of: person, after: try call.query.text("after"), limit: limit), for: call)
   }
 
   func readGroup(_ call: Call) { perform(.group(call.name), for: call) }
@@ -54,7 +54,7 @@ extension HTTP {
 
   func listMembers(_ call: Call) throws(Response) {
     let limit = try groupLimit(call)
-    perform(.members(call.name, after: call.query["after"], limit: limit), for: call)
+    perform(.members(call.name, after: try call.query.text("after"), limit: limit), for: call)
   }
 
   func putMember(_ call: Call) throws(Response) {
@@ -112,7 +112,7 @@ extension HTTP {
 
   func listBadges(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    perform(.badges(of: person, after: call.query["after"], limit: limit), for: call)
+    perform(.badges(of: person, after: try call.query.text("after"), limit: limit), for: call)
   }
 
   // MARK: What requests say
@@ -138,7 +138,7 @@ extension HTTP {
   }
 
   private func member(in call: Call) throws(Response) -> PersonID {
-    let person = call.query["person"] ?? ""
+    let person = try call.query.text("person") ?? ""
     let bytesMax = settings.limits.nameBytesMax
     guard !person.isEmpty, person.utf8.count <= bytesMax else {
       throw .problem(400, .badMessage, "expected person, an id of 1 to \(bytesMax) bytes")

@@ -11,7 +11,7 @@ extension HTTP {
   func readText(_ call: Call) throws(Response) {
     let query = call.query
     let point: HistoryPoint
-    guard let format = NotesRequest.Format(of: call) else {
+    guard let format = try NotesRequest.Format(of: call) else {
       throw .problem(400, .badMessage, "expected format to be json, text or markdown")
     }
     var asked: Int?

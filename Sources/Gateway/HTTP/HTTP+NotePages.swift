@@ -14,11 +14,11 @@ extension HTTP {
     let (request, identity, fields) = (call.request, call.identity, call.query)
     // Of one folder, it is the notes in it without those below it.
     var folder: FolderPath?
-    if let written = fields["folder"] {
+    if let written = try fields.text("folder") {
       folder = try FolderPath(asked: written)
-    } else if let tag = fields["tag"] {
+    } else if let tag = try fields.text("tag") {
       return try search.listNotes(request, tagged: tag, limit: page(call).limit, identity)
-    } else if case .absent = fields.number("limit"), fields["after"] == nil {
+    } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
       return read(request, WholeNoteList(identity: identity), after: nil)
     }
     let (limit, place) = try page(call)
@@ -28,7 +28,7 @@ extension HTTP {
   /// Reads what page a request asks for.
   func page(_ call: Call) throws(Response) -> (limit: Int, after: NotePlace?) {
     let limit = try call.query.limit(Self.pageDefault, max: NotesRequest.Page.limitMax)
-    guard let cursor = call.query["after"] else { return (limit, nil) }
+    guard let cursor = try call.query.text("after") else { return (limit, nil) }
     guard let place = NotePlace(cursor: cursor) else {
       throw .problem(400, .badMessage, "expected after as an earlier page had it in \"next\"")
     }

@@ -9,7 +9,7 @@ extension HTTP {
   }
 
   func deleteNote(_ call: Call) throws(Response) {
-    let author = try access.author(call.query["author"], call.identity)
+    let author = try access.author(call.query.text("author"), call.identity)
     store(
       keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
         Response(status: 204)

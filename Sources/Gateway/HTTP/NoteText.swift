@@ -30,8 +30,8 @@ enum NoteText {
 
 extension NotesRequest.Format {
   /// The format that a request asks for: `?format=`, else the first type in `Accept` that there is.
-  init?(of call: Call) {
-    if let name = call.query["format"] {
+  init?(of call: Call) throws(Response) {
+    if let name = try call.query.text("format") {
       switch name {
       case "json": self = .json
       case "text": self = .plain
@@ -71,7 +71,7 @@ extension HTTP {
       throw .problem(400, .badMessage, "expected the text in UTF-8 as the body")
     }
     let expected = try expectedRevision(call)
-    let author = try access.author(call.query["author"], call.identity)
+    let author = try access.author(call.query.text("author"), call.identity)
     switch call.query.number("base") {
     case .broken: throw .problem(400, .badMessage, "expected base as a revision's number")
     case .absent:

@@ -37,6 +37,15 @@ package struct QueryFields {
   /// A field's value, decoded; `nil` if there is none, or its encoding is broken.
   package subscript(name: StaticString) -> String? { value(of: name) ?? nil }
 
+  /// A field's value, decoded; `nil` if there is none. Refuses the request if its encoding is broken.
+  func text(_ name: StaticString) throws(Response) -> String? {
+    guard let value = value(of: name) else { return nil }
+    guard let value else {
+      throw .problem(400, .badMessage, "expected \(name) in UTF-8, percent-encoded")
+    }
+    return value
+  }
+
   /// A field's value as a number that is not negative.
   func number(_ name: StaticString) -> Number {
     guard let value = value(of: name) else { return .absent }

@@ -61,7 +61,7 @@ final class Search: Part {
   func find(
     _ request: RequestID, _ fields: QueryFields, _ identity: Identity
   ) throws(Response) {
-    guard let words = fields["q"] else {
+    guard let words = try fields.text("q") else {
       throw .problem(400, .badMessage, "expected q, the words to look for")
     }
     let limit = try fields.limit(Self.limitDefault, max: Self.limitMax)
