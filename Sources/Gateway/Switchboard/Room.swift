@@ -46,8 +46,9 @@ struct Room {
   /// Makes an occupant a member.
   mutating func add(_ connection: Connection) {
     guard occupants[connection.id, default: .waiting].group < 0 else { return }
-    let group = groups.firstIndex { $0.dialect === connection.dialect } ?? groups.count
-    if group == groups.count { groups.append(Group(dialect: connection.dialect)) }
+    let own = connection.dialect
+    let group = groups.firstIndex { own === $0.dialect } ?? groups.count
+    if group == groups.count { groups.append(Group(dialect: own)) }
     let index = groups[group].members.append(connection.id)
     occupants[connection.id] = Place(group: Int32(group), index: Int32(index))
   }

@@ -147,7 +147,7 @@ final class WhalerDialect: Dialect {
   /// A frame for each entry, with the message id under which an author sent it: by that the author
   /// knows its change again, and all others have not sent it.
   override func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
-    let authors = room.subscriptions.filter { $0.connection.dialect === self }
+    let authors = room.subscriptions.filter { self === $0.connection.dialect }
     return entries.map { entry in
       let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first
       return frame(entry, of: room.id, messageID: messageID ?? pushID())
