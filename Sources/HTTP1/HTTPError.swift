@@ -136,6 +136,6 @@ public enum HTTPError: Error, Sendable, Hashable {
     fields.append(("content-type", "text/plain; charset=utf-8"))
     fields.append(("x-content-type-options", "nosniff"))
     return HTTPResponse(
-      status: status, fields: fields, body: .bytes(Array(message.utf8) + [0x0a]), closes: true)
+      status: status, fields: fields, body: Array(message.utf8) + [0x0a], closes: true)
   }
 }

@@ -48,36 +48,6 @@ public struct HTTPFields: Sendable {
     return text(entry.valueStart, entry.valueCount)
   }
 
-  /// The value of a field, joined with `, ` if it came several times (a cookie's with `; `);
-  /// `nil` if it is absent.
-  ///
-  /// - Parameter name: In lower case.
-  public subscript(name: String) -> String? {
-    var joined: String?
-    for (index, entry) in entries.enumerated() where isNamed(entry, name) {
-      guard let first = joined else {
-        joined = value(at: index)
-        continue
-      }
-      joined = first + (name == "cookie" ? "; " : ", ") + value(at: index)
-    }
-    return joined
-  }
-
-  /// Whether a field is present.
-  ///
-  /// - Parameter name: In lower case.
-  public func contains(_ name: String) -> Bool {
-    entries.contains { isNamed($0, name) }
-  }
-
-  private func isNamed(_ entry: Entry, _ name: String) -> Bool {
-    let start = Int(entry.nameStart)
-    let count = Int(entry.nameCount)
-    guard name.utf8.count == count else { return false }
-    return bytes[start..<(start + count)].elementsEqual(name.utf8)
-  }
-
   private func text(_ start: UInt32, _ count: UInt32) -> String {
     String(decoding: bytes[Int(start)..<Int(start + count)], as: UTF8.self)
   }

@@ -34,10 +34,6 @@ public struct HTTPLimits: Sendable, Hashable {
   /// lost to a reset.
   public var lingerMilliseconds: Int64 = 2_000
 
-  /// Whether requests are still answered after the client has ended its side of TCP. Otherwise they
-  /// are abandoned.
-  public var answersAfterEnd = false
-
   /// Makes limits at their defaults.
   public init() {}
 }

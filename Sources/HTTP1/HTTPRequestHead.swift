@@ -39,6 +39,4 @@ public struct WebSocketOffer: Sendable, Hashable {
   public let key: String
   /// The subprotocols that the client offers, in order of preference.
   public let subprotocols: [String]
-  /// The extensions that the client offers, or the empty string.
-  public let extensions: String
 }

@@ -1,35 +1,21 @@
 /// A response to a request.
 public struct HTTPResponse: Sendable {
-  /// The body. Its bytes are shared: they are copied at most once, into a joined write.
-  public enum Body: Sendable {
-    /// No body: its length is 0.
-    case none
-    /// The whole body.
-    case bytes([UInt8])
-    /// The whole body in several pieces.
-    case pieces([[UInt8]])
-    /// A body whose pieces come later, by `append` and `end` of the connection. It is sent in
-    /// chunks, or to a client of HTTP/1.0 until the connection's end.
-    case stream
-  }
-
   /// The status code, from 200 on.
   public var status: Int
   /// Header fields, in the order in which they are sent.
   ///
-  /// The connection adds `content-length` or `transfer-encoding`, `connection` and `date`, and
-  /// leaves out those given here. It leaves out a field with a malformed name, or with a line break
-  /// or another control character in its value, which could only be an attempt to smuggle in
-  /// another.
+  /// The connection adds `content-length`, `connection` and `date`, and leaves out those given here,
+  /// and a `transfer-encoding`. It leaves out a field with a malformed name, or with a line break or
+  /// another control character in its value, which could only be an attempt to smuggle in another.
   public var fields: [(name: String, value: String)]
-  /// The body.
-  public var body: Body
+  /// The whole body. Its bytes are shared: they are copied at most once, into a joined write.
+  public var body: [UInt8]
   /// Whether the connection ends with this response.
   public var closes: Bool
 
   /// Makes a response.
   public init(
-    status: Int, fields: [(name: String, value: String)] = [], body: Body = .none,
+    status: Int, fields: [(name: String, value: String)] = [], body: [UInt8] = [],
     closes: Bool = false
   ) {
     self.status = status
@@ -44,25 +30,18 @@ public struct HTTPResponse: Sendable {
 
 /// The writer of heads of responses.
 enum ResponseHead {
-  /// The form of the body that a head announces.
-  enum Framing {
-    /// No header at all: a status without a body, or an upgrade.
-    case none
-    case length(Int)
-    case chunks
-    /// The body ends with the connection.
-    case untilEnd
-  }
-
   enum Connection {
     case keepAlive
     case close
     case upgrade
   }
 
+  /// Writes a head.
+  ///
+  /// - Parameter length: The body's; `nil` for a status without a body, or an upgrade.
   static func encode(
-    status: Int, fields: [(name: String, value: String)], framing: Framing,
-    connection: Connection, date: HTTPDate?
+    status: Int, fields: [(name: String, value: String)], length: Int?, connection: Connection,
+    date: HTTPDate?
   ) -> [UInt8] {
     var head: [UInt8] = []
     head.reserveCapacity(
@@ -80,13 +59,10 @@ enum ResponseHead {
       append("\r\n", to: &head)
       if name.utf8.count == 7, name == "upgrade" { namesUpgrade = true }
     }
-    switch framing {
-    case .none, .untilEnd: break
-    case .length(let count):
+    if let length {
       append("content-length: ", to: &head)
-      append(count, to: &head)
+      append(length, to: &head)
       append("\r\n", to: &head)
-    case .chunks: append("transfer-encoding: chunked\r\n", to: &head)
     }
     if let date {
       append("date: ", to: &head)

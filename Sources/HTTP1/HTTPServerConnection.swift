@@ -75,15 +75,10 @@ public struct HTTPServerConnection: Sendable {
     let number: RequestNumber
     let isHead: Bool
     let isIndependent: Bool
-    let minorVersion: Int
     let keepsAlive: Bool
     /// Fields of the response beside its own.
     let added: [Field]
     var response: HTTPResponse?
-    var hasBegun = false
-    /// Pieces that were streamed before it was this response's turn.
-    var waiting: [[UInt8]] = []
-    var hasEnded = false
   }
 
   private enum ReadLimit {
@@ -178,7 +173,7 @@ public struct HTTPServerConnection: Sendable {
   /// Reads on, and returns the next event, or `nil` once all of the input is consumed or kept.
   ///
   /// Call it until it returns `nil`; again with what is read next; and with no input after
-  /// `respond`, `end` or `writeNext`.
+  /// `respond` or `writeNext`.
   ///
   /// - Complexity: O(*n*) in the bytes, however they are cut.
   public mutating func next(_ input: inout UnsafeRawBufferPointer, now: Int64) -> Event? {
@@ -390,8 +385,7 @@ public struct HTTPServerConnection: Sendable {
     slots.append(
       Slot(
         number: number, isHead: request.method == .head, isIndependent: request.isIndependent,
-        minorVersion: request.minorVersion, keepsAlive: request.keepsAlive,
-        added: addedFields?(request) ?? []))
+        keepsAlive: request.keepsAlive, added: addedFields?(request) ?? []))
     return number
   }
 
@@ -419,11 +413,10 @@ public struct HTTPServerConnection: Sendable {
     body = []
     readDeadline = nil
     serial += 1
-    var slot = Slot(
-      number: RequestNumber(rawValue: serial), isHead: isHead, isIndependent: false,
-      minorVersion: 1, keepsAlive: false, added: added)
-    slot.response = response
-    slots.append(slot)
+    slots.append(
+      Slot(
+        number: RequestNumber(rawValue: serial), isHead: isHead, isIndependent: false,
+        keepsAlive: false, added: added, response: response))
     promote(now)
   }
 
@@ -459,50 +452,22 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Appends to a response whose body is a stream. Does nothing if the request was abandoned.
-  ///
-  /// - Returns: Whether more is welcome now; otherwise wait until `unsentByteCount` is smaller.
-  @discardableResult
-  public mutating func append(_ piece: [UInt8], to number: RequestNumber, now: Int64) -> Bool {
-    guard let index = slots.firstIndex(where: { $0.number == number && !$0.hasEnded }) else {
-      return false
-    }
-    if slots[index].hasBegun {
-      queue(chunk: piece, of: slots[index], now)
-      return output.byteCount <= limits.unsentBytesMax
-    }
-    slots[index].waiting.append(piece)
-    return false
-  }
-
-  /// Ends a response whose body is a stream.
-  public mutating func end(_ number: RequestNumber, now: Int64) {
-    guard let index = slots.firstIndex(where: { $0.number == number }) else { return }
-    slots[index].hasEnded = true
-    promote(now)
-    settle(now)
-  }
-
   /// Accepts an upgrade, which ends this connection's use.
   ///
   /// - Parameters:
   ///   - number: The number of the handshake.
   ///   - accept: The `sec-websocket-accept` for its key: `WebSocketHandshake.accept(for:)`.
   ///   - subprotocol: The chosen subprotocol, if any.
-  ///   - extensions: The agreed extensions, if any.
-  ///   - fields: Further fields of the response.
   /// - Returns: The response, to be sent before any frame, and the bytes behind the handshake, to be
   ///   read as frames before any others; `nil` if it is not this request's turn.
   public mutating func upgrade(
-    _ number: RequestNumber, accept: String, subprotocol: String? = nil, extensions: String? = nil,
-    fields: [(name: String, value: String)] = []
+    _ number: RequestNumber, accept: String, subprotocol: String? = nil
   ) -> (response: [UInt8], rest: [UInt8])? {
     guard case .upgrading = reading, slots.first?.number == number else { return nil }
-    var all = [("upgrade", "websocket"), ("sec-websocket-accept", accept)] + fields
-    if let subprotocol { all.append(("sec-websocket-protocol", subprotocol)) }
-    if let extensions { all.append(("sec-websocket-extensions", extensions)) }
+    var fields = [("upgrade", "websocket"), ("sec-websocket-accept", accept)]
+    if let subprotocol { fields.append(("sec-websocket-protocol", subprotocol)) }
     let response = ResponseHead.encode(
-      status: 101, fields: all, framing: .none, connection: .upgrade, date: date)
+      status: 101, fields: fields, length: nil, connection: .upgrade, date: date)
     compact()
     var rest: [UInt8] = []
     swap(&rest, &pending)
@@ -522,21 +487,14 @@ public struct HTTPServerConnection: Sendable {
   private mutating func promote(_ now: Int64) {
     while let slot = slots.first, let response = slot.response {
       let closes = response.closes || !slot.keepsAlive || isLast
-      var isStream = false
-      if case .stream = response.body { isStream = !response.hasNoBody }
-      if !slot.hasBegun {
-        begin(response, of: slot, closes: closes, now)
-        slots[0].hasBegun = true
-        let waiting = slot.waiting
-        slots[0].waiting = []
-        for piece in waiting { queue(chunk: piece, of: slot, now) }
-      }
-      if isStream {
-        guard slot.hasEnded else { return }
-        if !slot.isHead, slot.minorVersion > 0 { queue(Array("0\r\n\r\n".utf8), now) }
-      }
+      queue(
+        ResponseHead.encode(
+          status: response.status, fields: response.fields + slot.added,
+          length: response.hasNoBody ? nil : response.body.count,
+          connection: closes ? .close : .keepAlive, date: date), now)
+      if !response.hasNoBody, !slot.isHead { queue(response.body, now) }
       slots.removeFirst()
-      if closes || isStream && slot.minorVersion == 0 {
+      if closes {
         isClosing = true
         reading = .ended
         readDeadline = nil
@@ -545,44 +503,6 @@ public struct HTTPServerConnection: Sendable {
         return
       }
     }
-  }
-
-  private mutating func begin(
-    _ response: HTTPResponse, of slot: Slot, closes: Bool, _ now: Int64
-  ) {
-    var framing = ResponseHead.Framing.none
-    var pieces: [[UInt8]] = []
-    var endsWithConnection = false
-    if !response.hasNoBody {
-      switch response.body {
-      case .none: framing = .length(0)
-      case .bytes(let bytes):
-        framing = .length(bytes.count)
-        pieces = [bytes]
-      case .pieces(let all):
-        framing = .length(all.reduce(0) { $0 + $1.count })
-        pieces = all
-      case .stream:
-        endsWithConnection = slot.minorVersion == 0
-        framing = endsWithConnection ? .untilEnd : .chunks
-      }
-    }
-    queue(
-      ResponseHead.encode(
-        status: response.status, fields: response.fields + slot.added, framing: framing,
-        connection: closes || endsWithConnection ? .close : .keepAlive, date: date), now)
-    if !slot.isHead { for piece in pieces { queue(piece, now) } }
-  }
-
-  private mutating func queue(chunk piece: [UInt8], of slot: Slot, _ now: Int64) {
-    guard !piece.isEmpty, !slot.isHead, let response = slot.response, !response.hasNoBody else {
-      return
-    }
-    guard case .stream = response.body else { return }
-    if slot.minorVersion == 0 { return queue(piece, now) }
-    queue(Array("\(String(piece.count, radix: 16))\r\n".utf8), now)
-    queue(piece, now)
-    queue([Bytes.carriageReturn, Bytes.lineFeed], now)
   }
 
   private mutating func queue(_ bytes: [UInt8], _ now: Int64) {
@@ -646,24 +566,9 @@ public struct HTTPServerConnection: Sendable {
   public mutating func peerEnded(now: Int64) {
     peerHasEnded = true
     readDeadline = nil
+    // A last answer is still sent.
+    guard isClosing else { return cut() }
     drop()
-    current = nil
-    body = []
-    let isInterrupted =
-      switch reading {
-      case .asking, .body, .held: true
-      case .head, .upgrading, .ended: false
-      }
-    reading = .ended
-    if limits.answersAfterEnd, !isInterrupted, !slots.isEmpty || !output.isEmpty {
-      // The last answer ends it.
-      if slots.isEmpty { isClosing = true }
-      isStopping = true
-    } else if isClosing {
-      // The rest is still sent.
-    } else {
-      cut()
-    }
     settle(now)
   }
 

@@ -30,7 +30,6 @@ struct HeadReader {
   private var versionCount = 0
   private var isVersion13 = false
   private var protocols: [Range<Int>] = []
-  private var extensions: [Range<Int>] = []
 
   init() {}
 
@@ -183,8 +182,6 @@ struct HeadReader {
         value.count == 2 && bytes[value.lowerBound] == 0x31 && bytes[value.lowerBound + 1] == 0x33
     case 22 where Bytes.equals(bytes, name, "sec-websocket-protocol"):
       protocols.append(value)
-    case 24 where Bytes.equals(bytes, name, "sec-websocket-extensions"):
-      extensions.append(value)
     default:
       break
     }
@@ -251,8 +248,6 @@ struct HeadReader {
       }
     }
     guard areTokens else { throw .upgradeProtocols }
-    return WebSocketOffer(
-      key: Bytes.string(bytes, key), subprotocols: names,
-      extensions: extensions.map { Bytes.string(bytes, $0) }.joined(separator: ", "))
+    return WebSocketOffer(key: Bytes.string(bytes, key), subprotocols: names)
   }
 }

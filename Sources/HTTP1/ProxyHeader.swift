@@ -2,39 +2,15 @@
 /// before the first byte of a connection.
 ///
 /// Accept it from trusted peers only.
-public struct ProxyHeader: Sendable, Hashable {
-  /// An address and its port.
-  public struct Endpoint: Sendable, Hashable {
-    /// 4 bytes of IPv4 or 16 of IPv6.
-    public let address: [UInt8]
-    /// The port.
-    public let port: UInt16
-
-    /// Makes an endpoint.
-    public init(address: [UInt8], port: UInt16) {
-      self.address = address
-      self.port = port
-    }
-  }
-
-  /// The client, or `nil` if the proxy connects for itself (a health check) or does not know the
-  /// client: use the address of the connection's peer then.
-  public let source: Endpoint?
-  /// The address that the client connected to, or `nil` likewise.
-  public let destination: Endpoint?
-
-  /// Makes a header.
-  public init(source: Endpoint?, destination: Endpoint?) {
-    self.source = source
-    self.destination = destination
-  }
-
+public enum ProxyHeader {
   /// The result of reading the bytes that have come.
   public enum Progress: Sendable, Hashable {
     /// More must come.
     case incomplete
-    /// The header and its length: the bytes behind it are the client's.
-    case whole(ProxyHeader, byteCount: Int)
+    /// The client's address, 4 bytes of IPv4 or 16 of IPv6, and the header's length: the bytes behind
+    /// it are the client's. The address is `nil` if the proxy connects for itself (a health check) or
+    /// does not know the client: use that of the connection's peer then.
+    case whole(client: [UInt8]?, byteCount: Int)
     /// The bytes are not such a header: close the connection.
     case malformed
   }
@@ -81,19 +57,8 @@ public struct ProxyHeader: Sendable, Hashable {
     let counts = command == 1 && addressCount > 0
     if counts, length < 2 * addressCount + 4 { return .malformed }
     guard bytes.count >= 16 + length else { return .incomplete }
-    guard counts else {
-      return .whole(ProxyHeader(source: nil, destination: nil), byteCount: 16 + length)
-    }
-    func endpoint(_ address: Int, _ port: Int) -> Endpoint {
-      Endpoint(
-        address: Array(bytes[address..<(address + addressCount)]),
-        port: UInt16(bytes[port]) << 8 | UInt16(bytes[port + 1]))
-    }
-    let ports = 16 + 2 * addressCount
     return .whole(
-      ProxyHeader(
-        source: endpoint(16, ports), destination: endpoint(16 + addressCount, ports + 2)),
-      byteCount: 16 + length)
+      client: counts ? Array(bytes[16..<(16 + addressCount)]) : nil, byteCount: 16 + length)
   }
 
   // MARK: Version 1
@@ -114,20 +79,15 @@ public struct ProxyHeader: Sendable, Hashable {
     let count: Int
     switch String(decoding: family, as: UTF8.self) {
     case "UNKNOWN":
-      return .whole(ProxyHeader(source: nil, destination: nil), byteCount: lineFeed + 1)
+      return .whole(client: nil, byteCount: lineFeed + 1)
     case "TCP4": count = 4
     case "TCP6": count = 16
     default: return .malformed
     }
-    guard words.count == 5, let source = address(words[1], count),
-      let destination = address(words[2], count), let sourcePort = port(words[3]),
-      let destinationPort = port(words[4])
+    guard words.count == 5, let client = address(words[1], count),
+      address(words[2], count) != nil, port(words[3]) != nil, port(words[4]) != nil
     else { return .malformed }
-    return .whole(
-      ProxyHeader(
-        source: Endpoint(address: source, port: sourcePort),
-        destination: Endpoint(address: destination, port: destinationPort)),
-      byteCount: lineFeed + 1)
+    return .whole(client: client, byteCount: lineFeed + 1)
   }
 
   private static func port(_ text: Slice<UnsafeRawBufferPointer>) -> UInt16? {

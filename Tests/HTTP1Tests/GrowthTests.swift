@@ -43,7 +43,7 @@ struct GrowthTests {
     [UInt8](repeating: 1, count: size)
   } run: { body in
     var peer = Peer()
-    peer.answer = { _, _ in HTTPResponse(status: 200, body: .bytes(body)) }
+    peer.answer = { _, _ in HTTPResponse(status: 200, body: body) }
     peer.takes = 0
     peer.feed("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     let scratch = Scratch()

@@ -56,18 +56,6 @@ struct HeadTests {
       ])
   }
 
-  @Test func `fields are found by name, and joined`() throws {
-    let peer = Peer.of(
-      Array(
-        "GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\nCookie: a=1\r\na: 2\r\ncookie: b=2\r\n\r\n".utf8))
-    let fields = try #require(peer.requests.first).head.fields
-    #expect(fields["a"] == "1, 2")
-    #expect(fields["cookie"] == "a=1; b=2")
-    #expect(fields["b"] == nil)
-    #expect(fields.contains("host"))
-    #expect(!fields.contains("hos"))
-  }
-
   @Test func `a long extension header is passed over`() {
     let seen = read(
       "GET / HTTP/1.1\r\nHost: x\r\nSec-WebSocket-Extensions: "

@@ -51,7 +51,7 @@ struct LongerBodyTests {
   func refused() {
     var peer = Peer(Self.limits)
     peer.decide = { connection, _, _, now in
-      connection.refuseBody(with: HTTPResponse(status: 403, body: .bytes([0x6e])), now: now)
+      connection.refuseBody(with: HTTPResponse(status: 403, body: [0x6e]), now: now)
     }
     peer.feed(Self.post(1_000_000))
     for _ in 0..<100 { peer.feed(String(repeating: "x", count: 1_000)) }

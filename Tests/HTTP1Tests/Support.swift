@@ -55,7 +55,7 @@ struct Peer {
   var heldByteCountMax = 0
   /// The answer to each request; `nil` for none yet.
   var answer: (HTTPRequestHead, [UInt8]) -> HTTPResponse? = { head, body in
-    HTTPResponse(status: 200, body: .bytes(Array("\(head.method.rawValue) \(head.path)".utf8)))
+    HTTPResponse(status: 200, body: Array("\(head.method.rawValue) \(head.path)".utf8))
   }
   /// The bytes behind an accepted handshake.
   var upgraded: [UInt8]?

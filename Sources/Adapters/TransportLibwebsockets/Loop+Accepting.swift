@@ -123,13 +123,11 @@ extension Loop {
       if session.stream.isHungUp { retire(session) }
     case .malformed:
       refuseAnnouncement(of: session)
-    case .whole(let header, let byteCount):
+    case .whole(let client, let byteCount):
       guard session.stream.skip(byteCount, using: room) else { return retire(session) }
       session.awaitsProxy = false
       // A proxy that looks whether the server is there speaks for itself.
-      guard let client = header.source.map({ IPAddress(bytes: $0.address).description }) else {
-        return
-      }
+      guard let client = client.map({ IPAddress(bytes: $0).description }) else { return }
       let census = census(of: session.entrance)
       let verdict = census.move(from: session.address, to: client, now: now)
       refused.count(verdict)

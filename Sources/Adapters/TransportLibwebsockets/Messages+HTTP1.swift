@@ -28,9 +28,7 @@ extension RequestHead {
 extension HTTPResponse {
   /// A response of the owner, with leave taken from browsers to guess at its type.
   init(_ response: Response) {
-    self.init(
-      status: response.status, fields: response.headers,
-      body: response.body.isEmpty ? .none : .bytes(response.body))
+    self.init(status: response.status, fields: response.headers, body: response.body)
     if !fields.contains(where: { $0.name == Self.noSniffing }) {
       fields.append((Self.noSniffing, "nosniff"))
     }
@@ -46,7 +44,7 @@ extension HTTPResponse {
       status: status,
       fields: fields + [
         ("content-type", "text/plain; charset=utf-8"), (noSniffing, "nosniff"),
-      ], body: .bytes(Array(message.utf8) + [0x0a]), closes: true)
+      ], body: Array(message.utf8) + [0x0a], closes: true)
   }
 }
 
