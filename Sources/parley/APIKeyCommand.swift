@@ -3,36 +3,33 @@ import Glibc
 
 /// `parley apikey`.
 enum APIKeyCommand {
-  /// Prints a key and its line; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
+  /// Prints a key and its line.
+  static func run(_ arguments: [String]) throws {
     var words = arguments
     var file: String?
     if let index = words.firstIndex(of: "--file") {
-      guard index + 1 < words.count else { return usage("--file needs a value") }
+      guard index + 1 < words.count else { throw UsageError("--file needs a value") }
       file = words[index + 1]
       words.removeSubrange(index...(index + 1))
     }
     guard let name = words.first, !name.hasPrefix("--"),
       name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) })
-    else { return usage("expected a name of letters, digits, -, _ and .") }
+    else { throw UsageError("expected a name of letters, digits, -, _ and .") }
     let key = HashedAPIKeys.newKey()
     let line: String
     do throws(APIKeyFileError) {
       line = try HashedAPIKeys.line(
         name: name, key: key, isOperator: words.dropFirst().contains("operator"),
         rights: words.dropFirst().filter { $0 != "operator" })
-    } catch { return usage("\(error)") }
+    } catch { throw UsageError("\(error)") }
     guard let file else {
       Terminal.output("key   \(key)\nline  \(line)\n")
-      return Program.ExitCode.success
+      return
     }
     guard append(line, to: file) else {
-      Terminal.error(
-        "parley apikey: \(file) cannot be written: \(String(cString: strerror(errno)))\n")
-      return Program.ExitCode.failure
+      throw CommandFailure("\(file) cannot be written: \(String(cString: strerror(errno)))")
     }
     Terminal.output("\(key)\n")
-    return Program.ExitCode.success
   }
 
   private static func append(_ line: String, to path: String) -> Bool {
@@ -45,10 +42,5 @@ enum APIKeyCommand {
     if size > 0 { pread(file, &last, 1, size - 1) }
     let bytes = Array(((last == UInt8(ascii: "\n") ? "" : "\n") + line + "\n").utf8)
     return write(file, bytes, bytes.count) == bytes.count && fsync(file) == 0
-  }
-
-  private static func usage(_ text: String) -> Int32 {
-    Terminal.error("parley apikey: \(text); parley apikey --help says more\n")
-    return Program.ExitCode.usage
   }
 }

@@ -3,24 +3,24 @@ import StoreRecords
 
 /// `parley check`.
 enum CheckCommand {
-  /// Prints what holds and what is wrong; returns the exit code.
-  static func run(_ arguments: [String], executable: String) -> Int32 {
-    let isJSON = arguments.contains("--json")
-    let report = report(on: arguments.filter { $0 != "--json" }, executable: executable)
-    if isJSON {
+  /// Prints what holds and what is wrong.
+  static func run(_ arguments: [String]) throws {
+    let report = report(on: arguments.filter { $0 != "--json" })
+    if arguments.contains("--json") {
       Terminal.output(JSONReport.check(report))
     } else {
       show(report)
     }
-    return exitCode(of: report)
+    let code = exitCode(of: report)
+    if code != .success { throw code }
   }
 
   /// Looks at the configuration that flags, environment and file make, and at its store.
-  static func report(on arguments: [String], executable: String) -> CheckReport {
+  static func report(on arguments: [String]) -> CheckReport {
     do throws(ConfigurationError) {
       let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
       var progress = ProgressLines()
-      return CheckReport(loaded, executable: executable) {
+      return CheckReport(loaded, executable: Program.executable) {
         progress.show("checking", $0, of: $1, "notes")
       }
     } catch {
@@ -41,11 +41,11 @@ enum CheckCommand {
   }
 
   /// The exit code that a report amounts to.
-  static func exitCode(of report: CheckReport) -> Int32 {
-    guard report.problems.isEmpty else { return Program.ExitCode.usage }
+  static func exitCode(of report: CheckReport) -> Program.ExitCode {
+    guard report.problems.isEmpty else { return .usage }
     switch report.store {
-    case .damaged, .unreadable: return Program.ExitCode.failure
-    case .unknown, .missing, .sound: return Program.ExitCode.success
+    case .damaged, .unreadable: return .failure
+    case .unknown, .missing, .sound: return .success
     }
   }
 

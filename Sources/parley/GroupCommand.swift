@@ -3,28 +3,16 @@ import ParleyServer
 
 /// `parley group set`, `list`, `remove`, `join` and `leave`.
 enum GroupCommand {
-  /// Runs one of them; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    do {
-      let rest = arguments.dropFirst()
-      switch arguments.first {
-      case "set": try set(rest)
-      case "list": try list(rest)
-      case "remove": try remove(rest)
-      case "join": try setMembership(true, rest)
-      case "leave": try setMembership(false, rest)
-      default: throw UsageError("expected set, list, remove, join or leave")
-      }
-      return Program.ExitCode.success
-    } catch let error as UsageError {
-      Terminal.error("parley group: \(error); parley group --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as ConfigurationError {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    } catch {
-      Terminal.error("parley group: \(error)\n")
-      return Program.ExitCode.failure
+  /// Runs one of them.
+  static func run(_ arguments: [String]) throws {
+    let rest = arguments.dropFirst()
+    switch arguments.first {
+    case "set": try set(rest)
+    case "list": try list(rest)
+    case "remove": try remove(rest)
+    case "join": try setMembership(true, rest)
+    case "leave": try setMembership(false, rest)
+    default: throw UsageError("expected set, list, remove, join or leave")
     }
   }
 

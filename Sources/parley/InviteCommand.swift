@@ -4,26 +4,14 @@ import ParleyServer
 
 /// `parley invite make`, `list` and `remove`.
 enum InviteCommand {
-  /// Runs one of them; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    do {
-      let rest = arguments.dropFirst()
-      switch arguments.first {
-      case "make": try make(rest)
-      case "list": try list(rest)
-      case "remove": try remove(rest)
-      default: throw UsageError("expected make, list or remove")
-      }
-      return Program.ExitCode.success
-    } catch let error as UsageError {
-      Terminal.error("parley invite: \(error); parley invite --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as ConfigurationError {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    } catch {
-      Terminal.error("parley invite: \(error)\n")
-      return Program.ExitCode.failure
+  /// Runs one of them.
+  static func run(_ arguments: [String]) throws {
+    let rest = arguments.dropFirst()
+    switch arguments.first {
+    case "make": try make(rest)
+    case "list": try list(rest)
+    case "remove": try remove(rest)
+    default: throw UsageError("expected make, list or remove")
     }
   }
 

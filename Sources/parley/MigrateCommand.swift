@@ -4,8 +4,8 @@ import StoreRecords
 
 /// `parley migrate`.
 enum MigrateCommand {
-  /// Moves a store; returns the exit code.
-  static func run(_ arguments: [String]) throws -> Int32 {
+  /// Moves a store.
+  static func run(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: ["from", "to"], switches: ["json"])
     guard let source = words.options["from"], let target = words.options["to"],
       words.operands.isEmpty, words.settings.isEmpty
@@ -22,7 +22,6 @@ enum MigrateCommand {
         "\(report.target): sound, \(findings.notes) notes with \(findings.entries) changes\n"
           + "the digest of both stores is \(report.result.digest); \(report.source) is as it was\n")
     }
-    return Program.ExitCode.success
   }
 }
 

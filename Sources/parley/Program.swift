@@ -4,13 +4,13 @@ import ParleyServer
 
 /// The `parley` program: picks the command and turns errors into exit codes.
 enum Program {
-  /// The exit codes of the program.
-  enum ExitCode {
-    static let success: Int32 = 0
-    static let failure: Int32 = 1
-    static let usage: Int32 = 2
+  /// The exit codes of the program. A command throws one when it has said why.
+  enum ExitCode: Int32, Error {
+    case success = 0
+    case failure = 1
+    case usage = 2
     /// `parley note` ended before the server had confirmed all edits.
-    static let unconfirmed: Int32 = 3
+    case unconfirmed = 3
   }
 
   /// The configuration of a command that works by it. A variable that is no setting is passed over with a word, as
@@ -30,79 +30,64 @@ enum Program {
   static func run(_ arguments: [String]) -> Int32 {
     // A peer that went away is an error of `write`, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    guard let command = arguments.dropFirst().first else {
+    guard let name = arguments.dropFirst().first else {
       Terminal.error(Help.program)
-      return ExitCode.usage
+      return ExitCode.usage.rawValue
     }
     let rest = Array(arguments.dropFirst(2))
-    let wantsHelp = rest.contains("--help") || rest.contains("-h")
-    switch command {
-    case "setup":
-      if wantsHelp { return show(Help.setup) }
-      return SetupCommand.run(rest, executable: executable(arguments))
-    case "serve":
-      if rest.contains("--help-all") { return show(Help.serveAll) }
-      if wantsHelp { return show(Help.serve) }
-      return ServeCommand.run(rest, executable: executable(arguments))
-    case "check":
-      if wantsHelp { return show(Help.check) }
-      return CheckCommand.run(rest, executable: executable(arguments))
-    case "doctor":
-      if wantsHelp { return show(Help.doctor) }
-      return DoctorCommand.run(rest, executable: executable(arguments))
-    case "health":
-      if wantsHelp { return show(Help.health) }
-      return HealthCommand.run(rest)
-    case "token":
-      if wantsHelp { return show(Help.token) }
-      return TokenCommand.run(rest)
-    case "revoke":
-      if wantsHelp { return show(Help.revoke) }
-      return RevokeCommand.run(rest)
-    case "user":
-      if wantsHelp { return show(Help.user) }
-      return UserCommand.run(rest)
-    case "group":
-      if wantsHelp { return show(Help.group) }
-      return GroupCommand.run(rest)
-    case "invite":
-      if wantsHelp { return show(Help.invite) }
-      return InviteCommand.run(rest)
-    case "apikey":
-      if wantsHelp { return show(Help.apiKey) }
-      return APIKeyCommand.run(rest)
-    case "note":
-      if wantsHelp { return show(Help.note) }
-      return NoteCommand.run(rest)
-    case "share":
-      if wantsHelp { return show(Help.share) }
-      return ShareCommand.run(rest)
-    case let name where StoreCommand.names.contains(name):
-      if wantsHelp { return show(Help.store) }
-      return StoreCommand.run(name, rest)
+    switch name {
     case "help", "--help", "-h":
-      switch rest.first {
-      case "setup": return show(Help.setup)
-      case "serve": return show(Help.serve)
-      case "check": return show(Help.check)
-      case "doctor": return show(Help.doctor)
-      case "health": return show(Help.health)
-      case "token": return show(Help.token)
-      case "revoke": return show(Help.revoke)
-      case "user": return show(Help.user)
-      case "group": return show(Help.group)
-      case "invite": return show(Help.invite)
-      case "apikey": return show(Help.apiKey)
-      case "note": return show(Help.note)
-      case "share": return show(Help.share)
-      case let name? where StoreCommand.names.contains(name): return show(Help.store)
-      default: return show(Help.program)
-      }
-    case "--version", "-V", "version":
-      return show("parley \(Version.current)\n")
-    default:
-      Terminal.error("parley: expected a command, got “\(command)”; parley --help lists them\n")
-      return ExitCode.usage
+      return show(rest.first.flatMap(command)?.help ?? Help.program)
+    case "--version", "-V", "version": return show("parley \(Version.current)\n")
+    default: break
+    }
+    guard let command = command(name) else {
+      Terminal.error("parley: expected a command, got “\(name)”; parley --help lists them\n")
+      return ExitCode.usage.rawValue
+    }
+    if name == "serve", rest.contains("--help-all") { return show(Help.serveAll) }
+    if rest.contains("--help") || rest.contains("-h") { return show(command.help) }
+    return perform(name) { try command.run(rest) }
+  }
+
+  /// A command's help, and its work with the words behind it.
+  private static func command(_ name: String) -> (help: String, run: ([String]) throws -> Void)? {
+    switch name {
+    case "setup": (Help.setup, SetupCommand.run)
+    case "serve": (Help.serve, ServeCommand.run)
+    case "check": (Help.check, CheckCommand.run)
+    case "doctor": (Help.doctor, DoctorCommand.run)
+    case "health": (Help.health, HealthCommand.run)
+    case "token": (Help.token, TokenCommand.run)
+    case "revoke": (Help.revoke, RevokeCommand.run)
+    case "user": (Help.user, UserCommand.run)
+    case "group": (Help.group, GroupCommand.run)
+    case "invite": (Help.invite, InviteCommand.run)
+    case "apikey": (Help.apiKey, APIKeyCommand.run)
+    case "note": (Help.note, NoteCommand.run)
+    case "share": (Help.share, ShareCommand.run)
+    default: StoreCommand.command(name).map { (Help.store, $0) }
+    }
+  }
+
+  /// Does a command's work, and says why it failed; returns the exit code.
+  private static func perform(_ name: String, _ work: () throws -> Void) -> Int32 {
+    do {
+      try work()
+      return ExitCode.success.rawValue
+    } catch let code as ExitCode {
+      return code.rawValue
+    } catch is Prompt.Interrupted {
+      return Prompt.Interrupted.exitCode
+    } catch let error as ConfigurationError {
+      Terminal.error("parley: \(error)\n")
+      return ExitCode.usage.rawValue
+    } catch let error where error is UsageError || error is GrantTextError {
+      Terminal.error("parley \(name): \(error); parley \(name) --help says more\n")
+      return ExitCode.usage.rawValue
+    } catch {
+      Terminal.error("parley \(name): \(error)\n")
+      return ((error as? CommandFailure)?.code ?? .failure).rawValue
     }
   }
 
@@ -127,16 +112,30 @@ enum Program {
     return Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
   }
 
-  private static func executable(_ arguments: [String]) -> String {
+  /// The file of this program.
+  static var executable: String {
     // What the shell was given may be found through PATH; the kernel knows the file.
-    guard let path = realpath("/proc/self/exe", nil) else { return arguments.first ?? "parley" }
+    guard let path = realpath("/proc/self/exe", nil) else {
+      return CommandLine.arguments.first ?? "parley"
+    }
     defer { free(path) }
     return String(cString: path)
   }
 
   private static func show(_ text: String) -> Int32 {
     Terminal.output(text)
-    return ExitCode.success
+    return ExitCode.success.rawValue
+  }
+}
+
+/// Why a command cannot go on.
+struct CommandFailure: Error, CustomStringConvertible {
+  let description: String
+  let code: Program.ExitCode
+
+  init(_ description: String, code: Program.ExitCode = .failure) {
+    self.description = description
+    self.code = code
   }
 }
 

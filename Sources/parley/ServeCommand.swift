@@ -2,20 +2,12 @@ import ParleyServer
 
 /// `parley serve`.
 enum ServeCommand {
-  /// Runs the gateway until it is asked to stop; returns the exit code.
-  static func run(_ arguments: [String], executable: String) -> Int32 {
-    var configuration: Configuration
-    let file: String?
-    do throws(ConfigurationError) {
-      let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
-      configuration = loaded.configuration
-      file = loaded.file
-      configuration.webDirectory = try configuration.webDirectory(executable: executable)
-      for unknown in loaded.unknown { Terminal.error("parley: ignored: \(unknown)\n") }
-    } catch {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    }
+  /// Runs the gateway until it is asked to stop.
+  static func run(_ arguments: [String]) throws {
+    let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
+    var configuration = loaded.configuration
+    configuration.webDirectory = try configuration.webDirectory(executable: Program.executable)
+    for unknown in loaded.unknown { Terminal.error("parley: ignored: \(unknown)\n") }
     // Before any thread starts, so that all of them inherit the signals.
     let signals = StopSignals()
     ProcessMemory.returnLargeBlocks()
@@ -23,11 +15,11 @@ enum ServeCommand {
     let log = StandardErrorLog(level: configuration.logLevel, format: configuration.logFormat)
     let manager = ServiceManager(environment: Program.environment)
     do {
-      Terminal.output(banner(configuration, file: file))
+      Terminal.output(banner(configuration, file: loaded.file))
       server = try Server(configuration: configuration, log: log, manager: manager)
     } catch {
       Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.failure
+      throw Program.ExitCode.failure
     }
     let isSecure = configuration.certificatePath != nil
     if let address = configuration.apiListen.flatMap(ListenAddress.init) {
@@ -50,7 +42,6 @@ enum ServeCommand {
     }
     server.stop(drainMilliseconds: drainMilliseconds)
     Terminal.output("stopped\n")
-    return Program.ExitCode.success
   }
 
   /// The least time for writing accepted changes, however short `drain-time` is.

@@ -6,7 +6,6 @@ import ParleyServer
 /// `parley setup`: from five answers to a server that a team can use.
 struct SetupCommand {
   private let words: CommandWords
-  private let executable: String
   private let path: String
 
   private static let options: Set<String> = [
@@ -14,30 +13,27 @@ struct SetupCommand {
     "user", "name", "data-dir",
   ]
 
-  /// Asks, checks and writes; returns the exit code.
-  static func run(_ arguments: [String], executable: String) -> Int32 {
+  /// Asks, checks and writes.
+  static func run(_ arguments: [String]) throws {
     do {
       let words = try CommandWords(
         arguments, options: options, switches: ["non-interactive", "replace"])
       guard words.operands.isEmpty, words.settings.isEmpty else {
         throw UsageError("no flag is called \((words.settings + words.operands)[0])")
       }
-      return try SetupCommand(words: words, executable: executable).run()
+      try SetupCommand(words: words).run()
     } catch let error as UsageError {
-      Terminal.error("parley setup: \(error); nothing was written; parley setup --help says more\n")
-      return Program.ExitCode.usage
-    } catch is Prompt.Interrupted {
+      throw UsageError("\(error); nothing was written")
+    } catch let error as Prompt.Interrupted {
       Terminal.error("\nNothing was written.\n")
-      return Prompt.Interrupted.exitCode
+      throw error
     } catch {
-      Terminal.error("parley setup: \(error); nothing was written\n")
-      return Program.ExitCode.failure
+      throw CommandFailure("\(error); nothing was written")
     }
   }
 
-  private init(words: CommandWords, executable: String) {
+  private init(words: CommandWords) {
     self.words = words
-    self.executable = executable
     let isInstalled = geteuid() == 0 && Files.isFolder("/etc/parley")
     path = Files.absolute(
       words.options["config"] ?? Program.environment["PARLEY_CONFIG"]
@@ -46,7 +42,7 @@ struct SetupCommand {
 
   private var isAsking: Bool { !words.switches.contains("non-interactive") && Prompt.isTerminal }
 
-  private func run() throws -> Int32 {
+  private func run() throws {
     let isReplacing = try mayReplace()
     let setup = Setup(
       hostName: try hostName(), reach: try reach(), access: try access(), port: try port(),
@@ -57,7 +53,6 @@ struct SetupCommand {
     _ = StopSignals()
     try whole.write(to: path, firstUser: firstUser, isReplacing: isReplacing)
     report(whole, firstUser)
-    return Program.ExitCode.success
   }
 
   /// Asks for the first user and the folder, which belong together: the users stand in it.
@@ -221,10 +216,10 @@ struct SetupCommand {
       lines.append("  \(file)" + (firstUser.map { ", with \($0.user.id)" } ?? ""))
     }
     lines.append("")
-    let check = CheckCommand.report(on: ["--config", path], executable: executable)
+    let check = CheckCommand.report(on: ["--config", path])
     CheckCommand.showProblems(check)
     lines.append(
-      CheckCommand.exitCode(of: check) == Program.ExitCode.success
+      CheckCommand.exitCode(of: check) == .success
         ? "Checked: no problems." : "Checked: see the problems above."
     )
     lines += ["", "Next"]

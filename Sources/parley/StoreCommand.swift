@@ -6,37 +6,21 @@ import StoreSQLite
 /// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete`,
 /// `webhooks` and `migrate`.
 enum StoreCommand {
-  /// The commands by name.
-  static let names: Set<String> = [
-    "backup", "restore", "export", "import", "compact", "notes", "search", "reindex", "undelete",
-    "webhooks", "migrate",
-  ]
-
-  /// Runs one of them; returns the exit code.
-  static func run(_ name: String, _ arguments: [String]) -> Int32 {
-    do {
-      switch name {
-      case "backup": return try backUp(arguments)
-      case "restore": return try restore(arguments)
-      case "export": return try export(arguments)
-      case "import": return try importNote(arguments)
-      case "compact": return try compact(arguments)
-      case "search": return try search(arguments)
-      case "reindex": return try reindex(arguments)
-      case "undelete": return try undelete(arguments)
-      case "webhooks": return try deadLetters(arguments)
-      case "migrate": return try MigrateCommand.run(arguments)
-      default: return try list(arguments)
-      }
-    } catch let error as UsageError {
-      Terminal.error("parley \(name): \(error); parley \(name) --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as ConfigurationError {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    } catch {
-      Terminal.error("parley \(name): \(error)\n")
-      return Program.ExitCode.failure
+  /// The work of one of them; `nil` for another name.
+  static func command(_ name: String) -> (([String]) throws -> Void)? {
+    switch name {
+    case "backup": backUp
+    case "restore": restore
+    case "export": export
+    case "import": importNote
+    case "compact": compact
+    case "notes": list
+    case "search": search
+    case "reindex": reindex
+    case "undelete": undelete
+    case "webhooks": deadLetters
+    case "migrate": MigrateCommand.run
+    default: nil
     }
   }
 
@@ -44,7 +28,7 @@ enum StoreCommand {
     StoreCommands(try words.configuration())
   }
 
-  private static func backUp(_ arguments: [String]) throws -> Int32 {
+  private static func backUp(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: ["no-verify"])
     let destination = try words.operand("one file to write the backup to")
     var progress = ProgressLines()
@@ -57,10 +41,9 @@ enum StoreCommand {
       }
     }
     Terminal.output("\(destination): written\(findings.map { ", \(summary($0))" } ?? "")\n")
-    return Program.ExitCode.success
   }
 
-  private static func restore(_ arguments: [String]) throws -> Int32 {
+  private static func restore(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: ["verify", "replace"])
     let backup = try words.operand("one backup")
     let commands = try commands(words)
@@ -70,9 +53,9 @@ enum StoreCommand {
         progress.show("verifying", $0, of: $1, "notes")
       }
       for problem in findings.problems { Terminal.error("parley: \(backup): \(problem)\n") }
-      guard findings.problems.isEmpty else { return Program.ExitCode.failure }
+      guard findings.problems.isEmpty else { throw Program.ExitCode.failure }
       Terminal.output("\(backup): \(summary(findings)); nothing was restored\n")
-      return Program.ExitCode.success
+      return
     }
     let restored = try commands.restore(
       backup, isReplacing: words.switches.contains("replace"))
@@ -81,19 +64,17 @@ enum StoreCommand {
     }
     Terminal.output("\(commands.path): restored, \(summary(restored.findings))\n")
     Terminal.output("every note continues under a new epoch; returning clients are notified\n")
-    return Program.ExitCode.success
   }
 
-  private static func export(_ arguments: [String]) throws -> Int32 {
+  private static func export(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: ["format", "output"], switches: ["all"])
     if words.switches.contains("all") { return try exportAll(words) }
     let id = try words.operand("the id of one note (parley notes lists them)")
     try commands(words).export(
       id, as: format(words.options["format"] ?? "md"), to: words.options["output"])
-    return Program.ExitCode.success
   }
 
-  private static func exportAll(_ words: CommandWords) throws -> Int32 {
+  private static func exportAll(_ words: CommandWords) throws {
     guard let folder = words.options["output"], words.operands.isEmpty else {
       throw UsageError("expected --all --output FOLDER, and no note's id")
     }
@@ -105,10 +86,10 @@ enum StoreCommand {
       Terminal.error("parley export: \(note.id): \(error)\n")
     }
     Terminal.output("\(folder): \(count) notes\n")
-    return isWhole ? Program.ExitCode.success : Program.ExitCode.failure
+    if !isWhole { throw Program.ExitCode.failure }
   }
 
-  private static func importNote(_ arguments: [String]) throws -> Int32 {
+  private static func importNote(_ arguments: [String]) throws {
     let words = try CommandWords(
       arguments, options: ["format", "title", "author", "folder"], switches: [])
     let file = try words.operand("one file or folder")
@@ -122,12 +103,11 @@ enum StoreCommand {
       title: words.options["title"] ?? file, author: words.options["author"] ?? "import",
       folder: folder)
     Terminal.output("\(note.id)\n")
-    return Program.ExitCode.success
   }
 
   private static func importAll(
     _ root: String, into folder: FolderPath, _ words: CommandWords
-  ) throws -> Int32 {
+  ) throws {
     guard words.options["title"] == nil, words.options["format"] == nil else {
       throw UsageError("files of a folder have their titles and formats from their names")
     }
@@ -142,17 +122,16 @@ enum StoreCommand {
         Terminal.error("parley import: \(path): \(error)\n")
       }
     }
-    return isWhole ? Program.ExitCode.success : Program.ExitCode.failure
+    if !isWhole { throw Program.ExitCode.failure }
   }
 
-  private static func compact(_ arguments: [String]) throws -> Int32 {
+  private static func compact(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     let count = try commands(words).compact()
     Terminal.output("\(count) logs became shorter\n")
-    return Program.ExitCode.success
   }
 
-  private static func list(_ arguments: [String]) throws -> Int32 {
+  private static func list(_ arguments: [String]) throws {
     if arguments.first == "search" { return try search(Array(arguments.dropFirst())) }
     let words = try CommandWords(arguments, options: [], switches: ["deleted", "json"])
     let commands = try commands(words)
@@ -171,10 +150,9 @@ enum StoreCommand {
         Terminal.output("\(note.id)  \(note.revision)  \(path)\(note.title)\n")
       }
     }
-    return Program.ExitCode.success
   }
 
-  private static func search(_ arguments: [String]) throws -> Int32 {
+  private static func search(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: ["limit"], switches: ["json"])
     guard !words.operands.isEmpty else { throw UsageError("expected the words to look for") }
     let limit = words.options["limit"].map { Int($0) ?? 0 } ?? 20
@@ -182,33 +160,29 @@ enum StoreCommand {
     let hits = try commands(words).search(words.operands.joined(separator: " "), limit: limit)
     if words.switches.contains("json") {
       Terminal.output(JSONReport.hits(hits))
-      return Program.ExitCode.success
+      return
     }
     for hit in hits {
       Terminal.output("\(hit.note.id)  \(hit.note.title)\n    \(hit.place.text)\n")
     }
-    return Program.ExitCode.success
   }
 
-  private static func reindex(_ arguments: [String]) throws -> Int32 {
+  private static func reindex(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     guard words.operands.isEmpty else { throw UsageError("expected settings alone") }
     Terminal.output("\(try commands(words).reindex()) notes can be searched\n")
-    return Program.ExitCode.success
   }
 
-  private static func undelete(_ arguments: [String]) throws -> Int32 {
+  private static func undelete(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     let id = try words.operand("the id of one note (parley notes --deleted lists them)")
     let note = try commands(words).undelete(id)
     Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
-    return Program.ExitCode.success
   }
 
-  private static func deadLetters(_ arguments: [String]) throws -> Int32 {
+  private static func deadLetters(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     for line in try commands(words).deadLetters() { Terminal.output("\(line)\n") }
-    return Program.ExitCode.success
   }
 
   private static func format(_ word: String) throws(UsageError) -> ExportFormat {

@@ -5,33 +5,13 @@ import ParleyServer
 
 /// `parley token make` and `parley token inspect`.
 enum TokenCommand {
-  private struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-  }
-
-  /// Runs one of them; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    do {
-      let rest = Array(arguments.dropFirst())
-      switch arguments.first {
-      case "make": return try make(rest)
-      case "inspect": return try inspect(rest)
-      default: throw UsageError("expected make or inspect")
-      }
-    } catch let error as UsageError {
-      Terminal.error("parley token: \(error); parley token --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as GrantTextError {
-      Terminal.error("parley token: \(error); parley token --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as ConfigurationError {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    } catch {
-      Terminal.error("parley token: \(error)\n")
-      return Program.ExitCode.failure
+  /// Runs one of them.
+  static func run(_ arguments: [String]) throws {
+    let rest = Array(arguments.dropFirst())
+    switch arguments.first {
+    case "make": try make(rest)
+    case "inspect": try inspect(rest)
+    default: throw UsageError("expected make or inspect")
     }
   }
 
@@ -41,7 +21,7 @@ enum TokenCommand {
     "id", "profile", "config",
   ]
 
-  private static func make(_ arguments: [String]) throws -> Int32 {
+  private static func make(_ arguments: [String]) throws {
     var values: [String: [String]] = [:]
     var rest = arguments[...]
     while let word = rest.popFirst() {
@@ -77,7 +57,6 @@ enum TokenCommand {
     for text in values["folder"] ?? [] { claims.grants.append(try Grant(.folders, text: text)) }
     let signer = try signer(values, profile)
     Terminal.output(signer.token(claims) + "\n")
-    return Program.ExitCode.success
   }
 
   private static func signer(
@@ -113,30 +92,28 @@ enum TokenCommand {
     return profile
   }
 
-  private static func inspect(_ arguments: [String]) throws -> Int32 {
+  private static func inspect(_ arguments: [String]) throws {
     guard var token = arguments.first, !token.hasPrefix("--") else {
       throw UsageError("expected a token, or - to read it from standard input")
     }
     if token == "-" { token = readLine() ?? "" }
     guard let parts = JWTInspection.parts(of: token) else {
-      Terminal.error("parley token: expected a JSON Web Token, but the text is not one\n")
-      return Program.ExitCode.failure
+      throw CommandFailure("expected a JSON Web Token, but the text is not one")
     }
     Terminal.output("header  \(printable(parts.header))\nclaims  \(printable(parts.claims))\n")
     let loaded = try Program.configuration(arguments.dropFirst())
     guard let authenticator = try loaded.configuration.authenticator(log: nil) else {
       Terminal.output("not checked: no key is configured\n")
-      return Program.ExitCode.success
+      return
     }
     do throws(AuthenticationError) {
       let (identity, profile) = try authenticator.check(token, now: Program.now)
       let left = identity.expiresAt.map { "for another \(($0 - Program.now) / 1000) s" }
       let judge = profile.name.map { ", by issuer profile \($0) as \(printable(identity.user))" }
       Terminal.output("accepted \(left ?? "without an end")\(judge ?? "")\n")
-      return Program.ExitCode.success
     } catch {
       Terminal.output("refused: \(error)\n")
-      return Program.ExitCode.failure
+      throw Program.ExitCode.failure
     }
   }
 

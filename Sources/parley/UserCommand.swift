@@ -4,30 +4,16 @@ import ParleyServer
 
 /// `parley user add`, `list`, `passwd`, `sessions` and `remove`.
 enum UserCommand {
-  /// Runs one of them; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    do {
-      let rest = arguments.dropFirst()
-      switch arguments.first {
-      case "add": try add(rest)
-      case "list": try list(rest)
-      case "passwd": try setPassword(rest)
-      case "sessions": try listSessions(rest)
-      case "remove": try remove(rest)
-      default: throw UsageError("expected add, list, passwd, sessions or remove")
-      }
-      return Program.ExitCode.success
-    } catch let error as UsageError {
-      Terminal.error("parley user: \(error); parley user --help says more\n")
-      return Program.ExitCode.usage
-    } catch let error as ConfigurationError {
-      Terminal.error("parley: \(error)\n")
-      return Program.ExitCode.usage
-    } catch is Prompt.Interrupted {
-      return Prompt.Interrupted.exitCode
-    } catch {
-      Terminal.error("parley user: \(error)\n")
-      return Program.ExitCode.failure
+  /// Runs one of them.
+  static func run(_ arguments: [String]) throws {
+    let rest = arguments.dropFirst()
+    switch arguments.first {
+    case "add": try add(rest)
+    case "list": try list(rest)
+    case "passwd": try setPassword(rest)
+    case "sessions": try listSessions(rest)
+    case "remove": try remove(rest)
+    default: throw UsageError("expected add, list, passwd, sessions or remove")
     }
   }
 

@@ -93,7 +93,7 @@ actor EditTask: NoteTask {
         try await send(there)
       case .note: try await write(text)
       case nil:
-        throw NoteFailure(
+        throw CommandFailure(
           "\(path) has another text than the note; --take note or --take file says which one counts"
         )
       }
@@ -116,8 +116,8 @@ actor EditTask: NoteTask {
     }
     let state = await note.state
     switch state {
-    case .deleted: throw NoteFailure("the note was deleted; \(path) stays as it is")
-    case .failed(let trouble): throw NoteFailure("the note is not followed: \(trouble)")
+    case .deleted: throw CommandFailure("the note was deleted; \(path) stays as it is")
+    case .failed(let trouble): throw CommandFailure("the note is not followed: \(trouble)")
     case .opening, .live, .offline, .closed: break
     }
   }
@@ -125,7 +125,7 @@ actor EditTask: NoteTask {
   /// Takes a save.
   private func take(_ changed: TextFile.Stamp) async throws {
     let text: String
-    do throws(NoteFailure) {
+    do throws(CommandFailure) {
       text = try TextFile.read(path)
     } catch {
       // Another save may do. Until then the file stays as its owner wants it.
@@ -200,7 +200,7 @@ actor EditTask: NoteTask {
     guard let changed = TextFile.Stamp(path), changed != stamp else { return }
     // An editor may have just begun: what it is about to write would be wiped out of the note.
     guard changed.size > 0 else {
-      throw NoteFailure("\(path) is empty, which was not sent: its editor may be at work")
+      throw CommandFailure("\(path) is empty, which was not sent: its editor may be at work")
     }
     stamp = changed
     try await send(try TextFile.read(path))

@@ -5,40 +5,29 @@ import Synchronization
 
 /// `parley note`: a note of a running server, by the client for Swift.
 enum NoteCommand {
-  /// Runs one of its commands; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    let options: NoteOptions
-    do throws(NoteOptions.UsageError) {
-      options = try NoteOptions(Array(arguments.dropFirst()), environment: Program.environment)
-      try check(arguments.first, options)
-    } catch {
-      Terminal.error("parley note: \(error); parley note --help says more\n")
-      return Program.ExitCode.usage
-    }
+  /// Runs one of its commands.
+  static func run(_ arguments: [String]) throws {
+    let options = try NoteOptions(
+      Array(arguments.dropFirst()), environment: Program.environment)
+    try check(arguments.first, options)
     // Before any thread is started, so that all of them inherit it.
     let signals = StopSignals()
-    let code = Mutex(Program.ExitCode.failure)
+    let failure = Mutex<CommandFailure?>(nil)
     let done = DispatchSemaphore(value: 0)
-    let result = Result(code: code)
     let name = arguments[0]
     Task {
       let session = NoteSession(options)
       let outcome = await session.run(make(name, session), until: signals)
-      result.code.withLock { $0 = outcome }
+      failure.withLock { $0 = outcome }
       done.signal()
     }
     done.wait()
-    return result.code.withLock { $0 }
-  }
-
-  private final class Result: Sendable {
-    let code: Mutex<Int32>
-    init(code: consuming Mutex<Int32>) { self.code = code }
+    if let failure = failure.withLock({ $0 }) { throw failure }
   }
 
   private static func check(
     _ command: String?, _ options: NoteOptions
-  ) throws(NoteOptions.UsageError) {
+  ) throws(UsageError) {
     let most: Int
     switch command {
     case "cat", "tail": most = 1
@@ -102,7 +91,7 @@ struct AppendTask: NoteTask {
       text = session.options.words[1] + "\n"
     } else {
       guard let bytes = TextFile.standardInput(bytesMax: TextFile.bytesMax) else {
-        throw NoteFailure("standard input has over \(TextFile.bytesMax >> 20) MB")
+        throw CommandFailure("standard input has over \(TextFile.bytesMax >> 20) MB")
       }
       text = try TextFile.text(bytes, named: "standard input")
     }
@@ -111,7 +100,7 @@ struct AppendTask: NoteTask {
   }
 
   func finish() throws {
-    throw NoteFailure(
-      "stopped before the server confirmed it", code: Program.ExitCode.unconfirmed)
+    throw CommandFailure(
+      "stopped before the server confirmed it", code: .unconfirmed)
   }
 }

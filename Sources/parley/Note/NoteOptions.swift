@@ -4,12 +4,6 @@ import ParleyServer
 
 /// The arguments of `parley note`.
 struct NoteOptions {
-  struct UsageError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-  }
-
   /// The text that counts at the start of `edit`.
   enum Side: String { case note, file }
 
@@ -97,21 +91,10 @@ struct NoteOptions {
   func currentToken() throws -> String? {
     guard let tokenFile else { return token }
     guard let bytes = TextFile.contents(of: tokenFile, bytesMax: 64 << 10) else {
-      throw NoteFailure("the token's file cannot be read: \(tokenFile)")
+      throw CommandFailure("the token's file cannot be read: \(tokenFile)")
     }
     // No part of it is ever shown.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
-  }
-}
-
-/// Why `parley note` cannot go on.
-struct NoteFailure: Error, CustomStringConvertible {
-  let description: String
-  let code: Int32
-
-  init(_ description: String, code: Int32 = Program.ExitCode.failure) {
-    self.description = description
-    self.code = code
   }
 }

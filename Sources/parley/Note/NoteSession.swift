@@ -21,13 +21,13 @@ final class NoteSession: Sendable {
     case done
     case signal(Int32)
     case stopped(StopCause)
-    case failed(NoteFailure)
+    case failed(CommandFailure)
   }
 
   /// Runs a command until it is done, a signal comes or the server will not have it.
   ///
-  /// - Returns: The exit code.
-  func run(_ task: any NoteTask, until signals: StopSignals) async -> Int32 {
+  /// - Returns: Why it did not get there.
+  func run(_ task: any NoteTask, until signals: StopSignals) async -> CommandFailure? {
     let (signalled, signal) = AsyncStream.makeStream(
       of: Int32.self, bufferingPolicy: .bufferingNewest(1))
     DispatchQueue.global().async {
@@ -55,13 +55,9 @@ final class NoteSession: Sendable {
     if case .signal = outcome { end = await Self.outcome { try await task.finish() } }
     await service.stop()
     switch end {
-    case .done, .signal: return Program.ExitCode.success
-    case .stopped(let cause):
-      Terminal.error("parley note: \(Self.words(cause))\n")
-      return Program.ExitCode.failure
-    case .failed(let failure):
-      Terminal.error("parley note: \(failure)\n")
-      return failure.code
+    case .done, .signal: return nil
+    case .stopped(let cause): return CommandFailure(Self.words(cause))
+    case .failed(let failure): return failure
     }
   }
 
@@ -69,10 +65,10 @@ final class NoteSession: Sendable {
     do {
       try await body()
       return .done
-    } catch let failure as NoteFailure {
+    } catch let failure as CommandFailure {
       return .failed(failure)
     } catch {
-      return .failed(NoteFailure("\(error)"))
+      return .failed(CommandFailure("\(error)"))
     }
   }
 
@@ -97,7 +93,7 @@ final class NoteSession: Sendable {
       try await note.opened()
     } otherwise: { [service] in
       let reason = await service.problem ?? "the server did not answer in time"
-      return NoteFailure(reason)
+      return CommandFailure(reason)
     }
     return note
   }
@@ -105,22 +101,22 @@ final class NoteSession: Sendable {
   /// Waits for the server's confirmation, within the time to wait for it.
   func confirmed(_ work: @escaping @Sendable () async throws(NoteError) -> Void) async throws {
     try await within(options.waitMilliseconds, work) {
-      NoteFailure(
-        "the server has not confirmed the edits in time", code: Program.ExitCode.unconfirmed)
+      CommandFailure(
+        "the server has not confirmed the edits in time", code: .unconfirmed)
     }
   }
 
   private func within(
     _ milliseconds: Int, _ work: @escaping @Sendable () async throws(NoteError) -> Void,
-    otherwise: @escaping @Sendable () async -> NoteFailure
+    otherwise: @escaping @Sendable () async -> CommandFailure
   ) async throws {
-    let failure = await withTaskGroup(of: NoteFailure?.self) { group in
+    let failure = await withTaskGroup(of: CommandFailure?.self) { group in
       group.addTask {
         do throws(NoteError) {
           try await work()
           return nil
         } catch {
-          return NoteFailure(Self.words(error))
+          return CommandFailure(Self.words(error))
         }
       }
       group.addTask {

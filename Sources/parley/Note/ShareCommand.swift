@@ -2,28 +2,8 @@ import ParleyServer
 
 /// `parley share`: a link to a note of a running server.
 enum ShareCommand {
-  /// Prints a link, or ends all links of a note; returns the exit code.
-  static func run(_ arguments: [String]) -> Int32 {
-    do {
-      try share(arguments)
-      return Program.ExitCode.success
-    } catch let error as NoteOptions.UsageError {
-      return fail("\(error); parley share --help says more", Program.ExitCode.usage)
-    } catch let error as UsageError {
-      return fail("\(error); parley share --help says more", Program.ExitCode.usage)
-    } catch LinkRequest.Failure.address {
-      return fail("\(LinkRequest.Failure.address)", Program.ExitCode.usage)
-    } catch {
-      return fail("\(error)", Program.ExitCode.failure)
-    }
-  }
-
-  private static func fail(_ words: String, _ code: Int32) -> Int32 {
-    Terminal.error("parley share: \(words)\n")
-    return code
-  }
-
-  private static func share(_ arguments: [String]) throws {
+  /// Prints a link, or ends all links of a note.
+  static func run(_ arguments: [String]) throws {
     let words = try CommandWords(
       arguments, options: ["access", "expires", "server", "token-file", "trust"],
       switches: ["end", "json"])
@@ -34,8 +14,11 @@ enum ShareCommand {
       words.options[name].map { ["--\(name)", $0] } ?? []
     }
     let options = try NoteOptions(place, environment: Program.environment)
-    let request = try LinkRequest(
-      server: options.server, token: options.currentToken(), trust: options.trust)
+    let token = try options.currentToken()
+    let request: LinkRequest
+    do throws(LinkRequest.Failure) {
+      request = try LinkRequest(server: options.server, token: token, trust: options.trust)
+    } catch { throw CommandFailure("\(error)", code: .usage) }
     guard !words.switches.contains("end") else {
       guard words.options["access"] == nil, words.options["expires"] == nil,
         !words.switches.contains("json")

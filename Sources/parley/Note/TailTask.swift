@@ -23,8 +23,8 @@ struct TailTask: NoteTask {
     }
     let state = await note.state
     switch state {
-    case .deleted: throw NoteFailure("the note was deleted")
-    case .failed(let trouble): throw NoteFailure("the note is not followed: \(trouble)")
+    case .deleted: throw CommandFailure("the note was deleted")
+    case .failed(let trouble): throw CommandFailure("the note is not followed: \(trouble)")
     case .opening, .live, .offline, .closed: break
     }
   }

@@ -56,24 +56,24 @@ enum TextFile {
   }
 
   /// The text of bytes that are one.
-  static func text(_ bytes: [UInt8], named name: String) throws(NoteFailure) -> String {
+  static func text(_ bytes: [UInt8], named name: String) throws(CommandFailure) -> String {
     guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
-      throw NoteFailure("\(name) is no text: expected UTF-8 without NUL")
+      throw CommandFailure("\(name) is no text: expected UTF-8 without NUL")
     }
     return text
   }
 
   /// Reads a file of text.
-  static func read(_ path: String) throws(NoteFailure) -> String {
+  static func read(_ path: String) throws(CommandFailure) -> String {
     guard let stamp = Stamp(path) else {
-      throw NoteFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
+      throw CommandFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     // Before it is read: there may be much of it.
     guard stamp.size <= Int64(bytesMax) else {
-      throw NoteFailure("\(path) has over \(bytesMax >> 20) MB, which no note may have")
+      throw CommandFailure("\(path) has over \(bytesMax >> 20) MB, which no note may have")
     }
     guard let bytes = contents(of: path, bytesMax: bytesMax) else {
-      throw NoteFailure("\(path) cannot be read, or has over \(bytesMax >> 20) MB")
+      throw CommandFailure("\(path) cannot be read, or has over \(bytesMax >> 20) MB")
     }
     return try text(bytes, named: path)
   }
@@ -85,7 +85,7 @@ enum TextFile {
   ///   path may have somebody's next save by now.
   static func replace(
     _ path: String, by text: String
-  ) throws(NoteFailure) -> (before: String?, stamp: Stamp) {
+  ) throws(CommandFailure) -> (before: String?, stamp: Stamp) {
     // A link stays one.
     var target = path
     if let resolved = realpath(path, nil) {
@@ -116,7 +116,7 @@ enum TextFile {
     errno = reason
     guard !hasFailed else { throw failure(fresh) }
     if isThere, FileSystem.exchange(fresh, target) {
-      do throws(NoteFailure) {
+      do throws(CommandFailure) {
         return (try read(fresh), Stamp(written))
       } catch {
         // Somebody has just saved what is no text: it is theirs, and stays.
@@ -128,7 +128,7 @@ enum TextFile {
     return (nil, Stamp(written))
   }
 
-  private static func failure(_ path: String) -> NoteFailure {
-    NoteFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String) -> CommandFailure {
+    CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
   }
 }

@@ -32,7 +32,7 @@ struct WatchTask: NoteTask {
     let note = try await session.open()
     let updates = await note.updates
     let latest = Latest()
-    let failure = await withTaskGroup(of: NoteFailure?.self) { group in
+    let failure = await withTaskGroup(of: CommandFailure?.self) { group in
       group.addTask {
         for await _ in updates { latest.change() }
         return nil
@@ -45,14 +45,14 @@ struct WatchTask: NoteTask {
     if let failure { throw failure }
   }
 
-  private func follow(_ note: ServiceNote, _ latest: Latest) async -> NoteFailure? {
+  private func follow(_ note: ServiceNote, _ latest: Latest) async -> CommandFailure? {
     var last: String?
     while !Task.isCancelled {
       if last == nil || latest.age.map({ $0 >= rest }) == true {
         latest.seen()
         let text: String
         do throws(NoteError) { text = try await note.text() } catch {
-          return error == .cancelled ? nil : NoteFailure("\(error)")
+          return error == .cancelled ? nil : CommandFailure("\(error)")
         }
         // A text that has become what it was needs no second run.
         if last?.utf8.elementsEqual(text.utf8) != true {
@@ -64,8 +64,8 @@ struct WatchTask: NoteTask {
         last = text
       }
       switch await note.state {
-      case .deleted: return NoteFailure("the note was deleted")
-      case .failed(let trouble): return NoteFailure("the note is not followed: \(trouble)")
+      case .deleted: return CommandFailure("the note was deleted")
+      case .failed(let trouble): return CommandFailure("the note is not followed: \(trouble)")
       case .opening, .live, .offline, .closed: break
       }
       do { try await ContinuousClock().sleep(for: Self.look) } catch { return nil }
