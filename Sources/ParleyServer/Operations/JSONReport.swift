@@ -6,104 +6,63 @@ import StoreRecords
 package enum JSONReport {
   /// The users of a file.
   package static func users(_ lines: [UserLine]) -> String {
-    text { object, bytes in
-      object.key("users", &bytes)
-      JSONWriter.array(lines, &bytes) { line, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("id", line.user.id, &bytes)
-          object.field("name", line.user.name, &bytes)
-          object.key("rights", &bytes)
-          JSONWriter.array(line.rights, &bytes) { JSONWriter.string($0, &$1) }
-          object.field("since", line.user.since, &bytes)
-        }
-      }
+    list("users", lines) { line, object, bytes in
+      object.field("id", line.user.id, &bytes)
+      object.field("name", line.user.name, &bytes)
+      words("rights", line.rights, &object, &bytes)
+      object.field("since", line.user.since, &bytes)
     }
   }
 
   /// The sessions of a user.
   package static func sessions(_ sessions: [Session]) -> String {
-    text { object, bytes in
-      object.key("sessions", &bytes)
-      JSONWriter.array(sessions, &bytes) { session, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("id", session.id, &bytes)
-          object.field("browser", session.device.browser, &bytes)
-          object.field("system", session.device.system, &bytes)
-          object.field("begunAt", session.begunAt, &bytes)
-          object.field("usedAt", session.renewedAt, &bytes)
-          object.field("expiresAt", session.expiresAt, &bytes)
-        }
-      }
+    list("sessions", sessions) { session, object, bytes in
+      object.field("id", session.id, &bytes)
+      object.field("browser", session.device.browser, &bytes)
+      object.field("system", session.device.system, &bytes)
+      object.field("begunAt", session.begunAt, &bytes)
+      object.field("usedAt", session.renewedAt, &bytes)
+      object.field("expiresAt", session.expiresAt, &bytes)
     }
   }
 
   /// The groups of a file of users, each with its members.
   package static func groups(_ groups: [GroupLine], _ users: [UserLine]) -> String {
-    text { object, bytes in
-      object.key("groups", &bytes)
-      JSONWriter.array(groups, &bytes) { group, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("name", group.name, &bytes)
-          object.key("rights", &bytes)
-          JSONWriter.array(group.rights, &bytes) { JSONWriter.string($0, &$1) }
-          object.key("members", &bytes)
-          let members = users.filter { $0.groups.contains(group.name) }
-          JSONWriter.array(members, &bytes) { JSONWriter.string($0.user.id, &$1) }
-        }
-      }
+    list("groups", groups) { group, object, bytes in
+      object.field("name", group.name, &bytes)
+      words("rights", group.rights, &object, &bytes)
+      let members = users.filter { $0.groups.contains(group.name) }
+      words("members", members.map(\.user.id), &object, &bytes)
     }
   }
 
   /// The invitations that still count.
   package static func invitations(_ invitations: [Invitation]) -> String {
-    text { object, bytes in
-      object.key("invitations", &bytes)
-      JSONWriter.array(invitations, &bytes) { invitation, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("id", invitation.id, &bytes)
-          object.field("uses", invitation.uses, &bytes)
-          object.field("until", invitation.until, &bytes)
-          object.key("rights", &bytes)
-          JSONWriter.array(invitation.rights, &bytes) { JSONWriter.string($0, &$1) }
-        }
-      }
+    list("invitations", invitations) { invitation, object, bytes in
+      object.field("id", invitation.id, &bytes)
+      object.field("uses", invitation.uses, &bytes)
+      object.field("until", invitation.until, &bytes)
+      words("rights", invitation.rights, &object, &bytes)
     }
   }
 
   /// The notes of a store.
-  package static func notes(_ notes: [NoteSummary]) -> String {
-    text { object, bytes in
-      object.key("notes", &bytes)
-      JSONWriter.array(notes, &bytes) { note, bytes in
-        JSONWriter.object(&bytes) { fields(note, &$0, &$1) }
-      }
-    }
-  }
+  package static func notes(_ notes: [NoteSummary]) -> String { list("notes", notes, fields) }
 
   /// Deleted notes that may come back.
   package static func notes(deleted notes: [DeletedNote]) -> String {
-    text { object, bytes in
-      object.key("notes", &bytes)
-      JSONWriter.array(notes, &bytes) { deleted, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          fields(deleted.note, &object, &bytes)
-          object.field("deletedAt", deleted.deletion.time, &bytes)
-          object.field("deletedBy", deleted.deletion.author, &bytes)
-        }
-      }
+    list("notes", notes) { deleted, object, bytes in
+      fields(deleted.note, &object, &bytes)
+      object.field("deletedAt", deleted.deletion.time, &bytes)
+      object.field("deletedBy", deleted.deletion.author, &bytes)
     }
   }
 
   /// The notes that a search has found, best first, each with the place that was found.
   package static func hits(_ hits: [SearchHit]) -> String {
-    text { object, bytes in
-      object.key("notes", &bytes)
-      JSONWriter.array(hits, &bytes) { hit, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          fields(hit.note, &object, &bytes)
-          object.field("place", hit.place.text, &bytes)
-        }
-      }
+    list("notes", hits) { hit, object, bytes in
+      fields(hit.note, &object, &bytes)
+      object.field("place", hit.place.text, &bytes)
     }
   }
 
@@ -120,33 +79,23 @@ package enum JSONReport {
 
   /// The findings about a machine.
   package static func findings(_ findings: [Doctor.Finding]) -> String {
-    text { object, bytes in
-      object.key("findings", &bytes)
-      JSONWriter.array(findings, &bytes) { finding, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("severity", finding.severity.rawValue, &bytes)
-          object.field("subject", finding.subject, &bytes)
-          object.field("text", finding.text, &bytes)
-        }
-      }
+    list("findings", findings) { finding, object, bytes in
+      object.field("severity", finding.severity.rawValue, &bytes)
+      object.field("subject", finding.subject, &bytes)
+      object.field("text", finding.text, &bytes)
     }
   }
 
   /// A configuration and its store.
   package static func check(_ report: CheckReport) -> String {
     text { object, bytes in
-      object.key("settings", &bytes)
-      JSONWriter.array(report.lines, &bytes) { line, bytes in
-        JSONWriter.object(&bytes) { object, bytes in
-          object.field("name", line.name, &bytes)
-          object.field("value", line.value, &bytes)
-          object.field("from", line.place, &bytes)
-        }
+      list("settings", report.lines, &object, &bytes) { line, object, bytes in
+        object.field("name", line.name, &bytes)
+        object.field("value", line.value, &bytes)
+        object.field("from", line.place, &bytes)
       }
-      object.key("warnings", &bytes)
-      JSONWriter.array(report.warnings, &bytes) { JSONWriter.string($0, &$1) }
-      object.key("problems", &bytes)
-      JSONWriter.array(report.problems, &bytes) { JSONWriter.string($0, &$1) }
+      words("warnings", report.warnings, &object, &bytes)
+      words("problems", report.problems, &object, &bytes)
       object.key("store", &bytes)
       JSONWriter.object(&bytes) { store(report, &$0, &$1) }
     }
@@ -171,8 +120,33 @@ package enum JSONReport {
       object.field("state", "unreadable", &bytes)
       problems = [sentence]
     }
-    object.key("problems", &bytes)
-    JSONWriter.array(problems, &bytes) { JSONWriter.string($0, &$1) }
+    words("problems", problems, &object, &bytes)
+  }
+
+  /// An object with a list of objects alone.
+  private static func list<Element>(
+    _ name: StaticString, _ elements: [Element],
+    _ body: (Element, inout JSONWriter.Object, inout [UInt8]) -> Void
+  ) -> String {
+    text { list(name, elements, &$0, &$1, body) }
+  }
+
+  private static func list<Element>(
+    _ name: StaticString, _ elements: [Element], _ object: inout JSONWriter.Object,
+    _ bytes: inout [UInt8], _ body: (Element, inout JSONWriter.Object, inout [UInt8]) -> Void
+  ) {
+    object.key(name, &bytes)
+    JSONWriter.array(elements, &bytes) { element, bytes in
+      JSONWriter.object(&bytes) { body(element, &$0, &$1) }
+    }
+  }
+
+  private static func words(
+    _ name: StaticString, _ words: [String], _ object: inout JSONWriter.Object,
+    _ bytes: inout [UInt8]
+  ) {
+    object.key(name, &bytes)
+    JSONWriter.array(words, &bytes) { JSONWriter.string($0, &$1) }
   }
 
   /// The object on one line.
