@@ -80,14 +80,14 @@ extension Configuration {
 
   /// The settings of an identity provider.
   static let providerSettingList: [Setting] = [
-    .privateAddress(
-      "public-url", \.publicURL, .access,
+    .text(
+      "public-url", \.publicURL, .access, "URL", .privateAddress,
       help:
         "URL of the page as browsers know it; the identity provider redirects people back "
         + "to it."
     ),
-    .privateAddress(
-      "oidc-issuer", \.provider.issuer, .access,
+    .text(
+      "oidc-issuer", \.provider.issuer, .access, "URL", .privateAddress,
       help:
         "Issuer URL of the OpenID Connect identity provider for sign-in, exactly as in its "
         + "tokens. With it, every client needs a token."),

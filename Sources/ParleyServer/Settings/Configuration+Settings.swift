@@ -45,7 +45,7 @@ package struct Setting: Sendable {
   package let expected: String
 
   /// Whether a value may hold a secret, so that no error repeats it.
-  package private(set) var isSecret = false
+  package let isSecret: Bool
 
   private let change: @Sendable (inout Configuration, [String]) -> Bool
   private let show: @Sendable (Configuration) -> String
@@ -69,25 +69,24 @@ package struct Setting: Sendable {
   /// The value as an operator would write it; empty for nothing.
   package func text(in configuration: Configuration) -> String { show(configuration) }
 
+}
+
+extension Setting {
   /// Declares a setting of any type through how it is read and written.
   private init<Value>(
     _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
     _ section: Section, _ shape: Shape, _ placeholder: String, expected: String, help: String,
-    read: @escaping @Sendable (String) -> Value?, write: @escaping @Sendable (Value) -> String
+    isSecret: Bool = false, read: @escaping @Sendable (String) -> Value?,
+    write: @escaping @Sendable (Value) -> String
   ) {
-    self.name = name
-    self.section = section
-    self.shape = shape
-    self.placeholder = placeholder
-    self.help = help
-    self.expected = expected
-    change = { configuration, values in
-      guard let text = values.last, let value = read(text) else { return false }
-      configuration[keyPath: property] = value
-      return true
-    }
-    show = { write($0[keyPath: property]) }
-    explain = { _ in nil }
+    self.init(
+      name: name, section: section, shape: shape, placeholder: placeholder, help: help,
+      expected: expected, isSecret: isSecret,
+      change: { configuration, values in
+        guard let text = values.last, let value = read(text) else { return false }
+        configuration[keyPath: property] = value
+        return true
+      }, show: { write($0[keyPath: property]) }, explain: { _ in nil })
   }
 
   /// The range of rates and counts; 0 is no limit.
@@ -105,97 +104,58 @@ package struct Setting: Sendable {
       read: ValueText.bool, write: { $0 ? "true" : "false" })
   }
 
-  /// Any text but none at all.
+  /// Any text; none only where an empty one is meant.
   static func text(
     _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
-    _ section: Section, _ placeholder: String, help: String
+    _ section: Section, _ placeholder: String, mayBeEmpty: Bool = false, help: String
   ) -> Setting {
     Setting(
-      name, property, section, .value, placeholder, expected: "a non-empty text",
-      help: help, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
-  }
-
-  /// Any text, or none.
-  static func text(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, _ placeholder: String, help: String
-  ) -> Setting {
-    Setting(
-      name, property, section, .value, placeholder, expected: "a non-empty text",
-      help: help, read: { $0.isEmpty ? nil : .some($0) }, write: { $0 ?? "" })
-  }
-
-  /// Any text, or none, where an empty one is meant.
-  static func text(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
-    _ section: Section, _ placeholder: String, mayBeEmpty: Bool, help: String
-  ) -> Setting {
-    Setting(
-      name, property, section, .value, placeholder, expected: "any text", help: help,
+      name, property, section, .value, placeholder,
+      expected: mayBeEmpty ? "any text" : "a non-empty text", help: help,
       read: { $0.isEmpty && !mayBeEmpty ? nil : $0 }, write: { $0 })
   }
 
-  /// A setting for an address that is reached encrypted, or on this machine; it may be empty.
-  static func privateAddress(
+  /// A text of some kind, or none.
+  static func text(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, help: String
+    _ section: Section, _ placeholder: String, _ kind: TextKind = .any, help: String
   ) -> Setting {
     Setting(
-      name, property, section, .value, "URL",
+      name, property, section, .value, placeholder, expected: kind.expected, help: help,
+      isSecret: kind.isSecret, read: { kind.isValid($0) ? .some($0) : nil },
+      write: { $0.map(kind.shown) ?? "" })
+  }
+
+  /// A kind of text that settings take.
+  struct TextKind: Sendable {
+    let expected: String
+    var isSecret = false
+    let isValid: @Sendable (String) -> Bool
+    var shown: @Sendable (String) -> String = { $0 }
+
+    /// Any but an empty one.
+    static let any = TextKind(expected: "a non-empty text", isValid: { !$0.isEmpty })
+    /// An address that is reached encrypted, or on this machine.
+    static let privateAddress = TextKind(
       expected: "an address such as https://notes.example.org, without ? and #; http:// only for "
-        + "this machine", help: help,
-      read: { Configuration.isPrivateAddress($0) ? .some($0) : nil }, write: { $0 ?? "" })
-  }
-
-  /// A setting for a service's URL, which may be empty.
-  static func hook(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, help: String
-  ) -> Setting {
-    Setting(
-      name, property, section, .value, "URL",
+        + "this machine", isValid: Configuration.isPrivateAddress)
+    /// A service's URL.
+    static let hook = TextKind(
       expected: "an address such as https://app.example.org/parley, without a password",
-      help: help, read: { HookAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
-  }
-
-  /// A setting for a database's address, whose password is never shown.
-  static func address(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, help: String
-  ) -> Setting {
-    var setting = Setting(
-      name, property, section, .value, "URL",
-      expected: "an address such as postgres://parley@db.example.org/parley", help: help,
-      read: { Configuration.isStoreURL($0) ? .some($0) : nil },
-      write: { $0.map(Configuration.shownStoreURL) ?? "" })
-    setting.isSecret = true
-    return setting
-  }
-
-  /// A setting for a broker's address, whose password is never shown.
-  static func broker(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, help: String
-  ) -> Setting {
-    var setting = Setting(
-      name, property, section, .value, "URL",
+      isValid: { HookAddress($0) != nil })
+    /// A database's address, whose password is never shown.
+    static let store = TextKind(
+      expected: "an address such as postgres://parley@db.example.org/parley", isSecret: true,
+      isValid: Configuration.isStoreURL, shown: Configuration.shownStoreURL)
+    /// A broker's address, whose password is never shown.
+    static let broker = TextKind(
       expected: "an address such as nats://broker.example.org:4222 or "
-        + "postgres://parley@db.example.org/parley, or none", help: help,
-      read: { Configuration.isBrokerURL($0) ? .some($0) : nil },
-      write: { $0.map(Configuration.shownBrokerURL) ?? "" })
-    setting.isSecret = true
-    return setting
-  }
-
-  /// A setting for an address to listen on, which may be empty.
-  static func listenAddress(
-    _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
-    _ section: Section, help: String
-  ) -> Setting {
-    Setting(
-      name, property, section, .value, "HOST:PORT",
+        + "postgres://parley@db.example.org/parley, or none", isSecret: true,
+      isValid: Configuration.isBrokerURL, shown: Configuration.shownBrokerURL)
+    /// An address to listen on.
+    static let listenAddress = TextKind(
       expected: "an address and a port such as 127.0.0.1:8081",
-      help: help, read: { ListenAddress($0) == nil ? nil : .some($0) }, write: { $0 ?? "" })
+      isValid: { ListenAddress($0) != nil })
   }
 
   /// A number within bounds.
@@ -271,7 +231,7 @@ package struct Setting: Sendable {
   static func list(
     _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
     _ section: Section, _ placeholder: String, expected: String, help: String,
-    isValid: @escaping @Sendable (String) -> Bool
+    isValid: @escaping @Sendable (String) -> Bool = { !$0.isEmpty }
   ) -> Setting {
     list(
       name, property, section, placeholder, separator: ",", expected: expected, help: help,
@@ -288,7 +248,8 @@ package struct Setting: Sendable {
       values.flatMap { ValueText.list($0, separator: separator) }
     }
     return Setting(
-      list: name, section, placeholder, expected: expected, help: help,
+      name: name, section: section, shape: .list, placeholder: placeholder, help: help,
+      expected: expected, isSecret: false,
       change: { configuration, values in
         let items = items(values)
         guard items.allSatisfy({ problem($0) == nil }) else { return false }
@@ -299,22 +260,6 @@ package struct Setting: Sendable {
       explain: { values in items(values).lazy.compactMap(problem).first })
   }
 
-  private init(
-    list name: String, _ section: Section, _ placeholder: String, expected: String, help: String,
-    change: @escaping @Sendable (inout Configuration, [String]) -> Bool,
-    show: @escaping @Sendable (Configuration) -> String,
-    explain: @escaping @Sendable ([String]) -> String?
-  ) {
-    self.name = name
-    self.section = section
-    shape = .list
-    self.placeholder = placeholder
-    self.help = help
-    self.expected = expected
-    self.change = change
-    self.show = show
-    self.explain = explain
-  }
 }
 
 extension Configuration {
@@ -328,8 +273,8 @@ extension Configuration {
     .number(
       "port", \.port, .listening, "PORT", in: 0...65_535,
       help: "Port for the page, the HTTP API and WebSockets; 0 picks a free port."),
-    .listenAddress(
-      "api-listen", \.apiListen, .listening,
+    .text(
+      "api-listen", \.apiListen, .listening, "HOST:PORT", .listenAddress,
       help:
         "Separate address for programs: it serves /metrics and the whole HTTP API, and API "
         + "keys work only there. The main port then serves only what the page needs. By "
@@ -386,33 +331,28 @@ extension Configuration {
       expected: "file paths, each with an optional prefix KID=",
       help:
         "PEM public key (RSA, P-256 or Ed25519) that verifies tokens. Repeat for more. With "
-        + "any key, secret or key set, every client needs a token.",
-      isValid: { !$0.isEmpty }),
+        + "any key, secret or key set, every client needs a token."),
     .list(
       "hmac-secret-file", \.secretFiles, .access, "[KID=]FILE",
       expected: "file paths, each with an optional prefix KID=",
       help:
         "File with a shared secret that verifies HS256 tokens: at least 32 bytes, raw or as "
-        + "base64url:TEXT. Repeat for more.",
-      isValid: { !$0.isEmpty }),
+        + "base64url:TEXT. Repeat for more."),
     .list(
       "jwks-file", \.keySetFiles, .access, "FILE", expected: "file paths",
       help:
         "File with a JSON Web Key Set that verifies tokens. Reloaded when it changes, like "
-        + "key files.",
-      isValid: { !$0.isEmpty }),
+        + "key files."),
     .list(
       "audience", \.audiences, .access, "NAME", expected: "names",
       help:
         "Accepted audiences: the aud claim of a token must contain one of these. By default, "
-        + "tokens with an aud claim are rejected.",
-      isValid: { !$0.isEmpty }),
+        + "tokens with an aud claim are rejected."),
     .list(
       "issuer", \.issuers, .access, "NAME", expected: "names",
       help:
         "Accepted issuers: the iss claim of a token must be one of these. By default, every "
-        + "issuer is accepted.",
-      isValid: { !$0.isEmpty }),
+        + "issuer is accepted."),
     .list(
       "issuer-profile", \.issuerProfiles, .access, "PROFILE", separator: ";",
       expected: "profiles such as app hmac-secret-file:FILE user-claim:userID",
@@ -432,8 +372,7 @@ extension Configuration {
       "room-token-audience", \.roomTokenAudiences, .access, "NAME", expected: "names",
       help:
         "Accepted audiences of Twake room tokens: the aud claim must contain one of these. By "
-        + "default, room tokens are rejected.",
-      isValid: { !$0.isEmpty }),
+        + "default, room tokens are rejected."),
     .duration(
       "clock-skew", \.clockSkew, .access, in: .zero...(.seconds(600)),
       help: "Allowed difference between the clocks of a token's issuer and this server."),
@@ -472,14 +411,14 @@ extension Configuration {
     .text(
       "data-dir", \.dataDirectory, .storage, "FOLDER",
       help: "Folder of the database and other data; created if missing."),
-    .address(
-      "store-url", \.storeURL, .storage,
+    .text(
+      "store-url", \.storeURL, .storage, "URL", .store,
       help:
         "Address of a PostgreSQL database that stores everything instead of a file in "
         + "data-dir. It may contain a password if it is set in the file or the environment; the "
         + "password is never shown."),
-    .broker(
-      "broker-url", \.brokerURL, .storage,
+    .text(
+      "broker-url", \.brokerURL, .storage, "URL", .broker,
       help:
         "Message broker for hints between gateways that share a database: a nats:// or "
         + "postgres:// address, or none; by default store-url. Without hints, gateways poll the "
@@ -747,8 +686,8 @@ extension Configuration {
       help:
         "Interval at which the server stores that connected people are online; a killed "
         + "server loses at most this much."),
-    .hook(
-      "webhook-url", \.webhookURL, .webhooks,
+    .text(
+      "webhook-url", \.webhookURL, .webhooks, "URL", .hook,
       help: "URL of an app's backend that receives the events of notes and rooms."),
     .text(
       "webhook-secret-file", \.webhookSecretFile, .webhooks, "FILE",
@@ -776,13 +715,13 @@ extension Configuration {
     .duration(
       "webhook-batch-delay", \.webhookBatchDelay, .webhooks, in: .zero...(.seconds(3600)),
       help: "Time that an event waits for others, to be sent in one call."),
-    .hook(
-      "push-url", \.pushURL, .webhooks,
+    .text(
+      "push-url", \.pushURL, .webhooks, "URL", .hook,
       help:
         "URL called once for each offline follower of a room, when something is published "
         + "with push."),
-    .hook(
-      "room-events-url", \.roomEventsURL, .webhooks,
+    .text(
+      "room-events-url", \.roomEventsURL, .webhooks, "URL", .hook,
       help: "URL called when a room gets its first subscriber and when it loses its last."),
     .duration(
       "webhook-timeout", \.webhookTimeout, .webhooks, in: .milliseconds(100)...(.seconds(300)),
