@@ -67,14 +67,6 @@ public struct BayeuxSession: Sendable {
     }
   }
 
-  /// Whether a request waits with a connect of this session.
-  public var hasWaitingRequest: Bool {
-    switch carrier {
-    case .polling: held != nil
-    case .none, .webSocket: false
-    }
-  }
-
   private func reply(to message: BayeuxMessage) -> [UInt8] {
     BayeuxReply.reply(to: message, clientID: id, advice: advice)
   }

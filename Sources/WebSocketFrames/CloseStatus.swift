@@ -23,8 +23,6 @@ public struct CloseStatus: RawRepresentable, Hashable, Sendable {
   public static let policyViolation = CloseStatus(1008)
   /// A message is too large.
   public static let tooLarge = CloseStatus(1009)
-  /// The server has failed.
-  public static let internalError = CloseStatus(1011)
 
   /// Whether a close frame may carry this status: 1000 to 1003 and 1007 to 1014 as registered, and 3000 to
   /// 4999 for libraries and applications. 1004 to 1006 and 1015 are never sent.

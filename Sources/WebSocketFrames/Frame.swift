@@ -58,9 +58,6 @@ public struct Frame: Sendable {
   /// Whether the message begins with this frame.
   public var isFirst: Bool { firstByte & 0x0f != 0 }
 
-  /// Whether the message has other frames.
-  public var isFragment: Bool { !(isFinal && isFirst) }
-
   /// Whether the two are one allocation, as the frames of a broadcast are.
   public func isIdentical(to other: Self) -> Bool {
     storage.withUnsafeBufferPointer { mine in

@@ -76,16 +76,6 @@ public struct FrameQueue {
     byteCount = first.byteCount - sentOfFirst
   }
 
-  /// Drops everything.
-  public mutating func removeAll() {
-    removedCount += frames.count
-    frames = []
-    head = 0
-    sentOfFirst = 0
-    pongCount = 0
-    byteCount = 0
-  }
-
   /// Offers the next bytes to a socket once, and removes those that it took.
   ///
   /// - Parameters:

@@ -72,9 +72,7 @@ struct SessionTests {
     #expect(
       session.connect(request: try message(connect), now: 0) == [.answer([[1], Array(reply.utf8)])])
     #expect(session.connect(request: try message(connect), now: 0).isEmpty)
-    #expect(session.hasWaitingRequest)
     #expect(session.deliver([2]) == [.answer([[2], Array(reply.utf8)])])
-    #expect(!session.hasWaitingRequest)
   }
 
   @Test("a client that wants its connect answered at once is")
