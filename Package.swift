@@ -154,7 +154,7 @@ let package = Package(
       ]),
     library(
       "BrokerPostgres", in: "Adapters",
-      ["GatewayPorts", "CPostgres", "PostgresClient", "BrokerQueues"]),
+      ["GatewayPorts", "CPostgres", "PostgresClient", "BrokerQueues", "Hashing"]),
     library("BrokerNATS", in: "Adapters", ["GatewayPorts", "CNATS", "BrokerQueues"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),

@@ -71,7 +71,9 @@ struct LayeringTests {
     // What store and broker need of the same system, and what brokers have in common.
     "PostgresClient": ["CPostgres"],
     "BrokerQueues": ["GatewayPorts", "Hashing", "Glibc"],
-    "BrokerPostgres": ["GatewayPorts", "BrokerQueues", "CPostgres", "PostgresClient", "Glibc"],
+    "BrokerPostgres": [
+      "GatewayPorts", "Hashing", "BrokerQueues", "CPostgres", "PostgresClient", "Glibc",
+    ],
     "BrokerNATS": ["GatewayPorts", "BrokerQueues", "CNATS", "Glibc"],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],

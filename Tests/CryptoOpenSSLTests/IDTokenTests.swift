@@ -2,6 +2,7 @@ import CryptoOpenSSL
 import GatewayPorts
 import JSON
 import Testing
+import Hashing
 
 @Suite("ID tokens of a provider")
 struct IDTokenTests {
@@ -94,11 +95,11 @@ struct IDTokenTests {
 
   @Test("what is in the key set for everybody to read is no secret", arguments: ["none", "HS256"])
   func algorithms(name: String) throws {
-    let head = Base64URL.encode(Array("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))
+    let head = Base64.url.encode(Array("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))
     let claims = try #require(try token().split(separator: ".").dropFirst().first)
     let signed = head + "." + claims
     let code = hmacSHA256(Array("short".utf8), Array(signed.utf8))
-    #expect(rejection(signed + "." + Base64URL.encode(code)) == .algorithm)
+    #expect(rejection(signed + "." + Base64.url.encode(code)) == .algorithm)
     #expect(rejection(signed + ".") == .algorithm)
   }
 

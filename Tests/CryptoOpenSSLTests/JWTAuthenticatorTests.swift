@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import GatewayPorts
 import Testing
+import Hashing
 
 @Suite("Checking tokens")
 struct JWTAuthenticatorTests {
@@ -33,8 +34,8 @@ struct JWTAuthenticatorTests {
 
   /// A token whose header and payload are written out, signed with the test's secret.
   private func signed(_ header: String, _ payload: String) throws -> String {
-    let whole = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.utf8))
-    return whole + "." + Base64URL.encode(hmacSHA256(Self.secret, Array(whole.utf8)))
+    let whole = Base64.url.encode(Array(header.utf8)) + "." + Base64.url.encode(Array(payload.utf8))
+    return whole + "." + Base64.url.encode(hmacSHA256(Self.secret, Array(whole.utf8)))
   }
 
   // MARK: Good tokens
@@ -82,7 +83,7 @@ struct JWTAuthenticatorTests {
 
   @Test("a secret may be written in base64url")
   func base64Secret() throws {
-    let path = files.write("base64url:" + Base64URL.encode(Self.secret) + "\n", to: "secret")
+    let path = files.write("base64url:" + Base64.url.encode(Self.secret) + "\n", to: "secret")
     let authenticator = try JWTAuthenticator(files: [KeyFile(.secret(id: nil), path: path)])
     let signer = try JWTSigner(secret: Self.secret)
     #expect(refusal(signer.token(claims()), authenticator) == nil)
@@ -169,7 +170,7 @@ struct JWTAuthenticatorTests {
     let other = try JWTSigner(secret: Self.secret.reversed()).token(claims())
     #expect(refusal(other, authenticator) == .signature)
     let parts = try JWTSigner(secret: Self.secret).token(claims()).split(separator: ".")
-    let payload = Base64URL.encode(Array(#"{"sub":"root"}"#.utf8))
+    let payload = Base64.url.encode(Array(#"{"sub":"root"}"#.utf8))
     #expect(refusal("\(parts[0]).\(payload).\(parts[2])", authenticator) == .signature)
     #expect(refusal("\(parts[0]).\(parts[1]).", authenticator) == .signature)
   }
@@ -269,7 +270,7 @@ struct JWTAuthenticatorTests {
   @Test("a changed file counts from the next second on")
   func reloading() throws {
     func keySet(_ secret: [UInt8]) -> String {
-      #"{"keys":[{"kty":"oct","kid":"k","k":"\#(Base64URL.encode(secret))"},{"kty":"new"}]}"#
+      #"{"keys":[{"kty":"oct","kid":"k","k":"\#(Base64.url.encode(secret))"},{"kty":"new"}]}"#
     }
     let path = files.write(keySet(Self.secret), to: "keys.json")
     let authenticator = try JWTAuthenticator(files: [KeyFile(.keySet, path: path)])

@@ -14,9 +14,9 @@ struct JWTIssuerProfileTests {
   private func signed(_ secret: [UInt8], _ payload: String, keyID: String? = nil) -> String {
     let id = keyID.map { #","kid":"\#($0)""# } ?? ""
     let whole =
-      Base64URL.encode(Array(#"{"alg":"HS256"\#(id)}"#.utf8)) + "."
-      + Base64URL.encode(Array(payload.utf8))
-    return whole + "." + Base64URL.encode(hmacSHA256(secret, Array(whole.utf8)))
+      Base64.url.encode(Array(#"{"alg":"HS256"\#(id)}"#.utf8)) + "."
+      + Base64.url.encode(Array(payload.utf8))
+    return whole + "." + Base64.url.encode(hmacSHA256(secret, Array(whole.utf8)))
   }
 
   private func file(_ secret: [UInt8], _ name: String, keyID: String? = nil) -> KeyFile {
@@ -257,10 +257,10 @@ struct JWTIssuerProfileTests {
     #expect(isShared(secret, file(Self.own, "two", keyID: "other")))
     // HMAC fills up with zeros, and hashes what is longer than a block: these check the same.
     let short = Array("short secret".utf8)
-    let filled = "base64url:" + Base64URL.encode(short + [0, 0])
+    let filled = "base64url:" + Base64.url.encode(short + [0, 0])
     #expect(isShared(file(short, "one"), file(Array(filled.utf8), "two")))
     let long = [UInt8](repeating: 0x61, count: 65)
-    let hashed = "base64url:" + Base64URL.encode(SHA256().hash(long).bytes)
+    let hashed = "base64url:" + Base64.url.encode(SHA256().hash(long).bytes)
     #expect(isShared(file(long, "one"), file(Array(hashed.utf8), "two")))
     #expect(failure(file(short, "one"), file(Self.own, "two")) == nil)
     let key = KeyFile(.publicKey(id: nil), path: files.write(TestKeys.rsaPublic, to: "one"))

@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import GatewayPorts
 import Testing
+import Hashing
 
 /// The examples that the RFCs print.
 @Suite("Tokens of the RFCs")
@@ -86,14 +87,14 @@ struct JWTVectorTests {
       ("fooba", "Zm9vYmE"), ("foobar", "Zm9vYmFy"),
     ])
   func base64(text: String, encoded: String) {
-    #expect(Base64URL.encode(Array(text.utf8)) == encoded)
-    #expect(Base64URL.decode(encoded.utf8) == Array(text.utf8))
+    #expect(Base64.url.encode(Array(text.utf8)) == encoded)
+    #expect(Base64.url.decode(encoded.utf8) == Array(text.utf8))
   }
 
   @Test(
     "what no encoder writes is refused",
     arguments: ["Z", "Zg==", "Zh", "Zm9=", "Zm 9v", "Zm9v\n", "+/+/", "é"])
   func badBase64(text: String) {
-    #expect(Base64URL.decode(text.utf8) == nil)
+    #expect(Base64.url.decode(text.utf8) == nil)
   }
 }

@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import GatewayPorts
 import Testing
+import Hashing
 
 @Suite("Binding sign-ins to browsers")
 struct SignInSealTests {
@@ -32,11 +33,11 @@ struct SignInSealTests {
   func forgery() throws {
     let browser = SignInSeal.newBrowser()
     let state = seal.begin(browser: browser, now: Self.now).state
-    let bytes = try #require(Base64URL.decode(state.utf8))
+    let bytes = try #require(Base64.url.decode(state.utf8))
     for bit in 0..<(bytes.count * 8) {
       var changed = bytes
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
-      let forged = Base64URL.encode(changed)
+      let forged = Base64.url.encode(changed)
       #expect(seal.resume(state: forged, browser: browser, now: Self.now) == nil, "bit \(bit)")
     }
     for forged in ["", "x", state + "A", String(state.dropLast(4)), state + "="] {

@@ -1,6 +1,7 @@
 import BrokerQueues
 public import GatewayPorts
 import Glibc
+import Hashing
 public import PostgresClient
 
 /// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
@@ -139,7 +140,7 @@ public final class PostgresBroker: ServerBroker {
             read(notification)
             continue
           }
-          guard let sentAt = Base64.bytes(notification.payload).flatMap(frame.sentAt(ofProbe:))
+          guard let sentAt = Base64.standard.decode(notification.payload).flatMap(frame.sentAt(ofProbe:))
           else {
             queues.count { $0.foreign += 1 }
             continue
@@ -166,13 +167,13 @@ public final class PostgresBroker: ServerBroker {
       _ hints: inout [HintQueues.Hint], probe: Int64?, _ connection: HintConnection
     ) throws(HintConnection.Failure) {
       var notifications: [(channel: String, payload: String)] = []
-      if let probe { notifications.append((ownChannel, Base64.text(frame.probe(sentAt: probe)))) }
+      if let probe { notifications.append((ownChannel, Base64.standard.encode(frame.probe(sentAt: probe)))) }
       let sent = hints.prefix(PostgresBroker.batchMax)
       for hint in sent {
         notifications.append(
           (
             "\(prefix)\(queues.channel(of: hint.topic))",
-            Base64.text(frame.encoded(topic: hint.topic, hint.bytes))
+            Base64.standard.encode(frame.encoded(topic: hint.topic, hint.bytes))
           ))
       }
       guard !notifications.isEmpty else { return }
@@ -183,7 +184,7 @@ public final class PostgresBroker: ServerBroker {
     }
 
     private func read(_ notification: HintConnection.Notification) {
-      guard let bytes = Base64.bytes(notification.payload), let content = frame.decoded(bytes)
+      guard let bytes = Base64.standard.decode(notification.payload), let content = frame.decoded(bytes)
       else {
         queues.count { $0.foreign += 1 }
         return

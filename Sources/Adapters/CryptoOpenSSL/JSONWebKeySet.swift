@@ -1,4 +1,5 @@
 import JSON
+import Hashing
 
 /// JSON Web Keys (RFC 7517, 7518, 8037).
 enum JSONWebKeySet {
@@ -52,7 +53,7 @@ enum JSONWebKeySet {
     }
 
     private func bytes(_ name: String) -> [UInt8]? {
-      texts[name].flatMap { Base64URL.decode($0.utf8) }
+      texts[name].flatMap { Base64.url.decode($0.utf8) }
     }
 
     func key(file: String, _ secretBytesMin: Int) throws(JWTKeyError) -> JWTKey? {

@@ -1,5 +1,6 @@
 package import GatewayPorts
 import JSON
+import Hashing
 
 /// A signed token in its compact form (RFC 7515, 7519), taken apart but not yet believed.
 struct JSONWebToken {
@@ -20,8 +21,8 @@ struct JSONWebToken {
     guard bytes.count <= bytesMax else { throw .malformed }
     let parts = bytes.split(
       separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
-      let payload = Base64URL.decode(parts[1]), let signature = Base64URL.decode(parts[2])
+    guard parts.count == 3, let header = Base64.url.decode(parts[0]),
+      let payload = Base64.url.decode(parts[1]), let signature = Base64.url.decode(parts[2])
     else { throw .malformed }
     var algorithm: String?
     var keyID: String?
@@ -54,8 +55,8 @@ public enum JWTInspection {
   /// Header and claims as they stand in a token, as JSON; `nil` if it is none.
   public static func parts(of token: String) -> (header: String, claims: String)? {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let header = Base64URL.decode(parts[0]),
-      let claims = Base64URL.decode(parts[1]),
+    guard parts.count == 3, let header = Base64.url.decode(parts[0]),
+      let claims = Base64.url.decode(parts[1]),
       let headerText = String(validating: header, as: UTF8.self),
       let claimsText = String(validating: claims, as: UTF8.self)
     else { return nil }

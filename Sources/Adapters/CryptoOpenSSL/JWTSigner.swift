@@ -1,5 +1,6 @@
 public import GatewayPorts
 import JSON
+import Hashing
 
 /// Makes JSON Web Tokens.
 public struct JWTSigner: Sendable {
@@ -91,7 +92,7 @@ public struct JWTSigner: Sendable {
     guard let signature = key.signature(of: Array(purpose.utf8)) else {
       fatalError("OpenSSL failed to sign; the machine is out of memory")
     }
-    return Base64URL.encode(Array(signature.prefix(16)))
+    return Base64.url.encode(Array(signature.prefix(16)))
   }
 
   /// Makes a token of any payload.
@@ -102,11 +103,11 @@ public struct JWTSigner: Sendable {
       object.field("typ", "JWT", &header)
       object.field("kid", key.id, &header)
     }
-    let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
+    let signed = Base64.url.encode(header) + "." + Base64.url.encode(payload)
     guard let signature = key.signature(of: Array(signed.utf8)) else {
       fatalError("OpenSSL failed to sign; the machine is out of memory")
     }
-    return signed + "." + Base64URL.encode(signature)
+    return signed + "." + Base64.url.encode(signature)
   }
 }
 

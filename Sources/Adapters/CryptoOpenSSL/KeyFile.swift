@@ -1,4 +1,5 @@
 import Glibc
+import Hashing
 
 /// A file with keys, and what they are.
 public struct KeyFile: Sendable, Hashable {
@@ -53,7 +54,7 @@ public struct KeyFile: Sendable, Hashable {
     while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
     let prefix = "base64url:".utf8
     guard bytes.starts(with: prefix) else { return Array(bytes) }
-    guard let secret = Base64URL.decode(bytes.dropFirst(prefix.count)) else {
+    guard let secret = Base64.url.decode(bytes.dropFirst(prefix.count)) else {
       throw .weak(file: file, expected: "base64url without padding behind \"base64url:\"")
     }
     return secret

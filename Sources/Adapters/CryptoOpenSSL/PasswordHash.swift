@@ -30,8 +30,8 @@ public struct PasswordHash: Sendable, Hashable {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0] == "scrypt", let cost = Int(parts[1]),
       (1...17).contains(cost), parts[2] == "8", parts[3] == "1",
-      let salt = Base64URL.decode(parts[4].utf8), salt.count >= 8,
-      let hash = Base64URL.decode(parts[5].utf8), hash.count == Self.hashBytes
+      let salt = Base64.url.decode(parts[4].utf8), salt.count >= 8,
+      let hash = Base64.url.decode(parts[5].utf8), hash.count == Self.hashBytes
     else { return nil }
     self.cost = cost
     self.salt = salt
@@ -40,7 +40,7 @@ public struct PasswordHash: Sendable, Hashable {
 
   /// The hash in the form in which it is stored.
   public var text: String {
-    "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64URL.encode(salt))$\(Base64URL.encode(hash))"
+    "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64.url.encode(salt))$\(Base64.url.encode(hash))"
   }
 
   /// Whether the password is the one. Takes the same time for every wrong one.

@@ -25,7 +25,7 @@ public struct SignInSeal: Sendable {
 
     /// `code_challenge` for `S256`: the verifier's hash, which the provider is told before.
     public var challenge: String {
-      Base64URL.encode(SHA256().hash(Array(verifier.utf8)).bytes)
+      Base64.url.encode(SHA256().hash(Array(verifier.utf8)).bytes)
     }
   }
 
@@ -47,11 +47,11 @@ public struct SignInSeal: Sendable {
   }
 
   /// A new secret for a browser.
-  public static func newBrowser() -> String { Base64URL.encode(randomBytes(count: browserBytes)) }
+  public static func newBrowser() -> String { Base64.url.encode(randomBytes(count: browserBytes)) }
 
   /// Whether a text could be a browser's secret.
   public static func isBrowser(_ text: String) -> Bool {
-    Base64URL.decode(text.utf8)?.count == browserBytes
+    Base64.url.decode(text.utf8)?.count == browserBytes
   }
 
   /// Begins a sign-in of the browser with this secret.
@@ -67,7 +67,7 @@ public struct SignInSeal: Sendable {
   /// The values of the sign-in that a `state` belongs to; `nil` if this browser has not begun it, or too long
   /// ago.
   public func resume(state: String, browser: String, now: Timestamp) -> Values? {
-    guard Self.isBrowser(browser), let bytes = Base64URL.decode(state.utf8),
+    guard Self.isBrowser(browser), let bytes = Base64.url.decode(state.utf8),
       bytes.count == Self.idBytes + Self.timeBytes + 32
     else { return nil }
     let head = Array(bytes.prefix(Self.idBytes + Self.timeBytes))
@@ -87,7 +87,7 @@ public struct SignInSeal: Sendable {
       hmacSHA256(secret, Array("parley sign-in \(purpose)\0".utf8) + head + Array(browser.utf8))
     }
     return Values(
-      state: Base64URL.encode(head + code("state")), nonce: Base64URL.encode(code("nonce")),
-      verifier: Base64URL.encode(code("verifier")))
+      state: Base64.url.encode(head + code("state")), nonce: Base64.url.encode(code("nonce")),
+      verifier: Base64.url.encode(code("verifier")))
   }
 }

@@ -1,4 +1,4 @@
-import COpenSSL
+import Hashing
 
 /// Signs calls to services, so that they can tell them from others' calls.
 ///
@@ -20,7 +20,8 @@ public struct WebhookSigner: Sendable {
   public func signature(id: String, seconds: Int64, body: [UInt8]) -> String? {
     guard !secrets.isEmpty else { return nil }
     let signed = Array("\(id).\(seconds).".utf8) + body
-    return secrets.map { "v1," + Base64.encode(hmacSHA256($0, signed)) }.joined(separator: " ")
+    return secrets.map { "v1," + Base64.standard.encode(hmacSHA256($0, signed)) }.joined(
+      separator: " ")
   }
 }
 
@@ -55,43 +56,13 @@ public enum WebhookSecretFile {
   ) throws(JWTKeyError) -> [UInt8] {
     var secret = Array(line)
     if line.starts(with: prefix.utf8) {
-      guard let decoded = Base64.decode(line.dropFirst(prefix.utf8.count)) else {
+      let text = line.dropFirst(prefix.utf8.count)
+      guard let decoded = Base64.standard.decode(text, takesBitsLeft: true), !text.isEmpty else {
         throw .weak(file: path, expected: "Base64 behind whsec_")
       }
       secret = decoded
     }
     guard secret.count >= bytesMin else { throw .weak(file: path, expected: expectation) }
     return secret
-  }
-}
-
-/// Base64 with padding (RFC 4648, section 4).
-enum Base64 {
-  static func encode(_ bytes: [UInt8]) -> String {
-    String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4 + 1) { buffer in
-      Int(EVP_EncodeBlock(buffer.baseAddress, bytes, Int32(bytes.count)))
-    }
-  }
-
-  /// The bytes; `nil` if the text is no Base64.
-  static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-    let text = Array(text)
-    let isPlain = text.allSatisfy {
-      switch $0 {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"),
-        UInt8(ascii: "="):
-        true
-      default: false
-      }
-    }
-    guard isPlain, text.count % 4 == 0, !text.isEmpty else { return nil }
-    var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
-    let count = EVP_DecodeBlock(&bytes, text, Int32(text.count))
-    guard count >= 0 else { return nil }
-    // OpenSSL counts the padding as zeros.
-    let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
-    bytes.removeLast(bytes.count - Int(count) + padding)
-    return bytes
   }
 }

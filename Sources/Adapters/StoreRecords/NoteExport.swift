@@ -1,5 +1,6 @@
 public import GatewayPorts
 import OTCore
+import Hashing
 
 /// Writes a note for the world outside.
 public struct NoteExport {
@@ -81,7 +82,7 @@ public struct NoteExport {
       line.add("file", file.name)
       line.add("hash", file.hash.description)
       line.add("time", Int(file.time))
-      line.add("bytes", Base64.text(bytes))
+      line.add("bytes", Base64.standard.encode(bytes))
       line.end()
       write(line.bytes)
     }

@@ -1,5 +1,6 @@
 public import GatewayPorts
 import OTCore
+import Hashing
 
 /// Makes notes of what was written elsewhere, or by `NoteExport`.
 ///
@@ -191,7 +192,8 @@ public struct NoteImport {
   private static func file(_ fields: JSONFields, line: Int) throws(ExportError) -> FileDraft {
     guard let name = fields.string("file"), let time = fields.integer("time"),
       let hash = fields.string("hash"),
-      let bytes = fields.string("bytes").flatMap(Base64.bytes), !bytes.isEmpty,
+      let bytes = fields.string("bytes").flatMap({ Base64.standard.decode($0.utf8) }),
+      !bytes.isEmpty,
       hash.utf8.elementsEqual(RecordHasher().hash(ofFile: bytes).digits)
     else { throw .malformed(line: line, expected: "a file with the hash of its bytes") }
     return FileDraft(name: FileName.clean(name), bytes: bytes, time: Timestamp(time))

@@ -2,6 +2,7 @@ import CryptoOpenSSL
 import GatewayPorts
 import HTTPClientCurl
 import JSON
+import Hashing
 
 /// The requests of one sign-in to the identity provider, as a state machine: answers in, requests out.
 ///
@@ -276,7 +277,7 @@ struct ProviderExchange {
   /// Name and secret as HTTP has them, each encoded before (RFC 6749, section 2.3.1).
   private static func credentials(_ name: String, _ secret: String) -> String {
     let text = PercentEncoding.encoded(name) + ":" + PercentEncoding.encoded(secret)
-    let plain = Base64URL.encode(Array(text.utf8))
+    let plain = Base64.url.encode(Array(text.utf8))
       .replacing("-", with: "+").replacing("_", with: "/")
     return plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
   }
