@@ -125,7 +125,7 @@ let package = Package(
     // Under what works with PostgreSQL: addresses of databases.
     library("PostgresClient", in: "Adapters", ["CPostgres"]),
     // Under the brokers: queues between a loop and a broker's thread, hints as bytes.
-    library("BrokerQueues", in: "Adapters", ["GatewayPorts", "Hashing"]),
+    library("BrokerQueues", in: "Adapters", ["GatewayPorts", "Hashing", "Locks"]),
     // Adapters: each wraps one outside system, and none imports another.
     system(
       "CLibwebsockets", "libwebsockets",
@@ -167,13 +167,13 @@ let package = Package(
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
         "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "CAPIDescription",
-        "WebSocketFrames",
+        "WebSocketFrames", "Locks",
       ]),
     .executableTarget(
       name: "parley",
       dependencies: [
         "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords",
-        "ParleyClient",
+        "ParleyClient", "Locks",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -185,7 +185,7 @@ let package = Package(
     .executableTarget(
       name: "parley-store-bench",
       dependencies: [
-        "ParleyServer", "StoreSQLite", "Gateway", "GatewayPorts", "OTCore", "OTWorkloads",
+        "ParleyServer", "StoreSQLite", "Gateway", "GatewayPorts", "OTCore", "OTWorkloads", "Locks",
       ],
       path: "Benchmarks/Store", swiftSettings: settings),
     .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),

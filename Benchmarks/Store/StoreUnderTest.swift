@@ -4,6 +4,7 @@ import Glibc
 import OTCore
 import ParleyServer
 import StoreSQLite
+import Locks
 
 /// The store's threads over a file: one in a folder that goes away with it, or one that stays.
 final class StoreUnderTest {

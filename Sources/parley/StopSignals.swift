@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import Locks
 
 /// SIGTERM, SIGINT and SIGHUP, waited for instead of handled, so that nothing runs in a signal handler.
 struct StopSignals {
@@ -18,17 +19,12 @@ struct StopSignals {
 
   /// From now on a signal ends the process at once, as a person who presses Ctrl-C again expects.
   func endAtNext() {
-    var thread = pthread_t()
-    let failure = pthread_create(
-      &thread, nil,
-      { _ in
-        while true {
-          let signal = StopSignals.next()
-          if signal != SIGHUP { _exit(128 + signal) }
-        }
-      }, nil)
-    precondition(failure == 0, "no thread for signals could be started: error \(failure)")
-    pthread_detach(thread)
+    SystemThread.start {
+      while true {
+        let signal = Self.next()
+        if signal != SIGHUP { _exit(128 + signal) }
+      }
+    }
   }
 
   private static var set: sigset_t {

@@ -70,7 +70,7 @@ struct LayeringTests {
     ],
     // What store and broker need of the same system, and what brokers have in common.
     "PostgresClient": ["CPostgres"],
-    "BrokerQueues": ["GatewayPorts", "Hashing", "Glibc"],
+    "BrokerQueues": ["GatewayPorts", "Hashing", "Locks", "Glibc"],
     "BrokerPostgres": [
       "GatewayPorts", "Hashing", "BrokerQueues", "CPostgres", "PostgresClient", "Glibc",
     ],
@@ -79,7 +79,7 @@ struct LayeringTests {
     "HTTPClientCurl": ["CCurl"],
     // Programs.
     "ParleyServer": [
-      "CAPIDescription", "WebSocketFrames",
+      "CAPIDescription", "WebSocketFrames", "Locks",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
       "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "Glibc",
@@ -87,7 +87,7 @@ struct LayeringTests {
     ],
     "parley": [
       "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
-      "ParleyClient",
+      "ParleyClient", "Locks",
       "Dispatch", "Synchronization",
     ],
     "ot-bench": ["OTCore", "OTWorkloads", "Glibc", "FoundationEssentials", "Hashing"],

@@ -7,11 +7,11 @@ import Testing
 
 /// A node's broker, and what it hears.
 private final class Node: Sendable {
-  private let broker: NATSBroker
+  private let broker: any ServerBroker
   private let heard = Mutex<[BrokerNews]>([])
 
   init(_ address: String, secret: [UInt8] = [1, 2, 3]) throws {
-    broker = NATSBroker(try #require(NATSAddress(address)), secret: secret, log: Silence()) {}
+    broker = NATSBroker.start(try #require(NATSAddress(address)), secret: secret, log: Silence()) {}
   }
 
   deinit { broker.stop() }

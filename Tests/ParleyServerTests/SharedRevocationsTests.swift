@@ -2,6 +2,7 @@ import Glibc
 import GatewayPorts
 import ParleyServer
 import Testing
+import Locks
 
 @Suite("Revocations that loops share")
 struct SharedRevocationsTests {

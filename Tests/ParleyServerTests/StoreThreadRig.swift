@@ -4,6 +4,7 @@ import Glibc
 import OTCore
 import ParleyServer
 import StoreSQLite
+import Locks
 
 /// A folder that goes away with the test.
 final class TestFolder: Sendable {

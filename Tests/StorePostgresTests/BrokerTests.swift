@@ -8,11 +8,11 @@ import Testing
 
 /// A node's broker, and what it hears.
 private final class Node: Sendable {
-  fileprivate let broker: PostgresBroker
+  fileprivate let broker: any ServerBroker
   fileprivate let heard = Mutex<[BrokerNews]>([])
 
   init(_ address: String, secret: [UInt8] = [1, 2, 3]) throws {
-    broker = PostgresBroker(
+    broker = PostgresBroker.start(
       try #require(PostgresAddress(address)), secret: secret, log: Silence()
     ) {}
   }

@@ -1,3 +1,4 @@
+import BrokerQueues
 import CNATS
 import Glibc
 
@@ -6,14 +7,6 @@ import Glibc
 /// Its calls come on threads of the library's. They find the queues through a context that is kept until
 /// the process ends, for a late one may still be on its way when the connection is closed.
 final class NATSConnection {
-  struct Failure: Error {
-    let reason: String
-
-    init(_ status: natsStatus) {
-      reason = natsStatus_GetText(status).map { String(cString: $0) } ?? "status \(status.rawValue)"
-    }
-  }
-
   /// The receivers of the library's calls.
   final class Context: Sendable {
     let heard: @Sendable (_ subject: UnsafePointer<CChar>, _ data: UnsafeRawBufferPointer) -> Void
@@ -36,7 +29,7 @@ final class NATSConnection {
   private static let pendingMax: Int32 = 8_192
 
   /// Begins to connect, and returns at once where nobody answers: it is tried again and again.
-  init(_ address: NATSAddress, _ context: Context) throws(Failure) {
+  init(_ address: NATSAddress, _ context: Context) throws(BrokerFailure) {
     self.context = Unmanaged.passRetained(context).toOpaque()
     var options: OpaquePointer?
     try Self.check(natsOptions_Create(&options))
@@ -76,7 +69,7 @@ final class NATSConnection {
   var isConnected: Bool { natsConnection_Status(handle) == NATS_CONN_STATUS_CONNECTED }
 
   /// Has messages of a subject come.
-  func subscribe(_ subject: String) throws(Failure) {
+  func subscribe(_ subject: String) throws(BrokerFailure) {
     var subscription: OpaquePointer?
     try Self.check(
       natsConnection_Subscribe(
@@ -99,7 +92,7 @@ final class NATSConnection {
   }
 
   /// Sends a message, soon.
-  func publish(_ subject: String, _ bytes: [UInt8]) throws(Failure) {
+  func publish(_ subject: String, _ bytes: [UInt8]) throws(BrokerFailure) {
     try Self.check(
       bytes.withUnsafeBytes {
         natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count))
@@ -110,7 +103,9 @@ final class NATSConnection {
     raw.map { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private static func check(_ status: natsStatus) throws(Failure) {
-    guard status == NATS_OK else { throw Failure(status) }
+  private static func check(_ status: natsStatus) throws(BrokerFailure) {
+    guard status != NATS_OK else { return }
+    let text = natsStatus_GetText(status).map { String(cString: $0) }
+    throw BrokerFailure(reason: text ?? "status \(status.rawValue)")
   }
 }

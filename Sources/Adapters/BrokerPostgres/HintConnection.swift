@@ -1,3 +1,4 @@
+import BrokerQueues
 import CPostgres
 import Glibc
 import PostgresClient
@@ -7,10 +8,6 @@ import PostgresClient
 /// Nothing it does is waited for in a call: the thread waits for its socket, its queues and the time
 /// at once.
 final class HintConnection {
-  struct Failure: Error {
-    let reason: String
-  }
-
   struct Notification {
     let channel: String
     let payload: [UInt8]
@@ -20,31 +17,33 @@ final class HintConnection {
   /// Whether a command has been sent whose answers are not all here.
   private(set) var isBusy = false
 
-  init(_ address: PostgresAddress) throws(Failure) {
+  init(_ address: PostgresAddress) throws(BrokerFailure) {
     let options = address.options(application: "parley hints")
     let connected = Self.withCStrings(options.map(\.name)) { names in
       Self.withCStrings(options.map(\.value)) { values in PQconnectdbParams(names, values, 0) }
     }
-    guard let connected else { throw Failure(reason: "no memory for a connection") }
+    guard let connected else { throw BrokerFailure(reason: "no memory for a connection") }
     handle = connected
     guard PQstatus(connected) == CONNECTION_OK else {
       let reason = address.redacted(String(cString: PQerrorMessage(connected)))
-      throw Failure(reason: reason.isEmpty ? "no answer" : reason)
+      throw BrokerFailure(reason: reason.isEmpty ? "no answer" : reason)
     }
-    guard PQsetnonblocking(connected, 1) == 0 else { throw Failure(reason: "libpq blocks") }
+    guard PQsetnonblocking(connected, 1) == 0 else { throw BrokerFailure(reason: "libpq blocks") }
   }
 
   deinit { PQfinish(handle) }
 
   /// Sends commands without parameters, which are one transaction.
-  func send(_ commands: String) throws(Failure) {
-    guard PQsendQuery(handle, commands) == 1 else { throw Failure(reason: "it takes no more") }
+  func send(_ commands: String) throws(BrokerFailure) {
+    guard PQsendQuery(handle, commands) == 1 else {
+      throw BrokerFailure(reason: "it takes no more")
+    }
     isBusy = true
   }
 
   /// Sends notifications, all in one transaction. Channels and payloads are of digits and letters that
   /// need no quotes in an array.
-  func notify(_ notifications: [(channel: String, payload: String)]) throws(Failure) {
+  func notify(_ notifications: [(channel: String, payload: String)]) throws(BrokerFailure) {
     let channels = "{" + notifications.map(\.channel).joined(separator: ",") + "}"
     let payloads = "{" + notifications.map(\.payload).joined(separator: ",") + "}"
     let code = Self.withCStrings([channels, payloads]) { values in
@@ -53,15 +52,15 @@ final class HintConnection {
         "SELECT pg_notify(c, p) FROM unnest($1::pg_catalog.text[], $2::pg_catalog.text[]) AS n(c, p)",
         2, nil, values, nil, nil, 1)
     }
-    guard code == 1 else { throw Failure(reason: "it takes no more") }
+    guard code == 1 else { throw BrokerFailure(reason: "it takes no more") }
     isBusy = true
   }
 
   /// Waits until there is something on the socket, or the other descriptor is readable, or for so long;
   /// then reads what has come.
-  func wait(or waker: Int32, atMostMilliseconds limit: Int64) throws(Failure) {
+  func wait(or waker: Int32, atMostMilliseconds limit: Int64) throws(BrokerFailure) {
     let left = PQflush(handle)
-    guard left >= 0 else { throw Failure(reason: "it broke while sending") }
+    guard left >= 0 else { throw BrokerFailure(reason: "it broke while sending") }
     var waiting = [
       pollfd(
         fd: PQsocket(handle), events: Int16(POLLIN | (left == 1 ? POLLOUT : 0)), revents: 0),
@@ -69,11 +68,11 @@ final class HintConnection {
     ]
     guard poll(&waiting, 2, Int32(clamping: limit)) > 0 else { return }
     guard waiting[0].revents != 0 else { return }
-    guard PQconsumeInput(handle) == 1 else { throw Failure(reason: "it was ended") }
+    guard PQconsumeInput(handle) == 1 else { throw BrokerFailure(reason: "it was ended") }
     try readAnswers()
   }
 
-  private func readAnswers() throws(Failure) {
+  private func readAnswers() throws(BrokerFailure) {
     while isBusy, PQisBusy(handle) == 0 {
       guard let result = PQgetResult(handle) else {
         isBusy = false
@@ -85,7 +84,7 @@ final class HintConnection {
       default:
         // The message may hold anything: the code has to do.
         let code = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
-        throw Failure(reason: "PostgreSQL refused, code \(code ?? "none")")
+        throw BrokerFailure(reason: "PostgreSQL refused, code \(code ?? "none")")
       }
     }
   }

@@ -1,8 +1,8 @@
 import BrokerQueues
 public import GatewayPorts
 import Glibc
-import Hashing
 public import PostgresClient
+import Hashing
 
 /// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
 ///
@@ -15,7 +15,7 @@ public import PostgresClient
 ///
 /// Each second the thread sends itself a message. When none has come for some seconds, or the connection
 /// breaks, hints count as not arriving, and it is made anew, with pauses that grow.
-public final class PostgresBroker: ServerBroker {
+public enum PostgresBroker {
   /// Channels that topics are dealt out to. A node hears all of a channel's hints.
   private static let channelCount = 64
   /// Notifications in one statement.
@@ -25,8 +25,6 @@ public final class PostgresBroker: ServerBroker {
   /// Microseconds after which a message to oneself counts as lost.
   private static let silenceMax: Int64 = 4_000_000
 
-  private let queues: HintQueues
-
   /// Begins to connect, on a thread of its own, and returns at once.
   ///
   /// - Parameters:
@@ -34,77 +32,30 @@ public final class PostgresBroker: ServerBroker {
   ///   - secret: Bytes that all nodes of the cluster have.
   ///   - log: Told of connections made and lost.
   ///   - wake: Called when there are news to be taken.
-  public init(
+  public static func start(
     _ address: PostgresAddress, secret: [UInt8], log: any LogSink,
     wake: @escaping @Sendable () -> Void
-  ) {
-    queues = HintQueues(channelCount: Self.channelCount, wakeLoop: wake)
-    queues.run { queues in
-      var worker = Worker(address: address, frame: HintFrame(secret: secret), queues: queues, log)
-      worker.run()
+  ) -> any ServerBroker {
+    let queues = HintQueues(channelCount: channelCount, wakeLoop: wake)
+    let worker = Worker(address: address, frame: HintFrame(secret: secret), queues: queues)
+    BrokerThread.start(queues, worker.frame, address: address.description, log: log) {
+      thread throws(BrokerFailure) in try worker.listen(&thread)
     }
+    return queues
   }
-
-  /// See ``Broker``.
-  public func publish(_ topic: String, _ bytes: [UInt8]) { queues.publish(topic, bytes) }
-
-  /// See ``Broker``.
-  public func follow(_ topic: String) { queues.follow(topic) }
-
-  /// See ``Broker``.
-  public func leave(_ topic: String) { queues.leave(topic) }
-
-  /// See ``ServerBroker``.
-  public func takeNews() -> [BrokerNews] { queues.takeNews() }
-
-  /// See ``ServerBroker``.
-  public var state: BrokerState { queues.brokerState }
-
-  /// See ``ServerBroker``.
-  public func stop() { queues.stop() }
 
   /// The work of the thread.
   private struct Worker {
-    private let address: PostgresAddress
-    private let frame: HintFrame
-    private let queues: HintQueues
-    private let log: any LogSink
-    private let prefix: String
-    private let ownChannel: String
-    /// Whether the log has been told of a failure since hints arrived last.
-    private var hasComplained = false
+    let address: PostgresAddress
+    let frame: HintFrame
+    let queues: HintQueues
 
-    init(
-      address: PostgresAddress, frame: HintFrame, queues: HintQueues, _ log: any LogSink
-    ) {
-      self.address = address
-      self.frame = frame
-      self.queues = queues
-      self.log = log
-      prefix = "parley_\(frame.cluster)_"
-      ownChannel = "parley_\(frame.cluster)_node_\(frame.node.hexadecimal)"
-    }
-
-    mutating func run() {
-      var pause = Pause()
-      while !queues.isStopping {
-        do throws(HintConnection.Failure) {
-          try listen(&pause)
-        } catch {
-          queues.hintsChanged(arrive: false)
-          if !hasComplained {
-            hasComplained = true
-            log.write(
-              .warning, "no hints between nodes; the store is looked at instead",
-              [("broker", address.description), ("reason", error.reason)])
-          }
-          queues.wait(atMostMilliseconds: pause.next())
-        }
-      }
-    }
+    private var prefix: String { "parley_\(frame.cluster)_" }
+    private var ownChannel: String { "\(prefix)node_\(frame.node.hexadecimal)" }
 
     /// Sends and hears until the connection breaks, or it is time to end.
-    private mutating func listen(_ pause: inout Pause) throws(HintConnection.Failure) {
+    func listen(_ thread: inout BrokerThread) throws(BrokerFailure) {
+      let ownChannel = ownChannel
       let connection = try HintConnection(address)
       var listening: Set<Int> = []
       // A server that is told to wait for other machines' disks is not waited for here.
@@ -140,7 +91,9 @@ public final class PostgresBroker: ServerBroker {
             read(notification)
             continue
           }
-          guard let sentAt = Base64.standard.decode(notification.payload).flatMap(frame.sentAt(ofProbe:))
+          guard
+            let sentAt = Base64.standard.decode(notification.payload).flatMap(
+              frame.sentAt(ofProbe:))
           else {
             queues.count { $0.foreign += 1 }
             continue
@@ -149,25 +102,18 @@ public final class PostgresBroker: ServerBroker {
           heardAt = monotonicMicroseconds()
           guard !isUp else { continue }
           isUp = true
-          pause = Pause()
-          cameUp()
+          thread.cameUp()
         }
       }
     }
 
-    private mutating func cameUp() {
-      if hasComplained {
-        log.write(.notice, "hints between nodes arrive again", [("broker", address.description)])
-      }
-      hasComplained = false
-      queues.hintsChanged(arrive: true)
-    }
-
     private func send(
       _ hints: inout [HintQueues.Hint], probe: Int64?, _ connection: HintConnection
-    ) throws(HintConnection.Failure) {
+    ) throws(BrokerFailure) {
       var notifications: [(channel: String, payload: String)] = []
-      if let probe { notifications.append((ownChannel, Base64.standard.encode(frame.probe(sentAt: probe)))) }
+      if let probe {
+        notifications.append((ownChannel, Base64.standard.encode(frame.probe(sentAt: probe))))
+      }
       let sent = hints.prefix(PostgresBroker.batchMax)
       for hint in sent {
         notifications.append(
@@ -184,7 +130,8 @@ public final class PostgresBroker: ServerBroker {
     }
 
     private func read(_ notification: HintConnection.Notification) {
-      guard let bytes = Base64.standard.decode(notification.payload), let content = frame.decoded(bytes)
+      guard let bytes = Base64.standard.decode(notification.payload),
+        let content = frame.decoded(bytes)
       else {
         queues.count { $0.foreign += 1 }
         return

@@ -1,5 +1,6 @@
 public import GatewayPorts
 import Glibc
+import Locks
 
 /// The two queues between a server's loop and the threads of its broker, each with a bound.
 ///
@@ -9,7 +10,7 @@ import Glibc
 /// What comes when a queue is full is dropped and counted: a hint that is missing costs a look at the
 /// store. Topics are dealt out by their hash to so many channels, of which a node follows those that it
 /// has a topic in; so following one more rarely costs a message.
-public final class HintQueues: @unchecked Sendable {
+public final class HintQueues: ServerBroker {
   /// A hint on its way out.
   public struct Hint: Sendable {
     /// The topic.
@@ -46,9 +47,7 @@ public final class HintQueues: @unchecked Sendable {
   /// Bytes that a hint counts for beside its own.
   private static let overhead = 64
 
-  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
-  private var state: State
+  private let shared: Monitor<State>
   private let channelCount: Int
   private let wakeLoop: @Sendable () -> Void
   /// Readable when the broker's thread has something to do.
@@ -63,13 +62,7 @@ public final class HintQueues: @unchecked Sendable {
   public init(channelCount: Int, wakeLoop: @escaping @Sendable () -> Void) {
     self.channelCount = channelCount
     self.wakeLoop = wakeLoop
-    state = State(followersOfChannels: Array(repeating: 0, count: channelCount))
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: pthread_mutex_t())
-    pthread_mutex_init(mutex, nil)
-    condition = .allocate(capacity: 1)
-    condition.initialize(to: pthread_cond_t())
-    pthread_cond_init(condition, nil)
+    shared = Monitor(State(followersOfChannels: Array(repeating: 0, count: channelCount)))
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0, "no pipe could be made: error \(errno)")
     for end in ends {
@@ -82,16 +75,6 @@ public final class HintQueues: @unchecked Sendable {
   deinit {
     close(waker)
     close(wakerEnd)
-    pthread_cond_destroy(condition)
-    condition.deallocate()
-    pthread_mutex_destroy(mutex)
-    mutex.deallocate()
-  }
-
-  private func withLock<Result>(_ body: (inout State) -> Result) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    return body(&state)
   }
 
   private func wakeThread() {
@@ -104,7 +87,7 @@ public final class HintQueues: @unchecked Sendable {
 
   /// Puts a hint into the queue, or drops it where that is full or the hint too long.
   public func publish(_ topic: String, _ bytes: [UInt8]) {
-    let isFirst = withLock { state in
+    let isFirst = shared.withLock { state in
       guard bytes.count <= HintFrame.bytesMax, topic.utf8.count <= HintFrame.topicBytesMax else {
         state.broker.dropped["size", default: 0] += 1
         return false
@@ -130,7 +113,7 @@ public final class HintQueues: @unchecked Sendable {
   private func change(_ topic: String, _ body: (inout Set<[UInt8]>, [UInt8]) -> Int) {
     let name = Array(topic.utf8)
     let channel = channel(of: topic)
-    let isOther = withLock { state in
+    let isOther = shared.withLock { state in
       let before = state.followersOfChannels[channel]
       state.followersOfChannels[channel] += body(&state.followed, name)
       return (before == 0) != (state.followersOfChannels[channel] == 0)
@@ -140,22 +123,20 @@ public final class HintQueues: @unchecked Sendable {
 
   /// Takes the news since the last call.
   public func takeNews() -> [BrokerNews] {
-    withLock { state in
+    shared.withLock { state in
       defer { (state.news, state.newsBytes) = ([], 0) }
       return state.news
     }
   }
 
   /// The counters.
-  public var brokerState: BrokerState { withLock { $0.broker } }
+  public var state: BrokerState { shared.withLock { $0.broker } }
 
   /// Asks the broker's thread to end, and returns when it has.
   public func stop() {
-    withLock { $0.isStopping = true }
+    shared.withLock { $0.isStopping = true }
     wakeThread()
-    pthread_mutex_lock(mutex)
-    while !state.hasStopped { pthread_cond_wait(condition, mutex) }
-    pthread_mutex_unlock(mutex)
+    shared.wait { $0.hasStopped }
   }
 
   // MARK: The broker's side
@@ -170,14 +151,14 @@ public final class HintQueues: @unchecked Sendable {
 
   /// The channels with a topic that is followed.
   public var channels: Set<Int> {
-    withLock { state in
+    shared.withLock { state in
       Set(state.followersOfChannels.indices.filter { state.followersOfChannels[$0] > 0 })
     }
   }
 
   /// Takes the hints that are to be sent.
   public func takeOutgoing() -> [Hint] {
-    withLock { state in
+    shared.withLock { state in
       defer { (state.outgoing, state.outgoingBytes) = ([], 0) }
       return state.outgoing
     }
@@ -211,7 +192,7 @@ public final class HintQueues: @unchecked Sendable {
   /// - Returns: Whether it says that hints arrive.
   public func heardItself(sentAt: Int64) -> Bool {
     let now = monotonicMicroseconds()
-    let isBelieved = withLock { state in
+    let isBelieved = shared.withLock { state in
       guard sentAt <= now, sentAt >= now - Self.probeAgeMax, sentAt > state.heardItselfSentAt else {
         state.broker.foreign += 1
         return false
@@ -228,24 +209,18 @@ public final class HintQueues: @unchecked Sendable {
 
   /// Microseconds since a message to oneself came last; `nil` where none has come.
   public var silence: Int64? {
-    withLock { $0.heardItselfAt }.map { monotonicMicroseconds() - $0 }
+    shared.withLock { $0.heardItselfAt }.map { monotonicMicroseconds() - $0 }
   }
 
   /// Whether the thread is to end.
-  public var isStopping: Bool { withLock { $0.isStopping } }
+  public var isStopping: Bool { shared.withLock { $0.isStopping } }
 
   /// Takes note that the thread has ended.
-  public func haveStopped() {
-    // Under the lock, for whoever waits may let go of this at once.
-    pthread_mutex_lock(mutex)
-    state.hasStopped = true
-    pthread_cond_broadcast(condition)
-    pthread_mutex_unlock(mutex)
-  }
+  func haveStopped() { shared.change { $0.hasStopped = true } }
 
   /// Takes in a hint that another node has published, if its topic is followed and there is room.
   public func hear(_ topic: [UInt8], _ bytes: [UInt8]) {
-    let isFirst = withLock { state in
+    let isFirst = shared.withLock { state in
       guard state.followed.contains(topic) else { return false }
       let size = bytes.count + topic.count + Self.overhead
       guard state.news.count < Self.countMax, state.newsBytes + size <= Self.bytesMax else {
@@ -260,7 +235,7 @@ public final class HintQueues: @unchecked Sendable {
 
   /// Takes note that hints arrive from now on, or do not.
   public func hintsChanged(arrive: Bool) {
-    let isFirst = withLock { state in
+    let isFirst = shared.withLock { state in
       guard state.broker.isConnected != arrive else { return false }
       state.broker.isConnected = arrive
       if arrive {
@@ -280,34 +255,5 @@ public final class HintQueues: @unchecked Sendable {
   }
 
   /// Changes the counters.
-  public func count(_ body: (inout BrokerState) -> Void) { withLock { body(&$0.broker) } }
-}
-
-extension HintQueues {
-  /// Runs `body` on a thread of its own, and takes note of its end.
-  public func run(_ body: @escaping @Sendable (HintQueues) -> Void) {
-    let start = Unmanaged.passRetained(Start(queues: self, body: body))
-    var thread = pthread_t()
-    let failure = pthread_create(
-      &thread, nil,
-      { raw in
-        guard let raw else { return nil }
-        let start = Unmanaged<Start>.fromOpaque(raw).takeRetainedValue()
-        start.body(start.queues)
-        start.queues.haveStopped()
-        return nil
-      }, start.toOpaque())
-    precondition(failure == 0, "no thread could be started: error \(failure)")
-    pthread_detach(thread)
-  }
-
-  private final class Start {
-    let queues: HintQueues
-    let body: @Sendable (HintQueues) -> Void
-
-    init(queues: HintQueues, body: @escaping @Sendable (HintQueues) -> Void) {
-      self.queues = queues
-      self.body = body
-    }
-  }
+  public func count(_ body: (inout BrokerState) -> Void) { shared.withLock { body(&$0.broker) } }
 }

@@ -1,14 +1,11 @@
 import Glibc
 
 /// The pauses between attempts to connect: they grow to two seconds, and are not the same everywhere.
-public struct Pause {
+struct Pause {
   private var milliseconds: Int64 = 50
 
-  /// Makes the first one.
-  public init() {}
-
   /// The next pause, in milliseconds.
-  public mutating func next() -> Int64 {
+  mutating func next() -> Int64 {
     defer { milliseconds = min(milliseconds * 2, 2_000) }
     return milliseconds / 2 + Int64.random(in: 0...milliseconds / 2)
   }

@@ -20,7 +20,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   public let mailbox = LoopMailbox()
 
   private struct Running {
-    var thread: WorkerThread?
+    var thread: SystemThread?
     var port = 0
     var backPort = 0
   }
@@ -98,7 +98,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     // Letters wait in it until the thread reads them.
     mailbox.open(loop.poller.wakeUp)
     nonisolated(unsafe) let loop = loop
-    guard let thread = WorkerThread(name: "parley-loop", { loop.run() }) else {
+    guard let thread = SystemThread({ loop.run() }) else {
       _ = mailbox.shut()
       Listener.close(listeners)
       throw .cannotStart(reason: "the system gives no thread; raise its limit")
@@ -123,8 +123,8 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// Closes the listening sockets; connections that stand are left alone. From any thread but the
   /// loop's.
   public func stopAccepting() {
-    let done = Gate<Void>()
-    if mailbox.put(.closeDoors(done)) { done.wait() }
+    let done = Monitor(false)
+    if mailbox.put(.closeDoors(done)) { done.wait { $0 } }
   }
 
   /// Ends everything: stops accepting, sends each connection what is queued for it and a close

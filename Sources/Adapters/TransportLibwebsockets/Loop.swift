@@ -2,6 +2,7 @@ import CLibwebsocketsShim
 import GatewayPorts
 import Glibc
 import HTTP1
+import Locks
 import WebSocketFrames
 
 /// The thread that owns every connection.
@@ -139,6 +140,7 @@ final class Loop {
 
   /// The thread's whole life.
   func run() {
+    parley_name_thread("parley-loop")
     parley_pulse_begin(pulse.handle)
     defer { parley_pulse_leave(pulse.handle) }
     startedAt = monotonicMilliseconds()
@@ -226,7 +228,7 @@ final class Loop {
   private func end() {
     for letter in mailbox.shut() {
       switch letter {
-      case .closeDoors(let done): done.open(())
+      case .closeDoors(let done): done.change { $0 = true }
       case .arrival(let passenger): crew?.drop(passenger, at: place)
       case .work, .stop: break
       }
@@ -247,7 +249,7 @@ final class Loop {
       switch letter {
       case .closeDoors(let done):
         closeDoors()
-        done.open(())
+        done.change { $0 = true }
       case .arrival(let passenger): arrivals.append(passenger)
       case .work(let work): work()
       case .stop(let order): beginStop(order)

@@ -8,7 +8,7 @@ import Locks
 /// posting does nothing.
 public final class LoopMailbox: Sendable {
   enum Letter: Sendable {
-    case closeDoors(Gate<Void>)
+    case closeDoors(Monitor<Bool>)
     /// A connection that another loop has sent.
     case arrival(Passenger)
     case work(@Sendable () -> Void)

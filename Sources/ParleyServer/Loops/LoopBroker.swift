@@ -1,4 +1,5 @@
 package import GatewayPorts
+import Locks
 
 /// Hints among the loops of one process, and between them and other gateways.
 ///

@@ -1,6 +1,7 @@
 import GatewayPorts
 import Glibc
 import TransportLibwebsockets
+import Locks
 
 /// The thread that ends the process when a loop is stuck, and tells the service manager as long
 /// as none is.
@@ -19,7 +20,7 @@ package final class LoopGuard: Sendable {
     isStuck: @escaping @Sendable ([(key: String, value: String)]) -> Void
   ) {
     let period = Self.period(limit: limit.milliseconds, manager?.watchdogMicroseconds)
-    Thread.start { [isOver] in
+    SystemThread.start { [isOver] in
       var watches = pulses.map { _ in
         LoopWatch(limitMilliseconds: limit.milliseconds, periodMilliseconds: period)
       }
@@ -43,8 +44,7 @@ package final class LoopGuard: Sendable {
 
   /// Ends the thread.
   func stop() {
-    isOver.withLock { $0 = true }
-    isOver.signal()
+    isOver.change { $0 = true }
   }
 
   /// Milliseconds from one sample to the next: twenty or more within the limit, and four within the

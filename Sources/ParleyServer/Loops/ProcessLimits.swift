@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import Locks
 
 /// The limits of users and addresses, as used at all loops of this process.
 final class ProcessLimits: SharedLimits {

@@ -3,6 +3,7 @@ import Gateway
 public import GatewayPorts
 import SocketMessages
 import TransportLibwebsockets
+import Locks
 
 /// A whole Parley: store, gateway and transport, wired together.
 ///
@@ -284,8 +285,7 @@ public final class Server: Sendable {
     for (loop, transport) in zip(loops, transports) {
       unsettled.withLock { $0 += 1 }
       @Sendable func settle() {
-        unsettled.withLock { $0 -= 1 }
-        unsettled.signal()
+        unsettled.change { $0 -= 1 }
       }
       if !transport.post({ loop.drain(onSettled: settle) }) { settle() }
     }

@@ -1,6 +1,7 @@
 import CryptoOpenSSL
 import Gateway
 import GatewayPorts
+import Locks
 import Glibc
 import JSON
 import TransportLibwebsockets

@@ -5,6 +5,7 @@ import Glibc
 import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
+import Locks
 
 /// The work of the loop thread: the gateway, fed by the transport and the store.
 ///

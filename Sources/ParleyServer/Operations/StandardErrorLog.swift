@@ -1,5 +1,6 @@
 import Glibc
 public import GatewayPorts
+import Locks
 
 /// Writes log lines to standard error, each with one `write`, so that lines of several threads do
 /// not mix. Of lines that come too fast some are left out, see ``LogLimits``.

@@ -1,5 +1,6 @@
 import GatewayPorts
 import HTTPClientCurl
+import Locks
 
 /// The thread that asks the identity provider, for several sign-ins at once.
 ///
@@ -42,11 +43,10 @@ final class ProviderThread: Sendable {
     _ settings: ProviderSettings,
     done: @escaping @Sendable (Job, ProviderExchange.Outcome) -> Void
   ) {
-    Thread.start { [self] in
+    SystemThread.start { [self] in
       // What it has of libraries is gone when this returns, see HookDesk.
       work(settings, done)
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
@@ -65,7 +65,7 @@ final class ProviderThread: Sendable {
   func stop() {
     state.withLock { $0.isStopping = true }
     waker.wake()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.wait { $0.hasStopped }
   }
 
   private func take() -> [Job]? {

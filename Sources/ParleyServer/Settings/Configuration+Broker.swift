@@ -28,8 +28,8 @@ extension Configuration {
   ) -> (any ServerBroker)? {
     switch brokerPlace {
     case .database(let address)?:
-      PostgresBroker(address, secret: secret, log: log, wake: wake)
-    case .nats(let address)?: NATSBroker(address, secret: secret, log: log, wake: wake)
+      PostgresBroker.start(address, secret: secret, log: log, wake: wake)
+    case .nats(let address)?: NATSBroker.start(address, secret: secret, log: log, wake: wake)
     case nil: nil
     }
   }

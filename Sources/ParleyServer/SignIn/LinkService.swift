@@ -2,6 +2,7 @@ import Gateway
 import GatewayPorts
 import JSON
 import SocketMessages
+import Locks
 
 /// Opening links by their keys, and what a link's address shows where it is pasted.
 ///

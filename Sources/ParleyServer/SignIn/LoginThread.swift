@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 import GatewayPorts
+import Locks
 
 /// The thread that compares and hashes passwords, which is made to take long, and writes what comes of it.
 final class LoginThread: Sendable {
@@ -57,7 +58,7 @@ final class LoginThread: Sendable {
 
   /// Starts the thread. `done` is called on it with each job and its result.
   init(_ work: LoginWork, done: @escaping @Sendable (Job, Outcome) -> Void) {
-    Thread.start { [state] in
+    SystemThread.start { [state] in
       while true {
         let job: Job? = state.wait(
           until: { !$0.jobs.isEmpty || $0.isStopping },
@@ -65,8 +66,7 @@ final class LoginThread: Sendable {
         guard let job else { break }
         done(job, work.perform(job))
       }
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
@@ -83,8 +83,7 @@ final class LoginThread: Sendable {
 
   /// Ends the thread after the login it is at; returns when it has ended.
   func stop() {
-    state.withLock { $0.isStopping = true }
-    state.signal()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.change { $0.isStopping = true }
+    state.wait { $0.hasStopped }
   }
 }

@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 package import GatewayPorts
+import Locks
 
 /// Revocations as all loops of a process use them: in memory, where they look, and in a file, which a thread of its own
 /// writes and reads. Whatever the disk does, and whoever has locked the file, no loop waits for it.
@@ -66,18 +67,16 @@ package final class SharedRevocations: Sendable {
     state = Monitor(State(known: file.revoked, untold: file.takeNews()))
     self.hasOthers = hasOthers
     let handover = Handover(file)
-    Thread.start { [state] in
+    SystemThread.start { [state] in
       Self.run(handover.take(), state)
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
   /// Writes down what is queued, then ends the thread; returns when it has ended.
   package func stop() {
-    state.withLock { $0.isStopping = true }
-    state.signal()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.change { $0.isStopping = true }
+    state.wait { $0.hasStopped }
   }
 
   // MARK: What is held to

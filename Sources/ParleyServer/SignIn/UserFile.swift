@@ -1,5 +1,6 @@
 import CryptoOpenSSL
 public import GatewayPorts
+import Locks
 
 /// Users in a file, which is read again when it changes.
 ///

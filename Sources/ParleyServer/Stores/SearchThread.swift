@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import Locks
 
 /// The thread that keeps the index of words, and searches in it.
 ///
@@ -91,11 +92,10 @@ final class SearchThread: Sendable {
     self.wakes = wakes
     state = Monitor(State(loops: wakes.count))
     interruption = store.prepare { ($0 as? any ServerStore)?.interruption() }
-    Thread.start { [state, wakes] in
+    SystemThread.start { [state, wakes] in
       Self.run(IndexKeeper(store: store.take(), open: open, log: log), state, wakes)
       // Its connections are closed by now.
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
@@ -152,8 +152,7 @@ final class SearchThread: Sendable {
   /// holds nothing that could be lost. What is not indexed yet is found at the next start.
   func stop() {
     interruption?()
-    state.withLock { $0.isStopping = true }
-    state.signal()
+    state.change { $0.isStopping = true }
     state.wait(atMostMilliseconds: Self.stopMilliseconds) { $0.hasStopped }
   }
 

@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import Locks
 
 /// The thread that reads from the store while the store's own thread commits.
 ///
@@ -44,22 +45,20 @@ final class StoreReader: Sendable {
   ///
   /// - Parameter done: called on it with each read, and each chore.
   init(store: Handover<any DocumentStore>, done: @escaping @Sendable (News) -> Void) {
-    Thread.start { [state] in
+    SystemThread.start { [state] in
       Self.run(store, state: state, done: done)
       // Its connection is closed by now.
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
   /// Queues reads. Never blocks.
   func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
-    state.withLock {
+    state.change {
       $0.requests += work
       $0.waiting += work.count
     }
-    state.signal()
   }
 
   /// Has reads fail instead of being done, if they have not begun.
@@ -71,8 +70,7 @@ final class StoreReader: Sendable {
   /// Queues chores.
   func submit(_ chores: [StoreChore]) {
     guard !chores.isEmpty else { return }
-    state.withLock { $0.chores += chores }
-    state.signal()
+    state.change { $0.chores += chores }
   }
 
   /// Reads that have not begun.
@@ -81,9 +79,8 @@ final class StoreReader: Sendable {
   /// Does the reads that are queued, then ends the thread; returns when it has ended. Chores that are
   /// still to be done are left to the next start.
   func stop() {
-    state.withLock { $0.isStopping = true }
-    state.signal()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.change { $0.isStopping = true }
+    state.wait { $0.hasStopped }
   }
 
   private static func run(

@@ -1,6 +1,7 @@
 package import Gateway
 import Glibc
 package import GatewayPorts
+import Locks
 
 /// The thread that owns the store.
 ///
@@ -93,20 +94,18 @@ package final class StoreThread: Sendable {
           state.withLock { $0.add(read) }
           wake()
         case .chore(let id, let result):
-          state.withLock { $0.chores.append((id, result)) }
-          state.signal()
+          state.change { $0.chores.append((id, result)) }
         }
       }
     } else {
       reader = nil
     }
-    Thread.start { [state, reader, wake] in
+    SystemThread.start { [state, reader, wake] in
       Self.run(
         store, state: state, reader: reader, log: log, wake: wake, committed: committed,
         outboxChanged: outboxChanged)
       // The store is closed by now: whoever waits for the end may copy its file.
-      state.withLock { $0.hasStopped = true }
-      state.signal()
+      state.change { $0.hasStopped = true }
     }
   }
 
@@ -123,16 +122,14 @@ package final class StoreThread: Sendable {
 
   private func queue(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
-    state.withLock { $0.requests += work }
-    state.signal()
+    state.change { $0.requests += work }
   }
 
   /// Queues work with the outbox. `then` is called on the store's thread.
   package func submit(
     _ request: OutboxRequest, then: @escaping @Sendable (OutboxReply) -> Void
   ) {
-    state.withLock { $0.outboxWork.append((request, then)) }
-    state.signal()
+    state.change { $0.outboxWork.append((request, then)) }
   }
 
   /// Exchanges revocations with other nodes, one call at a time. `then` is called on the store's thread.
@@ -140,17 +137,16 @@ package final class StoreThread: Sendable {
     _ revocations: [Revocation], after place: Int,
     then: @escaping @Sendable (RevocationPage?) -> Void
   ) {
-    state.withLock {
+    state.change {
       $0.exchange = Exchange(revocations: revocations, place: place, then: then)
     }
-    state.signal()
   }
 
   /// Keeps what is to be told outside of what is not in the store. If its commit fails, or too much
   /// waits for the disk, it is lost, and counted among the failures.
   package func tell(_ drafts: [OutboxDraft]) {
     guard !drafts.isEmpty else { return }
-    state.withLock { state in
+    state.change { state in
       guard !state.untold.isFull else {
         state.metrics.failures += 1
         return
@@ -158,7 +154,6 @@ package final class StoreThread: Sendable {
       state.untold.add(bytes: drafts.reduce(0) { $0 + 256 + $1.data.count })
       state.requests.append((nil, .tell(drafts)))
     }
-    state.signal()
   }
 
   /// Takes the completions that have come in since the last call.
@@ -185,9 +180,8 @@ package final class StoreThread: Sendable {
     for interrupt in interruptions { interrupt() }
     // First the reader: what it has open would keep the log from being emptied.
     reader?.stop()
-    state.withLock { $0.isStopping = true }
-    state.signal()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.change { $0.isStopping = true }
+    state.wait { $0.hasStopped }
   }
 
   /// Works until asked to stop, then closes the store.

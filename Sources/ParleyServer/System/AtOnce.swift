@@ -1,3 +1,5 @@
+import Locks
+
 /// Work with several things at the same time.
 package enum AtOnce {
   /// Does work with each item on a thread of its own, with the first on this one; returns when all of it
@@ -8,13 +10,12 @@ package enum AtOnce {
     guard let first = items.first else { return }
     let left = Monitor(items.count - 1)
     for item in items.dropFirst() {
-      Thread.start {
+      SystemThread.start {
         work(item)
-        left.withLock { $0 -= 1 }
-        left.signal()
+        left.change { $0 -= 1 }
       }
     }
     work(first)
-    left.wait(until: { $0 == 0 }, then: { _ in })
+    left.wait { $0 == 0 }
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 public import GatewayPorts
+import Locks
 
 /// Ends the process without asking anything of a thread, a disk or a reader of the log.
 public enum ForcedEnd {
@@ -21,7 +22,7 @@ public enum ForcedEnd {
     afterMilliseconds limit: Int, log: any LogSink,
     data: @escaping @Sendable () -> [(key: String, value: String)]
   ) {
-    Thread.start {
+    SystemThread.start {
       Monitor(()).wait(atMostMilliseconds: limit) { _ in false }
       now(ExitCode.stopTookTooLong, log, "ended by force", data())
     }
@@ -32,10 +33,9 @@ public enum ForcedEnd {
     _ code: Int32, _ log: any LogSink, _ message: String, _ data: [(key: String, value: String)]
   ) -> Never {
     let isWritten = Monitor(false)
-    Thread.start {
+    SystemThread.start {
       log.write(.error, message, data)
-      isWritten.withLock { $0 = true }
-      isWritten.signal()
+      isWritten.change { $0 = true }
     }
     isWritten.wait(atMostMilliseconds: lineMilliseconds) { $0 }
     _exit(code)

@@ -2,6 +2,7 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 import HTTPClientCurl
+import Locks
 
 /// Tells services outside what waits in the outbox.
 ///
@@ -50,7 +51,7 @@ struct HookDesk {
     _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
     isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
-    Thread.start {
+    SystemThread.start {
       // The desk is gone when this returns: what it has of libraries may not be freed beside the
       // process's end, at which they free their own.
       work(

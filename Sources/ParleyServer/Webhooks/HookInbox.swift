@@ -1,6 +1,7 @@
 import Gateway
 import GatewayPorts
 import HTTPClientCurl
+import Locks
 
 /// The one way from other threads to the thread that calls services.
 final class HookInbox: Sendable {
@@ -50,11 +51,10 @@ final class HookInbox: Sendable {
   func stop() {
     state.withLock { $0.isStopping = true }
     waker.wake()
-    state.wait(until: { $0.hasStopped }, then: { _ in })
+    state.wait { $0.hasStopped }
   }
 
   func hasStopped() {
-    state.withLock { $0.hasStopped = true }
-    state.signal()
+    state.change { $0.hasStopped = true }
   }
 }
