@@ -142,20 +142,8 @@ struct CommandFailure: Error, CustomStringConvertible {
 /// Standard output and error, unbuffered: who reads them through a pipe sees a line at once.
 enum Terminal {
   /// Writes to standard output.
-  static func output(_ text: String) { write(text, to: STDOUT_FILENO) }
+  static func output(_ text: String) { Files.write(Array(text.utf8), to: STDOUT_FILENO) }
 
   /// Writes to standard error.
-  static func error(_ text: String) { write(text, to: STDERR_FILENO) }
-
-  private static func write(_ text: String, to file: Int32) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-      if count > 0 {
-        bytes = bytes.dropFirst(count)
-      } else if errno != EINTR {
-        return
-      }
-    }
-  }
+  static func error(_ text: String) { Files.write(Array(text.utf8), to: STDERR_FILENO) }
 }

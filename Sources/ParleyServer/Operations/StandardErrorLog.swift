@@ -26,19 +26,8 @@ public struct StandardErrorLog: LogSink {
     clock_gettime(CLOCK_REALTIME, &now)
     let line = LogLine.bytes(
       format, level, message, data, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
-    var written = 0
-    line.withUnsafeBytes { bytes in
-      while written < bytes.count {
-        let count = Glibc.write(
-          STDERR_FILENO, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-        if count > 0 {
-          written += count
-        } else if errno != EINTR {
-          // There is nobody left to tell.
-          return
-        }
-      }
-    }
+    // If it fails, there is nobody left to tell.
+    Files.write(line, to: STDERR_FILENO)
   }
 }
 

@@ -74,7 +74,7 @@ package struct StaticFiles {
   ///     and copies of notes.
   ///   - frameAncestors: Origins whose pages may show the page of notes in a frame, or `*`.
   package init(root: String, isKeptOffline: Bool = true, frameAncestors: [String] = []) {
-    self.root = Self.resolved(root) ?? root
+    self.root = Files.resolved(root) ?? root
     self.isKeptOffline = isKeptOffline
     pageHeaders = Self.securityHeaders(ancestors: frameAncestors)
   }
@@ -210,7 +210,7 @@ package struct StaticFiles {
         $0.isEmpty || $0.hasPrefix(".")
       })
     else { return nil }
-    guard let path = Self.resolved(root + "/" + name), path.hasPrefix(root + "/") else {
+    guard let path = Files.resolved(root + "/" + name), path.hasPrefix(root + "/") else {
       return nil
     }
     var status = stat()
@@ -220,35 +220,11 @@ package struct StaticFiles {
     let modified = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
     let size = Int(status.st_size)
     if let kept = entries[name], kept.modified == modified, kept.size == size { return kept }
-    guard let body = Self.read(path, bytesMax: Self.fileBytesMax) else { return nil }
+    guard let body = Files.contents(of: path, bytesMax: Self.fileBytesMax) else { return nil }
     let entry = Entry(
       modified: modified, size: size,
       tag: "\"\(String(modified, radix: 36))-\(String(size, radix: 36))\"", body: body)
     entries[name] = entry
     return entry
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
-  }
-
-  private static func read(_ path: String, bytesMax: Int) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var body: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 64 << 10)
-    while body.count <= bytesMax {
-      let count = Glibc.read(file, &chunk, chunk.count)
-      if count == 0 { return body }
-      if count < 0 {
-        if errno == EINTR { continue }
-        return nil
-      }
-      body.append(contentsOf: chunk[..<count])
-    }
-    return nil
   }
 }

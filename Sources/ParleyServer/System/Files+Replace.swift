@@ -20,15 +20,7 @@ extension Files {
       // Once it is in place, whoever is next may have begun another under this name.
       if !isInPlace { unlink(new) }
     }
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw failure(path)
-      }
-    }
+    guard write(Array(text.utf8), to: file) else { throw failure(path) }
     try takeOwner(file, of: path, isNew: isNew)
     try takeMode(file, of: path, isNew: isNew, isSecret: isSecret)
     guard fsync(file) == 0 else { throw failure(path) }

@@ -23,22 +23,14 @@ public enum Files {
       throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
     defer { close(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = read(file, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
-      }
-      bytes.append(contentsOf: chunk[..<count])
-      guard bytes.count <= bytesMax else {
-        throw FileError(
-          "\(path) is larger than \(ValueText.text(bytes: bytesMax)), which is the most that is read"
-        )
-      }
+    guard let bytes = read(file, bytesMax: bytesMax) else {
+      throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
+    guard bytes.count <= bytesMax else {
+      throw FileError(
+        "\(path) is larger than \(ValueText.text(bytes: bytesMax)), which is the most that is read")
+    }
+    return bytes
   }
 
   /// Reads a small text file.
@@ -46,24 +38,47 @@ public enum Files {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw FileError(String(cString: strerror(errno))) }
     defer { close(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 16 << 10)
-    while true {
-      let count = read(file, &chunk, chunk.count)
-      if count == 0 { break }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw FileError(String(cString: strerror(errno)))
-      }
-      bytes.append(contentsOf: chunk[..<count])
-      guard bytes.count <= textBytesMax else {
-        throw FileError("it is larger than \(ValueText.text(bytes: textBytesMax))")
-      }
+    guard let bytes = read(file, bytesMax: textBytesMax) else {
+      throw FileError(String(cString: strerror(errno)))
+    }
+    guard bytes.count <= textBytesMax else {
+      throw FileError("it is larger than \(ValueText.text(bytes: textBytesMax))")
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FileError("it is not UTF-8")
     }
     return text
+  }
+
+  /// All of a file; `nil` if it cannot be read or has more bytes.
+  package static func contents(of path: String, bytesMax: Int) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    return read(file, bytesMax: bytesMax).flatMap { $0.count <= bytesMax ? $0 : nil }
+  }
+
+  /// Reads an open file to its end, or until there are more bytes than so many; `nil` if that fails.
+  package static func read(_ file: Int32, bytesMax: Int) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= bytesMax {
+      let count = Glibc.read(file, &chunk, chunk.count)
+      if count == 0 { break }
+      if count > 0 { bytes += chunk[..<count] } else if errno != EINTR { return nil }
+    }
+    return bytes
+  }
+
+  /// Writes all bytes to an open file; whether that was done.
+  @discardableResult
+  package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
+    }
+    return true
   }
 
   /// Makes a folder, and those it lies in, unless it is there.

@@ -16,14 +16,8 @@ struct OutputFile {
   }
 
   func write(_ bytes: [UInt8]) throws(FileError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
-      }
+    guard Files.write(bytes, to: descriptor) else {
+      throw FileError("the output cannot be written: \(String(cString: strerror(errno)))")
     }
   }
 

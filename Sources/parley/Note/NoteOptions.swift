@@ -90,7 +90,7 @@ struct NoteOptions {
   /// The token for the next connection.
   func currentToken() throws -> String? {
     guard let tokenFile else { return token }
-    guard let bytes = TextFile.contents(of: tokenFile, bytesMax: 64 << 10) else {
+    guard let bytes = Files.contents(of: tokenFile, bytesMax: 64 << 10) else {
       throw CommandFailure("the token's file cannot be read: \(tokenFile)")
     }
     // No part of it is ever shown.

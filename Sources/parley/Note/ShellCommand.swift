@@ -1,5 +1,6 @@
 import Dispatch
 @preconcurrency import Glibc
+import ParleyServer
 
 /// A command of `parley note watch`, run by sh.
 enum ShellCommand {
@@ -26,13 +27,8 @@ enum ShellCommand {
       return 127
     }
     close(ends[0])
-    var rest = input[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
-      // A command need not read all of it, or any.
-      guard count > 0 || errno == EINTR else { break }
-      if count > 0 { rest = rest.dropFirst(count) }
-    }
+    // A command need not read all of it, or any.
+    Files.write(input, to: ends[1])
     close(ends[1])
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -30,29 +30,8 @@ enum TextFile {
     }
   }
 
-  /// All of a file; `nil` if it cannot be read or has more bytes.
-  static func contents(of path: String, bytesMax: Int) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    return read(file, bytesMax: bytesMax)
-  }
-
-  static func standardInput(bytesMax: Int) -> [UInt8]? { read(STDIN_FILENO, bytesMax: bytesMax) }
-
-  private static func read(_ file: Int32, bytesMax: Int) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 64 << 10)
-    while true {
-      let count = Glibc.read(file, &piece, piece.count)
-      if count == 0 { return bytes }
-      if count > 0 {
-        bytes += piece[..<count]
-        if bytes.count > bytesMax { return nil }
-      } else if errno != EINTR {
-        return nil
-      }
-    }
+  static func standardInput(bytesMax: Int) -> [UInt8]? {
+    Files.read(STDIN_FILENO, bytesMax: bytesMax).flatMap { $0.count <= bytesMax ? $0 : nil }
   }
 
   /// The text of bytes that are one.
@@ -72,7 +51,7 @@ enum TextFile {
     guard stamp.size <= Int64(bytesMax) else {
       throw CommandFailure("\(path) has over \(bytesMax >> 20) MB, which no note may have")
     }
-    guard let bytes = contents(of: path, bytesMax: bytesMax) else {
+    guard let bytes = Files.contents(of: path, bytesMax: bytesMax) else {
       throw CommandFailure("\(path) cannot be read, or has over \(bytesMax >> 20) MB")
     }
     return try text(bytes, named: path)
@@ -103,14 +82,9 @@ enum TextFile {
     let mask = umask(0)
     umask(mask)
     fchmod(file, isThere ? status.st_mode & 0o777 : 0o666 & ~mask)
-    var rest = Array(text.utf8)[...]
-    var hasFailed = false
-    while !rest.isEmpty, !hasFailed {
-      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else { hasFailed = errno != EINTR }
-    }
     var written = stat()
-    hasFailed = hasFailed || fsync(file) != 0 || fstat(file, &written) != 0
+    let hasFailed =
+      !Files.write(Array(text.utf8), to: file) || fsync(file) != 0 || fstat(file, &written) != 0
     let reason = errno
     close(file)
     errno = reason
