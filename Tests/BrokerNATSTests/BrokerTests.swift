@@ -7,7 +7,7 @@ import Testing
 
 /// A node's broker, and what it hears.
 private final class Node: Sendable {
-  private let broker: any ServerBroker
+  fileprivate let broker: any ServerBroker
   private let heard = Mutex<[BrokerNews]>([])
 
   init(_ address: String, secret: [UInt8] = [1, 2, 3]) throws {
@@ -67,6 +67,28 @@ struct BrokerTests {
     nodes[0].wait(for: "end", [2], from: nodes[1])
     #expect(!nodes[0].hasHeard(.heard(topic: "end", bytes: [1])), "it hears itself")
     #expect(nodes[0].state.lag.count > 0)
+  }
+
+  @Test("a broker that has stopped is let go of, connected or not")
+  func forgotten() throws {
+    let server = try NATSServer()
+    for address in [server.address, "nats://127.0.0.1:1"] {
+      weak var broker: (any ServerBroker)?
+      try {
+        let node = try Node(address)
+        node.follow("note/a")
+        if address == server.address {
+          node.wait(for: .hints(arrive: true))
+        } else {
+          node.publish("note/a", [1])
+          while node.state.dropped["unconnected"] == nil { poll(nil, 0, 2) }
+        }
+        broker = node.broker
+      }()
+      // The library's threads have a last call to make.
+      for _ in 0..<2_000 where broker != nil { poll(nil, 0, 5) }
+      #expect(broker == nil, "\(address)")
+    }
   }
 
   @Test("clusters that meet at one server by mistake do not hear each other")

@@ -4,8 +4,9 @@ import Glibc
 
 /// A connection to NATS, closed with its owner. The library makes it anew when it is lost.
 ///
-/// Its calls come on threads of the library's. They find the queues through a context that is kept until
-/// the process ends, for a late one may still be on its way when the connection is closed.
+/// Its calls come on threads of the library's, and a late one may still be on its way when the connection is
+/// closed. They find the queues through a context that the connection and each subscription keep until
+/// the library says that there are no more calls.
 final class NATSConnection {
   /// The receivers of the library's calls.
   final class Context: Sendable {
@@ -22,7 +23,7 @@ final class NATSConnection {
   }
 
   private var handle: OpaquePointer?
-  private let context: UnsafeMutableRawPointer
+  private let context: Context
   private var subscriptions: [String: OpaquePointer] = [:]
 
   /// Messages of one subscription that wait to be taken in; beyond, they are dropped.
@@ -30,7 +31,10 @@ final class NATSConnection {
 
   /// Begins to connect, and returns at once where nobody answers: it is tried again and again.
   init(_ address: NATSAddress, _ context: Context) throws(BrokerFailure) {
-    self.context = Unmanaged.passRetained(context).toOpaque()
+    self.context = context
+    let kept = Unmanaged.passRetained(context).toOpaque()
+    var isKept = false
+    defer { if !isKept { Self.release(kept) } }
     var options: OpaquePointer?
     try Self.check(natsOptions_Create(&options))
     defer { natsOptions_Destroy(options) }
@@ -51,12 +55,14 @@ final class NATSConnection {
       natsOptions_UseGlobalMessageDelivery(options, true),
       natsOptions_SetRetryOnFailedConnect(options, true, { _, _ in }, nil),
       natsOptions_SetDisconnectedCB(
-        options, { _, raw in NATSConnection.context(raw)?.broken() }, self.context),
+        options, { _, raw in NATSConnection.context(raw)?.broken() }, kept),
+      natsOptions_SetClosedCB(options, { _, raw in NATSConnection.release(raw) }, kept),
       // The library would write to standard error.
       natsOptions_SetErrorHandler(options, { _, _, _, _ in }, nil),
     ] { try Self.check(status) }
     let status = natsConnection_Connect(&handle, options)
     if status != NATS_NOT_YET_CONNECTED { try Self.check(status) }
+    isKept = true
   }
 
   deinit {
@@ -70,18 +76,22 @@ final class NATSConnection {
 
   /// Has messages of a subject come.
   func subscribe(_ subject: String) throws(BrokerFailure) {
+    let kept = Unmanaged.passRetained(context).toOpaque()
     var subscription: OpaquePointer?
-    try Self.check(
-      natsConnection_Subscribe(
-        &subscription, handle, subject,
-        { _, _, message, raw in
-          defer { natsMsg_Destroy(message) }
-          guard let subject = natsMsg_GetSubject(message) else { return }
-          let data = UnsafeRawBufferPointer(
-            start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
-          NATSConnection.context(raw)?.heard(subject, data)
-        }, context))
+    let status = natsConnection_Subscribe(
+      &subscription, handle, subject,
+      { _, _, message, raw in
+        defer { natsMsg_Destroy(message) }
+        guard let subject = natsMsg_GetSubject(message) else { return }
+        let data = UnsafeRawBufferPointer(
+          start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
+        NATSConnection.context(raw)?.heard(subject, data)
+      }, kept)
+    if status != NATS_OK { Self.release(kept) }
+    try Self.check(status)
     subscriptions[subject] = subscription
+    try Self.check(
+      natsSubscription_SetOnCompleteCB(subscription, { NATSConnection.release($0) }, kept))
   }
 
   /// Has them come no longer.
@@ -101,6 +111,10 @@ final class NATSConnection {
 
   private static func context(_ raw: UnsafeMutableRawPointer?) -> Context? {
     raw.map { Unmanaged<Context>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private static func release(_ raw: UnsafeMutableRawPointer?) {
+    if let raw { Unmanaged<Context>.fromOpaque(raw).release() }
   }
 
   private static func check(_ status: natsStatus) throws(BrokerFailure) {
