@@ -51,6 +51,10 @@ def test_few_files(tmp_path):
     _, findings = examine(tmp_path, "--connections-max", 1000, preexec_fn=limit)
     severity, text = findings["files"][0]
     assert severity == "warning" and "256 may be open" in text and "1064" in text
+    # As serve counts, which takes 64 connections of programs beside.
+    flags = ["--connections-max", 1000, "--api-listen", "127.0.0.1:0"]
+    _, findings = examine(tmp_path, *flags, preexec_fn=limit)
+    assert "connections-max wants 1128" in findings["files"][0][1]
     _, findings = examine(tmp_path, "--connections-max", 100, preexec_fn=limit)
     assert findings["files"][0][0] == "ok"
 

@@ -50,12 +50,9 @@ public final class Server: Sendable {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
     }
-    let connections =
-      configuration.connectionsMax
-      + (configuration.apiListen == nil ? 0 : configuration.transport.backConnectionsMax)
-    let reserve = OpenFiles.reserve(loops: configuration.loopCount)
-    let openFiles = OpenFiles.settle(connections: connections, reserve: reserve)
-    if openFiles < connections + reserve {
+    let wanted = configuration.openFilesWanted
+    let openFiles = OpenFiles.settle(wanted: wanted)
+    if openFiles < wanted {
       log.write(
         .warning, "too few open files for connections-max",
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])

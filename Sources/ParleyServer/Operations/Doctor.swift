@@ -63,8 +63,7 @@ package struct Doctor {
 
   private mutating func examineOpenFiles() {
     let limit = OpenFiles.limit().hard
-    let wanted =
-      configuration.connectionsMax + OpenFiles.reserve(loops: configuration.loopCount)
+    let wanted = configuration.openFilesWanted
     if limit >= wanted {
       note(.fine, "files", "\(limit) may be open, \(wanted) are enough for connections-max")
     } else {

@@ -41,4 +41,11 @@ extension Configuration {
     transport.overloadResponse.headers.append(("retry-after", "5"))
     return transport
   }
+
+  /// The descriptors that connections take, those of programs included, and beside them the database, the
+  /// page's files, calls to services, the loops. Each loop after the first has some of its own.
+  var openFilesWanted: Int {
+    let back = apiListen == nil ? 0 : transport.backConnectionsMax
+    return connectionsMax + back + 64 + 5 * (loopCount - 1)
+  }
 }

@@ -2,9 +2,6 @@ import Glibc
 
 /// The limit of open files and sockets of this process.
 package enum OpenFiles {
-  /// The descriptors beside connections: the database, the page's files, calls to services, the loops. Each
-  /// loop after the first has some of its own.
-  static func reserve(loops: Int) -> Int { 64 + 5 * (loops - 1) }
   /// Sockets of clients that are being turned away or seen off.
   static let leaving = 1_024
 
@@ -25,9 +22,9 @@ package enum OpenFiles {
   ///
   /// - Returns: How many may be open from now on.
   @discardableResult
-  package static func settle(connections: Int, reserve: Int) -> Int {
+  package static func settle(wanted: Int) -> Int {
     let (soft, hard) = limit()
-    let wanted = min(connections + reserve + leaving, hard)
+    let wanted = min(wanted + leaving, hard)
     guard wanted != soft else { return soft }
     var settled = rlimit(rlim_cur: rlim_t(wanted), rlim_max: rlim_t(hard))
     // No limit at all is another number than the largest.
