@@ -38,8 +38,7 @@ enum GroupCommand {
     let groups = try GroupLine.groups(ofFileAt: path)
     let users = try UserLine.lines(ofFileAt: path)
     if words.switches.contains("json") {
-      Terminal.output(JSONReport.groups(groups, users))
-      return
+      return Terminal.output(JSONReport.groups(groups, users))
     }
     for group in groups {
       let members = users.filter { $0.groups.contains(group.name) }.map(\.user.id)

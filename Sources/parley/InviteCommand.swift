@@ -68,8 +68,7 @@ enum InviteCommand {
     guard words.operands.isEmpty else { throw UsageError("list expects no ids") }
     let invitations = try file(words).list(now: Program.now)
     if words.switches.contains("json") {
-      Terminal.output(JSONReport.invitations(invitations))
-      return
+      return Terminal.output(JSONReport.invitations(invitations))
     }
     for invitation in invitations {
       let until = UTCDate.text(seconds: invitation.until / 1_000)

@@ -1,4 +1,3 @@
-import Glibc
 import ParleyServer
 import StoreRecords
 
@@ -42,9 +41,5 @@ private struct MoveProgress {
     }
   }
 
-  private static var seconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec
-  }
+  private static var seconds: Int { Int(SystemClock().uptime / 1_000) }
 }

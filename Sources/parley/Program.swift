@@ -106,11 +106,7 @@ enum Program {
   }
 
   /// Milliseconds since 1970.
-  static var now: Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(time.tv_sec) * 1_000 + Timestamp(time.tv_nsec) / 1_000_000
-  }
+  static var now: Timestamp { SystemClock().now }
 
   /// The file of this program.
   static var executable: String {

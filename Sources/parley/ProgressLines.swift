@@ -1,4 +1,4 @@
-import Glibc
+import ParleyServer
 
 /// The progress of long work on standard error: nothing in its first seconds, then a line now and then.
 struct ProgressLines {
@@ -16,9 +16,5 @@ struct ProgressLines {
     Terminal.error("\(what): \(done) of \(total) \(unit), \(percent) %\n")
   }
 
-  private static var seconds: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec
-  }
+  private static var seconds: Int { Int(SystemClock().uptime / 1_000) }
 }

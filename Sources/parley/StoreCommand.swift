@@ -159,8 +159,7 @@ enum StoreCommand {
     guard (1...1_000).contains(limit) else { throw UsageError("expected --limit from 1 to 1000") }
     let hits = try commands(words).search(words.operands.joined(separator: " "), limit: limit)
     if words.switches.contains("json") {
-      Terminal.output(JSONReport.hits(hits))
-      return
+      return Terminal.output(JSONReport.hits(hits))
     }
     for hit in hits {
       Terminal.output("\(hit.note.id)  \(hit.note.title)\n    \(hit.place.text)\n")

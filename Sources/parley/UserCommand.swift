@@ -55,8 +55,7 @@ enum UserCommand {
     guard words.operands.isEmpty else { throw UsageError("list expects no names") }
     let lines = try UserLine.lines(ofFileAt: file(words))
     if words.switches.contains("json") {
-      Terminal.output(JSONReport.users(lines))
-      return
+      return Terminal.output(JSONReport.users(lines))
     }
     for line in lines {
       Terminal.output(
@@ -78,8 +77,7 @@ enum UserCommand {
     let user = try words.operand("one user, by the name they sign in with")
     let sessions = try StoreCommands(words.configuration()).sessions(of: user, now: Program.now)
     if words.switches.contains("json") {
-      Terminal.output(JSONReport.sessions(sessions))
-      return
+      return Terminal.output(JSONReport.sessions(sessions))
     }
     for session in sessions {
       let device = [session.device.browser, session.device.system].filter { !$0.isEmpty }

@@ -1,8 +1,8 @@
 import CryptoOpenSSL
 import GatewayPorts
+import Hashing
 import JSON
 import Testing
-import Hashing
 
 @Suite("ID tokens of a provider")
 struct IDTokenTests {

@@ -1,7 +1,7 @@
 import CryptoOpenSSL
 import GatewayPorts
-import Testing
 import Hashing
+import Testing
 
 /// The examples that the RFCs print.
 @Suite("Tokens of the RFCs")

@@ -1,7 +1,7 @@
 import CryptoOpenSSL
 import GatewayPorts
-import Testing
 import Hashing
+import Testing
 
 @Suite("Binding sign-ins to browsers")
 struct SignInSealTests {

@@ -1,6 +1,6 @@
+import Locks
 import ParleyServer
 import Testing
-import Locks
 
 /// Work that is done at the same time, such as the end of several stores' threads.
 @Suite("At once")

@@ -1,8 +1,8 @@
-import Glibc
 import GatewayPorts
+import Glibc
+import Locks
 import ParleyServer
 import Testing
-import Locks
 
 @Suite("Revocations that loops share")
 struct SharedRevocationsTests {

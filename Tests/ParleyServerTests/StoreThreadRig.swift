@@ -1,10 +1,10 @@
 import Gateway
 import GatewayPorts
 import Glibc
+import Locks
 import OTCore
 import ParleyServer
 import StoreSQLite
-import Locks
 
 /// A folder that goes away with the test.
 final class TestFolder: Sendable {

@@ -1,8 +1,8 @@
 import BrokerQueues
 public import GatewayPorts
 import Glibc
-public import PostgresClient
 import Hashing
+public import PostgresClient
 
 /// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
 ///

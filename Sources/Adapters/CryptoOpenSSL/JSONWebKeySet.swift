@@ -1,5 +1,5 @@
-import JSON
 import Hashing
+import JSON
 
 /// JSON Web Keys (RFC 7517, 7518, 8037).
 enum JSONWebKeySet {

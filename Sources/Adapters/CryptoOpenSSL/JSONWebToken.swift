@@ -1,6 +1,6 @@
 package import GatewayPorts
-import JSON
 import Hashing
+import JSON
 
 /// A signed token in its compact form (RFC 7515, 7519), taken apart but not yet believed.
 struct JSONWebToken {

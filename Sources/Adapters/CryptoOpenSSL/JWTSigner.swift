@@ -1,6 +1,6 @@
 public import GatewayPorts
-import JSON
 import Hashing
+import JSON
 
 /// Makes JSON Web Tokens.
 public struct JWTSigner: Sendable {

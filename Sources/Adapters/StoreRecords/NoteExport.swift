@@ -1,6 +1,6 @@
 public import GatewayPorts
-import OTCore
 import Hashing
+import OTCore
 
 /// Writes a note for the world outside.
 public struct NoteExport {

@@ -1,6 +1,6 @@
 public import GatewayPorts
-import OTCore
 import Hashing
+import OTCore
 
 /// Makes notes of what was written elsewhere, or by `NoteExport`.
 ///

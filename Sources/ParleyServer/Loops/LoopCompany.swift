@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
-import TransportLibwebsockets
 import Locks
+import TransportLibwebsockets
 
 /// The loops of a process as each of them sees the others: what they have counted, and a way to ask them.
 final class LoopCompany: Sendable {

@@ -1,7 +1,7 @@
 import GatewayPorts
 import Glibc
-import TransportLibwebsockets
 import Locks
+import TransportLibwebsockets
 
 /// The thread that ends the process when a loop is stuck, and tells the service manager as long
 /// as none is.

@@ -1,9 +1,9 @@
 import CryptoOpenSSL
 import Gateway
 public import GatewayPorts
+import Locks
 import SocketMessages
 import TransportLibwebsockets
-import Locks
 
 /// A whole Parley: store, gateway and transport, wired together.
 ///

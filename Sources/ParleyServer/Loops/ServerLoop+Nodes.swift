@@ -1,9 +1,9 @@
 import CryptoOpenSSL
 import Gateway
 import GatewayPorts
-import Locks
 import Glibc
 import JSON
+import Locks
 import TransportLibwebsockets
 
 /// The gateways on one database, as operators see them.

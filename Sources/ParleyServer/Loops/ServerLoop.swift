@@ -2,10 +2,10 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 import Glibc
+import Locks
 import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
-import Locks
 
 /// The work of the loop thread: the gateway, fed by the transport and the store.
 ///
@@ -567,22 +567,5 @@ extension Substring {
     while text.first == " " { text.removeFirst() }
     while text.last == " " { text.removeLast() }
     return String(text)
-  }
-}
-
-/// The machine's clocks.
-struct SystemClock: Clock {
-  var now: Timestamp { Self.read(CLOCK_REALTIME) }
-  var uptime: Int64 { Self.read(CLOCK_MONOTONIC) }
-  var microseconds: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-  }
-
-  private static func read(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

@@ -1,5 +1,5 @@
-import Glibc
 public import GatewayPorts
+import Glibc
 import Locks
 
 /// Writes log lines to standard error, each with one `write`, so that lines of several threads do
@@ -22,10 +22,9 @@ public struct StandardErrorLog: LogSink {
     let uptime = SystemClock().uptime
     guard let leftOut = limits.withLock({ $0.take(level, message, now: uptime) }) else { return }
     let data = leftOut == 0 ? data : data + [("leftOut", "\(leftOut)")]
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
+    let now = Int(SystemClock().now)
     let line = LogLine.bytes(
-      format, level, message, data, seconds: now.tv_sec, milliseconds: now.tv_nsec / 1_000_000)
+      format, level, message, data, seconds: now / 1_000, milliseconds: now % 1_000)
     // If it fails, there is nobody left to tell.
     Files.write(line, to: STDERR_FILENO)
   }

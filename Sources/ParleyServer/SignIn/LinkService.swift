@@ -1,8 +1,8 @@
 import Gateway
 import GatewayPorts
 import JSON
-import SocketMessages
 import Locks
+import SocketMessages
 
 /// Opening links by their keys, and what a link's address shows where it is pasted.
 ///

@@ -1,6 +1,6 @@
 package import Gateway
-import Glibc
 package import GatewayPorts
+import Glibc
 import Locks
 
 /// The thread that owns the store.

@@ -61,11 +61,13 @@ extension Files {
     guard fchmod(file, mode) == 0 else { throw failure(path) }
   }
 
-  private static func syncFolder(of path: String) {
-    let descriptor = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    fsync(descriptor)
-    close(descriptor)
+  /// Syncs the folder that a file is in; whether that was done.
+  @discardableResult
+  static func syncFolder(of path: String) -> Bool {
+    let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return false }
+    defer { close(folder) }
+    return fsync(folder) == 0
   }
 
   private static func failure(_ path: String) -> FileError {

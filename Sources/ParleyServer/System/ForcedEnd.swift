@@ -1,5 +1,5 @@
-import Glibc
 public import GatewayPorts
+import Glibc
 import Locks
 
 /// Ends the process without asking anything of a thread, a disk or a reader of the log.

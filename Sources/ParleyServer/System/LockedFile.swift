@@ -56,12 +56,7 @@ import Glibc
 
   /// Syncs the folder that the file is in.
   @discardableResult
-  borrowing func syncFolder() -> Bool {
-    let folder = open(Files.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return false }
-    defer { close(folder) }
-    return fsync(folder) == 0
-  }
+  borrowing func syncFolder() -> Bool { Files.syncFolder(of: path) }
 
   /// Whether nothing is in it.
   var isEmpty: Bool { size == 0 }
