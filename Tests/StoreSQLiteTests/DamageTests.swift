@@ -1,5 +1,6 @@
 import GatewayPorts
 import OTCore
+import StoreRecords
 import StoreSQLite
 import Testing
 

@@ -1,15 +1,16 @@
 import CPostgres
 import Glibc
 import PostgresClient
+import StoreRecords
 
 /// A statement with its parameters.
 struct PostgresCommand {
   let sql: String
   let parameters: [PostgresParameter]
 
-  init(_ sql: String, _ values: [any PostgresValue] = []) {
+  init(_ sql: String, _ values: [any StoredValue] = []) {
     self.sql = sql
-    parameters = values.map(\.parameter)
+    parameters = values.map { PostgresParameter($0.form) }
   }
 }
 

@@ -1,4 +1,5 @@
 import PostgresClient
+import StoreRecords
 
 /// Whether a database keeps what it acknowledges.
 enum PostgresDurability {

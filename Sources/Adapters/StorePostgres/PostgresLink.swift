@@ -2,6 +2,7 @@ import GatewayPorts
 import Glibc
 import Hashing
 import PostgresClient
+import StoreRecords
 import Synchronization
 
 /// A store's connection, which is made anew when it is lost, with the statements that wait to be sent.
@@ -317,7 +318,7 @@ struct PostgresLink: ~Copyable {
       ),
       ("statement_timeout", "0"), ("lock_timeout", "0"),
       ("default_transaction_isolation", "read committed"),
-      ("search_path", "pg_catalog"),
+      ("search_path", "pg_catalog, parley"),
       // All that is asked for has an index; compiling a statement takes longer than running it.
       ("enable_seqscan", "off"), ("jit", "off"),
       // A machine that is gone without a word keeps its locks for no longer. Over a socket of the same

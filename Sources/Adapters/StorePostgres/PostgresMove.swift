@@ -55,7 +55,8 @@ public final class PostgresMove: UnfinishedStore {
       address, application: "parley migrate", answerMilliseconds: answerMilliseconds)
     var settings = [
       ("idle_in_transaction_session_timeout", "0"), ("statement_timeout", "0"),
-      ("lock_timeout", "0"), ("search_path", "pg_catalog"), ("client_min_messages", "error"),
+      ("lock_timeout", "0"), ("search_path", "pg_catalog, parley"),
+      ("client_min_messages", "error"),
       // Every portion goes by the keys' index, also before the tables' sizes are known.
       ("enable_seqscan", "off"), ("enable_bitmapscan", "off"), ("jit", "off"),
     ]
@@ -227,13 +228,13 @@ public final class PostgresMove: UnfinishedStore {
     }
   }
 
-  private static func value(_ cell: StoreCell, _ kind: StoreTable.Kind) -> any PostgresValue {
+  private static func value(_ cell: StoreCell, _ kind: StoreTable.Kind) -> any StoredValue {
     kind == .integer ? cell.integer : Blob(cell.bytes)
   }
 
   private static func values(
     of cells: some Sequence<StoreCell>, _ kind: StoreTable.Kind
-  ) -> any PostgresValue {
+  ) -> any StoredValue {
     guard kind == .integer else {
       return cells.map { cell in
         if case .bytes(let bytes) = cell { Blob(bytes) } else { Blob?.none }

@@ -95,11 +95,18 @@ extension PostgresStore: RepairableStore {
   }
 
   /// See ``ServerStore``.
-  public func takeChores() -> [StoreChore] { foldOrders() }
+  public func takeChores() -> [StoreChore] {
+    takeFoldOrders().map { StoreChore($0.id, $0) }
+  }
 
   /// See ``ServerStore``.
-  public func work(on chore: StoreChore) -> StoreChore.Result? { folded(chore) }
+  public func work(on chore: StoreChore) -> StoreChore.Result? {
+    guard let order = chore.content as? FoldOrder else { return nil }
+    return fold(order).map { StoreChore.Result($0) }
+  }
 
   /// See ``ServerStore``.
-  public func keep(_ result: StoreChore.Result) throws(StoreError) { try keepFolded(result) }
+  public func keep(_ result: StoreChore.Result) throws(StoreError) {
+    if let folded = result.content as? FoldedSnapshots { try keep(folded) }
+  }
 }

@@ -1,4 +1,5 @@
 import CPostgres
+import StoreRecords
 
 /// The rows that a statement gave, freed with their owner.
 final class PostgresResult {
@@ -38,18 +39,15 @@ final class PostgresResult {
 }
 
 /// A row of a result. Columns count from 0.
-struct PostgresRow {
+package struct PostgresRow: StoredRow {
   fileprivate let result: PostgresResult
   fileprivate let row: Int32
 
   /// Whether a column is NULL.
-  func isNull(_ column: Int32) -> Bool { result.isNull(row, column) }
-
-  /// The integer in a column, 0 for NULL.
-  func integer(_ column: Int32) -> Int { Int(Int64(bitPattern: bits(column))) }
+  package func isNull(_ column: Int32) -> Bool { result.isNull(row, column) }
 
   /// The 64 bits in a column.
-  func bits(_ column: Int32) -> UInt64 {
+  package func bits(_ column: Int32) -> UInt64 {
     let bytes = result.bytes(row, column)
     guard bytes.count == 8 else { return 0 }
     return UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
@@ -58,19 +56,10 @@ struct PostgresRow {
   /// The truth in a column, `false` for NULL.
   func bool(_ column: Int32) -> Bool { result.bytes(row, column).first == 1 }
 
-  /// The text in a column, empty for NULL.
-  func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
-
-  /// The text in a column, or `nil` for NULL.
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
-
   /// Calls `body` with the bytes in a column, valid during the call.
-  func withBytes<Result, Failure>(
+  package func withBytes<Result, Failure>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(result.bytes(row, column))
   }
-
-  /// A copy of the bytes in a column.
-  func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 }

@@ -14,7 +14,7 @@ enum PostgresSchema {
 
   /// Statements for each format: a store of format *n* needs those from index *n* on.
   ///
-  /// Texts are `bytea`, in UTF-8: see ``PostgresValue``.
+  /// Texts are `bytea`, in UTF-8: see ``PostgresParameter``.
   static let migrations: [[String]] = [
     [
       """

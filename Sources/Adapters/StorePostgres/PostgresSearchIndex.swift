@@ -1,5 +1,6 @@
 public import GatewayPorts
 public import PostgresClient
+import StoreRecords
 
 /// The index of words in a table of its own, in the database of the store.
 ///
@@ -250,7 +251,7 @@ public final class PostgresSearchIndex: SearchIndex {
 
   /// Runs a statement.
   private func run(
-    _ sql: String, _ values: any PostgresValue...
+    _ sql: String, _ values: any StoredValue...
   ) throws(StoreError) -> PostgresResult {
     try run([PostgresCommand(sql, values)])[0]
   }

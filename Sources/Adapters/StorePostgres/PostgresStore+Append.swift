@@ -458,7 +458,7 @@ private struct AppendArrays {
     lasts.append(time)
   }
 
-  var values: [any PostgresValue] {
+  var values: [any StoredValue] {
     [
       ids, epochs, revisions, chains, counts, lengths, heads, sizes, firsts, lasts, places, entries,
       clients, sequences, digests, operations, authors, times, checksums, setBackPlaces, setBacks,

@@ -91,20 +91,7 @@ extension PostgresStore {
       last = end.number
       for row in rows { try check(row, &findings) }
     }
-    last = 0
-    while true {
-      let numbers = try query(
-        """
-        SELECT owner, key, digest, answer, checksum, number FROM parley.answers WHERE number > $1
-        ORDER BY number LIMIT 500
-        """, last
-      ).rows { row throws(StoreError) in
-        _ = try readAnswer(row)
-        return row.integer(5)
-      }
-      guard let end = numbers.last else { break }
-      last = end
-    }
+    try checkAnswers()
     return findings
   }
 
@@ -150,8 +137,9 @@ extension PostgresStore {
     }
     if snapshots.contains(row.base) { findings.snapshots += 1 }
     try walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
-      entry, checksum throws(StoreError) in
-      try fold.apply(entry, checksum)
+      stored throws(StoreError) in
+      try stored.apply(to: &fold)
+      let entry = stored.logEntry()
       if entry.sequence > 0 {
         last[entry.client] = ClientMark(
           sequence: entry.sequence, revision: entry.revision, digest: entry.digest)

@@ -1,5 +1,5 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
+package import StoreRecords
 
 /// Notes: their rows, titles and list.
 extension PostgresStore {
@@ -38,82 +38,38 @@ extension PostgresStore {
     }
   }
 
-  func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath
-  ) throws(StoreError) -> NoteSummary {
-    guard try row(id) == nil else { throw .exists }
-    // Of an earlier note of this id.
-    change("DELETE FROM parley.note_origins WHERE id = $1", id)
-    change("DELETE FROM parley.note_links WHERE note = $1", id)
-    let origin = hasher.origin(of: id)
-    let made = try query(
+  package func insert(_ row: inout DocumentRow) throws(StoreError) {
+    let number = try first(
       """
-      INSERT INTO parley.documents (id, title, created, updated, epoch, revision, length, chain,
+      INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain,
         base, base_chain, unsnapped, folder)
       VALUES ($1, $2, $3, $3, $4, 0, 0, $5, 0, $5, 0, $6)
       ON CONFLICT (id) DO NOTHING RETURNING number
-      """, id, title, time, epoch, origin, folder.text)
+      """, row.id, row.title, row.createdAt, row.epoch, row.chain, row.folder.text
+    ) { $0.integer(0) }
     // Another node was faster.
-    guard let number = made.first?.integer(0) else { throw .exists }
-    let row = DocumentRow(
-      number: number, id: id, title: title, createdAt: time, updatedAt: time, epoch: epoch,
-      revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0, unsnapped: 0,
-      folder: folder)
-    documents[ExactName(id)] = row
-    beginEpoch(epoch, after: 0, document: number)
-    return row.summary
+    guard let number else { throw .exists }
+    row.number = number
+    documents[ExactName(row.id)] = row
   }
 
-  func rename(
-    _ id: DocumentID, title: String, time: Timestamp
-  ) throws(StoreError) -> NoteSummary {
-    var row = try existingRow(id)
-    row.title = title
-    note(time, before: row.revision + 1, in: &row)
-    write(row)
-    return row.summary
-  }
-
-  /// Takes the note out of sight at once. If it is not to be kept, its log is removed piece by piece by
-  /// `maintain`, so that nobody waits for a long one.
-  func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
-    let row = try existingRow(id)
-    if let deletion {
-      keep(row, as: deletion)
-    } else {
-      change("INSERT INTO parley.garbage (document) VALUES ($1)", row.number)
-    }
-    change("DELETE FROM parley.documents WHERE number = $1", row.number)
-    change("UPDATE parley.note_origins SET deleted = 1 WHERE id = $1", id)
-    documents[ExactName(id)] = .some(nil)
+  package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {
+    documents[ExactName(id)] = .some(row)
     heads[ExactName(id)] = nil
-    hasUndatedDeletions = true
-    isTimeKnown = false
-    hasGarbage = true
   }
 
-  func list() throws(StoreError) -> [NoteSummary] {
-    try query(Self.selectSummaries + " ORDER BY updated DESC, id").rows(readSummary)
-  }
-
-  /// Some notes in the order of their places.
-  func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
-    try query(
-      Self.selectSummaries
-        + " WHERE (created, id) < ($1, $2) ORDER BY created DESC, id DESC LIMIT $3",
-      place?.time ?? .max, place?.id ?? "", max(limit, 0)
+  package func summaries(
+    _ condition: String, _ values: any StoredValue..., limit: Int
+  ) throws(StoreError) -> [NoteSummary] {
+    try link.query(
+      PostgresCommand(
+        Self.selectSummaries + condition + " LIMIT $\(values.count + 1)",
+        values + [max(limit, 0)])
     ).rows(readSummary)
   }
 
-  // MARK: Rows
-
-  func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
-    guard let row = try row(id) else { throw .unknownDocument }
-    return row
-  }
-
   /// A document's row. A transaction that writes locks it, unless it has done so already.
-  func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+  package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     if let known = documents[ExactName(id)] { return known }
     let end = isWriting ? " WHERE id = $1 FOR UPDATE" : " WHERE id = $1"
     let row = try query(Self.selectDocuments + end, id).first.map(readRow)
@@ -149,7 +105,7 @@ extension PostgresStore {
   }
 
   /// Writes a row that this transaction has locked.
-  func write(_ row: DocumentRow) {
+  package func write(_ row: DocumentRow) {
     change(
       """
       UPDATE parley.documents SET title = $2, updated = $3, epoch = $4, revision = $5, length = $6,
@@ -161,33 +117,5 @@ extension PostgresStore {
     heads[ExactName(row.id)] = nil
     if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
     if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
-  }
-
-  // MARK: Epochs
-
-  func beginEpoch(_ epoch: String, after revision: Int, document: Int) {
-    change(
-      """
-      INSERT INTO parley.epochs (document, after, epoch) VALUES ($1, $2, $3)
-      ON CONFLICT (document, after) DO UPDATE SET epoch = excluded.epoch
-      """, document, revision, epoch)
-  }
-
-  /// The epochs of a document's log, each with the revision after which it began; never empty.
-  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    try epochs(
-      query(
-        "SELECT after, epoch FROM parley.epochs WHERE document = $1 ORDER BY after", row.number),
-      of: row)
-  }
-
-  func epochs(
-    _ found: PostgresResult, of row: DocumentRow
-  ) throws(StoreError) -> [(after: Int, epoch: String)] {
-    let epochs = found.rows { (after: $0.integer(0), epoch: $0.text(1)) }
-    guard let last = epochs.last, last.epoch.utf8.elementsEqual(row.epoch.utf8) else {
-      throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
-    }
-    return epochs
   }
 }

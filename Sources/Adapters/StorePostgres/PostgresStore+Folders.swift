@@ -1,4 +1,4 @@
-import GatewayPorts
+package import GatewayPorts
 import StoreRecords
 
 /// Folders of notes: each note's row names its own.
@@ -6,7 +6,7 @@ extension PostgresStore {
   /// Notes that are looked at one by one for a list of folders, about.
   private static let scanMax = 100_000
 
-  func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
+  package func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
     switch request {
     case .move(let id, let folder, let title, let time):
       var row = try existingRow(id)
@@ -20,12 +20,7 @@ extension PostgresStore {
       change("UPDATE parley.documents SET folder = $2 WHERE number = $1", row.number, folder.text)
       return .note(row.summary)
     case .notes(let folder, let place, let limit):
-      return .notes(
-        try query(
-          Self.selectSummaries
-            + " WHERE folder = $1 AND (created, id) < ($2, $3) ORDER BY created DESC, id DESC LIMIT $4",
-          folder.text, place?.time ?? .max, place?.id ?? "", max(limit, 0)
-        ).rows(readSummary))
+      return .notes(try notes(in: folder, after: place, limit: limit))
     case .list(let last, let limit, let counting):
       return try folders(after: last, limit: max(limit, 0), counting)
     case .of(let ids):
@@ -39,7 +34,7 @@ extension PostgresStore {
   }
 
   /// Whether a note is in one of the folders that a condition names; a transaction that writes locks its row.
-  func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
+  package func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
     let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
     return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
   }

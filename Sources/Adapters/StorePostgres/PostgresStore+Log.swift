@@ -1,11 +1,11 @@
-import GatewayPorts
+package import GatewayPorts
 import OTCore
-import StoreRecords
+package import StoreRecords
 
 /// Documents' logs: reading back with every link verified.
 extension PostgresStore {
   /// All marks of a document.
-  func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
+  package func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
     let marks = try query(
       """
       SELECT client, sequence, revision, digest FROM parley.marks WHERE document = $1 AND sequence > 0
@@ -22,68 +22,6 @@ extension PostgresStore {
 
   // MARK: Reading
 
-  func entries(
-    _ id: DocumentID, after: Int, through: Int, bytesMax: Int
-  ) throws(StoreError) -> [LogEntry] {
-    try entries(of: existingRow(id), after: after, through: through, bytesMax: bytesMax)
-  }
-
-  func entries(
-    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
-  ) throws(StoreError) -> [LogEntry] {
-    let after = max(after, 0)
-    var through = min(through, row.revision)
-    guard after < through else { return [] }
-    guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
-    if bytesMax < .max {
-      through = try end(of: row, after: after, through: through, bytesMax: bytesMax)
-    }
-    var entries: [LogEntry] = []
-    entries.reserveCapacity(through - after)
-    try walk(
-      row, after: after, through: through, chain: try chain(at: after, of: row)
-    ) { entry, _ throws(StoreError) in
-      entries.append(entry)
-    }
-    return entries
-  }
-
-  /// The last revision of entries whose operations have about so many bytes, without reading them.
-  private func end(
-    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
-  ) throws(StoreError) -> Int {
-    var bytes = 0
-    // The first does not count.
-    var revision = after + 1
-    while revision < through {
-      let sizes = try query(
-        """
-        SELECT octet_length(operation)::bigint FROM parley.log
-        WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT 1000
-        """, row.number, revision, through
-      ).rows { $0.integer(0) }
-      guard !sizes.isEmpty else { return through }
-      for size in sizes {
-        revision += 1
-        bytes += size
-        if bytes > bytesMax { return revision }
-      }
-    }
-    return through
-  }
-
-  /// The checksum of the entry at a revision, which its successor is to prove.
-  func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
-    if revision == row.base { return row.baseChain }
-    if revision == row.revision { return row.chain }
-    let found = try query(
-      "SELECT checksum FROM parley.log WHERE document = $1 AND revision = $2", row.number, revision)
-    guard let checksum = found.first?.withBytes(0, { RecordChecksum($0) }) else {
-      throw damaged(revision, "is missing")
-    }
-    return checksum
-  }
-
   /// Entries that are read at once.
   private static let stride = 256
 
@@ -95,9 +33,9 @@ extension PostgresStore {
   ///   - chain: The checksum of the entry at `after`.
   /// - Returns: The checksum of the last entry.
   @discardableResult
-  func walk(
+  package func walk(
     _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
-    _ body: (LogEntry, RecordChecksum) throws(StoreError) -> Void
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
   ) throws(StoreError) -> RecordChecksum {
     guard after < through else { return chain }
     var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
@@ -117,7 +55,7 @@ extension PostgresStore {
   /// Verifies rows of the log that follow a place, and moves the place behind them.
   func pass(
     _ rows: [PostgresRow], of row: DocumentRow, from place: inout LogPlace,
-    _ body: (LogEntry, RecordChecksum) throws(StoreError) -> Void
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
   ) throws(StoreError) {
     for found in rows {
       place.revision += 1
@@ -127,7 +65,9 @@ extension PostgresStore {
       guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
         throw damaged(place.revision, "differs from its checksum")
       }
-      try body(try entry(found), place.chain)
+      try body(
+        StoredEntry(
+          found, revision: place.revision, operation: try operation(found), checksum: place.chain))
     }
     guard place.revision != row.revision || place.chain == row.chain else {
       throw damaged(place.revision, "is not the one that the note ends with")
@@ -147,23 +87,14 @@ extension PostgresStore {
     return hasher.checksum()
   }
 
-  private func entry(_ found: PostgresRow) throws(StoreError) -> LogEntry {
-    let operation: TextOperation
+  private func operation(_ found: PostgresRow) throws(StoreError) -> TextOperation {
     do throws(OperationError) {
-      operation = try found.withBytes(4) { bytes throws(OperationError) in
+      return try found.withBytes(4) { bytes throws(OperationError) in
         try TextOperation(json: bytes.bindMemory(to: UInt8.self))
       }
     } catch {
       throw damaged(found.integer(0), "is not an operation")
     }
-    return LogEntry(
-      revision: found.integer(0), client: found.text(1), sequence: found.integer(2),
-      digest: found.bits(3), operation: operation, author: found.text(5),
-      time: Timestamp(found.integer(6)))
-  }
-
-  func damaged(_ revision: Int, _ what: String) -> StoreError {
-    .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
   }
 }
 

@@ -83,7 +83,7 @@ extension PostgresStore {
 
   // MARK: Adding
 
-  func add(_ draft: OutboxDraft) throws(StoreError) {
+  package func add(_ draft: OutboxDraft) throws(StoreError) {
     changedTargets.insert(draft.target)
     if draft.releasesHeld {
       let held = try query(
@@ -130,9 +130,6 @@ extension PostgresStore {
       Blob(draft.data))
     try crowdOut(draft.target, now: draft.time)
   }
-
-  /// 24 digits that nothing else of any store has.
-  func freshName() -> String { randomBytes(count: 12).hexadecimal }
 
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {

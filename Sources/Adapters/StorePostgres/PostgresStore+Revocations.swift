@@ -1,4 +1,5 @@
 public import GatewayPorts
+import StoreRecords
 
 /// Revocations that nodes tell each other through the database.
 extension PostgresStore {

@@ -1,11 +1,11 @@
 public import GatewayPorts
 import Hashing
 import JSON
-import StoreRecords
+package import StoreRecords
 
 /// Rooms' histories: publishing, and reading back with every record verified.
 extension PostgresStore {
-  func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
+  package func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
     switch request {
     case .publish(let name, let draft, let memory, let keyAge):
       return try publish(draft, in: name, memory, keyAge: keyAge)
@@ -39,7 +39,7 @@ extension PostgresStore {
     var publication = draft.publication
     // One order of times too, unless the clock was far ahead.
     if TimeOrder.isSetBack(from: row.time, to: publication.time) {
-      redate(room: row.number, now: publication.time)
+      try redate(room: row.number, now: publication.time)
     }
     publication.time = TimeOrder.following(row.time, publication.time)
     publication.offset = row.head + 1
@@ -66,7 +66,7 @@ extension PostgresStore {
     }
     row.head = publication.offset
     row.time = publication.time
-    if let author = publication.personID { noteRead(name, by: author, through: row.head) }
+    if let author = publication.personID { try noteRead(name, by: author, through: row.head) }
     change(
       #"DELETE FROM parley.publications WHERE room = $1 AND "offset" <= $2"#, row.number,
       row.head - max(memory.publicationsMax, 0))
@@ -227,7 +227,7 @@ extension PostgresStore {
 
   static let selectRooms = "SELECT number, name, epoch, head, time, checksum FROM parley.rooms"
 
-  func row(of name: RoomName) throws(StoreError) -> RoomRow? {
+  package func row(of name: RoomName) throws(StoreError) -> RoomRow? {
     if let known = rooms[ExactName(name)] { return known }
     let row = try query(Self.selectRooms + " WHERE name = $1", name).first.map(readRoom)
     rooms[ExactName(name)] = .some(row)
@@ -235,7 +235,7 @@ extension PostgresStore {
   }
 
   /// A room's row, which was made with the locks if there was none.
-  func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
+  package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     guard let row = try row(of: name) else {
       throw .unavailable("another node removed the room's record meanwhile; send again")
     }
@@ -261,93 +261,6 @@ extension PostgresStore {
   }
 
   // MARK: Housekeeping
-
-  func noteRoomTime(_ now: Timestamp) {
-    noteTime(now)
-    roomClock.note(now) {
-      // At first, what the last run knew; nothing if that cannot be read.
-      let found = try? query("SELECT coalesce(max(time), 0) FROM parley.rooms")
-      return Timestamp(found?.first?.integer(0) ?? 0)
-    }
-  }
-
-  /// Has what was published while the clock was ahead expire as if it had been published now.
-  func redatePublicationsAhead() throws(StoreError) {
-    let now = roomClock.time
-    for room in try query(
-      "SELECT number FROM parley.rooms WHERE time > $1 ORDER BY number", now + TimeOrder.pullMax
-    ).rows({ $0.integer(0) }) {
-      redate(room: room, now: now)
-    }
-  }
-
-  private func redate(room: Int, now: Timestamp) {
-    // What expires before its time has been done before. The time itself is what was told.
-    for table in ["publications", "publication_keys"] {
-      change(
-        """
-        UPDATE parley.\(table) SET expires = $2 + (expires - time)
-        WHERE room = $1 AND time > $3 AND expires > time
-        """, room, now, now + TimeOrder.pullMax)
-    }
-  }
-
-  /// Removes some of what has expired; whether that was all.
-  func removeExpired() throws(StoreError) -> Bool {
-    let now = roomClock.believed
-    var isDone = true
-    for (table, key) in [("publications", #""offset""#), ("publication_keys", "key")] {
-      isDone =
-        try query(
-          """
-          DELETE FROM parley.\(table) WHERE (room, \(key)) IN
-            (SELECT room, \(key) FROM parley.\(table) WHERE expires <= $1 ORDER BY expires LIMIT 500)
-          """, now
-        ).changedRows == 0 && isDone
-    }
-    for table in ["receipts", "likes"] { isDone = try removeOrphans(in: table) && isDone }
-    isDone =
-      try query(
-        """
-        DELETE FROM parley.answers WHERE number IN
-          (SELECT number FROM parley.answers WHERE expires <= $1 ORDER BY expires LIMIT 500)
-        """, now
-      ).changedRows == 0 && isDone
-    return try query(
-      """
-      DELETE FROM parley.note_origins WHERE id IN
-        (SELECT id FROM parley.note_origins WHERE deleted = 1 AND expires <= $1 LIMIT 500)
-      """, now
-    ).changedRows == 0 && isDone
-  }
-
-  /// Removes what was said of publications that are gone, of some rows: a batch that comes meanwhile waits for no
-  /// more.
-  ///
-  /// - Returns: Whether all rows were looked at.
-  private func removeOrphans(in table: String) throws(StoreError) -> Bool {
-    let place = orphanPlaces[table] ?? OrphanPlace()
-    let found = try query(
-      """
-      WITH slice AS (
-        SELECT room, "offset", person FROM parley.\(table)
-        WHERE (room, "offset", person) > ($1, $2, $3) ORDER BY room, "offset", person LIMIT $4),
-      gone AS (
-        DELETE FROM parley.\(table) r USING slice s
-        WHERE r.room = s.room AND r."offset" = s."offset" AND r.person = s.person
-          AND NOT EXISTS (SELECT 1 FROM parley.publications p
-            WHERE p.room = s.room AND p."offset" = s."offset"))
-      SELECT room, "offset", person, (SELECT count(*) FROM slice) FROM slice
-      ORDER BY room DESC, "offset" DESC, person DESC LIMIT 1
-      """, place.room, place.offset, place.person, OrphanPlace.sliceCount)
-    guard let last = found.first, last.integer(3) == OrphanPlace.sliceCount else {
-      orphanPlaces[table] = nil
-      return true
-    }
-    orphanPlaces[table] = OrphanPlace(
-      room: last.integer(0), offset: last.integer(1), person: last.text(2))
-    return false
-  }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long;
   /// never while others work with the database, for somebody may be connected there.

@@ -47,14 +47,16 @@ extension PostgresStore {
     else { return .otherHistory }
     guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
     var place = LogPlace(
-      revision: after, chain: RecordChecksum(chain), epochs: try epochs(found[2], of: row))
+      revision: after, chain: RecordChecksum(chain),
+      epochs: try verified(
+        found[2].rows { (after: $0.integer(0), epoch: $0.text(1)) }, of: row))
     let known =
       after == row.base ? row.baseChain : found[1].first?.withBytes(0) { RecordChecksum($0) }
     guard let known else { throw damaged(after, "is missing") }
     guard known == place.chain else { return .otherHistory }
     var entries: [LogEntry] = []
-    try pass(found[3].rows { $0 }, of: row, from: &place) { entry, _ throws(StoreError) in
-      entries.append(entry)
+    try pass(found[3].rows { $0 }, of: row, from: &place) { entry throws(StoreError) in
+      entries.append(entry.logEntry())
     }
     guard after == row.revision || !entries.isEmpty else {
       throw damaged(after + 1, "is missing")

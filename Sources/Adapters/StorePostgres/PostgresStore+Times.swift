@@ -3,20 +3,9 @@ package import StoreRecords
 
 /// The times of a log. Places where the clock was set back are kept in the note's row, for there are
 /// few and often none.
-extension PostgresStore: TimedLog {
+extension PostgresStore {
   /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
-
-  /// The time of a revision that the log still has.
-  package func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
-    var time: Timestamp = 0
-    try walk(
-      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
-    ) { entry, _ throws(StoreError) in
-      time = entry.time
-    }
-    return time
-  }
 
   // MARK: Where the clock was set back
 
@@ -31,7 +20,7 @@ extension PostgresStore: TimedLog {
   /// Takes a time into a document's row, and notes where the clock was set back.
   ///
   /// - Parameter revision: The first one that may have the new time.
-  func note(_ time: Timestamp, before revision: Int, in row: inout DocumentRow) {
+  package func note(_ time: Timestamp, before revision: Int, in row: inout DocumentRow) {
     if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
       change(
         """
@@ -42,4 +31,7 @@ extension PostgresStore: TimedLog {
     }
     row.updatedAt = TimeOrder.following(row.updatedAt, time)
   }
+
+  /// They go with the note's row.
+  package func forgetSetBacks(ofDocument number: Int) {}
 }

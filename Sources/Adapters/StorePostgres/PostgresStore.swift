@@ -39,7 +39,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   public var outboxRules: OutboxRules?
 
   var link: PostgresLink
-  var hasher = RecordHasher()
+  package var hasher = RecordHasher()
 
   /// Rows that the transaction under way has locked or read; `nil` for a document that is not there.
   var documents: [ExactName: DocumentRow?] = [:]
@@ -53,29 +53,29 @@ public final class PostgresStore: DocumentStore, Outbox {
   var heads: [ExactName: SeenHead] = [:]
 
   /// Documents whose newest snapshot lies far behind their head.
-  var unsnapped: Set<ExactName> = []
+  package var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
-  var overlong: Set<ExactName> = []
+  package var overlong: Set<ExactName> = []
   /// Sessions of clients that had changed nothing, begun since such were dropped last.
   var idleSessions: [ExactName: Int] = [:]
   /// Whether texts are folded on another connection.
-  var foldsBeside = false
+  package var foldsBeside = false
   /// Whether rows of deleted documents may be left.
-  var hasGarbage = true
+  package var hasGarbage = true
   /// Whether entries before their log's base may be left.
-  var hasCompacted = true
+  package var hasCompacted = true
   /// The number of the document up to which such entries were looked for.
   var compactedPlace = 0
-  /// The places up to which receipts and likes of publications that are gone were looked for, by table.
-  var orphanPlaces: [String: OrphanPlace] = [:]
+  /// The place up to which rows of publications that are gone were looked for.
+  package var orphanPlace = OrphanPlace()
   /// The newest time that anything came with, or an earlier one if the clock was set back since.
-  var latestTime: Timestamp = 0
+  package var latestTime: Timestamp = 0
   /// Whether it came with a request after the last deletion, which says no time itself.
-  var isTimeKnown = false
+  package var isTimeKnown = false
   /// Whether notes were deleted whose ids do not know yet until when they rest.
-  var hasUndatedDeletions = true
+  package var hasUndatedDeletions = true
   /// The times of work with rooms.
-  var roomClock = RoomClock()
+  package var roomClock = RoomClock()
   /// Queues whose state may have changed since it was last reported.
   var changedTargets = Set(OutboxTarget.allCases)
   /// Queues whose events this store alone may take, as long as its connection lasts.
@@ -121,7 +121,9 @@ public final class PostgresStore: DocumentStore, Outbox {
     link = try PostgresLink(
       address, sharing: sharing, patience: patience, isUnfinished: isUnfinished)
     // A mistake here costs snapshots that are taken later.
-    if sharing != .reading { unsnapped = (try? idsToSnapshot()) ?? [] }
+    if sharing != .reading {
+      unsnapped = (try? reading { () throws(StoreError) in try idsToSnapshot() }) ?? []
+    }
   }
 
   /// Does a batch of work, and returns after it is durable.
@@ -229,101 +231,19 @@ public final class PostgresStore: DocumentStore, Outbox {
     }
   }
 
-  func reply(to request: StoreRequest) -> StoreReply {
-    do throws(StoreError) {
-      switch request {
-      case .create(let id, let epoch, let title, let time, let folder):
-        noteTime(time)
-        return .note(try create(id, epoch: epoch, title: title, time: time, folder: folder))
-      case .rename(let id, let title, let time):
-        return .note(try rename(id, title: title, time: time))
-      case .delete(let id, let deletion):
-        try delete(id, keeping: deletion)
-        return .done
-      case .deleted(let request):
-        return try reply(to: request)
-      case .note(let id):
-        return .note(try existingRow(id).summary)
-      case .list:
-        return .notes(try list())
-      case .notes(let place, let limit):
-        return .notes(try notes(after: place, limit: limit))
-      case .load(let id, let recentMax):
-        return .document(try load(id, recentMax: recentMax))
-      case .entries(let id, let after, let through, let bytesMax):
-        return .entries(
-          try entries(id, after: after, through: through, bytesMax: bytesMax))
-      case .append(let id, let epoch, let entries, let condition):
-        if let last = entries.last { noteTime(last.time) }
-        return try append(LogAppend(id, epoch, entries, condition))
-      case .news(let id, let epoch, let after, let chain, let clients):
-        return .news(
-          try news(id, epoch: epoch, after: after, chain: chain, clients))
-      case .heads(let ids):
-        return .heads(try logHeads(ids))
-      case .fence(let id, let clients):
-        return .sessions(try fence(SessionFence(id: id, clients: clients)))
-      case .snapshot(let id, let epoch, let revision, let text):
-        try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
-        return .done
-      case .text(let id, let point):
-        return .text(try text(id, at: point))
-      case .history(let id, let after, let limit, let pause):
-        return .history(try history(id, after: after, limit: limit, pause: pause))
-      case .versions(let id):
-        return .versions(try versions(of: existingRow(id)))
-      case .saveVersion(let id, let epoch, let version):
-        try saveVersion(id, epoch: epoch, version: version)
-        return .done
-      case .deleteVersion(let id, let revision):
-        try deleteVersion(id, revision: revision)
-        return .done
-      case .renewEpoch(let id, let from, let to):
-        try renewEpoch(id, from: from, to: to)
-        return .done
-      case .compact(let id, let through):
-        try compact(id, through: through)
-        return .done
-      case .room(let request):
-        return .room(try reply(to: request))
-      case .people(let request):
-        return .people(try reply(to: request))
-      case .groups(let request):
-        return .groups(try reply(to: request))
-      case .files(let request):
-        return .files(try reply(to: request))
-      case .comments(let request):
-        return .comments(try reply(to: request))
-      case .logins(let request):
-        return .logins(try reply(to: request))
-      case .links(let request):
-        return .links(try reply(to: request))
-      case .folders(let request):
-        return .folders(try reply(to: request))
-      case .within(let condition, let work):
-        guard try holds(condition) else { throw .outOfReach }
-        return reply(to: work)
-      case .once(let request):
-        return try reply(to: request)
-      case .tell(let drafts):
-        for draft in drafts { try add(draft) }
-        return .done
-      case .wipeFailedCommits:
-        // What becomes of a commit is settled before the next transaction begins.
-        return .done
-      case .probe:
-        // Each transaction writes this store's own row.
-        return .done
-      }
-    } catch {
-      return .failed(error)
+  package func ownReply(to request: StoreRequest) throws(StoreError) -> StoreReply {
+    switch request {
+    case .append(let id, let epoch, let entries, let condition):
+      return try append(LogAppend(id, epoch, entries, condition))
+    case .news(let id, let epoch, let after, let chain, let clients):
+      return .news(try news(id, epoch: epoch, after: after, chain: chain, clients))
+    case .heads(let ids): return .heads(try logHeads(ids))
+    case .fence(let id, let clients):
+      return .sessions(try fence(SessionFence(id: id, clients: clients)))
+    // What becomes of a commit is settled before the next transaction begins, and each transaction
+    // writes this store's own row.
+    default: return .done
     }
-  }
-
-  /// Takes note of the time that a request came with.
-  func noteTime(_ time: Timestamp) {
-    latestTime = TimeOrder.following(latestTime, time)
-    isTimeKnown = true
   }
 
   // MARK: Statements
@@ -331,7 +251,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// Runs a statement, and those before it that nobody waited for, and returns its rows.
   @discardableResult
   func query(
-    _ sql: String, _ values: any PostgresValue...
+    _ sql: String, _ values: any StoredValue...
   ) throws(StoreError) -> PostgresResult {
     try link.query(PostgresCommand(sql, values))
   }
@@ -340,11 +260,6 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// each.
   func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     try link.queries(commands)
-  }
-
-  /// Has a statement run with the next one that is waited for, or with the commit.
-  func change(_ sql: String, _ values: any PostgresValue...) {
-    link.add(PostgresCommand(sql, values))
   }
 
   /// Passes on what befell the connection, which is nobody's own failure.
@@ -358,8 +273,14 @@ public final class PostgresStore: DocumentStore, Outbox {
   ///
   /// What it changes beside the database has to bear being done twice: a transaction that another one
   /// got in the way of, or whose connection was lost before its commit, is done anew.
-  func transaction<Result>(
-    _ locks: RowLocks = RowLocks(), _ body: () throws(StoreError) -> Result
+  package func transaction<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try transaction(RowLocks(), body)
+  }
+
+  private func transaction<Result>(
+    _ locks: RowLocks, _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     var attempt = 0
     while true {
@@ -391,7 +312,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   }
 
   /// Runs `body` in a transaction that only reads, as of one moment.
-  func reading<Result>(
+  package func reading<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     var attempt = 0

@@ -225,7 +225,7 @@ public final class SQLiteMove: UnfinishedStore {
       hasher.add(name)
       hasher.add(value)
       try sql("INSERT INTO meta (name, value, checksum) VALUES (?, ?, ?)").run(
-        name, value, hasher.checksum())
+        name, Blob(value), hasher.checksum())
     }
     var names = table.columns.prefix(12).map(\.name) + ["folder", "marks", "checksum"]
     var values = zip(table.columns, cells).prefix(12).map { Self.value($1, $0.kind) }
@@ -255,13 +255,13 @@ public final class SQLiteMove: UnfinishedStore {
     return "INSERT INTO \(table) (\(names)) VALUES (\(places))"
   }
 
-  private static func value(_ cell: StoreCell, _ kind: StoreTable.Kind) -> any SQLiteValue {
+  private static func value(_ cell: StoreCell, _ kind: StoreTable.Kind) -> any StoredValue {
     switch cell {
     case .none: String?.none
     case .integer(let value): value
     case .bytes(let bytes):
       switch kind {
-      case .bytes: bytes
+      case .bytes: Blob(bytes)
       case .text, .integer: String(decoding: bytes, as: UTF8.self)
       }
     }

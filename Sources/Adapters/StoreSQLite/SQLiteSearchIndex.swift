@@ -1,6 +1,7 @@
 import CSQLite
 public import GatewayPorts
 import Glibc
+import StoreRecords
 
 /// The index of words in an SQLite file of its own, beside the store.
 ///

@@ -1,14 +1,17 @@
 import CSQLite
 import GatewayPorts
 import Glibc
+import StoreRecords
 
 /// A prepared statement, kept for as long as its connection.
 ///
 /// `run`, `first` and `rows` do all of it; or bind, step, read, and `reset`. Columns count from 0.
-final class SQLiteStatement {
+package final class SQLiteStatement: StoredRow {
   private let handle: OpaquePointer
 
   init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(SQLiteFailure) {
+    // What is a number to PostgreSQL is a name to SQLite.
+    let sql = sql.replacing(/\$(?=[0-9])/, with: "?")
     handle = try connection.withHandle { connection throws(SQLiteFailure) in
       var prepared: OpaquePointer?
       let code = sqlite3_prepare_v3(
@@ -23,11 +26,11 @@ final class SQLiteStatement {
   }
 
   /// Binds all parameters, in their order.
-  func bind<each Value: SQLiteValue>(_ values: repeat each Value) {
+  func bind<each Value: StoredValue>(_ values: repeat each Value) {
     var parameter: Int32 = 0
     for value in repeat each values {
       parameter += 1
-      check(value.bind(to: handle, parameter))
+      check(value.form.bind(to: handle, parameter))
     }
     precondition(
       parameter == sqlite3_bind_parameter_count(handle),
@@ -35,9 +38,9 @@ final class SQLiteStatement {
   }
 
   /// Binds all parameters, in their order, where only the caller knows how many there are.
-  func bind(all values: [any SQLiteValue]) {
+  func bind(all values: [any StoredValue]) {
     for (place, value) in values.enumerated() {
-      check(value.bind(to: handle, Int32(place + 1)))
+      check(value.form.bind(to: handle, Int32(place + 1)))
     }
   }
 
@@ -56,14 +59,14 @@ final class SQLiteStatement {
   }
 
   /// Runs a statement that returns no rows, and makes it ready for the next time.
-  func run<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) {
+  func run<each Value: StoredValue>(_ values: repeat each Value) throws(StoreError) {
     bind(repeat each values)
     defer { reset() }
     while try step() {}
   }
 
   /// Reads the first row, if there is one, and makes the statement ready for the next time.
-  func first<Row, each Value: SQLiteValue>(
+  func first<Row, each Value: StoredValue>(
     _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> Row? {
     bind(repeat each values)
@@ -72,7 +75,7 @@ final class SQLiteStatement {
   }
 
   /// Reads all rows, and makes the statement ready for the next time.
-  func rows<Row, each Value: SQLiteValue>(
+  func rows<Row, each Value: StoredValue>(
     _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
     bind(repeat each values)
@@ -93,40 +96,24 @@ final class SQLiteStatement {
     sqlite3_clear_bindings(handle)
   }
 
-  /// The integer in a column of this row.
-  func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
-
   /// The 64 bits in a column of this row.
-  func bits(_ column: Int32) -> UInt64 {
+  package func bits(_ column: Int32) -> UInt64 {
     UInt64(bitPattern: sqlite3_column_int64(handle, column))
   }
 
-  /// The text in a column of this row.
-  func text(_ column: Int32) -> String {
-    guard let start = sqlite3_column_text(handle, column) else { return "" }
-    let count = Int(sqlite3_column_bytes(handle, column))
-    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-  }
-
   /// Whether a column of this row is NULL.
-  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
-
-  /// The text in a column of this row, or `nil` for NULL.
-  func optionalText(_ column: Int32) -> String? {
-    isNull(column) ? nil : text(column)
+  package func isNull(_ column: Int32) -> Bool {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
   }
 
   /// Calls `body` with the bytes in a column of this row, valid during the call.
-  func withBytes<Result, Failure>(
+  package func withBytes<Result, Failure>(
     _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let start = sqlite3_column_blob(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
     return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
   }
-
-  /// A copy of the bytes in a column of this row.
-  func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
   /// Binding fails for a wrong parameter number, a running statement, or want of memory: mistakes
   /// of this module, or the machine's end.

@@ -44,7 +44,11 @@ extension SQLiteStore {
       }
       try checkOrphans(&findings)
       try checkRooms(&findings)
-      checkAnswers(&findings)
+      do throws(StoreError) {
+        try checkAnswers()
+      } catch {
+        findings.add(nil, error)
+      }
       try checkFiles(&findings)
     } catch {
       findings.add(nil, error)

@@ -1,31 +1,10 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
+package import StoreRecords
 
 /// Deleted notes that may come back: their rows, while all else of them stays where it is.
 extension SQLiteStore {
-  func reply(to request: DeletedRequest) throws(StoreError) -> StoreReply {
-    switch request {
-    case .list(let place, let limit):
-      return .deletedNotes(try deletedNotes(after: place, limit: limit))
-    case .bringBack(let id):
-      return .note(try bringBack(id).summary)
-    case .remove(let id):
-      try remove(try deletedRow(id))
-      return .done
-    case .removeOlder(let time, let limit):
-      // A deletion whose time is not what was written shows in `check`, and is left alone.
-      let older = try sql(
-        """
-        \(Self.selectDeleted) WHERE deleted < ? ORDER BY deleted, id LIMIT ?
-        """
-      ).rows(time, max(limit, 0)) { readDeleted($0) }
-      for case let deleted? in older { try remove(deleted.row) }
-      return .done
-    }
-  }
-
   /// Keeps the row of a note that is being deleted.
-  func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
+  package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
     try sql(
       """
       INSERT INTO deleted_documents (\(Self.documentColumns), deleted, author, deletion_checksum)
@@ -41,13 +20,7 @@ extension SQLiteStore {
     try sql("\(Self.selectDeleted) ORDER BY number").rows { readDeleted($0)?.row }
   }
 
-  /// The row of the note of this name that was deleted last.
-  private func deletedRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
-    guard let row = try newestDeleted(id) else { throw .unknownDocument }
-    return row
-  }
-
-  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+  package func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     try sql("\(Self.selectDeleted) WHERE id = ? ORDER BY deleted DESC LIMIT 1")
       .first(id) { found throws(StoreError) in
         guard let deleted = readDeleted(found) else { throw Self.damagedDeletion }
@@ -60,22 +33,18 @@ extension SQLiteStore {
     .damaged("a deleted note's record differs from its checksum; \(damageAdvice)")
   }
 
-  private func bringBack(_ id: DocumentID) throws(StoreError) -> DocumentRow {
-    let row = try deletedRow(id)
-    guard try self.row(id) == nil else { throw .exists }
-    try sql(
+  package func putBack(_ row: DocumentRow) throws(StoreError) {
+    try change(
       """
       INSERT INTO documents (\(Self.documentColumns))
-      SELECT \(Self.documentColumns) FROM deleted_documents WHERE number = ?
-      """
-    ).run(row.number)
-    try sql("DELETE FROM deleted_documents WHERE number = ?").run(row.number)
-    try sql("UPDATE note_origins SET deleted = 0, expires = NULL WHERE id = ?").run(id)
-    // Work on its log may have been due when it was deleted.
-    if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
-    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
-    if row.base > 0 { compacted.insert(row.number) }
-    return row
+      SELECT \(Self.documentColumns) FROM deleted_documents WHERE number = $1
+      """, row.number)
+  }
+
+  package func deleted(
+    _ condition: String, _ values: any StoredValue..., limit: Int
+  ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
+    try sound(Self.selectDeleted + condition, values, limit: limit) { readDeleted($0) }
   }
 
   /// Gives every deleted note another epoch, as ``renewAllEpochs(_:)`` does with the others.
@@ -86,27 +55,6 @@ extension SQLiteStore {
       try sql("UPDATE deleted_documents SET epoch = ?, checksum = ? WHERE number = ?").run(
         row.epoch, hasher.checksum(of: row), row.number)
     }
-  }
-
-  private func remove(_ row: DocumentRow) throws(StoreError) {
-    try sql("INSERT INTO garbage (document) VALUES (?)").run(row.number)
-    try sql("DELETE FROM deleted_documents WHERE number = ?").run(row.number)
-    hasGarbage = true
-  }
-
-  private func deletedNotes(
-    after place: NotePlace?, limit: Int
-  ) throws(StoreError) -> [DeletedNote] {
-    let statement = try sql(
-      "\(Self.selectDeleted) WHERE (deleted, id) < (?, ?) ORDER BY deleted DESC, id DESC")
-    statement.bind(place?.time ?? .max, place?.id ?? "")
-    defer { statement.reset() }
-    var notes: [DeletedNote] = []
-    while notes.count < limit, try statement.step() {
-      guard let found = readDeleted(statement) else { continue }
-      notes.append(DeletedNote(note: found.row.summary, deletion: found.deletion))
-    }
-    return notes
   }
 
   private static let selectDeleted =

@@ -1,90 +1,44 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
+package import StoreRecords
 
 /// Notes: their rows, titles and list.
 extension SQLiteStore {
-  func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath
-  ) throws(StoreError) -> NoteSummary {
-    guard try row(id) == nil else { throw .exists }
-    // Of an earlier note of this id.
-    try sql("DELETE FROM note_origins WHERE id = ?").run(id)
-    try sql("DELETE FROM note_links WHERE note = ?").run(id)
-    try sql(
+  package func insert(_ row: inout DocumentRow) throws(StoreError) {
+    try change(
       """
       INSERT INTO documents (id, title, created, updated, epoch, revision, length, chain, base,
         base_chain, marks, unsnapped, checksum, folder)
-      VALUES (?, '', ?, 0, '', 0, 0, x'', 0, x'', 0, 0, x'', ?)
-      """
-    ).run(id, time, folder.text)
-    let origin = hasher.origin(of: id)
-    let row = DocumentRow(
-      number: connection.lastInsertedKey, id: id, title: title, createdAt: time, updatedAt: time,
-      epoch: epoch, revision: 0, length: 0, chain: origin, base: 0, baseChain: origin, marks: 0,
-      unsnapped: 0, folder: folder)
+      VALUES ($1, '', $2, 0, '', 0, 0, x'', 0, x'', 0, 0, x'', $3)
+      """, row.id, row.createdAt, row.folder.text)
+    row.number = connection.lastInsertedKey
     try write(row)
-    try beginEpoch(epoch, after: 0, document: row.number)
-    return row.summary
   }
 
-  func rename(
-    _ id: DocumentID, title: String, time: Timestamp
-  ) throws(StoreError) -> NoteSummary {
-    var row = try existingRow(id)
-    row.title = title
-    try note(time, before: row.revision + 1, in: &row)
-    try write(row)
-    return row.summary
-  }
-
-  /// Takes the note out of sight at once. If it is not to be kept, its log is removed piece by piece by
-  /// `maintain`, so that nobody waits for a long one.
-  func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
-    let row = try existingRow(id)
-    if let deletion {
-      try keep(row, as: deletion)
-    } else {
-      try sql("INSERT INTO garbage (document) VALUES (?)").run(row.number)
-    }
-    try sql("DELETE FROM documents WHERE number = ?").run(row.number)
-    try sql("UPDATE note_origins SET deleted = 1 WHERE id = ?").run(id)
-    hasUndatedDeletions = true
-    isTimeKnown = false
-    hasGarbage = true
-  }
-
-  /// All notes whose rows are whole. A damaged one shows in `check`, and when it is loaded: it must
-  /// not take the others out of sight.
-  func list() throws(StoreError) -> [NoteSummary] {
-    try sql("SELECT \(Self.documentColumns) FROM documents ORDER BY updated DESC, id").rows {
+  /// A damaged one shows in `check`, and when it is loaded: it must not take the others out of sight.
+  package func summaries(
+    _ condition: String, _ values: any StoredValue..., limit: Int
+  ) throws(StoreError) -> [NoteSummary] {
+    try sound("SELECT \(Self.documentColumns) FROM documents" + condition, values, limit: limit) {
       readRow($0)?.summary
-    }.compactMap(\.self)
-  }
-
-  /// Some notes in the order of their places; damaged ones are passed over.
-  func notes(after place: NotePlace?, limit: Int) throws(StoreError) -> [NoteSummary] {
-    let statement = try sql(
-      """
-      SELECT \(Self.documentColumns) FROM documents WHERE (created, id) < (?, ?)
-      ORDER BY created DESC, id DESC
-      """)
-    statement.bind(place?.time ?? .max, place?.id ?? "")
-    defer { statement.reset() }
-    var notes: [NoteSummary] = []
-    while notes.count < limit, try statement.step() {
-      if let row = readRow(statement) { notes.append(row.summary) }
     }
-    return notes
   }
 
-  // MARK: Rows
-
-  func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
-    guard let row = try row(id) else { throw .unknownDocument }
-    return row
+  /// Reads so many rows of a query that are what was written.
+  func sound<Result>(
+    _ query: String, _ values: [any StoredValue], limit: Int,
+    read: (SQLiteStatement) -> Result?
+  ) throws(StoreError) -> [Result] {
+    let statement = try sql(query)
+    statement.bind(all: values)
+    defer { statement.reset() }
+    var found: [Result] = []
+    while found.count < limit, try statement.step() {
+      if let result = read(statement) { found.append(result) }
+    }
+    return found
   }
 
-  func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+  package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     try sql(Self.selectDocument).first(id) { found throws(StoreError) in
       guard let row = readRow(found) else {
         throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
@@ -118,7 +72,7 @@ extension SQLiteStore {
   }
 
   /// Writes what changes of a row with its log. When it was made and its folder stay: indices stand on them.
-  func write(_ row: DocumentRow) throws(StoreError) {
+  package func write(_ row: DocumentRow) throws(StoreError) {
     try sql(
       """
       UPDATE documents SET title = ?2, updated = ?3, epoch = ?4, revision = ?5,
@@ -131,25 +85,5 @@ extension SQLiteStore {
       row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
     if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
     if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
-  }
-
-  // MARK: Epochs
-
-  func beginEpoch(_ epoch: String, after revision: Int, document: Int) throws(StoreError) {
-    try sql("INSERT OR REPLACE INTO epochs (document, after, epoch) VALUES (?, ?, ?)").run(
-      document, revision, epoch)
-  }
-
-  /// The epochs of a document's log, each with the revision after which it began; never empty.
-  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    let epochs = try sql("SELECT after, epoch FROM epochs WHERE document = ? ORDER BY after").rows(
-      row.number
-    ) {
-      (after: $0.integer(0), epoch: $0.text(1))
-    }
-    guard epochs.last?.epoch == row.epoch else {
-      throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
-    }
-    return epochs
   }
 }

@@ -1,4 +1,4 @@
-import GatewayPorts
+package import GatewayPorts
 import StoreRecords
 
 /// Folders of notes: each note's row names its own.
@@ -6,7 +6,7 @@ extension SQLiteStore {
   /// Notes that are looked at one by one for a list of folders, about.
   private static let scanMax = 100_000
 
-  func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
+  package func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
     switch request {
     case .move(let id, let folder, let title, let time):
       var row = try existingRow(id)
@@ -35,7 +35,7 @@ extension SQLiteStore {
   }
 
   /// Whether a note is in one of the folders that a condition names.
-  func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
+  package func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
     let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
     return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
   }
@@ -48,23 +48,6 @@ extension SQLiteStore {
     }
     try write(row)
     return row
-  }
-
-  private func notes(
-    in folder: FolderPath, after place: NotePlace?, limit: Int
-  ) throws(StoreError) -> [NoteSummary] {
-    let statement = try sql(
-      """
-      SELECT \(Self.documentColumns) FROM documents WHERE folder = ? AND (created, id) < (?, ?)
-      ORDER BY created DESC, id DESC
-      """)
-    statement.bind(folder.text, place?.time ?? .max, place?.id ?? "")
-    defer { statement.reset() }
-    var notes: [NoteSummary] = []
-    while notes.count < limit, try statement.step() {
-      if let row = readRow(statement) { notes.append(row.summary) }
-    }
-    return notes
   }
 
   /// Goes from folder to folder along the index. Where all notes count, the index counts them.

@@ -1,6 +1,6 @@
-import GatewayPorts
+package import GatewayPorts
 import OTCore
-import StoreRecords
+package import StoreRecords
 
 /// Documents' logs: appending, and reading back with every link verified.
 extension SQLiteStore {
@@ -15,7 +15,7 @@ extension SQLiteStore {
     if let first = entries.first, 0 < first.revision, first.revision <= row.revision {
       return .lostRace(
         try self.entries(
-          id, after: first.revision - 1, through: row.revision,
+          of: row, after: first.revision - 1, through: row.revision,
           bytesMax: StoreReply.lostRaceBytesMax))
     }
     let headRevision = row.revision
@@ -43,7 +43,7 @@ extension SQLiteStore {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
       ).run(
-        row.number, entry.revision, entry.client, entry.sequence, entry.digest, operation,
+        row.number, entry.revision, entry.client, entry.sequence, entry.digest, Blob(operation),
         entry.author, entry.time, row.chain)
 
       if entry.sequence > 0 { row.marks &+= try mark(entry, document: row) }
@@ -80,7 +80,7 @@ extension SQLiteStore {
   }
 
   /// All marks of a document, checked against their sum.
-  func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
+  package func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
     let rows = try sql("SELECT sequence, revision, digest, client FROM marks WHERE document = ?")
     defer { rows.reset() }
     rows.bind(row.number)
@@ -100,60 +100,6 @@ extension SQLiteStore {
 
   // MARK: Reading
 
-  func entries(
-    _ id: DocumentID, after: Int, through: Int, bytesMax: Int
-  ) throws(StoreError) -> [LogEntry] {
-    let row = try existingRow(id)
-    let after = max(after, 0)
-    var through = min(through, row.revision)
-    guard after < through else { return [] }
-    guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
-    if bytesMax < .max {
-      through = try end(of: row, after: after, through: through, bytesMax: bytesMax)
-    }
-    var entries: [LogEntry] = []
-    entries.reserveCapacity(through - after)
-    try walk(
-      row, after: after, through: through, chain: try chain(at: after, of: row)
-    ) { entry throws(StoreError) in
-      entries.append(entry.logEntry())
-    }
-    return entries
-  }
-
-  /// The last revision of entries whose operations have about so many bytes, without reading them.
-  private func end(
-    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
-  ) throws(StoreError) -> Int {
-    let rows = try sql(
-      """
-      SELECT revision, length(operation) FROM log
-      WHERE document = ? AND revision > ? AND revision <= ? ORDER BY revision
-      """)
-    defer { rows.reset() }
-    // The first does not count.
-    rows.bind(row.number, after + 1, through)
-    var bytes = 0
-    while try rows.step() {
-      bytes += rows.integer(1)
-      if bytes > bytesMax { return rows.integer(0) }
-    }
-    return through
-  }
-
-  /// The checksum of the entry at a revision, which its successor is to prove.
-  func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
-    if revision == row.base { return row.baseChain }
-    if revision == row.revision { return row.chain }
-    let found = try sql("SELECT checksum FROM log WHERE document = ? AND revision = ?").first(
-      row.number, revision
-    ) {
-      $0.withBytes(0) { RecordChecksum($0) }
-    }
-    guard let checksum = found ?? nil else { throw damaged(revision, "is missing") }
-    return checksum
-  }
-
   /// Reads entries in order, each verified before `body` sees it.
   ///
   /// - Parameters:
@@ -162,9 +108,9 @@ extension SQLiteStore {
   ///   - chain: The checksum of the entry at `after`.
   /// - Returns: The checksum of the last entry.
   @discardableResult
-  func walk(
+  package func walk(
     _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
-    _ body: (borrowing StoredEntry) throws(StoreError) -> Void
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
   ) throws(StoreError) -> RecordChecksum {
     let epochs = try epochs(of: row)
     var epochIndex = 0
@@ -206,53 +152,12 @@ extension SQLiteStore {
         throw damaged(revision, "is not an operation")
       }
       try body(
-        StoredEntry(row: rows, revision: revision, operation: operation, checksum: chain))
+        StoredEntry(rows, revision: revision, operation: operation, checksum: chain))
     }
     guard revision == through else { throw damaged(revision + 1, "is missing") }
     guard revision != row.revision || chain == row.chain else {
       throw damaged(revision, "is not the one that the note ends with")
     }
     return chain
-  }
-
-  func damaged(_ revision: Int, _ what: String) -> StoreError {
-    .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
-  }
-}
-
-/// A verified entry under the store's cursor, valid until the next.
-struct StoredEntry: ~Copyable {
-  private let row: SQLiteStatement
-  let revision: Int
-  let operation: TextOperation
-  let checksum: RecordChecksum
-
-  fileprivate init(
-    row: SQLiteStatement, revision: Int, operation: TextOperation, checksum: RecordChecksum
-  ) {
-    self.row = row
-    self.revision = revision
-    self.operation = operation
-    self.checksum = checksum
-  }
-
-  /// The author's name as shown to people.
-  var author: String { row.text(5) }
-
-  /// The time at which the server accepted the entry.
-  var time: Timestamp { Timestamp(row.integer(6)) }
-
-  /// Takes a text this entry further.
-  func apply(to fold: inout Fold) throws(StoreError) {
-    try fold.apply(operation, by: author, at: time, revision: revision, checksum: checksum)
-  }
-
-  /// The whole entry.
-  func logEntry() -> LogEntry {
-    LogEntry(
-      revision: revision, client: row.text(1),
-      sequence: row.integer(2),
-      digest: row.bits(3), operation: operation,
-      author: author, time: time)
   }
 }

@@ -14,34 +14,14 @@ extension SQLiteStore {
   public func maintain() -> Bool {
     do throws(StoreError) {
       try wipeFailedCommit()
-      if !foldsBeside, let id = unsnapped.popFirst()?.text {
-        try transaction { () throws(StoreError) in try takeSnapshot(id) }
-      } else if !foldsBeside, let retention, let id = overlong.popFirst()?.text {
-        try retain(id, retention)
-      } else if hasGarbage {
-        hasGarbage = try transaction { () throws(StoreError) in try removeGarbage() }
-      } else if let document = compacted.first {
-        let hasMore = try transaction { () throws(StoreError) in
-          try removeCompacted(of: document)
-        }
-        if !hasMore { compacted.remove(document) }
-      } else if wantsDating {
-        try transaction { () throws(StoreError) in try dateDeletions() }
-      } else if wantsRedating {
-        try transaction { () throws(StoreError) in try redatePublicationsAhead() }
-      } else if hasExpiredPublications {
-        try transaction { () throws(StoreError) in try removeExpiredPublications() }
-      } else if connection.walPages >= walPagesToCheckpoint {
+      if try !doChore(), connection.walPages >= walPagesToCheckpoint {
         try checkpoint()
         return false
       }
     } catch {
       return false
     }
-    return (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
-      || hasGarbage || !compacted.isEmpty || wantsDating || wantsRedating
-      || hasExpiredPublications
-      || connection.walPages >= walPagesToCheckpoint
+    return hasChores || connection.walPages >= walPagesToCheckpoint
   }
 
   /// Compacts the logs of all documents as a rule has it, and gives free space back to the disk.
@@ -52,15 +32,7 @@ extension SQLiteStore {
   /// - Returns: How many notes were compacted.
   @discardableResult
   public func compact(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
-    var count = 0
-    for summary in try list() {
-      count += try transaction { () throws(StoreError) in
-        let row = try existingRow(summary.id)
-        guard let base = try base(of: row, keeping: retention, now: now) else { return 0 }
-        try compact(row.id, through: base)
-        return 1
-      }
-    }
+    let count = try compactAll(keeping: retention, now: now)
     while maintain() {}
     do throws(SQLiteFailure) {
       try connection.execute("PRAGMA incremental_vacuum")
@@ -69,16 +41,6 @@ extension SQLiteStore {
     }
     try checkpoint()
     return count
-  }
-
-  /// Compacts one document that has come over what the rule keeps.
-  private func retain(_ id: DocumentID, _ retention: Retention) throws(StoreError) {
-    try transaction { () throws(StoreError) in
-      guard let row = try row(id),
-        let base = try base(of: row, keeping: retention, now: row.updatedAt)
-      else { return }
-      try compact(id, through: base)
-    }
   }
 
   func checkpoint() throws(StoreError) {
@@ -104,81 +66,24 @@ extension SQLiteStore {
     }
   }
 
-  private func takeSnapshot(_ id: DocumentID) throws(StoreError) {
-    guard let row = try row(id), row.needsSnapshot else { return }
-    try takeSnapshot(of: row)
-  }
-
-  private func takeSnapshot(of row: DocumentRow) throws(StoreError) {
-    var row = row
-    try keep(try fold(of: row, at: row.revision).snapshot, of: &row)
-    let comments = comments(of: row)
-    try comments.keepAnchors(of: comments.moved(through: row.revision))
-  }
-
-  /// Takes a snapshot at a document's head, whether it is due or not.
-  package func takeSnapshotNow(_ id: DocumentID) throws(StoreError) {
-    try transaction { () throws(StoreError) in try takeSnapshot(of: existingRow(id)) }
-  }
-
-  /// Removes some rows of deleted documents.
-  ///
-  /// - Returns: Whether there may be more.
-  private func removeGarbage() throws(StoreError) -> Bool {
-    guard
-      let document = try sql("SELECT document FROM garbage LIMIT 1").first(read: { $0.integer(0) })
-    else {
-      return false
-    }
-    // A thousand entries or one text at a time: a batch that comes meanwhile waits no longer.
-    if try removed(
-      """
-      DELETE FROM log WHERE document = ?1
-        AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
-      """, document)
-    {
-      return true
-    }
-    if try removed(
-      """
-      DELETE FROM snapshots WHERE document = ?1
-        AND revision = (SELECT min(revision) FROM snapshots WHERE document = ?1)
-      """, document)
-    {
-      return true
-    }
-    if try removed("DELETE FROM versions WHERE document = ?", document) { return true }
-    if try removed("DELETE FROM marks WHERE document = ?", document) { return true }
-    if try removed("DELETE FROM epochs WHERE document = ?", document) { return true }
-    if try removed("DELETE FROM comments WHERE document = ?", document) { return true }
-    if try removeOneFile(ofDocument: document) { return true }
-    try forgetSetBacks(ofDocument: document)
-    try sql("DELETE FROM garbage WHERE document = ?").run(document)
-    return true
-  }
-
   /// The documents whose logs have been compacted.
   func numbersOfCompacted() throws(StoreError) -> Set<Int> {
     Set(try sql("SELECT number FROM documents WHERE base > 0").rows { $0.integer(0) })
   }
 
-  /// Removes some entries of a document that lie before its log's base.
-  ///
-  /// - Returns: Whether there may be more.
-  private func removeCompacted(of document: Int) throws(StoreError) -> Bool {
-    try removed(
-      """
-      DELETE FROM log WHERE document = ?1
-        AND revision <= (SELECT base FROM documents WHERE number = ?1)
-        AND revision < (SELECT min(revision) FROM log WHERE document = ?1) + 1000
-      """, document)
-  }
+  package var hasCompacted: Bool { !compacted.isEmpty }
 
-  private func removed(
-    _ delete: String, _ document: Int
-  ) throws(StoreError) -> Bool {
-    try sql(delete).run(document)
-    return connection.changedRows > 0
+  package func removeSomeCompacted() throws(StoreError) {
+    guard let document = compacted.first else { return }
+    let removed = try transaction { () throws(StoreError) in
+      try changedRows(
+        """
+        DELETE FROM log WHERE document = $1
+          AND revision <= (SELECT base FROM documents WHERE number = $1)
+          AND revision < (SELECT min(revision) FROM log WHERE document = $1) + 1000
+        """, document)
+    }
+    if removed == 0 { compacted.remove(document) }
   }
 
   /// Lets the file grow to this many pages at most; as large as it is, if it is larger.

@@ -57,7 +57,7 @@ extension SQLiteStore {
 
   // MARK: Adding
 
-  func add(_ draft: OutboxDraft) throws(StoreError) {
+  package func add(_ draft: OutboxDraft) throws(StoreError) {
     changedTargets.insert(draft.target)
     if draft.releasesHeld {
       let ofSubject = try sql(
@@ -80,7 +80,7 @@ extension SQLiteStore {
       """
     ).run(
       draft.target.rawValue, draft.subject, draft.type, draft.time, overflow ? Int64.max : due,
-      draft.data)
+      Blob(draft.data))
   }
 
   private func enqueue(_ draft: OutboxDraft) throws(StoreError) {
@@ -93,12 +93,9 @@ extension SQLiteStore {
       """
     ).run(
       draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
-      draft.data)
+      Blob(draft.data))
     try crowdOut(draft.target, last: number, now: draft.time)
   }
-
-  /// 24 digits that nothing else of any store has.
-  func freshName() -> String { freshBytes(count: 12).hexadecimal }
 
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(
@@ -152,7 +149,7 @@ extension SQLiteStore {
   }
 
   private func held(
-    _ statement: SQLiteStatement, _ target: OutboxTarget, _ which: some SQLiteValue
+    _ statement: SQLiteStatement, _ target: OutboxTarget, _ which: some StoredValue
   ) throws(StoreError) -> OutboxDraft? {
     try statement.first(target.rawValue, which) { row in
       OutboxDraft(
@@ -257,7 +254,7 @@ extension SQLiteStore {
       """
     ).run(
       letter.event.target.rawValue, letter.event.number, letter.event.id, letter.event.type,
-      letter.event.subject, letter.event.time, letter.event.data, letter.time,
+      letter.event.subject, letter.event.time, Blob(letter.event.data), letter.time,
       letter.reason.rawValue)
     guard let deadLettersMax = outboxRules?.deadLettersMax else { return }
     try sql(

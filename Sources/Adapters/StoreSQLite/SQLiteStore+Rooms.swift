@@ -1,10 +1,10 @@
 public import GatewayPorts
 import JSON
-import StoreRecords
+package import StoreRecords
 
 /// Rooms' histories: publishing, and reading back with every record verified.
 extension SQLiteStore {
-  func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
+  package func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
     switch request {
     case .publish(let name, let draft, let memory, let keyAge):
       return try publish(draft, in: name, memory, keyAge: keyAge)
@@ -71,7 +71,7 @@ extension SQLiteStore {
       ).run(
         row.number, publication.offset, publication.time,
         Self.expiry(publication.time, memory.ageMax), publication.personID, publication.senderID,
-        publication.data.utf8, hasher.checksum(of: publication, room: row.number))
+        Blob(publication.data.utf8), hasher.checksum(of: publication, room: row.number))
     }
     row.head = publication.offset
     row.time = publication.time
@@ -225,13 +225,13 @@ extension SQLiteStore {
     return epoch
   }
 
-  func row(of name: RoomName) throws(StoreError) -> RoomRow? {
+  package func row(of name: RoomName) throws(StoreError) -> RoomRow? {
     try sql("SELECT number, name, epoch, head, time, checksum FROM rooms WHERE name = ?")
       .first(name) { found throws(StoreError) in try row(found) }
   }
 
   /// A room's row, made if there is none.
-  func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
+  package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     if let row = try row(of: name) { return row }
     return try makeRoom(name)
   }
@@ -268,122 +268,6 @@ extension SQLiteStore {
   }
 
   // MARK: Housekeeping
-
-  func noteRoomTime(_ now: Timestamp) {
-    noteTime(now)
-    // At first, what the last run knew; nothing if that cannot be read.
-    let next = nextBelievedRoomTime ?? newestRoomTime
-    if TimeOrder.isSetBack(from: max(roomTime, next), to: now) {
-      hasPublicationsAhead = true
-      believedRoomTime = min(believedRoomTime, now)
-      roomSweepTime = min(roomSweepTime, believedRoomTime)
-      nextBelievedRoomTime = now
-    } else if now - next >= Self.beliefMilliseconds {
-      believedRoomTime = next
-      nextBelievedRoomTime = now
-    } else {
-      nextBelievedRoomTime = next
-    }
-    roomTime = TimeOrder.following(roomTime, now)
-  }
-
-  /// Milliseconds that the clock goes past a time before that is believed: a clock that is ahead for less removes
-  /// nothing that has not expired.
-  private static let beliefMilliseconds: Timestamp = 3_600_000
-
-  private var newestRoomTime: Timestamp {
-    ((try? sql("SELECT max(time) FROM rooms").first { Timestamp($0.integer(0)) }) ?? nil) ?? 0
-  }
-
-  /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
-  var wantsRedating: Bool { hasPublicationsAhead && roomTime > 0 }
-
-  /// Has what was published while the clock was ahead expire as if it had been published now.
-  ///
-  /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
-  func redatePublicationsAhead() throws(StoreError) {
-    let latest = roomTime + TimeOrder.pullMax
-    for room in try sql("SELECT number FROM rooms WHERE time > ?").rows(
-      latest, read: { $0.integer(0) })
-    {
-      try redate(room: room, now: roomTime)
-    }
-    hasPublicationsAhead = false
-  }
-
-  private func redate(room: Int, now: Timestamp) throws(StoreError) {
-    // What expires before its time has been done before. The time itself is what was told.
-    try sql(
-      """
-      UPDATE publications SET expires = ?2 + (expires - time)
-      WHERE room = ?1 AND time > ?3 AND expires > time
-      """
-    ).run(room, now, now + TimeOrder.pullMax)
-    try sql(
-      """
-      UPDATE publication_keys SET expires = ?2 + (expires - time)
-      WHERE room = ?1 AND time > ?3 AND expires > time
-      """
-    ).run(room, now, now + TimeOrder.pullMax)
-  }
-
-  /// Whether it is time to look for what has expired; reading hides it in any case.
-  var hasExpiredPublications: Bool { believedRoomTime - roomSweepTime >= 60_000 }
-
-  /// Removes some of what has expired.
-  func removeExpiredPublications() throws(StoreError) {
-    try sql(
-      """
-      DELETE FROM publications WHERE (room, offset) IN
-        (SELECT room, offset FROM publications WHERE expires <= ? ORDER BY expires LIMIT 500)
-      """
-    ).run(believedRoomTime)
-    var isDone = connection.changedRows == 0
-    try sql(
-      """
-      DELETE FROM publication_keys WHERE (room, key) IN
-        (SELECT room, key FROM publication_keys WHERE expires <= ? ORDER BY expires LIMIT 500)
-      """
-    ).run(believedRoomTime)
-    isDone = isDone && connection.changedRows == 0
-    isDone = try removeExpiredAnswers() && isDone
-    // Last, and one table after the other, so that each row is looked at once.
-    if isDone { isDone = try removeOrphans() }
-    if isDone { roomSweepTime = believedRoomTime }
-  }
-
-  private static let orphanTables = ["receipts", "likes"]
-
-  /// Removes what was said of publications that are gone, of some rows.
-  ///
-  /// - Returns: Whether all rows of all tables were looked at.
-  private func removeOrphans() throws(StoreError) -> Bool {
-    guard orphanTable < Self.orphanTables.count else {
-      orphanTable = 0
-      return true
-    }
-    let (table, place) = (Self.orphanTables[orphanTable], orphanPlace)
-    let key = "(room, offset, person)"
-    let last = try sql(
-      """
-      SELECT room, offset, person FROM \(table) WHERE \(key) > (?, ?, ?)
-      ORDER BY room, offset, person LIMIT 1 OFFSET ?
-      """
-    ).first(place.room, place.offset, place.person, OrphanPlace.sliceCount - 1) {
-      OrphanPlace(room: $0.integer(0), offset: $0.integer(1), person: $0.text(2))
-    }
-    let end = last ?? OrphanPlace(room: .max)
-    try sql(
-      """
-      DELETE FROM \(table) WHERE \(key) > (?, ?, ?) AND \(key) <= (?, ?, ?) AND NOT EXISTS
-        (SELECT 1 FROM publications p
-          WHERE p.room = \(table).room AND p.offset = \(table).offset)
-      """
-    ).run(place.room, place.offset, place.person, end.room, end.offset, end.person)
-    orphanPlace = last ?? OrphanPlace()
-    if last == nil { orphanTable += 1 }
-    return false
-  }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long.
   ///

@@ -3,20 +3,9 @@ package import StoreRecords
 
 /// The times of a log. Places where the clock was set back are kept beside the log, for there are few
 /// and often none.
-extension SQLiteStore: TimedLog {
+extension SQLiteStore {
   /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
-
-  /// The time of a revision that the log still has.
-  package func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
-    var time: Timestamp = 0
-    try walk(
-      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
-    ) { entry throws(StoreError) in
-      time = entry.time
-    }
-    return time
-  }
 
   // MARK: Where the clock was set back
 
@@ -37,7 +26,7 @@ extension SQLiteStore: TimedLog {
   /// Takes a time into a document's record, and notes where the clock was set back.
   ///
   /// - Parameter revision: The first one that may have the new time.
-  func note(
+  package func note(
     _ time: Timestamp, before revision: Int, in row: inout DocumentRow
   ) throws(StoreError) {
     if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
@@ -60,7 +49,7 @@ extension SQLiteStore: TimedLog {
   }
 
   /// Forgets what is noted of a document that is gone.
-  func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
+  package func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
     try sql("DELETE FROM meta WHERE name = ?").run(Self.name(of: number))
   }
 }

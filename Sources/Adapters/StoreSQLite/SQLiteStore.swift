@@ -1,4 +1,5 @@
 public import GatewayPorts
+import Hashing
 public import StoreRecords
 
 /// Documents in one SQLite file.
@@ -15,37 +16,26 @@ public final class SQLiteStore: DocumentStore, Outbox {
   public let path: String
 
   let connection: SQLiteConnection
-  var hasher = RecordHasher()
+  package var hasher = RecordHasher()
 
   /// Documents whose newest snapshot lies far behind their head.
-  var unsnapped: Set<ExactName> = []
+  package var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
-  var overlong: Set<ExactName> = []
+  package var overlong: Set<ExactName> = []
   /// Whether rows of deleted documents may be left.
-  var hasGarbage = true
+  package var hasGarbage = true
   /// The newest time that anything came with, or an earlier one if the clock was set back since.
-  var latestTime: Timestamp = 0
+  package var latestTime: Timestamp = 0
   /// Whether it came with a request after the last deletion, which says no time itself.
-  var isTimeKnown = false
+  package var isTimeKnown = false
   /// Whether notes were deleted whose ids do not know yet until when they rest.
-  var hasUndatedDeletions = true
-  /// The newest time that work with rooms came with, or an earlier one if the clock was set back since.
-  var roomTime: Timestamp = 0
-  /// A time that the clock has been past for a while without being set back: what has expired by then
-  /// may go.
-  var believedRoomTime: Timestamp = 0
-  /// The time that is believed next; `nil` before any work with rooms.
-  var nextBelievedRoomTime: Timestamp?
-  /// Whether there may be publications of a time when the clock was ahead.
-  var hasPublicationsAhead = true
-  /// The time of the last search for expired publications.
-  var roomSweepTime: Timestamp = 0
+  package var hasUndatedDeletions = true
+  /// The times of work with rooms.
+  package var roomClock = RoomClock()
   /// The numbers of documents that may have entries left before their log's base.
   var compacted: Set<Int> = []
-  /// The table that is looked through for rows of publications that are gone, of ``orphanTables``, and the place
-  /// up to which it was.
-  var orphanTable = 0
-  var orphanPlace = OrphanPlace()
+  /// The place up to which rows of publications that are gone were looked for.
+  package var orphanPlace = OrphanPlace()
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
@@ -179,13 +169,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
   private func read(_ batch: [StoreRequest]) -> [StoreReply] {
     // One transaction, so that a document's row and its log are of one moment.
     do throws(StoreError) {
-      try sql("BEGIN").run()
+      return try reading { () throws(StoreError) in batch.map { reply(to: $0) } }
     } catch {
       return batch.map { _ in .failed(error) }
     }
-    let replies = batch.map { reply(to: $0) }
-    endReading()
-    return replies
   }
 
   func endReading() {
@@ -205,103 +192,25 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Instructions that SQLite has run for this store's requests so far.
   package var instructionCount: Int { connection.instructionCount }
 
-  /// Takes note of the time that a request came with.
-  func noteTime(_ time: Timestamp) {
-    latestTime = TimeOrder.following(latestTime, time)
-    isTimeKnown = true
-  }
-
-  func reply(to request: StoreRequest) -> StoreReply {
-    do throws(StoreError) {
-      switch request {
-      case .create(let id, let epoch, let title, let time, let folder):
-        noteTime(time)
-        return .note(try create(id, epoch: epoch, title: title, time: time, folder: folder))
-      case .rename(let id, let title, let time):
-        return .note(try rename(id, title: title, time: time))
-      case .delete(let id, let deletion):
-        try delete(id, keeping: deletion)
-        return .done
-      case .deleted(let request):
-        return try reply(to: request)
-      case .note(let id):
-        return .note(try existingRow(id).summary)
-      case .list:
-        return .notes(try list())
-      case .notes(let place, let limit):
-        return .notes(try notes(after: place, limit: limit))
-      case .load(let id, let recentMax):
-        return .document(try load(id, recentMax: recentMax))
-      case .entries(let id, let after, let through, let bytesMax):
-        return .entries(
-          try entries(id, after: after, through: through, bytesMax: bytesMax))
-      case .append(let id, let epoch, let entries, _):
-        if let last = entries.last { noteTime(last.time) }
-        return try append(id, epoch: epoch, entries: entries)
-      case .news, .heads, .fence:
-        throw .unavailable("files have one owner: there are no other nodes to hear of")
-      case .snapshot(let id, let epoch, let revision, let text):
-        try offerSnapshot(id, epoch: epoch, revision: revision, text: text)
-        return .done
-      case .text(let id, let point):
-        return .text(try text(id, at: point))
-      case .history(let id, let after, let limit, let pause):
-        return .history(try history(id, after: after, limit: limit, pause: pause))
-      case .versions(let id):
-        return .versions(try versions(id))
-      case .saveVersion(let id, let epoch, let version):
-        try saveVersion(id, epoch: epoch, version: version)
-        return .done
-      case .deleteVersion(let id, let revision):
-        try deleteVersion(id, revision: revision)
-        return .done
-      case .renewEpoch(let id, let from, let to):
-        try renewEpoch(id, from: from, to: to)
-        return .done
-      case .compact(let id, let through):
-        try compact(id, through: through)
-        return .done
-      case .room(let request):
-        return .room(try reply(to: request))
-      case .people(let request):
-        return .people(try reply(to: request))
-      case .groups(let request):
-        return .groups(try reply(to: request))
-      case .files(let request):
-        return .files(try reply(to: request))
-      case .comments(let request):
-        return .comments(try reply(to: request))
-      case .logins(let request):
-        return .logins(try reply(to: request))
-      case .links(let request):
-        return .links(try reply(to: request))
-      case .folders(let request):
-        return .folders(try reply(to: request))
-      case .within(let condition, let work):
-        guard try holds(condition) else { throw .outOfReach }
-        return reply(to: work)
-      case .once(let request):
-        return try reply(to: request)
-      case .tell(let drafts):
-        for draft in drafts { try add(draft) }
-        return .done
-      case .wipeFailedCommits:
-        // Done before the transaction began.
-        return .done
-      case .probe:
-        // Other bytes each time, so that there is something to write.
-        try keepMeta("probe", value: freshBytes(count: 8))
-        return .done
-      }
-    } catch {
-      return .failed(error)
+  package func ownReply(to request: StoreRequest) throws(StoreError) -> StoreReply {
+    switch request {
+    case .append(let id, let epoch, let entries, _):
+      return try append(id, epoch: epoch, entries: entries)
+    case .news, .heads, .fence:
+      throw .unavailable("files have one owner: there are no other nodes to hear of")
+    case .probe:
+      // Other bytes each time, so that there is something to write.
+      try keepMeta("probe", value: randomBytes(count: 8))
+      return .done
+    // Failed commits were wiped before the transaction began.
+    default: return .done
     }
   }
 
   // MARK: Transactions of the store's own
 
   /// Runs `body` in a transaction of its own and commits it.
-  func transaction<Result>(
+  package func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try wipeFailedCommit()
@@ -314,6 +223,22 @@ public final class SQLiteStore: DocumentStore, Outbox {
       abandonTransaction()
       throw error
     }
+  }
+
+  /// Runs `body` in a transaction that only reads, as of one moment.
+  package func reading<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try sql("BEGIN").run()
+    defer { endReading() }
+    return try body()
+  }
+
+  /// As a transaction: there are no other nodes.
+  package func alone<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    try transaction(body)
   }
 
   private func abandonTransaction() {

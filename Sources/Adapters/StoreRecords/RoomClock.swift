@@ -1,14 +1,14 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// The times that work with rooms comes with, and which of them is believed: what has expired by then
 /// may go. A clock that is ahead for a while removes nothing that has not expired.
-struct RoomClock {
+package struct RoomClock {
   /// The newest time, or an earlier one if the clock was set back since.
-  private(set) var time: Timestamp = 0
+  package private(set) var time: Timestamp = 0
   /// A time that the clock has been past for a while without being set back.
-  private(set) var believed: Timestamp = 0
+  package private(set) var believed: Timestamp = 0
   /// Whether there may be publications of a time when the clock was ahead.
-  private(set) var hasPublicationsAhead = true
+  package private(set) var hasPublicationsAhead = true
   /// The time that is believed next; `nil` before any work with rooms.
   private var nextBelieved: Timestamp?
   /// The time of the last search for what has expired.
@@ -17,10 +17,12 @@ struct RoomClock {
   /// Milliseconds that the clock goes past a time before that is believed.
   private static let beliefMilliseconds: Timestamp = 3_600_000
 
+  package init() {}
+
   /// Takes note of a time.
   ///
   /// - Parameter newest: The newest time of any room, asked for at the first.
-  mutating func note(_ now: Timestamp, newest: () -> Timestamp) {
+  package mutating func note(_ now: Timestamp, newest: () -> Timestamp) {
     let next = nextBelieved ?? newest()
     if TimeOrder.isSetBack(from: max(time, next), to: now) {
       hasPublicationsAhead = true
@@ -37,12 +39,12 @@ struct RoomClock {
   }
 
   /// Whether rooms are to be looked through for publications from a time when the clock was ahead.
-  var wantsRedating: Bool { hasPublicationsAhead && time > 0 }
+  package var wantsRedating: Bool { hasPublicationsAhead && time > 0 }
 
   /// Whether it is time to look for what has expired; reading hides it in any case.
-  var wantsSweep: Bool { believed - swept >= 60_000 }
+  package var wantsSweep: Bool { believed - swept >= 60_000 }
 
-  mutating func redated() { hasPublicationsAhead = false }
+  package mutating func redated() { hasPublicationsAhead = false }
 
-  mutating func haveSwept() { swept = believed }
+  package mutating func haveSwept() { swept = believed }
 }

@@ -1,9 +1,7 @@
-import GatewayPorts
-import Glibc
-import StoreRecords
+package import GatewayPorts
 
 /// Files of notes: each content once, and each note's list of those that are its.
-extension SQLiteStore {
+extension SQLStore {
   func reply(to request: FileRequest) throws(StoreError) -> FileReply {
     switch request {
     case .put(let id, let draft, let room): return try put(draft, in: id, room)
@@ -12,12 +10,12 @@ extension SQLiteStore {
       return try file(hash, of: existingRow(id), withBytes: withBytes)
     case .unsettled(let time, let id, let limit):
       return .notes(
-        try sql(
+        try rows(
           """
-          SELECT DISTINCT id FROM note_files JOIN documents ON number = document
-          WHERE time < ? AND seen < base AND id > ? ORDER BY id LIMIT ?
-          """
-        ).rows(time, id ?? "", max(limit, 0)) { $0.text(0) })
+          SELECT DISTINCT d.id FROM note_files n JOIN documents d ON d.number = n.document
+          WHERE n.time < $1 AND n.seen < d.base AND d.id > $2 ORDER BY d.id LIMIT $3
+          """, time, id ?? "", max(limit, 0)
+        ) { $0.text(0) })
     case .search(let id, let time): return .uses(try uses(of: existingRow(id), before: time))
     case .settle(let id, let uses, let time):
       return try settle(uses, of: existingRow(id), before: time)
@@ -32,53 +30,44 @@ extension SQLiteStore {
     let hash = hasher.hash(ofFile: draft.bytes)
     if var file = try files(of: row, hash: hash).first {
       file.time = TimeOrder.following(file.time, draft.time)
-      try sql(
-        """
-        UPDATE note_files SET time = ?3
-        WHERE document = ?1 AND file = (SELECT number FROM files WHERE hash = ?2)
-        """
-      ).run(row.number, hash.bytes, file.time)
+      try change(
+        "UPDATE note_files SET time = $3 WHERE document = $1 AND \(Self.isFile)", row.number,
+        Blob(hash.bytes), file.time)
       return .kept(file, isNew: false)
     }
     let taken =
-      try sql(
+      try first(
         """
-        SELECT count(*), ifnull(sum(size), 0) FROM note_files JOIN files ON number = file
-        WHERE document = ?
-        """
-      ).first(row.number) { (count: $0.integer(0), bytes: $0.integer(1)) } ?? (count: 0, bytes: 0)
+        SELECT count(*), CAST(coalesce(sum(f.size), 0) AS bigint)
+        FROM note_files n JOIN files f ON f.\(Self.fileKey) = n.\(Self.noteFileKey)
+        WHERE n.document = $1
+        """, row.number
+      ) { (count: $0.integer(0), bytes: $0.integer(1)) } ?? (count: 0, bytes: 0)
     guard taken.count < room.noteFilesMax else { return .tooManyFiles(count: taken.count) }
     guard draft.bytes.count <= room.noteBytesMax - taken.bytes else {
       return .noteFull(byteCount: taken.bytes)
     }
-    var number = try sql("SELECT number FROM files WHERE hash = ?").first(hash.bytes) {
-      $0.integer(0)
-    }
-    if number == nil {
+    try lockFiles()
+    let isThere = try first("SELECT 1 FROM files WHERE hash = $1", Blob(hash.bytes)) { _ in true }
+    if isThere == nil {
       if let free = freeBytes, free - draft.bytes.count < room.diskReserveBytes {
         return .diskFull(byteCount: free)
       }
-      try sql("INSERT INTO files (hash, size, bytes) VALUES (?, ?, ?)").run(
-        hash.bytes, draft.bytes.count, draft.bytes)
-      number = connection.lastInsertedKey
+      try change(
+        "INSERT INTO files (hash, size, bytes) VALUES ($1, $2, $3)", Blob(hash.bytes),
+        draft.bytes.count, Blob(draft.bytes))
     }
-    try sql("INSERT INTO note_files (document, file, name, time, seen) VALUES (?, ?, ?, ?, -1)")
-      .run(row.number, number, draft.name, draft.time)
+    try change(
+      """
+      INSERT INTO note_files (document, \(Self.noteFileKey), name, time, seen)
+      VALUES ($1, (SELECT \(Self.fileKey) FROM files WHERE hash = $2), $3, $4, -1)
+      """, row.number, Blob(hash.bytes), draft.name, draft.time)
     return .kept(
       NoteFile(hash: hash, name: draft.name, byteCount: draft.bytes.count, time: draft.time),
       isNew: true)
   }
 
-  /// Bytes that are left on the store's disk; `nil` where the system does not say.
-  private var freeBytes: Int? {
-    var disk = statvfs()
-    guard statvfs(path, &disk) == 0 else { return nil }
-    return Int(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize))
-  }
-
-  private static let fileColumns = "hash, name, size, time"
-
-  private func readFile(_ found: SQLiteStatement) throws(StoreError) -> NoteFile {
+  private func readFile(_ found: Row) throws(StoreError) -> NoteFile {
     guard let hash = FileHash(found.bytes(0)) else { throw Self.damagedFile }
     return NoteFile(
       hash: hash, name: found.text(1), byteCount: found.integer(2),
@@ -86,26 +75,32 @@ extension SQLiteStore {
   }
 
   /// A file whose content is not what was kept.
-  static var damagedFile: StoreError {
+  private static var damagedFile: StoreError {
     .damaged("a file of a note differs from its checksum; \(damageAdvice)")
   }
 
+  /// The condition that a row of `note_files` is of the file with a hash, as the second parameter.
+  private static var isFile: String {
+    "\(noteFileKey) = (SELECT \(fileKey) FROM files WHERE hash = $2)"
+  }
+
+  private static var selectFiles: String {
+    """
+    SELECT f.hash, n.name, f.size, n.time
+    FROM note_files n JOIN files f ON f.\(fileKey) = n.\(noteFileKey) WHERE n.document = $1
+    """
+  }
+
   private func files(of row: DocumentRow) throws(StoreError) -> [NoteFile] {
-    try sql(
-      """
-      SELECT \(Self.fileColumns) FROM note_files JOIN files ON number = file WHERE document = ?
-      ORDER BY time DESC, hash
-      """
-    ).rows(row.number) { found throws(StoreError) in try readFile(found) }
+    try rows(Self.selectFiles + " ORDER BY n.time DESC, f.hash", row.number) {
+      found throws(StoreError) in try readFile(found)
+    }
   }
 
   private func files(of row: DocumentRow, hash: FileHash) throws(StoreError) -> [NoteFile] {
-    try sql(
-      """
-      SELECT \(Self.fileColumns) FROM files JOIN note_files ON number = file
-      WHERE hash = ? AND document = ?
-      """
-    ).rows(hash.bytes, row.number) { found throws(StoreError) in try readFile(found) }
+    try rows(Self.selectFiles + " AND f.hash = $2", row.number, Blob(hash.bytes)) {
+      found throws(StoreError) in try readFile(found)
+    }
   }
 
   private func file(
@@ -113,7 +108,9 @@ extension SQLiteStore {
   ) throws(StoreError) -> FileReply {
     guard let file = try files(of: row, hash: hash).first else { return .unknownFile }
     guard withBytes else { return .file(file, nil) }
-    let bytes = try sql("SELECT bytes FROM files WHERE hash = ?").first(hash.bytes) { $0.bytes(0) }
+    let bytes = try first("SELECT bytes FROM files WHERE hash = $1", Blob(hash.bytes)) {
+      $0.bytes(0)
+    }
     guard let bytes, hasher.hash(ofFile: bytes) == hash else { throw Self.damagedFile }
     return .file(file, bytes)
   }
@@ -121,12 +118,9 @@ extension SQLiteStore {
   // MARK: Uses
 
   private func uses(of row: DocumentRow, before time: Timestamp) throws(StoreError) -> FileUses {
-    let hashes = try sql(
-      """
-      SELECT hash FROM note_files JOIN files ON number = file
-      WHERE document = ? AND time < ? AND seen < ?
-      """
-    ).rows(row.number, time, row.base) { FileHash($0.bytes(0)) }.compactMap(\.self)
+    let hashes = try rows(
+      Self.selectFiles + " AND n.time < $2 AND n.seen < $3", row.number, time, row.base
+    ) { FileHash($0.bytes(0)) }.compactMap(\.self)
     var search = FileSearch(for: hashes)
     guard !hashes.isEmpty else { return search.uses(head: row.revision) }
     search.look(in: try fold(of: row, at: row.revision).document, at: row.revision)
@@ -148,62 +142,62 @@ extension SQLiteStore {
   private func settle(
     _ uses: FileUses, of row: DocumentRow, before time: Timestamp
   ) throws(StoreError) -> FileReply {
+    try lockFiles()
     var removed = 0
     for (hash, newest) in uses.newest {
-      let number = try sql("SELECT number FROM files WHERE hash = ?").first(hash.bytes) {
-        $0.integer(0)
-      }
-      guard let number else { continue }
       if let newest {
-        try sql("UPDATE note_files SET seen = max(seen, ?3) WHERE document = ?1 AND file = ?2").run(
-          row.number, number, newest)
+        try change(
+          """
+          UPDATE note_files SET seen = $3 WHERE document = $1 AND \(Self.isFile) AND seen < $3
+          """, row.number, Blob(hash.bytes), newest)
       } else if uses.head == row.revision {
-        try sql("DELETE FROM note_files WHERE document = ? AND file = ? AND time < ?").run(
-          row.number, number, time)
-        removed += connection.changedRows
-        try removeIfUnused(file: number)
+        removed += try changedRows(
+          "DELETE FROM note_files WHERE document = $1 AND \(Self.isFile) AND time < $3",
+          row.number, Blob(hash.bytes), time)
+        try change(
+          """
+          DELETE FROM files WHERE hash = $1 AND NOT EXISTS
+            (SELECT 1 FROM note_files n WHERE n.\(Self.noteFileKey) = files.\(Self.fileKey))
+          """, Blob(hash.bytes))
       }
     }
     return .settled(removed: removed)
   }
 
-  private func removeIfUnused(file: Int) throws(StoreError) {
-    try sql(
-      """
-      DELETE FROM files WHERE number = ?1 AND NOT EXISTS
-        (SELECT 1 FROM note_files WHERE note_files.file = ?1)
-      """
-    ).run(file)
-  }
-
   /// Removes a file of a note that is gone.
   ///
   /// - Returns: Whether there may be more.
-  func removeOneFile(ofDocument document: Int) throws(StoreError) -> Bool {
-    let file = try sql("SELECT file FROM note_files WHERE document = ? LIMIT 1").first(document) {
-      $0.integer(0)
-    }
-    guard let file else { return false }
-    try sql("DELETE FROM note_files WHERE document = ? AND file = ?").run(document, file)
-    try removeIfUnused(file: file)
-    return true
+  package func removeOneFile(ofDocument document: Int) throws(StoreError) -> Bool {
+    try lockFiles()
+    let (key, file) = (Self.fileKey, Self.noteFileKey)
+    let one = "(SELECT \(file) FROM note_files WHERE document = $1 ORDER BY \(file) LIMIT 1)"
+    try change(
+      """
+      DELETE FROM files WHERE \(key) = \(one) AND NOT EXISTS
+        (SELECT 1 FROM note_files n WHERE n.\(file) = files.\(key) AND n.document <> $1)
+      """, document)
+    return try changedRows(
+      "DELETE FROM note_files WHERE document = $1 AND \(file) = \(one)", document) > 0
   }
 
   // MARK: Checking
 
   /// Whether each content is what its hash says, and there for every note that has it.
-  func checkFiles(_ findings: inout StoreFindings) throws(StoreError) {
-    for number in try sql("SELECT number FROM files ORDER BY number").rows(read: { $0.integer(0) })
-    {
-      let isSound = try sql("SELECT hash, bytes FROM files WHERE number = ?").first(number) {
-        FileHash($0.bytes(0)) == hasher.hash(ofFile: $0.bytes(1))
+  package func checkFiles(_ findings: inout StoreFindings) throws(StoreError) {
+    for hash in try rows("SELECT hash FROM files ORDER BY hash", read: { $0.bytes(0) }) {
+      let isSound = try first("SELECT bytes FROM files WHERE hash = $1", Blob(hash)) {
+        FileHash(hash) == hasher.hash(ofFile: $0.bytes(0))
       }
-      if isSound == false { findings.add(nil, Self.damagedFile) }
+      guard let isSound else { continue }
+      if !isSound { findings.add(nil, Self.damagedFile) }
       findings.files += 1
     }
-    let missing = try sql(
-      "SELECT count(*) FROM note_files WHERE file NOT IN (SELECT number FROM files)"
-    ).first(read: { $0.integer(0) })
+    let missing = try first(
+      """
+      SELECT count(*) FROM note_files n WHERE NOT EXISTS
+        (SELECT 1 FROM files f WHERE f.\(Self.fileKey) = n.\(Self.noteFileKey))
+      """
+    ) { $0.integer(0) }
     if let missing, missing > 0 {
       findings.add(nil, "\(missing) files of notes have no content; \(damageAdvice)")
     }

@@ -1,10 +1,10 @@
 import GatewayPorts
 
-/// Sessions of those who have signed in.
-extension SQLiteStore {
-  /// Sessions whose time is over that one request removes.
-  private static let expiredMax = 100
+/// Sessions whose time is over that one request removes.
+private let expiredMax = 100
 
+/// Sessions of those who have signed in.
+extension SQLStore {
   func reply(to request: SessionRequest) throws(StoreError) -> SessionReply {
     switch request {
     case .begin(let session, let countMax):
@@ -16,15 +16,19 @@ extension SQLiteStore {
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
     case .renew(let id, let user, let turn, let adopted, let now, let rule):
-      if let adopted, try session(id) == nil { try add(adopted) }
-      guard var session = try session(id), session.user.utf8.elementsEqual(user.utf8) else {
+      if let adopted { try add(adopted) }
+      // Locked: of two that exchange one token, the second sees what the first has done.
+      let found = try first(
+        Self.selectSessions + " WHERE id = $1" + Self.locking, id, read: Self.session)
+      guard var session = found, session.user.utf8.elementsEqual(user.utf8) else {
         return .unknown
       }
       let renewal = session.renew(turn: turn, now: now, rule)
       switch renewal {
       case .renewed:
-        try sql("UPDATE sessions SET turn = ?2, renewed = ?3, expires = ?4 WHERE id = ?1").run(
-          id, session.turn, session.renewedAt, session.expiresAt)
+        try change(
+          "UPDATE sessions SET turn = $2, renewed = $3, expires = $4 WHERE id = $1", id,
+          session.turn, session.renewedAt, session.expiresAt)
       case .repeated, .reused: break
       case .expired: try removeSession(id)
       }
@@ -39,21 +43,21 @@ extension SQLiteStore {
   }
 
   private func add(_ session: Session) throws(StoreError) {
-    try sql(
+    try change(
       """
-      INSERT INTO sessions (id, user, turn, begun, renewed, expires, ends, browser, system)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """
-    ).run(
-      session.id, session.user, session.turn, session.begunAt, session.renewedAt,
+      INSERT INTO sessions (id, "user", turn, begun, renewed, expires, ends, browser, system)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING
+      """, session.id, session.user, session.turn, session.begunAt, session.renewedAt,
       session.expiresAt, session.endsAt, session.device.browser, session.device.system)
   }
 
-  private static let selectSessions = """
-    SELECT id, user, turn, begun, renewed, expires, ends, browser, system FROM sessions
+  private static var selectSessions: String {
     """
+    SELECT id, "user", turn, begun, renewed, expires, ends, browser, system FROM sessions
+    """
+  }
 
-  private static func session(_ row: SQLiteStatement) -> Session {
+  private static func session(_ row: Row) -> Session {
     Session(
       id: row.text(0), user: row.text(1), turn: row.integer(2), begunAt: Timestamp(row.integer(3)),
       renewedAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)),
@@ -61,26 +65,21 @@ extension SQLiteStore {
       device: Session.Device(browser: row.text(7), system: row.text(8)))
   }
 
-  private func session(_ id: String) throws(StoreError) -> Session? {
-    try sql(Self.selectSessions + " WHERE id = ?").first(id) { Self.session($0) }
-  }
-
   private func sessions(of user: String) throws(StoreError) -> [Session] {
-    try sql(Self.selectSessions + " WHERE user = ? ORDER BY renewed DESC, id").rows(user) {
+    try rows(Self.selectSessions + " WHERE \"user\" = $1 ORDER BY renewed DESC, id", user) {
       Self.session($0)
     }
   }
 
   private func removeSession(_ id: String) throws(StoreError) {
-    try sql("DELETE FROM sessions WHERE id = ?").run(id)
+    try change("DELETE FROM sessions WHERE id = $1", id)
   }
 
   private func removeExpiredSessions(now: Timestamp) throws(StoreError) {
-    try sql(
+    try change(
       """
-      DELETE FROM sessions WHERE id IN
-        (SELECT id FROM sessions WHERE expires <= ? ORDER BY expires LIMIT \(Self.expiredMax))
-      """
-    ).run(now)
+      DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(Self.lockingFree))
+      """, now)
   }
 }

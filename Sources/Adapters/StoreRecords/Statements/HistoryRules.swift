@@ -1,8 +1,10 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
+
+/// Entries that are read at once for a page of history.
+private let stride = 128
 
 /// History for people, and its limits.
-extension SQLiteStore {
+extension SQLStore {
   /// - Complexity: O(`limit`) entries and the bytes of their operations, however long the log is.
   func history(
     _ id: DocumentID, after: Int, limit: Int, pause: Timestamp
@@ -15,7 +17,7 @@ extension SQLiteStore {
     var chain = try chain(at: revision, of: row)
     while revision < row.revision, !builder.isFull {
       // In strides, for only the entries tell how many of them fill a page.
-      let through = min(revision + Self.historyStride, row.revision)
+      let through = min(revision + stride, row.revision)
       chain = try walk(row, after: revision, through: through, chain: chain) {
         entry throws(StoreError) in
         builder.take(entry.logEntry())
@@ -25,21 +27,19 @@ extension SQLiteStore {
     return builder.page(head: row.revision)
   }
 
-  private static let historyStride = 128
-
   // MARK: Versions
 
   func versions(_ id: DocumentID) throws(StoreError) -> [NamedVersion] {
     try versions(of: existingRow(id))
   }
 
-  func versions(of row: DocumentRow) throws(StoreError) -> [NamedVersion] {
-    try sql(
+  package func versions(of row: DocumentRow) throws(StoreError) -> [NamedVersion] {
+    try rows(
       """
-      SELECT revision, name, author, time, checksum FROM versions WHERE document = ?
+      SELECT revision, name, author, time, checksum FROM versions WHERE document = $1
       ORDER BY revision DESC
-      """
-    ).rows(row.number) { found throws(StoreError) in
+      """, row.number
+    ) { found throws(StoreError) in
       let version = NamedVersion(
         revision: found.integer(0), name: found.text(1), author: found.text(2),
         time: Timestamp(found.integer(3)))
@@ -64,24 +64,25 @@ extension SQLiteStore {
         throw .compacted(oldestRevision: row.base)
       }
     }
-    try sql(
+    try change(
       """
-      INSERT OR REPLACE INTO versions (document, revision, name, author, time, checksum)
-      VALUES (?, ?, ?, ?, ?, ?)
-      """
-    ).run(
-      row.number, version.revision, version.name, version.author, version.time,
+      INSERT INTO versions (document, revision, name, author, time, checksum)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (document, revision) DO UPDATE SET name = excluded.name,
+        author = excluded.author, time = excluded.time, checksum = excluded.checksum
+      """, row.number, version.revision, version.name, version.author, version.time,
       hasher.checksum(of: version, document: row.id))
   }
 
   func deleteVersion(_ id: DocumentID, revision: Int) throws(StoreError) {
     let row = try existingRow(id)
-    try sql("DELETE FROM versions WHERE document = ? AND revision = ?").run(row.number, revision)
+    try change(
+      "DELETE FROM versions WHERE document = $1 AND revision = $2", row.number, revision)
   }
 
   // MARK: Another history
 
-  func renewEpoch(_ id: DocumentID, from: String, to: String) throws(StoreError) {
+  package func renewEpoch(_ id: DocumentID, from: String, to: String) throws(StoreError) {
     var row = try existingRow(id)
     guard from.utf8.elementsEqual(row.epoch.utf8) else {
       throw .notNext(headRevision: row.revision)
@@ -100,14 +101,14 @@ extension SQLiteStore {
   /// before:  base ─ e ─ e ─ v ─ e ─ e ─ through ─ e ─ e ─ head
   /// after:                  v           base ──── e ─ e ─ head      v: a named version's text
   /// ```
-  func compact(_ id: DocumentID, through: Int) throws(StoreError) {
+  package func compact(_ id: DocumentID, through: Int) throws(StoreError) {
     var row = try existingRow(id)
     let through = min(through, row.revision)
     guard through > row.base else { return }
     let kept = Set(try snapshotRevisions(of: row))
     for revision in try revisionsToKeep(of: row, compactedTo: through)
     where !kept.contains(revision) {
-      try keep(try fold(of: row, at: revision).snapshot, of: &row)
+      try keep(fold(of: row, at: revision).snapshot, of: &row)
     }
     let comments = comments(of: row)
     try comments.keepAnchors(of: comments.moved(through: through))
@@ -116,13 +117,12 @@ extension SQLiteStore {
     row.base = through
     row.baseChain = base.chain
     try write(row)
-    try sql(
+    try change(
       """
-      DELETE FROM snapshots WHERE document = ?1 AND revision < ?2
-        AND revision NOT IN (SELECT revision FROM versions WHERE document = ?1)
-      """
-    ).run(row.number, through)
-    compacted.insert(row.number)
+      DELETE FROM snapshots WHERE document = $1 AND revision < $2
+        AND revision NOT IN (SELECT revision FROM versions WHERE document = $1)
+      """, row.number, through)
+    noteCompacted(row)
   }
 
   /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.
@@ -132,8 +132,9 @@ extension SQLiteStore {
     try versions(of: row).map(\.revision).filter { $0 > row.base && $0 < base } + [base]
   }
 
-  func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {
-    try sql("SELECT revision FROM snapshots WHERE document = ? ORDER BY revision").rows(row.number)
-    { $0.integer(0) }
+  package func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {
+    try rows(
+      "SELECT revision FROM snapshots WHERE document = $1 ORDER BY revision", row.number
+    ) { $0.integer(0) }
   }
 }

@@ -1,8 +1,7 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
 
 /// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
-extension PostgresStore {
+extension SQLStore {
   func reply(to request: OnceRequest) throws(StoreError) -> StoreReply {
     switch request {
     case .answer(let asked, _):
@@ -27,18 +26,18 @@ extension PostgresStore {
   // MARK: Answers
 
   private func answer(to asked: KeyedRequest) throws(StoreError) -> OnceReply {
-    let found = try query(
+    let found = try first(
       """
-      SELECT owner, key, digest, answer, checksum FROM parley.answers
+      SELECT owner, key, digest, answer, checksum FROM answers
       WHERE owner = $1 AND key = $2 AND expires > $3
-      """, asked.owner, asked.key, asked.time)
-    guard let row = found.first else { return .unanswered }
-    let (digest, answer) = try readAnswer(row)
-    return digest == hasher.digest(of: asked) ? .answered(answer) : .keyReused
+      """, asked.owner, asked.key, asked.time
+    ) { row throws(StoreError) in try readAnswer(row) }
+    guard let found else { return .unanswered }
+    return found.digest == hasher.digest(of: asked) ? .answered(found.answer) : .keyReused
   }
 
-  func readAnswer(
-    _ row: PostgresRow
+  private func readAnswer(
+    _ row: Row
   ) throws(StoreError) -> (digest: RecordChecksum, answer: [UInt8]) {
     let answer = row.bytes(3)
     guard let digest = row.withBytes(2, { RecordChecksum($0) }),
@@ -57,21 +56,13 @@ extension PostgresStore {
     noteRoomTime(asked.time)
     let digest = hasher.digest(of: asked)
     let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
-    // An answer that has expired may still be there under the key.
-    change(
-      "DELETE FROM parley.answers WHERE owner = $1 AND key = $2 AND expires <= $3", asked.owner,
-      asked.key, asked.time)
-    let kept = try query(
+    let kept = try keep(
+      answer, digest, hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
+      to: asked, until: overflow ? Timestamp.max : expires)
+    guard kept else { return false }
+    try change(
       """
-      INSERT INTO parley.answers (owner, key, digest, answer, checksum, expires)
-      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, key) DO NOTHING RETURNING number
-      """, asked.owner, asked.key, digest, Blob(answer),
-      hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
-      overflow ? Timestamp.max : expires)
-    guard kept.first != nil else { return false }
-    change(
-      """
-      DELETE FROM parley.answers WHERE owner = $1 AND number <= (SELECT number FROM parley.answers
+      DELETE FROM answers WHERE owner = $1 AND number <= (SELECT number FROM answers
         WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
       """, asked.owner, max(memory.countMax, 0))
     return true
@@ -83,26 +74,27 @@ extension PostgresStore {
     _ draft: NoteDraft, epoch: String, restMax: Timestamp
   ) throws(StoreError) -> OnceReply {
     let row = try row(draft.id)
-    let origin = try query(
-      "SELECT owner, title, deleted, expires FROM parley.note_origins WHERE id = $1", draft.id
-    ).first
+    let origin = try first(
+      "SELECT owner, title, deleted, expires FROM note_origins WHERE id = $1", draft.id
+    ) { row in
+      (
+        owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
+        // Without a time: deleted since the last look.
+        expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
+      )
+    }
     if let row {
-      guard let origin, origin.text(0).utf8.elementsEqual(draft.owner.utf8),
-        origin.text(1).utf8.elementsEqual(draft.title.utf8)
+      guard let origin, origin.owner.utf8.elementsEqual(draft.owner.utf8),
+        origin.title.utf8.elementsEqual(draft.title.utf8)
       else { return .taken }
       return .found(row.summary)
     }
-    // Without a time: deleted since the last look.
-    if let origin, origin.integer(2) != 0,
-      origin.isNull(3) || Timestamp(origin.integer(3)) > draft.time
-    {
-      return .deleted
-    }
+    if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
     let note = try create(
       draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder)
-    change(
+    try change(
       """
-      INSERT INTO parley.note_origins (id, owner, title, rest, deleted, expires)
+      INSERT INTO note_origins (id, owner, title, rest, deleted, expires)
       VALUES ($1, $2, $3, $4, 0, NULL)
       """, draft.id, draft.owner, draft.title, restMax)
     return .created(note)
@@ -115,12 +107,29 @@ extension PostgresStore {
   var wantsDating: Bool { hasUndatedDeletions && isTimeKnown }
 
   /// Has the ids of deleted notes rest from now on.
-  func dateDeletions() {
-    change(
+  func dateDeletions() throws(StoreError) {
+    try change(
       """
-      UPDATE parley.note_origins SET expires =
-        least(rest::numeric + $1, 9223372036854775807)::bigint
+      UPDATE note_origins SET expires = CASE WHEN rest > $1 THEN $2 ELSE rest + $3 END
       WHERE deleted = 1 AND expires IS NULL
-      """, latestTime)
+      """, Timestamp.max - max(latestTime, 0), Timestamp.max, latestTime)
+  }
+
+  /// Reads every kept answer.
+  package func checkAnswers() throws(StoreError) {
+    var last = 0
+    while true {
+      let numbers = try rows(
+        """
+        SELECT owner, key, digest, answer, checksum, number FROM answers WHERE number > $1
+        ORDER BY number LIMIT 500
+        """, last
+      ) { row throws(StoreError) in
+        _ = try readAnswer(row)
+        return row.integer(5)
+      }
+      guard let end = numbers.last else { return }
+      last = end
+    }
   }
 }

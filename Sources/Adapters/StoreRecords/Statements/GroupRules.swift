@@ -1,8 +1,7 @@
-import GatewayPorts
-import StoreRecords
+package import GatewayPorts
 
 /// Groups, likes, and what people have read.
-extension PostgresStore {
+extension SQLStore {
   func reply(to request: GroupRequest) throws(StoreError) -> GroupReply {
     switch request {
     case .put(let room, let changes, let actor, let time):
@@ -35,17 +34,19 @@ extension PostgresStore {
 
   private func group(_ name: RoomName) throws(StoreError) -> (room: Int, ChatGroup)? {
     guard let room = try row(of: name) else { return nil }
-    return try query(Self.selectGroup + " WHERE room = $1", room.number).first.map {
+    return try first(Self.selectGroup + " WHERE room = $1", room.number) {
       (room.number, Self.group($0, name))
     }
   }
 
-  private static let selectGroup = """
-    SELECT g.title, g.purpose, g.picture, g.open, g.creator, g.created, g.updated, g.members, g.name
-    FROM parley.chat_groups g
+  private static var selectGroup: String {
     """
+    SELECT g.title, g.purpose, g.picture, g.open, g.creator, g.created, g.updated, g.members, g.name
+    FROM chat_groups g
+    """
+  }
 
-  private static func group(_ row: PostgresRow, _ name: RoomName) -> ChatGroup {
+  private static func group(_ row: Row, _ name: RoomName) -> ChatGroup {
     ChatGroup(
       room: name,
       facts: GroupFacts(
@@ -56,10 +57,10 @@ extension PostgresStore {
   }
 
   private func member(_ person: PersonID, of room: Int) throws(StoreError) -> GroupMember? {
-    try query(
-      "SELECT nickname, joined FROM parley.group_members WHERE room = $1 AND person = $2", room,
+    try first(
+      "SELECT nickname, joined FROM group_members WHERE room = $1 AND person = $2", room,
       person
-    ).first.map {
+    ) {
       GroupMember(
         personID: person, nickname: $0.text(0), joinedAt: Timestamp($0.integer(1)))
     }
@@ -84,9 +85,9 @@ extension PostgresStore {
       group.facts = changes.applied(to: former.facts) ?? former.facts
       if group.facts != former.facts {
         group.updatedAt = time
-        change(
+        try change(
           """
-          UPDATE parley.chat_groups SET title = $2, purpose = $3, picture = $4, open = $5, updated = $6
+          UPDATE chat_groups SET title = $2, purpose = $3, picture = $4, open = $5, updated = $6
           WHERE room = $1
           """, room, group.facts.name, group.facts.description, group.facts.picture,
           group.facts.isOpen ? 1 : 0, time)
@@ -96,9 +97,9 @@ extension PostgresStore {
     guard let facts = changes.applied(to: nil) else { return .unknownGroup }
     guard actor.person != nil || actor.manages else { return .notAllowed }
     let room = try rowMade(for: name)
-    change(
+    try change(
       """
-      INSERT INTO parley.chat_groups
+      INSERT INTO chat_groups
         (room, name, title, purpose, picture, open, creator, created, updated, members)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, 0)
       """, room.number, name, facts.name, facts.description, facts.picture, facts.isOpen ? 1 : 0,
@@ -108,7 +109,7 @@ extension PostgresStore {
       memberCount: 0)
     if let person = actor.person {
       let member = GroupMember(personID: person, nickname: actor.name, joinedAt: time)
-      add(member, to: room, name)
+      try add(member, to: room, name)
       group.memberCount = 1
     }
     return .group(group, former: nil, by: actor.name)
@@ -119,26 +120,26 @@ extension PostgresStore {
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard actor.manages || Self.isSame(actor.person, group.creator) else { return .notAllowed }
-    change(
+    try change(
       """
-      DELETE FROM parley.room_members WHERE room = $1
-        AND person IN (SELECT person FROM parley.group_members WHERE room = $1)
+      DELETE FROM room_members WHERE room = $1
+        AND person IN (SELECT person FROM group_members WHERE room = $1)
       """, room)
-    change("DELETE FROM parley.group_members WHERE room = $1", room)
-    change("DELETE FROM parley.read_marks WHERE room = $1", room)
-    change("DELETE FROM parley.chat_groups WHERE room = $1", room)
+    try change("DELETE FROM group_members WHERE room = $1", room)
+    try change("DELETE FROM read_marks WHERE room = $1", room)
+    try change("DELETE FROM chat_groups WHERE room = $1", room)
     return .deleted
   }
 
   private func groups(
     of person: PersonID, after: RoomName?, limit: Int
   ) throws(StoreError) -> GroupReply {
-    var groups = try query(
+    var groups = try rows(
       Self.selectGroup + """
-         JOIN parley.group_members m ON m.room = g.room
+         JOIN group_members m ON m.room = g.room
         WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
         """, person, after ?? "", limit + 1
-    ).rows { Self.group($0, $0.text(8)) }
+    ) { Self.group($0, $0.text(8)) }
     let hasMore = groups.count > limit
     if hasMore { groups.removeLast() }
     return .groups(groups, hasMore: hasMore)
@@ -170,8 +171,8 @@ extension PostgresStore {
         return .notAllowed
       }
       member.nickname = nickname
-      change(
-        "UPDATE parley.group_members SET nickname = $3 WHERE room = $1 AND person = $2", room,
+      try change(
+        "UPDATE group_members SET nickname = $3 WHERE room = $1 AND person = $2", room,
         person, nickname)
       return .member(member, former: former, by: by)
     }
@@ -179,24 +180,24 @@ extension PostgresStore {
     guard group.memberCount < membersMax else { return .tooMany }
     let member = GroupMember(
       personID: person, nickname: nickname ?? (isOwn ? actor.name : person), joinedAt: time)
-    add(member, to: try rowMade(for: name), name)
+    try add(member, to: try rowMade(for: name), name)
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
 
   /// Adds a member, who is told of what is published while offline, and has read what is there.
   private func add(
     _ member: GroupMember, to room: RoomRow, _ name: RoomName
-  ) {
-    change(
-      "INSERT INTO parley.group_members (room, person, name, nickname, joined) VALUES ($1, $2, $3, $4, $5)",
+  ) throws(StoreError) {
+    try change(
+      "INSERT INTO group_members (room, person, name, nickname, joined) VALUES ($1, $2, $3, $4, $5)",
       room.number, member.personID, name, member.nickname, member.joinedAt)
-    change("UPDATE parley.chat_groups SET members = members + 1 WHERE room = $1", room.number)
-    change(
-      "INSERT INTO parley.room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    try change("UPDATE chat_groups SET members = members + 1 WHERE room = $1", room.number)
+    try change(
+      "INSERT INTO room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
       room.number, member.personID)
-    change(
+    try change(
       """
-      INSERT INTO parley.read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)
+      INSERT INTO read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)
       ON CONFLICT DO NOTHING
       """, member.personID, name, room.number, room.head)
   }
@@ -211,10 +212,10 @@ extension PostgresStore {
     else { return .notAllowed }
     let by = try membership(of: actor, in: room)?.nickname ?? actor.name
     guard let member = try member(person, of: room) else { return .removed(nil, by: by) }
-    change("DELETE FROM parley.group_members WHERE room = $1 AND person = $2", room, person)
-    change("UPDATE parley.chat_groups SET members = members - 1 WHERE room = $1", room)
-    change("DELETE FROM parley.room_members WHERE room = $1 AND person = $2", room, person)
-    change("DELETE FROM parley.read_marks WHERE person = $1 AND name = $2", person, name)
+    try change("DELETE FROM group_members WHERE room = $1 AND person = $2", room, person)
+    try change("UPDATE chat_groups SET members = members - 1 WHERE room = $1", room)
+    try change("DELETE FROM room_members WHERE room = $1 AND person = $2", room, person)
+    try change("DELETE FROM read_marks WHERE person = $1 AND name = $2", person, name)
     return .removed(member, by: by)
   }
 
@@ -222,12 +223,12 @@ extension PostgresStore {
     of name: RoomName, after: PersonID?, limit: Int
   ) throws(StoreError) -> GroupReply {
     guard let (room, _) = try group(name) else { return .unknownGroup }
-    var members = try query(
+    var members = try rows(
       """
-      SELECT person, nickname, joined FROM parley.group_members
+      SELECT person, nickname, joined FROM group_members
       WHERE room = $1 AND person > $2 ORDER BY person LIMIT $3
       """, room, after ?? "", limit + 1
-    ).rows {
+    ) {
       GroupMember(
         personID: $0.text(0), nickname: $0.text(1), joinedAt: Timestamp($0.integer(2)))
     }
@@ -243,33 +244,32 @@ extension PostgresStore {
   ) throws(StoreError) -> GroupReply {
     guard let room = try row(of: place.room)?.number else { return .unknownPublication }
     guard let reaction else {
-      let removed = try query(
-        #"DELETE FROM parley.likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
-        place.offset, person
-      ).changedRows
+      let removed = try changedRows(
+        #"DELETE FROM likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
+        place.offset, person)
       return .like(isChanged: removed > 0)
     }
-    let isKept = try query(
-      #"SELECT 1 FROM parley.publications WHERE room = $1 AND "offset" = $2"#, room, place.offset
-    ).first.map { _ in true }
+    let isKept = try first(
+      #"SELECT 1 FROM publications WHERE room = $1 AND "offset" = $2"#, room, place.offset
+    ) { _ in true }
     guard isKept ?? false else { return .unknownPublication }
-    let former = try query(
-      #"SELECT reaction FROM parley.likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
+    let former = try first(
+      #"SELECT reaction FROM likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
       place.offset, person
-    ).first.map { $0.text(0) }
+    ) { $0.text(0) }
     if let former {
       guard !former.utf8.elementsEqual(reaction.utf8) else { return .like(isChanged: false) }
-      change(
-        #"UPDATE parley.likes SET reaction = $4 WHERE room = $1 AND "offset" = $2 AND person = $3"#,
+      try change(
+        #"UPDATE likes SET reaction = $4 WHERE room = $1 AND "offset" = $2 AND person = $3"#,
         room, place.offset, person, reaction)
       return .like(isChanged: true)
     }
-    let count = try query(
-      #"SELECT count(*) FROM parley.likes WHERE room = $1 AND "offset" = $2"#, room, place.offset
-    ).first.map { $0.integer(0) }
+    let count = try first(
+      #"SELECT count(*) FROM likes WHERE room = $1 AND "offset" = $2"#, room, place.offset
+    ) { $0.integer(0) }
     guard count ?? 0 < likesMax else { return .tooMany }
-    change(
-      #"INSERT INTO parley.likes (room, "offset", person, reaction) VALUES ($1, $2, $3, $4)"#, room,
+    try change(
+      #"INSERT INTO likes (room, "offset", person, reaction) VALUES ($1, $2, $3, $4)"#, room,
       place.offset, person, reaction)
     return .like(isChanged: true)
   }
@@ -281,20 +281,20 @@ extension PostgresStore {
     func read(_ condition: String, _ bound: Int, _ limit: Int) throws(StoreError)
       -> [PublicationLike]
     {
-      try query(
+      try rows(
         """
-        SELECT l."offset", l.person, l.reaction FROM parley.likes l
-        JOIN parley.publications p ON p.room = l.room AND p."offset" = l."offset"
+        SELECT l."offset", l.person, l.reaction FROM likes l
+        JOIN publications p ON p.room = l.room AND p."offset" = l."offset"
         WHERE l.room = $1 AND l."offset" \(condition) $2 ORDER BY l."offset", l.person LIMIT $3
         """, room, bound, limit
-      ).rows {
+      ) {
         PublicationLike(offset: $0.integer(0), personID: $0.text(1), reaction: $0.text(2))
       }
     }
     // Not through those of publications that are gone, which are removed later.
-    let oldest = try query(
-      #"SELECT coalesce(min("offset"), 0) FROM parley.publications WHERE room = $1"#, room
-    ).first?.integer(0)
+    let oldest = try first(
+      #"SELECT coalesce(min("offset"), 0) FROM publications WHERE room = $1"#, room
+    ) { $0.integer(0) }
     var found = try read(">", max(since, (oldest ?? 0) - 1), limit + 1)
     guard found.count > limit, let last = found.last?.offset else {
       return .likes(found, hasMore: false)
@@ -312,44 +312,45 @@ extension PostgresStore {
   ) throws(StoreError) -> GroupReply {
     let room = try rowMade(for: name)
     let offset = min(max(offset, 0), room.head)
-    var known = try query(
-      #"SELECT "offset" FROM parley.read_marks WHERE person = $1 AND name = $2"#, person, name
-    ).first.map { $0.integer(0) }
+    var known = try first(
+      #"SELECT "offset" FROM read_marks WHERE person = $1 AND name = $2"#, person, name
+    ) { $0.integer(0) }
     if known == nil {
-      let count = try query("SELECT count(*) FROM parley.read_marks WHERE person = $1", person)
-        .first.map {
-          $0.integer(0)
-        }
+      let count = try first("SELECT count(*) FROM read_marks WHERE person = $1", person) {
+        $0.integer(0)
+      }
       guard count ?? 0 < marksMax else { return .tooMany }
-      change(
-        #"INSERT INTO parley.read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)"#,
+      try change(
+        #"INSERT INTO read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)"#,
         person, name, room.number, offset)
       known = offset
     }
     let through = max(known ?? 0, offset)
-    change(
-      #"UPDATE parley.read_marks SET "offset" = $3 WHERE person = $1 AND name = $2"#, person, name,
+    try change(
+      #"UPDATE read_marks SET "offset" = $3 WHERE person = $1 AND name = $2"#, person, name,
       through)
     return .badge(
       RoomBadge(room: name, readThrough: through, unread: max(0, room.head - through)))
   }
 
   /// Notes that a person has read a publication, or written it: theirs are no news to them.
-  func noteRead(_ name: RoomName, by person: PersonID, through offset: Int) {
-    change(
-      #"UPDATE parley.read_marks SET "offset" = $3 WHERE person = $1 AND name = $2 AND "offset" < $3"#,
+  package func noteRead(_ name: RoomName, by person: PersonID, through offset: Int)
+    throws(StoreError)
+  {
+    try change(
+      #"UPDATE read_marks SET "offset" = $3 WHERE person = $1 AND name = $2 AND "offset" < $3"#,
       person, name, offset)
   }
 
   private func badges(
     of person: PersonID, after: RoomName?, limit: Int
   ) throws(StoreError) -> GroupReply {
-    var badges = try query(
+    var badges = try rows(
       """
-      SELECT m.name, m."offset", r.head FROM parley.read_marks m JOIN parley.rooms r ON r.number = m.room
+      SELECT m.name, m."offset", r.head FROM read_marks m JOIN rooms r ON r.number = m.room
       WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
       """, person, after ?? "", limit + 1
-    ).rows {
+    ) {
       let (offset, head) = ($0.integer(1), $0.integer(2))
       return RoomBadge(
         room: $0.text(0), readThrough: min(offset, head), unread: max(0, head - offset))

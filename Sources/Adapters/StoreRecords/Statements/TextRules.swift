@@ -1,9 +1,8 @@
-import GatewayPorts
+package import GatewayPorts
 import OTCore
-import StoreRecords
 
 /// Texts: the fold of a log from its nearest snapshot on.
-extension PostgresStore {
+extension SQLStore {
   func load(_ id: DocumentID, recentMax: Int) throws(StoreError) -> StoredDocument {
     let row = try existingRow(id)
     let marks = try marks(of: row)
@@ -15,8 +14,8 @@ extension PostgresStore {
     recent.reserveCapacity(row.revision - recentStart)
     try walk(
       row, after: start, through: row.revision, chain: try chain(at: start, of: row)
-    ) { entry, checksum throws(StoreError) in
-      if entry.revision == snapshot.revision, checksum != snapshot.chain {
+    ) { entry throws(StoreError) in
+      if entry.revision == snapshot.revision, entry.checksum != snapshot.chain {
         throw .damaged("the text at revision \(entry.revision) is another log's; \(damageAdvice)")
       }
       if entry.revision > snapshot.revision {
@@ -26,28 +25,30 @@ extension PostgresStore {
           throw damaged(entry.revision, "does not apply to the text before it")
         }
       }
-      if entry.revision > recentStart { recent.append(entry) }
+      if entry.revision > recentStart { recent.append(entry.logEntry()) }
     }
     guard document.scalarCount == row.length else {
       throw .damaged("the text differs from the note's record of its length; \(damageAdvice)")
     }
     return StoredDocument(
       summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks,
-      chain: isShared ? LogChain(row.chain, life: link.life) : nil)
+      chain: shared(row.chain))
   }
 
   /// The log's fold at a revision, which is at most the head.
   ///
   /// Fails with `compacted` if the revision lies before the base and has no snapshot of its own.
-  func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
+  package func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
     let snapshot = try snapshot(of: row, through: revision)
     guard snapshot.revision == revision || revision >= row.base else {
       throw .compacted(oldestRevision: row.base)
     }
     var fold = try Fold(snapshot)
-    try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
-      entry, checksum throws(StoreError) in
-      try fold.apply(entry, checksum)
+    if snapshot.revision < revision {
+      try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
+        entry throws(StoreError) in
+        try entry.apply(to: &fold)
+      }
     }
     return fold
   }
@@ -88,13 +89,14 @@ extension PostgresStore {
   // MARK: Snapshots
 
   /// The newest snapshot not after a revision, or the empty text before the log.
-  func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
-    let kept = try query(
+  package func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
+    let kept = try first(
       """
-      SELECT revision, chain, text, checksum, time, authors FROM parley.snapshots
+      SELECT revision, chain, text, checksum, time, authors FROM snapshots
       WHERE document = $1 AND revision <= $2 ORDER BY revision DESC LIMIT 1
-      """, row.number, revision)
-    if let kept = kept.first { return try readSnapshot(kept, of: row) }
+      """, row.number, revision
+    ) { found throws(StoreError) in try readSnapshot(found, of: row) }
+    if let kept { return kept }
     guard row.base == 0 || revision == 0 else {
       // Before the base, texts are gone as promised; at it and after, one has to be there.
       guard revision >= row.base else { throw .compacted(oldestRevision: row.base) }
@@ -105,7 +107,7 @@ extension PostgresStore {
   }
 
   private func readSnapshot(
-    _ found: PostgresRow, of row: DocumentRow
+    _ found: Row, of row: DocumentRow
   ) throws(StoreError) -> Snapshot {
     let revision = found.integer(0)
     guard let chain = found.withBytes(1, { RecordChecksum($0) }) else {
@@ -125,19 +127,21 @@ extension PostgresStore {
   }
 
   /// Keeps a snapshot. One at the head also starts the count towards the next.
-  func keep(_ snapshot: Snapshot, of row: inout DocumentRow) {
-    keep(snapshot, checksum: hasher.checksum(of: snapshot, document: row.id), of: row)
+  package func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
+    try keep(snapshot, checksum: hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
       // What it takes beyond the text's length is paid for by the log that follows.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
-      write(row)
+      try write(row)
     }
   }
 
-  func keep(_ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow) {
-    change(
+  package func keep(_ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow)
+    throws(StoreError)
+  {
+    try change(
       """
-      INSERT INTO parley.snapshots (document, revision, chain, time, text, authors, checksum)
+      INSERT INTO snapshots (document, revision, chain, time, text, authors, checksum)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (document, revision) DO UPDATE SET chain = excluded.chain, time = excluded.time,
         text = excluded.text, authors = excluded.authors, checksum = excluded.checksum
@@ -146,20 +150,10 @@ extension PostgresStore {
   }
 
   /// The documents whose newest snapshot lies far behind their head.
-  func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
-    try reading { () throws(StoreError) in
-      Set(
-        try query("SELECT id FROM parley.documents WHERE unsnapped >= greatest(length, 65536)").rows
-        { ExactName($0.text(0)) })
-    }
-  }
-}
-
-extension Fold {
-  /// Goes one entry further.
-  mutating func apply(_ entry: LogEntry, _ checksum: RecordChecksum) throws(StoreError) {
-    try apply(
-      entry.operation, by: entry.author, at: entry.time, revision: entry.revision,
-      checksum: checksum)
+  package func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
+    Set(
+      try rows("SELECT id FROM documents WHERE unsnapped >= length AND unsnapped >= 65536") {
+        ExactName($0.text(0))
+      })
   }
 }

@@ -1,5 +1,4 @@
 package import GatewayPorts
-package import StoreRecords
 
 /// Texts to be folded from their logs: by the connection that reads, while the one that commits goes
 /// on.
@@ -41,7 +40,7 @@ package struct FoldedSnapshots: Sendable {
 ///
 ///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
 ///     reading                      └▶ fold ──────────────┘
-extension SQLiteStore {
+extension SQLStore {
   /// The texts that are due to be folded. A document that is still due is named again by its next
   /// change.
   package func takeFoldOrders() -> [FoldOrder] {
@@ -57,23 +56,19 @@ extension SQLiteStore {
   ///
   /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
   package func fold(_ order: FoldOrder) -> FoldedSnapshots? {
-    do throws(StoreError) {
-      try sql("BEGIN").run()
-      defer { endReading() }
+    let folded = try? reading { () throws(StoreError) -> FoldedSnapshots? in
       guard let row = try row(order.id) else { return nil }
+      var folded = FoldedSnapshots(of: row)
       switch order {
       case .snapshot:
         guard row.needsSnapshot else { return nil }
-        var folded = FoldedSnapshots(of: row)
         try add(row.revision, of: row, to: &folded)
         folded.counted = (row.unsnapped, row.length)
         folded.comments = try comments(of: row).moved(through: row.revision)
-        return folded
       case .retention(_, let retention):
         guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
           return nil
         }
-        var folded = FoldedSnapshots(of: row)
         let kept = Set(try snapshotRevisions(of: row))
         for revision in try revisionsToKeep(of: row, compactedTo: base)
         where !kept.contains(revision) {
@@ -81,11 +76,10 @@ extension SQLiteStore {
         }
         folded.base = base
         folded.comments = try comments(of: row).moved(through: base)
-        return folded
       }
-    } catch {
-      return nil
+      return folded
     }
+    return folded ?? nil
   }
 
   private func add(

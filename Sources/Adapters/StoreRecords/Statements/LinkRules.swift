@@ -1,37 +1,35 @@
 import GatewayPorts
-import StoreRecords
+
+/// Links whose time is over that one request removes.
+private let expiredMax = 100
 
 /// Links to notes, by the hashes of their keys.
-extension PostgresStore {
-  /// Links whose time is over that one request removes.
-  private static let expiredMax = 100
-
+extension SQLStore {
   func reply(to request: LinkRequest) throws(StoreError) -> LinkReply {
     switch request {
     case .make(let link, let key, let countMax):
       // The note's row is locked, so that its links are counted one after the other.
       _ = try existingRow(link.note)
       noteTime(link.createdAt)
-      removeExpiredLinks(now: link.createdAt)
+      try removeExpiredLinks(now: link.createdAt)
       let kept = try links(of: link.note)
       if kept.contains(where: { $0.id.utf8.elementsEqual(link.id.utf8) }) { return .made }
       // Some whose time is over may be there yet.
       let counting = kept.count { $0.expiresAt > link.createdAt }
       guard counting < countMax else { return .tooMany }
-      change(
+      try change(
         """
-        INSERT INTO parley.note_links (id, note, hash, access, maker, created, expires)
+        INSERT INTO note_links (id, note, hash, access, maker, created, expires)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         """, link.id, link.note, hash(ofKey: key), link.access.rawValue, link.maker,
         link.createdAt, link.expiresAt)
       return .made
     case .open(let key, let now):
-      let found = try query(Self.selectLinks + " WHERE hash = $1", hash(ofKey: key))
-      guard let link = found.first.map({ Self.link($0) }), link.expiresAt > now else {
-        return .unknown
-      }
-      let title = try query("SELECT title FROM parley.documents WHERE id = $1", link.note).first
-      return title.map { .link(link, title: $0.text(0)) } ?? .unknown
+      let link = try first(
+        Self.selectLinks + " WHERE hash = $1", hash(ofKey: key), read: Self.link)
+      guard let link, link.expiresAt > now else { return .unknown }
+      let title = try first("SELECT title FROM documents WHERE id = $1", link.note) { $0.text(0) }
+      return title.map { .link(link, title: $0) } ?? .unknown
     case .list(let note, let now):
       return .links(
         try links(of: note).filter { $0.expiresAt > now }, in: try row(note)?.folder)
@@ -40,7 +38,7 @@ extension PostgresStore {
       let ended = try links(of: note).filter { link in
         id.map { link.id.utf8.elementsEqual($0.utf8) } ?? true
       }
-      for link in ended { change("DELETE FROM parley.note_links WHERE id = $1", link.id) }
+      for link in ended { try change("DELETE FROM note_links WHERE id = $1", link.id) }
       return .ended(ended)
     }
   }
@@ -49,11 +47,11 @@ extension PostgresStore {
     Blob(hasher.hash(ofFile: Array(key.utf8)).bytes)
   }
 
-  private static let selectLinks = """
-    SELECT id, note, access, maker, created, expires FROM parley.note_links
-    """
+  private static var selectLinks: String {
+    "SELECT id, note, access, maker, created, expires FROM note_links"
+  }
 
-  private static func link(_ row: PostgresRow) -> NoteLink {
+  private static func link(_ row: Row) -> NoteLink {
     NoteLink(
       id: row.text(0), note: row.text(1),
       access: NoteLink.Access(rawValue: row.integer(2)) ?? .read, maker: row.text(3),
@@ -61,16 +59,16 @@ extension PostgresStore {
   }
 
   private func links(of note: DocumentID) throws(StoreError) -> [NoteLink] {
-    try query(Self.selectLinks + " WHERE note = $1 ORDER BY created DESC, id", note).rows {
+    try rows(Self.selectLinks + " WHERE note = $1 ORDER BY created DESC, id", note) {
       Self.link($0)
     }
   }
 
-  private func removeExpiredLinks(now: Timestamp) {
-    change(
+  private func removeExpiredLinks(now: Timestamp) throws(StoreError) {
+    try change(
       """
-      DELETE FROM parley.note_links WHERE id IN (SELECT id FROM parley.note_links
-        WHERE expires <= $1 ORDER BY expires LIMIT \(Self.expiredMax) FOR UPDATE SKIP LOCKED)
+      DELETE FROM note_links WHERE id IN (SELECT id FROM note_links
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(Self.lockingFree))
       """, now)
   }
 }

@@ -1,0 +1,49 @@
+import GatewayPorts
+
+/// Deleted notes that may come back: their rows, while all else of them stays where it is.
+extension SQLStore {
+  func reply(to request: DeletedRequest) throws(StoreError) -> StoreReply {
+    switch request {
+    case .list(let place, let limit):
+      return .deletedNotes(
+        try deleted(
+          " WHERE (deleted, id) < ($1, $2) ORDER BY deleted DESC, id DESC", place?.time ?? .max,
+          place?.id ?? "", limit: limit
+        ).map { DeletedNote(note: $0.row.summary, deletion: $0.deletion) })
+    case .bringBack(let id):
+      return .note(try bringBack(id).summary)
+    case .remove(let id):
+      guard let row = try newestDeleted(id) else { throw .unknownDocument }
+      try remove(row)
+      return .done
+    case .removeOlder(let time, let limit):
+      // A deletion whose time is not what was written shows in `check`, and is left alone.
+      for deleted in try deleted(
+        " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit)
+      {
+        try remove(deleted.row)
+      }
+      return .done
+    }
+  }
+
+  private func bringBack(_ id: DocumentID) throws(StoreError) -> DocumentRow {
+    guard let row = try newestDeleted(id) else { throw .unknownDocument }
+    guard try self.row(id) == nil else { throw .exists }
+    try putBack(row)
+    try change("DELETE FROM deleted_documents WHERE number = $1", row.number)
+    try change("UPDATE note_origins SET deleted = 0, expires = NULL WHERE id = $1", id)
+    noteMoved(id, row)
+    // Work on its log may have been due when it was deleted.
+    if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
+    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
+    if row.base > 0 { noteCompacted(row) }
+    return row
+  }
+
+  private func remove(_ row: DocumentRow) throws(StoreError) {
+    try change("INSERT INTO garbage (document) VALUES ($1)", row.number)
+    try change("DELETE FROM deleted_documents WHERE number = $1", row.number)
+    hasGarbage = true
+  }
+}

@@ -1,0 +1,39 @@
+package import GatewayPorts
+
+/// Small values of the store as a whole.
+extension SQLStore {
+  package func meta(_ name: String) throws(StoreError) -> [UInt8]? {
+    try first("SELECT value, checksum FROM meta WHERE name = $1", name) {
+      found throws(StoreError) in
+      let value = found.bytes(0)
+      guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
+        throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
+      }
+      return value
+    }
+  }
+
+  package func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
+    try change(
+      """
+      INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
+      """, name, Blob(value), checksum(name, value))
+  }
+
+  /// Keeps a value, unless there is one of this name, and returns the one that is kept.
+  package func meta(_ name: String, orKeep value: [UInt8]) throws(StoreError) -> [UInt8] {
+    try change(
+      """
+      INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
+      """, name, Blob(value), checksum(name, value))
+    return try meta(name) ?? value
+  }
+
+  private func checksum(_ name: String, _ value: [UInt8]) -> RecordChecksum {
+    hasher.begin(.secret)
+    hasher.add(name)
+    hasher.add(value)
+    return hasher.checksum()
+  }
+}

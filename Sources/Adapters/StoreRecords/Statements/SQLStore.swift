@@ -1,0 +1,225 @@
+package import GatewayPorts
+import Hashing
+
+/// A store whose rules are said in statements that SQLite and PostgreSQL both understand.
+///
+/// The rules are extensions of it, each in a file of its own; the stores run their statements, and
+/// keep to themselves where the two differ. Parameters are `$1`, `$2` and so on. Names that are words of
+/// the language are quoted, such as `"offset"` and `"user"`.
+package protocol SQLStore: TimedLog, AnyObject {
+  associatedtype Row: StoredRow
+
+  var hasher: RecordHasher { get set }
+
+  /// What a query ends with whose rows others are to wait for, where there are others.
+  static var locking: String { get }
+
+  /// What a query ends with that leaves out the rows which somebody else has locked.
+  static var lockingFree: String { get }
+
+  /// Runs a statement that returns nothing. It may be sent with the next one that is waited for.
+  func change(_ sql: String, _ values: any StoredValue...) throws(StoreError)
+
+  /// Runs a statement, and returns the number of rows that it changed.
+  func changedRows(_ sql: String, _ values: any StoredValue...) throws(StoreError) -> Int
+
+  /// Reads the first row of a query, if there is one. What reads it does not ask for the same query.
+  func first<Result>(
+    _ sql: String, _ values: any StoredValue..., read: (Row) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result?
+
+  /// Reads all rows of a query. What reads them does not ask for the same query.
+  func rows<Result>(
+    _ sql: String, _ values: any StoredValue..., read: (Row) throws(StoreError) -> Result
+  ) throws(StoreError) -> [Result]
+
+  // MARK: What is known between requests
+
+  /// The newest time that anything came with, or an earlier one if the clock was set back since.
+  var latestTime: Timestamp { get set }
+
+  /// Whether it came with a request after the last deletion, which says no time itself.
+  var isTimeKnown: Bool { get set }
+
+  /// Whether notes were deleted whose ids do not know yet until when they rest.
+  var hasUndatedDeletions: Bool { get set }
+
+  /// Documents whose newest snapshot lies far behind their head.
+  var unsnapped: Set<ExactName> { get set }
+
+  /// Documents whose logs may be longer than what is kept.
+  var overlong: Set<ExactName> { get set }
+
+  /// The part of a long log that housekeeping keeps; all of it if `nil`.
+  var retention: Retention? { get }
+
+  /// Whether texts are folded on another connection.
+  var foldsBeside: Bool { get }
+
+  /// Whether rows of deleted documents may be left.
+  var hasGarbage: Bool { get set }
+
+  /// The times of work with rooms.
+  var roomClock: RoomClock { get set }
+
+  /// The place up to which rows of publications that are gone were looked for.
+  var orphanPlace: OrphanPlace { get set }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction of its own and commits it. It may be run more than once.
+  func transaction<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result
+
+  /// Runs `body` in such a transaction, unless another node is at housekeeping; then returns `nil`.
+  func alone<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result?
+
+  /// Runs `body` in a transaction that only reads, as of one moment.
+  func reading<Result>(
+    _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result
+
+  // MARK: Notes
+
+  /// Does a request that each store does in its own way, within the transaction under way.
+  func ownReply(to request: StoreRequest) throws(StoreError) -> StoreReply
+
+  /// A note's row, if there is one, locked where the transaction writes.
+  func row(_ id: DocumentID) throws(StoreError) -> DocumentRow?
+
+  /// Writes what changes of a row with its log.
+  func write(_ row: DocumentRow) throws(StoreError)
+
+  /// Adds a new note's row, and gives it its number.
+  func insert(_ row: inout DocumentRow) throws(StoreError)
+
+  /// Some notes that a condition holds for.
+  func summaries(
+    _ condition: String, _ values: any StoredValue..., limit: Int
+  ) throws(StoreError) -> [NoteSummary]
+
+  /// Takes note that a note was deleted, or has come back.
+  func noteMoved(_ id: DocumentID, _ row: DocumentRow?)
+
+  /// Takes a time into a note's row, and notes where the clock was set back.
+  ///
+  /// - Parameter revision: The first one that may have the new time.
+  func note(
+    _ time: Timestamp, before revision: Int, in row: inout DocumentRow
+  ) throws(StoreError)
+
+  /// Forgets where the clock was set back for a note that is gone.
+  func forgetSetBacks(ofDocument number: Int) throws(StoreError)
+
+  func reply(to request: FolderRequest) throws(StoreError) -> FolderReply
+
+  /// Whether a note is in one of the folders that a condition names.
+  func holds(_ condition: FolderCondition) throws(StoreError) -> Bool
+
+  /// Adds an event for an outside service.
+  func add(_ draft: OutboxDraft) throws(StoreError)
+
+  // MARK: Deleted notes
+
+  /// Keeps the row of a note that is being deleted.
+  func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError)
+
+  /// The row of the note of this name that was deleted last, locked where the transaction writes.
+  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow?
+
+  /// Some deleted notes that a condition holds for.
+  func deleted(
+    _ condition: String, _ values: any StoredValue..., limit: Int
+  ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)]
+
+  /// Puts the row of a deleted note among the others again.
+  func putBack(_ row: DocumentRow) throws(StoreError)
+
+  // MARK: Logs
+
+  /// The newest entry of each client, those that are compacted away too.
+  func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark]
+
+  /// Reads entries in order, each verified before `body` sees it.
+  ///
+  /// - Parameters:
+  ///   - after: At least the document's base.
+  ///   - through: At most its head; the head's entry is compared with the document's row.
+  ///   - chain: The checksum of the entry at `after`.
+  /// - Returns: The checksum of the last entry.
+  @discardableResult
+  func walk(
+    _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
+  ) throws(StoreError) -> RecordChecksum
+
+  /// A log's chain as other nodes are told of it, where there may be others.
+  func shared(_ chain: RecordChecksum) -> LogChain?
+
+  /// Takes note that a document may have entries left before its log's base.
+  func noteCompacted(_ row: DocumentRow)
+
+  /// Whether there may be such entries.
+  var hasCompacted: Bool { get }
+
+  /// Removes some of them, in a transaction of its own.
+  func removeSomeCompacted() throws(StoreError)
+
+  // MARK: Files
+
+  /// The column of `files` that names a file, and the one of `note_files` that has it.
+  static var fileKey: String { get }
+  static var noteFileKey: String { get }
+
+  /// Bytes that are left on the store's disk, where the store can tell.
+  var freeBytes: Int? { get }
+
+  /// Has this transaction be the only one in which files come or go.
+  func lockFiles() throws(StoreError)
+
+  // MARK: Rooms
+
+  /// A room's row, if there is one.
+  func row(of name: RoomName) throws(StoreError) -> RoomRow?
+
+  /// A room's row, made if there is none.
+  func rowMade(for name: RoomName) throws(StoreError) -> RoomRow
+
+  func reply(to request: RoomRequest) throws(StoreError) -> RoomReply
+
+  /// Notes that people were there at a time.
+  func note(online people: [PersonID], _ time: Timestamp) throws(StoreError)
+
+  /// When people were there last.
+  func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?]
+
+  // MARK: Answers
+
+  /// Keeps an answer in place of one that has expired.
+  ///
+  /// - Returns: Whether there was none that is still valid; if somebody is about to keep one, this waits.
+  func keep(
+    _ answer: [UInt8], _ digest: RecordChecksum, _ checksum: RecordChecksum,
+    to asked: KeyedRequest, until expires: Timestamp
+  ) throws(StoreError) -> Bool
+}
+
+extension SQLStore {
+  /// 24 digits that nothing else of any store has.
+  package func freshName() -> String { randomBytes(count: 12).hexadecimal }
+
+  /// Takes note of the time that a request came with.
+  package func noteTime(_ time: Timestamp) {
+    latestTime = TimeOrder.following(latestTime, time)
+    isTimeKnown = true
+  }
+
+  /// A note's row, locked where the transaction writes.
+  package func existingRow(_ id: DocumentID) throws(StoreError) -> DocumentRow {
+    guard let row = try row(id) else { throw .unknownDocument }
+    return row
+  }
+}
