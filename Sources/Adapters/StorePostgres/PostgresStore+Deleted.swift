@@ -13,7 +13,7 @@ extension PostgresStore {
   }
 
   /// A deleted note's row.
-  func deletedRow(number: Int) throws(StoreError) -> DocumentRow? {
+  package func deletedRow(number: Int) throws(StoreError) -> DocumentRow? {
     try query(Self.selectDeleted + " WHERE number = $1", number).first.map(readRow)
   }
 

@@ -77,7 +77,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// The times of work with rooms.
   package var roomClock = RoomClock()
   /// Queues whose state may have changed since it was last reported.
-  var changedTargets = Set(OutboxTarget.allCases)
+  package var changedTargets = Set(OutboxTarget.allCases)
   /// Queues whose events this store alone may take, as long as its connection lasts.
   var sending: Set<OutboxTarget> = []
   /// Events that queues were too long for, since the store was opened.
@@ -263,7 +263,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   }
 
   /// Passes on what befell the connection, which is nobody's own failure.
-  private func passOn() throws(StoreError) {
+  package func passOn() throws(StoreError) {
     if let failure = link.failure { throw failure.storeError }
   }
 

@@ -15,6 +15,13 @@ extension SQLiteStore {
       hasher.checksum(of: deletion, document: row.id, number: row.number))
   }
 
+  package func deletedRow(number: Int) throws(StoreError) -> DocumentRow? {
+    try first("\(Self.selectDeleted) WHERE number = $1", number) { found throws(StoreError) in
+      guard let deleted = readDeleted(found) else { throw Self.damagedDeletion }
+      return deleted.row
+    }
+  }
+
   /// The rows of all deleted notes, one after the other; `nil` for one that is not what was written.
   func deletedRows() throws(StoreError) -> [DocumentRow?] {
     try sql("\(Self.selectDeleted) ORDER BY number").rows { readDeleted($0)?.row }

@@ -50,6 +50,8 @@ extension SQLiteStore: SQLStore {
   /// There are no other nodes.
   package func shared(_ chain: RecordChecksum) -> LogChain? { nil }
 
+  package func passOn() {}
+
   /// Rows are read anew each time.
   package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {}
 

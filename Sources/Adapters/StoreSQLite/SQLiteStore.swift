@@ -40,7 +40,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
   /// Queues whose state may have changed since it was last reported.
-  var changedTargets = Set(OutboxTarget.allCases)
+  package var changedTargets = Set(OutboxTarget.allCases)
   /// The number of dead letters of each target, as far as it is known.
   var deadLetterCounts: [OutboxTarget: Int] = [:]
   /// Events that queues were too long for, since the store was opened; those of commits that failed
@@ -229,6 +229,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
   package func reading<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    // What reads all of the store does so as of one moment.
+    guard !connection.isInTransaction else { return try body() }
     try sql("BEGIN").run()
     defer { endReading() }
     return try body()

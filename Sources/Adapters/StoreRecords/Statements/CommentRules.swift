@@ -14,7 +14,7 @@ extension SQLStore {
   }
 
   /// Whether each comment is what was written, and stands within the note's log.
-  package func checkComments(
+  func checkComments(
     of row: DocumentRow, _ findings: inout StoreFindings
   ) throws(StoreError) {
     findings.checkComments(try comments(of: row).comments(), of: row)

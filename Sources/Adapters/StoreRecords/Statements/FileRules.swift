@@ -1,4 +1,4 @@
-package import GatewayPorts
+import GatewayPorts
 
 /// Files of notes: each content once, and each note's list of those that are its.
 extension SQLStore {
@@ -167,7 +167,7 @@ extension SQLStore {
   /// Removes a file of a note that is gone.
   ///
   /// - Returns: Whether there may be more.
-  package func removeOneFile(ofDocument document: Int) throws(StoreError) -> Bool {
+  func removeOneFile(ofDocument document: Int) throws(StoreError) -> Bool {
     try lockFiles()
     let (key, file) = (Self.fileKey, Self.noteFileKey)
     let one = "(SELECT \(file) FROM note_files WHERE document = $1 ORDER BY \(file) LIMIT 1)"
@@ -183,7 +183,7 @@ extension SQLStore {
   // MARK: Checking
 
   /// Whether each content is what its hash says, and there for every note that has it.
-  package func checkFiles(_ findings: inout StoreFindings) throws(StoreError) {
+  func checkFiles(_ findings: inout StoreFindings) throws(StoreError) {
     for hash in try rows("SELECT hash FROM files ORDER BY hash", read: { $0.bytes(0) }) {
       let isSound = try first("SELECT bytes FROM files WHERE hash = $1", Blob(hash)) {
         FileHash(hash) == hasher.hash(ofFile: $0.bytes(0))

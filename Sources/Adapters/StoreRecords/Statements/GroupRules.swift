@@ -1,4 +1,4 @@
-package import GatewayPorts
+import GatewayPorts
 
 /// Groups, likes, and what people have read.
 extension SQLStore {
@@ -334,7 +334,7 @@ extension SQLStore {
   }
 
   /// Notes that a person has read a publication, or written it: theirs are no news to them.
-  package func noteRead(_ name: RoomName, by person: PersonID, through offset: Int)
+  func noteRead(_ name: RoomName, by person: PersonID, through offset: Int)
     throws(StoreError)
   {
     try change(

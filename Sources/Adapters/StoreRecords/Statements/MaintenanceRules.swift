@@ -107,7 +107,7 @@ extension SQLStore {
   // MARK: What has expired
 
   /// Takes note of the time of work with rooms, and with answers.
-  package func noteRoomTime(_ now: Timestamp) {
+  func noteRoomTime(_ now: Timestamp) {
     noteTime(now)
     roomClock.note(now) {
       // At first, what the last run knew; nothing if that cannot be read.
@@ -129,7 +129,7 @@ extension SQLStore {
     }
   }
 
-  package func redate(room: Int, now: Timestamp) throws(StoreError) {
+  func redate(room: Int, now: Timestamp) throws(StoreError) {
     // What expires before its time has been done before. The time itself is what was told.
     for table in ["publications", "publication_keys"] {
       try change(

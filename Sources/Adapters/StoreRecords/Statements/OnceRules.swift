@@ -1,4 +1,4 @@
-package import GatewayPorts
+import GatewayPorts
 
 /// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
 extension SQLStore {
@@ -116,7 +116,7 @@ extension SQLStore {
   }
 
   /// Reads every kept answer.
-  package func checkAnswers() throws(StoreError) {
+  func checkAnswers() throws(StoreError) {
     var last = 0
     while true {
       let numbers = try rows(

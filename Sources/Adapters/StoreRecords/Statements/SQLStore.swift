@@ -82,6 +82,9 @@ package protocol SQLStore: TimedLog, AnyObject {
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result
 
+  /// Passes on what befell the connection, which is nobody's own failure.
+  func passOn() throws(StoreError)
+
   // MARK: Notes
 
   /// Does a request that each store does in its own way, within the transaction under way.
@@ -119,9 +122,6 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// Whether a note is in one of the folders that a condition names.
   func holds(_ condition: FolderCondition) throws(StoreError) -> Bool
 
-  /// Adds an event for an outside service.
-  func add(_ draft: OutboxDraft) throws(StoreError)
-
   // MARK: Deleted notes
 
   /// Keeps the row of a note that is being deleted.
@@ -129,6 +129,9 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   /// The row of the note of this name that was deleted last, locked where the transaction writes.
   func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow?
+
+  /// A deleted note's row.
+  func deletedRow(number: Int) throws(StoreError) -> DocumentRow?
 
   /// Some deleted notes that a condition holds for.
   func deleted(
@@ -188,13 +191,38 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// A room's row, made if there is none.
   func rowMade(for name: RoomName) throws(StoreError) -> RoomRow
 
-  func reply(to request: RoomRequest) throws(StoreError) -> RoomReply
+  func write(_ row: RoomRow) throws(StoreError)
+
+  /// Where rooms' histories stand, whether they have rows or not.
+  func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead]
 
   /// Notes that people were there at a time.
   func note(online people: [PersonID], _ time: Timestamp) throws(StoreError)
 
   /// When people were there last.
   func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?]
+
+  // MARK: The outbox
+
+  /// Rules for outside events; with `nil` none is recorded.
+  var outboxRules: OutboxRules? { get }
+
+  /// Queues whose state may have changed since it was last reported.
+  var changedTargets: Set<OutboxTarget> { get set }
+
+  /// Whether this store is the one that takes a queue's events.
+  func isSender(to target: OutboxTarget) throws(StoreError) -> Bool
+
+  /// Puts an event into its queue, and gives up the oldest ones of a queue that is too long.
+  func enqueue(_ draft: OutboxDraft) throws(StoreError)
+
+  /// Whether events that were told are all there, and no other gateway has done with one.
+  func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
+
+  /// Takes note that a dead letter is kept.
+  func noteBuried()
+
+  func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding
 
   // MARK: Answers
 

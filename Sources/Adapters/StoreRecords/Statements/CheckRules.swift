@@ -1,0 +1,163 @@
+package import GatewayPorts
+import OTCore
+
+/// Reading all of a store.
+extension SQLStore {
+  /// Walks every log from its base to its head, and compares what was derived from it.
+  ///
+  /// Every checksum is computed anew; snapshots have to equal the fold of their log, marks the last
+  /// entry of their client.
+  package func checkAll(
+    _ findings: inout StoreFindings, progress: (Int, Int) -> Void
+  ) throws(StoreError) {
+    findings.add(try reading { () throws(StoreError) in try checkMeta() })
+    let ids = try reading { () throws(StoreError) in
+      try rows("SELECT id FROM documents ORDER BY number") { $0.text(0) }
+    }
+    findings.notes = ids.count
+    let deleted = try reading { () throws(StoreError) in
+      try rows("SELECT number, id FROM deleted_documents ORDER BY number") {
+        (number: $0.integer(0), id: $0.text(1))
+      }
+    }
+    for (number, id) in deleted {
+      do throws(StoreError) {
+        let found = try reading { () throws(StoreError) in
+          guard let row = try deletedRow(number: number) else { return StoreFindings() }
+          return try check(row)
+        }
+        findings.add(found)
+      } catch {
+        findings.add(id, error)
+      }
+    }
+    for (number, id) in ids.enumerated() {
+      do throws(StoreError) {
+        let found = try reading { () throws(StoreError) in
+          // A note that was deleted meanwhile has nothing to be found.
+          guard let row = try row(id) else { return StoreFindings() }
+          return try check(row)
+        }
+        findings.add(found)
+      } catch {
+        findings.add(id, error)
+      }
+      progress(number + 1, ids.count)
+    }
+    findings.add(try reading { () throws(StoreError) in try checkRest() })
+  }
+
+  private func checkMeta() throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    for name in try rows("SELECT name FROM meta", read: { $0.text(0) }) {
+      do throws(StoreError) {
+        _ = try meta(name)
+      } catch {
+        try passOn()
+        findings.add(nil, error)
+      }
+    }
+    return findings
+  }
+
+  private func checkRest() throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
+      let orphans = try first(
+        """
+        SELECT count(DISTINCT t.document) FROM \(table) t
+        WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = t.document)
+          AND NOT EXISTS (SELECT 1 FROM deleted_documents d WHERE d.number = t.document)
+          AND NOT EXISTS (SELECT 1 FROM garbage g WHERE g.document = t.document)
+        """
+      ) { $0.integer(0) }
+      if let orphans, orphans > 0 {
+        findings.add(nil, "rows of \(orphans) notes without a record in \(table); \(damageAdvice)")
+      }
+    }
+    do throws(StoreError) {
+      try checkRooms(&findings)
+    } catch {
+      try passOn()
+      findings.add(nil, error)
+    }
+    do throws(StoreError) {
+      try checkAnswers()
+    } catch {
+      try passOn()
+      findings.add(nil, error)
+    }
+    try checkFiles(&findings)
+    return findings
+  }
+
+  /// Reads one document.
+  private func check(_ row: DocumentRow) throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    let marks = try marks(of: row)
+    let versions = try versions(of: row)
+    findings.versions += versions.count
+    try checkComments(of: row, &findings)
+    let snapshots = try snapshotRevisions(of: row)
+    for revision in snapshots where revision < row.base {
+      // Its log is gone: its own checksum has to do.
+      _ = try snapshot(of: row, through: revision)
+      findings.snapshots += 1
+    }
+    for version in versions
+    where version.revision > row.revision
+      || (version.revision < row.base && version.revision > 0
+        && !snapshots.contains(version.revision))
+    {
+      findings.add(row.id, "the version at revision \(version.revision) has no text")
+    }
+    var due = snapshots.filter { $0 > row.base }[...]
+    var last: [String: ClientMark] = [:]
+    var fold = try Fold(snapshot(of: row, through: row.base))
+    guard fold.revision == row.base, fold.chain == row.baseChain else {
+      throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
+    }
+    if snapshots.contains(row.base) { findings.snapshots += 1 }
+    try walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
+      stored throws(StoreError) in
+      try stored.apply(to: &fold)
+      let entry = stored.logEntry()
+      if entry.sequence > 0 {
+        last[entry.client] = ClientMark(
+          sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
+      }
+      findings.entries += 1
+      guard due.first == entry.revision else { return }
+      due.removeFirst()
+      findings.snapshots += 1
+      let kept = try snapshot(of: row, through: entry.revision)
+      let folded = fold.snapshot
+      if kept.text != folded.text || kept.authors != folded.authors || kept.chain != folded.chain
+        || kept.time != folded.time
+      {
+        findings.add(
+          row.id, "the text kept of revision \(entry.revision) is not the fold of the log")
+      }
+    }
+    if fold.document.scalarCount != row.length {
+      findings.add(row.id, "the fold of the log has another length than the note's record says")
+    }
+    if let revision = due.first {
+      findings.add(row.id, "the text kept of revision \(revision) lies beyond the head")
+    }
+    for (client, mark) in last where marks[client] != mark {
+      findings.add(row.id, "a client's mark is not its last entry, of revision \(mark.revision)")
+    }
+    for (client, mark) in marks where last[client] == nil && mark.revision > row.base {
+      findings.add(row.id, "a client's mark names revision \(mark.revision), which is another's")
+    }
+    let beyond = try first(
+      "SELECT min(revision) FROM log WHERE document = $1 AND revision > $2", row.number,
+      row.revision
+    ) { $0.isNull(0) ? nil : $0.integer(0) }
+    if let revision = beyond ?? nil {
+      findings.add(row.id, "the log has entries from revision \(revision) on, beyond the head")
+    }
+    return findings
+  }
+}

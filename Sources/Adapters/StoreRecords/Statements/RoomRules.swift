@@ -1,0 +1,272 @@
+package import GatewayPorts
+import JSON
+
+// Put together once: rooms are read often.
+private let selectOldest = selectPublications + #" ORDER BY "offset" LIMIT $5"#
+private let selectNewest = selectPublications + #" ORDER BY "offset" DESC LIMIT $5"#
+private let selectPublications = """
+  SELECT "offset", time, person, sender, data, checksum FROM publications
+  WHERE room = $1 AND "offset" > $2 AND "offset" < $3 AND time > $4
+  """
+
+/// Rooms' histories: publishing, and reading back with every record verified.
+extension SQLStore {
+  func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
+    switch request {
+    case .publish(let name, let draft, let memory, let keyAge):
+      return try publish(draft, in: name, memory, keyAge: keyAge)
+    case .page(let name, let range, let limit, let bytesMax, let memory, let now):
+      noteRoomTime(now)
+      return .page(
+        try page(of: name, range, limit: limit, bytesMax: bytesMax, memory, now: now))
+    case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
+      noteRoomTime(now)
+      return .recovery(
+        try recover(name, from: position, limit: limit, bytesMax: bytesMax, memory, now: now))
+    case .renewEpoch(let name, let from, let to):
+      var row = try rowMade(for: name)
+      if from.utf8.elementsEqual(row.epoch.utf8) {
+        row.epoch = to
+        try write(row)
+      }
+      return .recovery(RoomRecovery(head: row.position, missed: nil))
+    case .heads(let names):
+      return .heads(try heads(of: names))
+    }
+  }
+
+  // MARK: Publishing
+
+  private func publish(
+    _ draft: PublicationDraft, in name: RoomName, _ memory: RoomMemory, keyAge: Timestamp
+  ) throws(StoreError) -> RoomReply {
+    noteRoomTime(draft.publication.time)
+    var row = try rowMade(for: name)
+    var publication = draft.publication
+    // One order of times too, unless the clock was far ahead.
+    if TimeOrder.isSetBack(from: row.time, to: publication.time) {
+      try redate(room: row.number, now: publication.time)
+    }
+    publication.time = TimeOrder.following(row.time, publication.time)
+    publication.offset = row.head + 1
+    if let key = draft.key {
+      if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
+      try change(
+        """
+        INSERT INTO publication_keys (room, key, "offset", time, digest, expires)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (room, key) DO UPDATE SET "offset" = excluded."offset", time = excluded.time,
+          digest = excluded.digest, expires = excluded.expires
+        """, row.number, key, publication.offset, publication.time,
+        hasher.digest(of: publication, key: key), Self.expiry(publication.time, keyAge))
+    }
+    if memory.publicationsMax > 0 {
+      try change(
+        """
+        INSERT INTO publications (room, "offset", time, expires, person, sender, data,
+          checksum)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        """, row.number, publication.offset, publication.time,
+        Self.expiry(publication.time, memory.ageMax), publication.personID, publication.senderID,
+        Blob(publication.data.utf8), hasher.checksum(of: publication, room: row.number))
+    }
+    row.head = publication.offset
+    row.time = publication.time
+    if let author = publication.personID { try noteRead(name, by: author, through: row.head) }
+    try change(
+      #"DELETE FROM publications WHERE room = $1 AND "offset" <= $2"#, row.number,
+      row.head - max(memory.publicationsMax, 0))
+    try write(row)
+    return .published(row.position, time: publication.time, isRepeated: false)
+  }
+
+  /// The reply to the earlier publication with this key.
+  private func reply(
+    to publication: Publication, under key: String, in row: RoomRow
+  ) throws(StoreError) -> RoomReply? {
+    try first(
+      """
+      SELECT "offset", time, digest FROM publication_keys
+      WHERE room = $1 AND key = $2 AND expires > $3
+      """, row.number, key, publication.time
+    ) { earlier in
+      let digest = hasher.digest(of: publication, key: key)
+      guard earlier.withBytes(2, { RecordChecksum($0) }) == digest else { return .keyReused }
+      return .published(
+        RoomPosition(epoch: row.epoch, offset: earlier.integer(0)),
+        time: Timestamp(earlier.integer(1)), isRepeated: true)
+    }
+  }
+
+  private static func expiry(_ time: Timestamp, _ age: Timestamp) -> Timestamp {
+    let (sum, overflow) = time.addingReportingOverflow(age)
+    return overflow ? .max : sum
+  }
+
+  // MARK: Reading
+
+  private func page(
+    of name: RoomName, _ range: RoomRange, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    now: Timestamp
+  ) throws(StoreError) -> RoomPage {
+    guard let row = try row(of: name) else {
+      return RoomPage(
+        head: try emptyPosition(), publications: [], hasGap: false, hasMore: false)
+    }
+    let limit = max(limit, 1)
+    switch range {
+    case .since(let offset):
+      let offset = max(offset, 0)
+      var found = try publications(
+        of: row, after: offset, before: .max, limit: limit + 1, memory, now: now)
+      let hasGap = offset < row.head && found.first?.offset != offset + 1
+      let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
+      return RoomPage(head: row.position, publications: found, hasGap: hasGap, hasMore: hasMore)
+    case .newest, .before:
+      var end = Int.max
+      if case .before(let offset) = range { end = offset }
+      var found = try publications(
+        of: row, after: 0, before: end, newestFirst: true, limit: limit + 1, memory, now: now)
+      let hasMore = Self.cut(&found, limit: limit, bytesMax: bytesMax)
+      return RoomPage(
+        head: row.position, publications: found.reversed(), hasGap: false, hasMore: hasMore)
+    }
+  }
+
+  /// Leaves as many as a page may have, and at least one; whether any were too many.
+  private static func cut(_ found: inout [Publication], limit: Int, bytesMax: Int) -> Bool {
+    var bytes = 0
+    var count = 0
+    for publication in found.prefix(limit) {
+      bytes += publication.data.utf8.count
+      if count > 0, bytes > bytesMax { break }
+      count += 1
+    }
+    defer { found.removeLast(found.count - count) }
+    return count < found.count
+  }
+
+  private func recover(
+    _ name: RoomName, from position: RoomPosition?, limit: Int, bytesMax: Int,
+    _ memory: RoomMemory, now: Timestamp
+  ) throws(StoreError) -> RoomRecovery {
+    let row = try row(of: name)
+    let head: RoomPosition
+    if let row { head = row.position } else { head = try emptyPosition() }
+    guard let position, position.epoch.utf8.elementsEqual(head.epoch.utf8),
+      (0...head.offset).contains(position.offset)
+    else { return RoomRecovery(head: head, missed: nil) }
+    let count = head.offset - position.offset
+    guard let row, count > 0 else { return RoomRecovery(head: head, missed: []) }
+    guard count <= limit, count <= memory.publicationsMax else {
+      return RoomRecovery(head: head, missed: nil)
+    }
+    let found = try publications(
+      of: row, after: position.offset, before: .max, limit: count, memory, now: now)
+    // All or nothing: a part would look like the whole.
+    let bytes = found.reduce(0) { $0 + $1.data.utf8.count }
+    return RoomRecovery(
+      head: head, missed: found.count == count && bytes <= bytesMax ? found : nil)
+  }
+
+  private func publications(
+    of row: RoomRow, after: Int, before: Int, newestFirst: Bool = false, limit: Int,
+    _ memory: RoomMemory, now: Timestamp
+  ) throws(StoreError) -> [Publication] {
+    try rows(
+      newestFirst ? selectNewest : selectOldest, row.number,
+      max(after, row.head - max(memory.publicationsMax, 0)), before,
+      now.subtractingReportingOverflow(memory.ageMax).partialValue, limit
+    ) { found throws(StoreError) in try publication(found, in: row) }
+  }
+
+  private func publication(
+    _ found: Row, in row: RoomRow
+  ) throws(StoreError) -> Publication {
+    let publication = Publication(
+      offset: found.integer(0), time: Timestamp(found.integer(1)),
+      personID: found.optionalText(2), senderID: found.optionalText(3),
+      data: JSONValue(trusted: found.bytes(4)))
+    guard
+      found.withBytes(5, { RecordChecksum($0) })
+        == hasher.checksum(of: publication, room: row.number)
+    else {
+      throw .damaged(
+        "the publication at offset \(publication.offset) differs from its checksum; "
+          + damageAdvice)
+    }
+    return publication
+  }
+
+  /// The position of a room that has no row.
+  package func emptyPosition() throws(StoreError) -> RoomPosition {
+    RoomPosition(epoch: try firstEpoch(), offset: 0)
+  }
+
+  package func firstEpoch() throws(StoreError) -> String {
+    guard let epoch = try first("SELECT epoch FROM room_epoch", read: { $0.text(0) }) else {
+      throw .damaged("the rooms' epoch is missing; \(damageAdvice)")
+    }
+    return epoch
+  }
+
+  package static var selectRooms: String {
+    "SELECT number, name, epoch, head, time, checksum FROM rooms"
+  }
+
+  package func readRoom(_ found: Row) throws(StoreError) -> RoomRow {
+    let row = RoomRow(
+      number: found.integer(0), name: found.text(1), epoch: found.text(2),
+      head: found.integer(3), time: Timestamp(found.integer(4)))
+    // Nothing was written to a new one yet.
+    let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0
+    guard isNew || found.withBytes(5, { RecordChecksum($0) }) == hasher.checksum(of: row) else {
+      throw .damaged("a room's record differs from its checksum; \(damageAdvice)")
+    }
+    return row
+  }
+
+  /// Reads every room and every publication.
+  func checkRooms(_ findings: inout StoreFindings) throws(StoreError) {
+    _ = try firstEpoch()
+    var last = 0
+    while true {
+      let rooms = try rows(
+        Self.selectRooms + " WHERE number > $1 ORDER BY number LIMIT 500", last, read: readRoom)
+      guard let end = rooms.last else { break }
+      last = end.number
+      for row in rooms {
+        do throws(StoreError) {
+          try check(row, &findings)
+        } catch {
+          try passOn()
+          findings.add(nil, error)
+        }
+      }
+    }
+    let orphans = try first(
+      """
+      SELECT count(DISTINCT p.room) FROM publications p
+      WHERE NOT EXISTS (SELECT 1 FROM rooms r WHERE r.number = p.room)
+      """
+    ) { $0.integer(0) }
+    if let orphans, orphans > 0 {
+      findings.add(nil, "publications of \(orphans) rooms without a record; \(damageAdvice)")
+    }
+  }
+
+  private func check(_ row: RoomRow, _ findings: inout StoreFindings) throws(StoreError) {
+    let everything = RoomMemory(publicationsMax: .max, ageMax: 0)
+    var offset = 0
+    while true {
+      let some = try publications(
+        of: row, after: offset, before: .max, limit: 500, everything, now: .min)
+      guard let last = some.last else { break }
+      findings.publications += some.count
+      offset = last.offset
+    }
+    if offset > row.head {
+      findings.add(nil, "a room has publications beyond its head; \(damageAdvice)")
+    }
+  }
+}
