@@ -71,8 +71,7 @@ extension PostgresStore {
   /// A document's row. A transaction that writes locks it, unless it has done so already.
   package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
     if let known = documents[ExactName(id)] { return known }
-    let end = isWriting ? " WHERE id = $1 FOR UPDATE" : " WHERE id = $1"
-    let row = try query(Self.selectDocuments + end, id).first.map(readRow)
+    let row = try first(Self.selectDocuments + " WHERE id = $1" + locking, id, read: readRow)
     documents[ExactName(id)] = .some(row)
     return row
   }

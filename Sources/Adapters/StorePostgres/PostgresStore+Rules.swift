@@ -3,8 +3,8 @@ package import StoreRecords
 
 /// What is PostgreSQL's own in the rules that the stores have in common.
 extension PostgresStore: SQLStore {
-  package static var locking: String { " FOR UPDATE" }
-  package static var lockingFree: String { " FOR UPDATE SKIP LOCKED" }
+  package var locking: String { isWriting ? " FOR UPDATE" : "" }
+  package var lockingFree: String { isWriting ? " FOR UPDATE SKIP LOCKED" : "" }
 
   /// Has a statement run with the next one that is waited for, or with the commit.
   package func change(_ sql: String, _ values: any StoredValue...) {

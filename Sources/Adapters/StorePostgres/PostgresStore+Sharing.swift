@@ -55,8 +55,10 @@ extension PostgresStore {
     guard let known else { throw damaged(after, "is missing") }
     guard known == place.chain else { return .otherHistory }
     var entries: [LogEntry] = []
-    try pass(found[3].rows { $0 }, of: row, from: &place) { entry throws(StoreError) in
-      entries.append(entry.logEntry())
+    for next in found[3].rows({ $0 }) {
+      try pass(next, of: row, from: &place) { entry throws(StoreError) in
+        entries.append(entry.logEntry())
+      }
     }
     guard after == row.revision || !entries.isEmpty else {
       throw damaged(after + 1, "is missing")

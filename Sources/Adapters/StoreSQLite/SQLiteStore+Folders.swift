@@ -1,57 +1,24 @@
 package import GatewayPorts
-import StoreRecords
+package import StoreRecords
 
 /// Folders of notes: each note's row names its own.
 extension SQLiteStore {
   /// Notes that are looked at one by one for a list of folders, about.
   private static let scanMax = 100_000
 
-  package func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
-    switch request {
-    case .move(let id, let folder, let title, let time):
-      var row = try existingRow(id)
-      if let title {
-        noteTime(time)
-        row.title = title
-        try note(time, before: row.revision + 1, in: &row)
-      }
-      return .note(try put(row, into: folder).summary)
-    case .notes(let folder, let place, let limit):
-      return .notes(try notes(in: folder, after: place, limit: limit))
-    case .list(let last, let limit, let counting):
-      return try folders(after: last, limit: limit, counting)
-    case .of(let ids):
-      var folders: [FolderPath?] = []
-      for id in ids {
-        folders.append(
-          try sql("SELECT folder FROM documents WHERE id = ?").first(id) {
-            FolderPath(stored: $0.text(0))
-          })
-      }
-      return .of(folders)
-    case .moveAll(let old, let new, let limit):
-      return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
+  package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
+    var folders: [FolderPath?] = []
+    for id in ids {
+      folders.append(
+        try sql("SELECT folder FROM documents WHERE id = ?").first(id) {
+          FolderPath(stored: $0.text(0))
+        })
     }
-  }
-
-  /// Whether a note is in one of the folders that a condition names.
-  package func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
-    let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
-    return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
-  }
-
-  private func put(_ row: DocumentRow, into folder: FolderPath) throws(StoreError) -> DocumentRow {
-    var row = row
-    if row.folder != folder {
-      row.folder = folder
-      try sql("UPDATE documents SET folder = ? WHERE number = ?").run(folder.text, row.number)
-    }
-    try write(row)
-    return row
+    return folders
   }
 
   /// Goes from folder to folder along the index. Where all notes count, the index counts them.
-  private func folders(
+  package func folders(
     after last: FolderPath?, limit: Int, _ counting: FolderCounting
   ) throws(StoreError) -> FolderReply {
     if let names = counting.names {
@@ -106,43 +73,27 @@ extension SQLiteStore {
     ) { FolderPath(stored: $0.text(0)) }
   }
 
-  private func moveAll(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
-    var within = 0
-    if let successor = move.successor {
-      within = try rows(within: successor, limit: limit + 1).count
-      guard within <= limit else { return .tooManyWithin }
+  package func rows(toMove numbers: [Int]) throws(StoreError) -> [DocumentRow] {
+    var rows: [DocumentRow] = []
+    for number in numbers {
+      let row = try first(
+        "SELECT \(Self.documentColumns) FROM documents WHERE number = $1", number, read: readRow)
+      if let row = row ?? nil { rows.append(row) }
     }
-    let (rows, hasMore) = move.portion(
-      of: try rows(within: move.old, limit: within + limit + 1), limit: limit
-    ) { $0?.folder }
-    // All paths first: nothing is moved if one of them would be none.
-    var moves: [(row: DocumentRow, folder: FolderPath)] = []
-    for case let row? in rows where row.folder.isWithin(move.old) {
-      do throws(FolderPathError) {
-        moves.append((row, try row.folder.moved(from: move.old, to: move.new)))
-      } catch {
-        return .unfit(error)
-      }
-    }
-    var moved: [NoteSummary] = []
-    for (row, folder) in moves { moved.append(try put(row, into: folder).summary) }
-    return .moved(moved, hasMore: !moved.isEmpty && hasMore)
+    return rows
   }
 
-  /// Notes of a folder and below it in the index's order, `nil` for those that cannot be read: what has moved lies
-  /// elsewhere in it, so that the next portion begins where one ends.
-  private func rows(within folder: FolderPath, limit: Int) throws(StoreError) -> [DocumentRow?] {
-    let rows = try sql(
-      """
-      SELECT \(Self.documentColumns) FROM documents WHERE folder = ? ORDER BY created, id LIMIT ?
-      """
-    ).rows(folder.text, limit) { readRow($0) }
-    return try rows
-      + sql(
-        """
-        SELECT \(Self.documentColumns) FROM documents
-        WHERE folder >= ?1 || '/' AND folder < ?1 || '0' ORDER BY folder, created, id LIMIT ?2
-        """
-      ).rows(folder.text, limit - rows.count) { readRow($0) }
+  package func move(
+    _ moves: [(row: DocumentRow, folder: FolderPath)]
+  ) throws(StoreError) -> [NoteSummary] {
+    var moved: [NoteSummary] = []
+    for (old, folder) in moves {
+      var row = old
+      row.folder = folder
+      try change("UPDATE documents SET folder = $2 WHERE number = $1", row.number, folder.text)
+      try write(row)
+      moved.append(row.summary)
+    }
+    return moved
   }
 }

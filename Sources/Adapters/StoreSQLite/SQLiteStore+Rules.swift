@@ -5,8 +5,8 @@ package import StoreRecords
 /// What is SQLite's own in the rules that the stores have in common.
 extension SQLiteStore: SQLStore {
   /// Nobody else writes.
-  package static var locking: String { "" }
-  package static var lockingFree: String { "" }
+  package var locking: String { "" }
+  package var lockingFree: String { "" }
 
   package func change(_ sql: String, _ values: any StoredValue...) throws(StoreError) {
     let statement = try self.sql(sql)

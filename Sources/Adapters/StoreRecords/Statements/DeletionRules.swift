@@ -27,6 +27,18 @@ extension SQLStore {
     }
   }
 
+  /// A deleted note's row.
+  func deletedRow(number: Int) throws(StoreError) -> DocumentRow? {
+    try first(Self.selectDeleted + " WHERE number = $1", number, read: readDeleted)?.row
+  }
+
+  /// The row of the note of this name that was deleted last; a transaction that writes locks it.
+  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
+    try first(
+      Self.selectDeleted + " WHERE id = $1 ORDER BY deleted DESC LIMIT 1" + locking, id,
+      read: readDeleted)?.row
+  }
+
   private func bringBack(_ id: DocumentID) throws(StoreError) -> DocumentRow {
     guard let row = try newestDeleted(id) else { throw .unknownDocument }
     guard try self.row(id) == nil else { throw .exists }

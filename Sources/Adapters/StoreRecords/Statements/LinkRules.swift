@@ -68,7 +68,7 @@ extension SQLStore {
     try change(
       """
       DELETE FROM note_links WHERE id IN (SELECT id FROM note_links
-        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(Self.lockingFree))
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(lockingFree))
       """, now)
   }
 }

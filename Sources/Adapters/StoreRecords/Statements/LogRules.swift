@@ -1,6 +1,10 @@
 package import GatewayPorts
+import OTCore
 
-/// Reading of logs.
+/// Entries that are read at once.
+private let stride = 256
+
+/// Reading of logs, with every link verified.
 extension SQLStore {
   package func entries(
     of row: DocumentRow, after: Int, through: Int, bytesMax: Int
@@ -70,8 +74,69 @@ extension SQLStore {
     return checksum
   }
 
+  /// Reads entries in order, each verified before `body` sees it.
+  ///
+  /// - Parameters:
+  ///   - after: At least the document's base.
+  ///   - through: At most its head; the head's entry is compared with the document's row.
+  ///   - chain: The checksum of the entry at `after`.
+  /// - Returns: The checksum of the last entry.
+  @discardableResult
+  func walk(
+    _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
+  ) throws(StoreError) -> RecordChecksum {
+    guard after < through else { return chain }
+    var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
+    while place.revision < through {
+      let start = place.revision
+      _ = try rows(
+        """
+        SELECT revision, client, sequence, digest, operation, author, time, checksum FROM log
+        WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT $4
+        """, row.number, start, through, stride
+      ) { found throws(StoreError) in try pass(found, of: row, from: &place, body) }
+      guard place.revision > start else { throw damaged(start + 1, "is missing") }
+    }
+    return place.chain
+  }
+
+  /// Verifies the row of the log that follows a place, and moves the place behind it.
+  package func pass(
+    _ found: Row, of row: DocumentRow, from place: inout LogPlace,
+    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    place.revision += 1
+    guard found.integer(0) == place.revision else { throw damaged(place.revision, "is missing") }
+    hasher.beginEntry(
+      place.chain, document: row.id, epoch: place.epoch, revision: place.revision)
+    found.withBytes(1) { hasher.add($0) }
+    hasher.add(found.integer(2))
+    hasher.add(bits: found.bits(3))
+    found.withBytes(4) { hasher.add($0) }
+    found.withBytes(5) { hasher.add($0) }
+    hasher.add(found.integer(6))
+    place.chain = hasher.checksum()
+    guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
+      throw damaged(place.revision, "differs from its checksum")
+    }
+    guard place.revision != row.revision || place.chain == row.chain else {
+      throw damaged(place.revision, "is not the one that the note ends with")
+    }
+    let operation: TextOperation
+    do throws(OperationError) {
+      operation = try found.withBytes(4) { bytes throws(OperationError) in
+        try TextOperation(json: bytes.bindMemory(to: UInt8.self))
+      }
+    } catch {
+      throw damaged(place.revision, "is not an operation")
+    }
+    try body(
+      StoredEntry(found, revision: place.revision, operation: operation, checksum: place.chain))
+  }
+
   /// The epochs of a document's log, each with the revision after which it began; never empty.
-  package func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
+  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
     let epochs = try rows(
       "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number
     ) { (after: $0.integer(0), epoch: $0.text(1)) }
@@ -100,5 +165,31 @@ extension SQLStore {
 
   package func damaged(_ revision: Int, _ what: String) -> StoreError {
     .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
+  }
+}
+
+/// A place in a log that is read: the entry there, which its successor has to follow.
+package struct LogPlace {
+  package var revision: Int
+  /// The checksum of the entry there.
+  package var chain: RecordChecksum
+  /// The log's epochs, each with the revision after which it began.
+  fileprivate let epochs: [(after: Int, epoch: String)]
+  private var epochIndex = 0
+
+  package init(revision: Int, chain: RecordChecksum, epochs: [(after: Int, epoch: String)]) {
+    self.revision = revision
+    self.chain = chain
+    self.epochs = epochs
+  }
+
+  /// The epoch of the entry there.
+  fileprivate var epoch: String {
+    mutating get {
+      while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
+        epochIndex += 1
+      }
+      return epochs[epochIndex].epoch
+    }
   }
 }

@@ -19,7 +19,7 @@ extension SQLStore {
       if let adopted { try add(adopted) }
       // Locked: of two that exchange one token, the second sees what the first has done.
       let found = try first(
-        Self.selectSessions + " WHERE id = $1" + Self.locking, id, read: Self.session)
+        Self.selectSessions + " WHERE id = $1" + locking, id, read: Self.session)
       guard var session = found, session.user.utf8.elementsEqual(user.utf8) else {
         return .unknown
       }
@@ -79,7 +79,7 @@ extension SQLStore {
     try change(
       """
       DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
-        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(Self.lockingFree))
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(lockingFree))
       """, now)
   }
 }

@@ -58,7 +58,7 @@ extension SQLStore {
   }
 
   /// Some notes of a folder in the order of their places.
-  package func notes(
+  func notes(
     in folder: FolderPath, after place: NotePlace?, limit: Int
   ) throws(StoreError) -> [NoteSummary] {
     try summaries(

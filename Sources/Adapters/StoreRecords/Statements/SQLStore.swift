@@ -11,11 +11,11 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   var hasher: RecordHasher { get set }
 
-  /// What a query ends with whose rows others are to wait for, where there are others.
-  static var locking: String { get }
+  /// What a query ends with whose rows are locked, where there are others and the transaction writes.
+  var locking: String { get }
 
-  /// What a query ends with that leaves out the rows which somebody else has locked.
-  static var lockingFree: String { get }
+  /// What such a query ends with if it leaves out the rows which somebody else has locked.
+  var lockingFree: String { get }
 
   /// Runs a statement that returns nothing. It may be sent with the next one that is waited for.
   func change(_ sql: String, _ values: any StoredValue...) throws(StoreError)
@@ -117,21 +117,32 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// Forgets where the clock was set back for a note that is gone.
   func forgetSetBacks(ofDocument number: Int) throws(StoreError)
 
-  func reply(to request: FolderRequest) throws(StoreError) -> FolderReply
+  // MARK: Folders
 
-  /// Whether a note is in one of the folders that a condition names.
-  func holds(_ condition: FolderCondition) throws(StoreError) -> Bool
+  /// Some folders with the numbers of their notes.
+  func folders(
+    after last: FolderPath?, limit: Int, _ counting: FolderCounting
+  ) throws(StoreError) -> FolderReply
+
+  /// The folders of notes.
+  func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?]
+
+  /// Rows of notes that are to be moved, locked where there are others; without those that cannot be
+  /// read or are not there any more.
+  func rows(toMove numbers: [Int]) throws(StoreError) -> [DocumentRow]
+
+  /// Puts notes into folders, and returns how they are then.
+  func move(_ moves: [(row: DocumentRow, folder: FolderPath)]) throws(StoreError) -> [NoteSummary]
 
   // MARK: Deleted notes
 
   /// Keeps the row of a note that is being deleted.
   func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError)
 
-  /// The row of the note of this name that was deleted last, locked where the transaction writes.
-  func newestDeleted(_ id: DocumentID) throws(StoreError) -> DocumentRow?
+  /// Selects deleted notes, as ``readDeleted(_:)`` reads them.
+  static var selectDeleted: String { get }
 
-  /// A deleted note's row.
-  func deletedRow(number: Int) throws(StoreError) -> DocumentRow?
+  func readDeleted(_ row: Row) throws(StoreError) -> (row: DocumentRow, deletion: Deletion)
 
   /// Some deleted notes that a condition holds for.
   func deleted(
@@ -145,19 +156,6 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   /// The newest entry of each client, those that are compacted away too.
   func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark]
-
-  /// Reads entries in order, each verified before `body` sees it.
-  ///
-  /// - Parameters:
-  ///   - after: At least the document's base.
-  ///   - through: At most its head; the head's entry is compared with the document's row.
-  ///   - chain: The checksum of the entry at `after`.
-  /// - Returns: The checksum of the last entry.
-  @discardableResult
-  func walk(
-    _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
-    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
-  ) throws(StoreError) -> RecordChecksum
 
   /// A log's chain as other nodes are told of it, where there may be others.
   func shared(_ chain: RecordChecksum) -> LogChain?

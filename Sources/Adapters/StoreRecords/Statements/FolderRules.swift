@@ -1,0 +1,78 @@
+import GatewayPorts
+
+/// Folders of notes: each note's row names its own.
+extension SQLStore {
+  func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
+    switch request {
+    case .move(let id, let folder, let title, let time):
+      var row = try existingRow(id)
+      if let title {
+        noteTime(time)
+        row.title = title
+        try note(time, before: row.revision + 1, in: &row)
+      }
+      if row.folder != folder {
+        row.folder = folder
+        try change("UPDATE documents SET folder = $2 WHERE number = $1", row.number, folder.text)
+      }
+      try write(row)
+      return .note(row.summary)
+    case .notes(let folder, let place, let limit):
+      return .notes(try notes(in: folder, after: place, limit: limit))
+    case .list(let last, let limit, let counting):
+      return try folders(after: last, limit: max(limit, 0), counting)
+    case .of(let ids): return .of(try folders(of: ids))
+    case .moveAll(let old, let new, let limit):
+      return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
+    }
+  }
+
+  /// Whether a note is in one of the folders that a condition names; a transaction that writes locks its row.
+  func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
+    let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
+    return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
+  }
+
+  private func moveAll(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
+    var within = 0
+    if let successor = move.successor {
+      within = try notes(within: successor, limit: limit + 1).count
+      guard within <= limit else { return .tooManyWithin }
+    }
+    let (notes, hasMore) = move.portion(
+      of: try notes(within: move.old, limit: within + limit + 1), limit: limit
+    ) { $0.folder }
+    let rows = try rows(toMove: notes.map(\.number))
+    // All paths first: nothing is moved if one of them would be none.
+    var moves: [(row: DocumentRow, folder: FolderPath)] = []
+    for row in rows where row.folder.isWithin(move.old) {
+      do throws(FolderPathError) {
+        moves.append((row, try row.folder.moved(from: move.old, to: move.new)))
+      } catch {
+        return .unfit(error)
+      }
+    }
+    // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
+    // there are no others, the rest cannot be read.
+    let goesOn = hasMore && (!moves.isEmpty || !locking.isEmpty)
+    return .moved(try self.move(moves), hasMore: goesOn)
+  }
+
+  /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next
+  /// portion begins where one ends.
+  private func notes(
+    within folder: FolderPath, limit: Int
+  ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
+    let notes = try rows(
+      "SELECT number, folder FROM documents WHERE folder = $1 ORDER BY created, id LIMIT $2",
+      folder.text, limit
+    ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
+    return try notes
+      + rows(
+        """
+        SELECT number, folder FROM documents WHERE folder >= $1 AND folder < $2
+        ORDER BY folder, created, id LIMIT $3
+        """, folder.text + "/", folder.text + "0", limit - notes.count
+      ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
+  }
+}
