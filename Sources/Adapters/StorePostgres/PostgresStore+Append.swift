@@ -266,9 +266,9 @@ extension PostgresStore {
         heads[id] = SeenHead(
           epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
       }
-      if row.integer(8) >= max(row.integer(5), 65_536) { unsnapped.insert(id) }
+      if row.integer(8) >= max(row.integer(5), 65_536) { upkeep.unsnapped.insert(id) }
       if let retention, retention.isOverlong(revision: row.integer(4), base: row.integer(7)) {
-        overlong.insert(id)
+        upkeep.overlong.insert(id)
       }
     }
     return won

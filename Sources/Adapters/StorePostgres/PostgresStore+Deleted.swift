@@ -23,9 +23,9 @@ extension PostgresStore {
   }
 
   package func deleted(
-    _ condition: String, _ values: any StoredValue..., limit: Int
+    _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
-    let end = " LIMIT $\(values.count + 1)" + lockingFree
+    let end = " LIMIT $\(values.count + 1)" + end
     return try link.query(
       PostgresCommand(Self.selectDeleted + condition + end, values + [max(limit, 0)])
     ).rows(readDeleted)

@@ -114,7 +114,7 @@ extension PostgresStore {
       row.base, row.baseChain, row.unsnapped)
     documents[ExactName(row.id)] = row
     heads[ExactName(row.id)] = nil
-    if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
-    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
+    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(row.id)) }
+    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(row.id)) }
   }
 }

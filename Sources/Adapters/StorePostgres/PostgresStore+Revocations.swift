@@ -45,7 +45,7 @@ extension PostgresStore {
         """
         DELETE FROM parley.revocations WHERE is_user = \(Revocation.timedKind) AND before < $1
           AND number < (SELECT max(number) FROM parley.revocations)
-        """, latestTime)
+        """, upkeep.latestTime)
     }
   }
 }

@@ -53,21 +53,7 @@ extension PostgresStore {
           \(PostgresSchema.Lock.store.rawValue))
         """)
       guard isFirst.first?.bool(0) == true else { return 0 }
-      let removed = try query(
-        """
-        DELETE FROM parley.rooms r WHERE r.time < $1
-          AND NOT EXISTS (SELECT 1 FROM parley.publications WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.publication_keys WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.room_members WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.receipts WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.flags WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.likes WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.chat_groups WHERE room = r.number)
-          AND NOT EXISTS (SELECT 1 FROM parley.read_marks WHERE room = r.number)
-        """, time
-      ).changedRows
-      if removed > 0 { change("UPDATE parley.room_epoch SET epoch = $1", freshName()) }
-      return removed
+      return try removeEmptyRows(idleSince: time)
     }
   }
 }

@@ -40,6 +40,7 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   var link: PostgresLink
   package var hasher = RecordHasher()
+  package var upkeep = Upkeep()
 
   /// Rows that the transaction under way has locked or read; `nil` for a document that is not there.
   var documents: [ExactName: DocumentRow?] = [:]
@@ -52,30 +53,14 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// compares it.
   var heads: [ExactName: SeenHead] = [:]
 
-  /// Documents whose newest snapshot lies far behind their head.
-  package var unsnapped: Set<ExactName> = []
-  /// Documents whose logs may be longer than what is kept.
-  package var overlong: Set<ExactName> = []
   /// Sessions of clients that had changed nothing, begun since such were dropped last.
   var idleSessions: [ExactName: Int] = [:]
   /// Whether texts are folded on another connection.
   package var foldsBeside = false
-  /// Whether rows of deleted documents may be left.
-  package var hasGarbage = true
   /// Whether entries before their log's base may be left.
   package var hasCompacted = true
   /// The number of the document up to which such entries were looked for.
   var compactedPlace = 0
-  /// The place up to which rows of publications that are gone were looked for.
-  package var orphanPlace = OrphanPlace()
-  /// The newest time that anything came with, or an earlier one if the clock was set back since.
-  package var latestTime: Timestamp = 0
-  /// Whether it came with a request after the last deletion, which says no time itself.
-  package var isTimeKnown = false
-  /// Whether notes were deleted whose ids do not know yet until when they rest.
-  package var hasUndatedDeletions = true
-  /// The times of work with rooms.
-  package var roomClock = RoomClock()
   /// Queues whose state may have changed since it was last reported.
   package var changedTargets = Set(OutboxTarget.allCases)
   /// Queues whose events this store alone may take, as long as its connection lasts.
@@ -122,7 +107,7 @@ public final class PostgresStore: DocumentStore, Outbox {
       address, sharing: sharing, patience: patience, isUnfinished: isUnfinished)
     // A mistake here costs snapshots that are taken later.
     if sharing != .reading {
-      unsnapped = (try? reading { () throws(StoreError) in try idsToSnapshot() }) ?? []
+      upkeep.unsnapped = (try? reading { () throws(StoreError) in try idsToSnapshot() }) ?? []
     }
   }
 

@@ -131,7 +131,7 @@ public final class SQLiteMove: UnfinishedStore {
   private func sequences() throws(StoreError) -> [[StoreCell]] {
     var rows: [[StoreCell]] = []
     for name in StoreTable.numbered {
-      let newest = try sql("SELECT seq FROM sqlite_sequence WHERE name = ?").first(name) {
+      let newest = try sql("SELECT seq FROM sqlite_sequence WHERE name = ?").first(all: [name]) {
         $0.integer(0)
       }
       rows.append([.bytes(Array(name.utf8)), .integer(Int64(newest ?? 0))])

@@ -119,7 +119,9 @@ public final class SQLiteSearchIndex: SearchIndex {
   public func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?] {
     var states: [IndexedState?] = []
     for id in ids {
-      let state = try sql("SELECT revision, updated, created FROM notes WHERE id = ?").first(id) {
+      let state = try sql("SELECT revision, updated, created FROM notes WHERE id = ?").first(all: [
+        id
+      ]) {
         IndexedState(
           revision: $0.integer(0), updatedAt: Timestamp($0.integer(1)),
           createdAt: Timestamp($0.integer(2)))
@@ -132,7 +134,7 @@ public final class SQLiteSearchIndex: SearchIndex {
   /// See ``SearchIndex``.
   public func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID] {
     // No id is empty.
-    try sql("SELECT id FROM notes WHERE id > ? ORDER BY id LIMIT ?").rows(id ?? "", limit) {
+    try sql("SELECT id FROM notes WHERE id > ? ORDER BY id LIMIT ?").rows(all: [id ?? "", limit]) {
       $0.text(0)
     }
   }
@@ -180,7 +182,7 @@ public final class SQLiteSearchIndex: SearchIndex {
   ///
   /// - Returns: The note's number; `nil` if it was not there.
   private func removeWords(of id: DocumentID) throws(StoreError) -> Int? {
-    let found = try sql("SELECT number, title, text FROM notes WHERE id = ?").first(id) {
+    let found = try sql("SELECT number, title, text FROM notes WHERE id = ?").first(all: [id]) {
       (number: $0.integer(0), title: $0.text(1), text: $0.text(2))
     }
     guard let found else { return nil }
@@ -224,10 +226,10 @@ public final class SQLiteSearchIndex: SearchIndex {
         notes.updated DESC, notes.id
       LIMIT ? OFFSET ?
       """
-    ).rows(
+    ).rows(all: [
       Self.expression(query, joinedBy: "AND"),
-      "{title} : (\(Self.expression(query, joinedBy: "OR")))", limit, count
-    ) { $0.text(0) }
+      "{title} : (\(Self.expression(query, joinedBy: "OR")))", limit, count,
+    ]) { $0.text(0) }
   }
 
   /// A query in SQLite's words. They are folded: there is no sign in them that could mean something.
@@ -246,21 +248,21 @@ public final class SQLiteSearchIndex: SearchIndex {
       SELECT notes.id FROM tags JOIN notes ON notes.number = tags.note WHERE tags.tag = ?
       ORDER BY notes.updated DESC, notes.id LIMIT ? OFFSET ?
       """
-    ).rows(tag, limit, count) { $0.text(0) }
+    ).rows(all: [tag, limit, count]) { $0.text(0) }
   }
 
   /// See ``SearchIndex``.
   public func tags(after place: TaggedNote?, limit: Int) throws(StoreError) -> [TaggedNote] {
     // Along the index; the notes of one tag in the order of their numbers.
     let number = try place.flatMap { place throws(StoreError) in
-      try sql("SELECT number FROM notes WHERE id = ?").first(place.id) { $0.integer(0) }
+      try sql("SELECT number FROM notes WHERE id = ?").first(all: [place.id]) { $0.integer(0) }
     }
     return try sql(
       """
       SELECT tags.tag, notes.id FROM tags JOIN notes ON notes.number = tags.note
       WHERE (tags.tag, tags.note) > (?, ?) ORDER BY tags.tag, tags.note LIMIT ?
       """
-    ).rows(place?.tag ?? "", number ?? -1, limit) {
+    ).rows(all: [place?.tag ?? "", number ?? -1, limit]) {
       TaggedNote(tag: $0.text(0), id: $0.text(1))
     }
   }
@@ -269,12 +271,12 @@ public final class SQLiteSearchIndex: SearchIndex {
   public func tags(of id: DocumentID) throws(StoreError) -> [String] {
     try sql(
       "SELECT tag FROM tags WHERE note = (SELECT number FROM notes WHERE id = ?) ORDER BY tag"
-    ).rows(id) { $0.text(0) }
+    ).rows(all: [id]) { $0.text(0) }
   }
 
   /// See ``SearchIndex``.
   public func text(of id: DocumentID) throws(StoreError) -> String? {
-    try sql("SELECT text FROM notes WHERE id = ?").first(id) { $0.text(0) }
+    try sql("SELECT text FROM notes WHERE id = ?").first(all: [id]) { $0.text(0) }
   }
 
   // MARK: Inside

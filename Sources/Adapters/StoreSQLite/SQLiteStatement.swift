@@ -25,23 +25,22 @@ package final class SQLiteStatement: StoredRow {
     sqlite3_finalize(handle)
   }
 
-  /// Binds all parameters, in their order.
+  /// Binds all parameters, in their order, without making a list of them: appends do this.
   func bind<each Value: StoredValue>(_ values: repeat each Value) {
     var parameter: Int32 = 0
     for value in repeat each values {
       parameter += 1
       check(value.form.bind(to: handle, parameter))
     }
-    precondition(
-      parameter == sqlite3_bind_parameter_count(handle),
-      "a statement was given \(parameter) values and wants others")
+    checkCount(Int(parameter))
   }
 
-  /// Binds all parameters, in their order, where only the caller knows how many there are.
+  /// Binds all parameters, in their order.
   func bind(all values: [any StoredValue]) {
     for (place, value) in values.enumerated() {
       check(value.form.bind(to: handle, Int32(place + 1)))
     }
+    checkCount(values.count)
   }
 
   /// Goes to the next row.
@@ -65,20 +64,27 @@ package final class SQLiteStatement: StoredRow {
     while try step() {}
   }
 
+  /// Runs a statement that returns no rows, and makes it ready for the next time.
+  func run(all values: [any StoredValue]) throws(StoreError) {
+    bind(all: values)
+    defer { reset() }
+    while try step() {}
+  }
+
   /// Reads the first row, if there is one, and makes the statement ready for the next time.
-  func first<Row, each Value: StoredValue>(
-    _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
+  func first<Row>(
+    all values: [any StoredValue] = [], read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> Row? {
-    bind(repeat each values)
+    bind(all: values)
     defer { reset() }
     return try step() ? try read(self) : nil
   }
 
   /// Reads all rows, and makes the statement ready for the next time.
-  func rows<Row, each Value: StoredValue>(
-    _ values: repeat each Value, read: (SQLiteStatement) throws(StoreError) -> Row
+  func rows<Row>(
+    all values: [any StoredValue] = [], read: (SQLiteStatement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
-    bind(repeat each values)
+    bind(all: values)
     defer { reset() }
     var rows: [Row] = []
     while try step() { rows.append(try read(self)) }
@@ -119,5 +125,11 @@ package final class SQLiteStatement: StoredRow {
   /// of this module, or the machine's end.
   private func check(_ code: Int32) {
     precondition(code == SQLITE_OK, "SQLite refused a parameter with code \(code)")
+  }
+
+  private func checkCount(_ count: Int) {
+    precondition(
+      count == sqlite3_bind_parameter_count(handle),
+      "a statement was given \(count) values and wants others")
   }
 }

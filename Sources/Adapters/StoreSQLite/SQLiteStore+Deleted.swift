@@ -5,13 +5,11 @@ package import StoreRecords
 extension SQLiteStore {
   /// Keeps the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
-    try sql(
+    try change(
       """
       INSERT INTO deleted_documents (\(Self.documentColumns), deleted, author, deletion_checksum)
-      SELECT \(Self.documentColumns), ?2, ?3, ?4 FROM documents WHERE number = ?1
-      """
-    ).run(
-      row.number, deletion.time, deletion.author,
+      SELECT \(Self.documentColumns), $2, $3, $4 FROM documents WHERE number = $1
+      """, row.number, deletion.time, deletion.author,
       hasher.checksum(of: deletion, document: row.id, number: row.number))
   }
 
@@ -24,7 +22,7 @@ extension SQLiteStore {
   }
 
   package func deleted(
-    _ condition: String, _ values: any StoredValue..., limit: Int
+    _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
     try sound(Self.selectDeleted + condition, values, limit: limit) { try? readDeleted($0) }
   }
@@ -36,8 +34,9 @@ extension SQLiteStore {
     {
       row.epoch = names.next()
       try beginEpoch(row.epoch, after: row.revision, document: row.number)
-      try sql("UPDATE deleted_documents SET epoch = ?, checksum = ? WHERE number = ?").run(
-        row.epoch, hasher.checksum(of: row), row.number)
+      try change(
+        "UPDATE deleted_documents SET epoch = $1, checksum = $2 WHERE number = $3", row.epoch,
+        hasher.checksum(of: row), row.number)
     }
   }
 

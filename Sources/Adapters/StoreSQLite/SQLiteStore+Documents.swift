@@ -39,12 +39,14 @@ extension SQLiteStore {
   }
 
   package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    try sql(Self.selectDocument).first(id) { found throws(StoreError) in
-      guard let row = readRow(found) else {
-        throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
-      }
-      return row
+    let found = try sql(Self.selectDocument)
+    defer { found.reset() }
+    found.bind(id)
+    guard try found.step() else { return nil }
+    guard let row = readRow(found) else {
+      throw .damaged("the note's own record differs from its checksum; \(damageAdvice)")
     }
+    return row
   }
 
   /// The columns that ``readRow(_:)`` reads.
@@ -83,7 +85,7 @@ extension SQLiteStore {
     ).run(
       row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
       row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
-    if row.needsSnapshot { unsnapped.insert(ExactName(row.id)) }
-    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(row.id)) }
+    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(row.id)) }
+    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(row.id)) }
   }
 }

@@ -10,7 +10,7 @@ extension SQLiteStore {
     var folders: [FolderPath?] = []
     for id in ids {
       folders.append(
-        try sql("SELECT folder FROM documents WHERE id = ?").first(id) {
+        try first("SELECT folder FROM documents WHERE id = $1", id) {
           FolderPath(stored: $0.text(0))
         })
     }
@@ -38,7 +38,7 @@ extension SQLiteStore {
       var count = 0
       if counting.includesAll(of: folder) {
         count =
-          try sql("SELECT count(*) FROM documents WHERE folder = ?").first(folder.text) {
+          try first("SELECT count(*) FROM documents WHERE folder = $1", folder.text) {
             $0.integer(0)
           } ?? 0
       } else if !counting.notes.isEmpty {
@@ -62,14 +62,14 @@ extension SQLiteStore {
   private func firstFolder(
     _ condition: String, _ text: String
   ) throws(StoreError) -> FolderPath? {
-    try sql("SELECT folder FROM documents \(condition) ORDER BY folder LIMIT 1").first(text) {
+    try first("SELECT folder FROM documents \(condition) ORDER BY folder LIMIT 1", text) {
       FolderPath(stored: $0.text(0))
     }
   }
 
   private func folderBefore(_ folder: FolderPath) throws(StoreError) -> FolderPath? {
-    try sql("SELECT folder FROM documents WHERE folder < ? ORDER BY folder DESC LIMIT 1").first(
-      folder.text
+    try first(
+      "SELECT folder FROM documents WHERE folder < $1 ORDER BY folder DESC LIMIT 1", folder.text
     ) { FolderPath(stored: $0.text(0)) }
   }
 

@@ -60,10 +60,12 @@ extension SQLiteStore {
   private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
     let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
     var change = hasher.hash(of: new, client: entry.client, document: row.id)
-    if let old = try sql(
-      "SELECT sequence, revision, digest FROM marks WHERE document = ? AND client = ?"
-    ).first(row.number, entry.client, read: readMark) {
-      change &-= hasher.hash(of: old, client: entry.client, document: row.id)
+    let old = try sql(
+      "SELECT sequence, revision, digest FROM marks WHERE document = ? AND client = ?")
+    defer { old.reset() }
+    old.bind(row.number, entry.client)
+    if try old.step() {
+      change &-= hasher.hash(of: readMark(old), client: entry.client, document: row.id)
     }
     try sql(
       """

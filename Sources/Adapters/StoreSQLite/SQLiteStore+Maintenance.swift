@@ -68,7 +68,7 @@ extension SQLiteStore {
 
   /// The documents whose logs have been compacted.
   func numbersOfCompacted() throws(StoreError) -> Set<Int> {
-    Set(try sql("SELECT number FROM documents WHERE base > 0").rows { $0.integer(0) })
+    Set(try rows("SELECT number FROM documents WHERE base > 0") { $0.integer(0) })
   }
 
   package var hasCompacted: Bool { !compacted.isEmpty }

@@ -16,13 +16,11 @@ extension SQLiteStore {
   package func enqueue(_ draft: OutboxDraft) throws(StoreError) {
     let last = try newest(of: draft.target)
     let number = (last?.number ?? 0) + 1
-    try sql(
+    try change(
       """
       INSERT INTO outbox (target, number, id, type, subject, time, data)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
-      """
-    ).run(
-      draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      """, draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
       Blob(draft.data))
     try crowdOut(draft.target, last: number, now: draft.time)
   }
@@ -46,47 +44,45 @@ extension SQLiteStore {
   private func oldest(
     of target: OutboxTarget
   ) throws(StoreError) -> (number: Int, time: Timestamp)? {
-    try sql("SELECT number, time FROM outbox WHERE target = ? ORDER BY number LIMIT 1")
-      .first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
+    try first(
+      "SELECT number, time FROM outbox WHERE target = $1 ORDER BY number LIMIT 1", target.rawValue
+    ) { ($0.integer(0), Timestamp($0.integer(1))) }
   }
 
   private func newest(
     of target: OutboxTarget
   ) throws(StoreError) -> (number: Int, time: Timestamp)? {
-    try sql("SELECT number, time FROM outbox WHERE target = ? ORDER BY number DESC LIMIT 1")
-      .first(target.rawValue) { ($0.integer(0), Timestamp($0.integer(1))) }
+    try first(
+      "SELECT number, time FROM outbox WHERE target = $1 ORDER BY number DESC LIMIT 1",
+      target.rawValue
+    ) { ($0.integer(0), Timestamp($0.integer(1))) }
   }
 
   package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
     var standing = OutboxStanding()
-    if let first = try oldest(of: target),
-      let last = try newest(of: target)
-    {
-      standing.queued = last.number - first.number + 1
-      standing.oldest = first.time
+    if let oldest = try oldest(of: target), let newest = try newest(of: target) {
+      standing.queued = newest.number - oldest.number + 1
+      standing.oldest = oldest.time
     }
-    standing.nextDue = try integer(
-      sql("SELECT due FROM outbox_held WHERE target = ? ORDER BY due LIMIT 1"), target
-    ).map { Timestamp($0) }
+    standing.nextDue = try first(
+      "SELECT due FROM outbox_held WHERE target = $1 ORDER BY due LIMIT 1", target.rawValue
+    ) { Timestamp($0.integer(0)) }
     standing.crowdedOut = crowdedOut[target] ?? 0
     if deadLetterCounts[target] == nil {
-      deadLetterCounts[target] =
-        try integer(sql("SELECT count(*) FROM dead_letters WHERE target = ?"), target)
+      deadLetterCounts[target] = try first(
+        "SELECT count(*) FROM dead_letters WHERE target = $1", target.rawValue
+      ) { $0.integer(0) }
     }
     standing.deadLetters = deadLetterCounts[target] ?? 0
     return standing
   }
 
-  private func integer(
-    _ statement: SQLiteStatement, _ target: OutboxTarget
-  ) throws(StoreError) -> Int? {
-    try statement.first(target.rawValue) { $0.integer(0) }
-  }
-
   package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
     for event in events {
-      let found = try sql("SELECT 1 FROM outbox WHERE target = ? AND number = ? AND id = ?")
-        .first(event.target.rawValue, event.number, event.id) { _ in true }
+      let found = try first(
+        "SELECT 1 FROM outbox WHERE target = $1 AND number = $2 AND id = $3", event.target.rawValue,
+        event.number, event.id
+      ) { _ in true }
       guard found != nil else { return false }
     }
     return true

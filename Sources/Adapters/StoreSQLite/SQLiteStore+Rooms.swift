@@ -36,41 +36,20 @@ extension SQLiteStore {
       row.number, row.epoch, row.head, row.time, hasher.checksum(of: row))
   }
 
-  /// Removes the records of rooms that hold nothing and in which nothing was published for long.
-  ///
-  /// Such a room begins anew if it is used again. No position of it may come twice, so rooms without
-  /// a record get another epoch then; whoever comes back to one with a position of before is told
-  /// that it is not known any more. That is why it is done before anybody is connected.
+  /// Removes the records of rooms that hold nothing and in which nothing was published for long;
+  /// never while anybody is connected.
   ///
   /// - Parameter time: The last publication is to be older than this.
   /// - Returns: How many were removed.
   /// - Complexity: O(*n*) rooms.
   @discardableResult
   public func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int {
-    let rooms = try sql(
-      """
-      SELECT number FROM rooms WHERE time < ?
-        AND NOT EXISTS (SELECT 1 FROM publications WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM publication_keys WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM room_members WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM receipts WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM flags WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM likes WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM chat_groups WHERE room = number)
-        AND NOT EXISTS (SELECT 1 FROM read_marks WHERE room = number)
-      """
-    ).rows(time) { $0.integer(0) }
-    guard !rooms.isEmpty else { return 0 }
-    try transaction { () throws(StoreError) in
-      for room in rooms { try sql("DELETE FROM rooms WHERE number = ?").run(room) }
-      try sql("UPDATE room_epoch SET epoch = ?").run(freshName())
-    }
-    return rooms.count
+    try transaction { () throws(StoreError) in try removeEmptyRows(idleSince: time) }
   }
 
   /// Gives every room another epoch.
   func renewRoomEpochs(_ names: some NameSource) throws(StoreError) {
-    try sql("UPDATE room_epoch SET epoch = ?").run(names.next())
+    try change("UPDATE room_epoch SET epoch = $1", names.next())
     for row in try rows(Self.selectRooms + " ORDER BY number", read: readRoom) {
       var row = row
       row.epoch = names.next()

@@ -9,19 +9,13 @@ extension SQLiteStore: SQLStore {
   package var lockingFree: String { "" }
 
   package func change(_ sql: String, _ values: any StoredValue...) throws(StoreError) {
-    let statement = try self.sql(sql)
-    statement.bind(all: values)
-    defer { statement.reset() }
-    while try statement.step() {}
+    try self.sql(sql).run(all: values)
   }
 
   package func changedRows(
     _ sql: String, _ values: any StoredValue...
   ) throws(StoreError) -> Int {
-    let statement = try self.sql(sql)
-    statement.bind(all: values)
-    defer { statement.reset() }
-    while try statement.step() {}
+    try self.sql(sql).run(all: values)
     return connection.changedRows
   }
 
@@ -29,22 +23,14 @@ extension SQLiteStore: SQLStore {
     _ sql: String, _ values: any StoredValue...,
     read: (SQLiteStatement) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
-    let statement = try self.sql(sql)
-    statement.bind(all: values)
-    defer { statement.reset() }
-    return try statement.step() ? try read(statement) : nil
+    try self.sql(sql).first(all: values, read: read)
   }
 
   package func rows<Result>(
     _ sql: String, _ values: any StoredValue...,
     read: (SQLiteStatement) throws(StoreError) -> Result
   ) throws(StoreError) -> [Result] {
-    let statement = try self.sql(sql)
-    statement.bind(all: values)
-    defer { statement.reset() }
-    var rows: [Result] = []
-    while try statement.step() { rows.append(try read(statement)) }
-    return rows
+    try self.sql(sql).rows(all: values, read: read)
   }
 
   /// There are no other nodes.

@@ -50,6 +50,6 @@ extension SQLiteStore {
 
   /// Forgets what is noted of a document that is gone.
   package func forgetSetBacks(ofDocument number: Int) throws(StoreError) {
-    try sql("DELETE FROM meta WHERE name = ?").run(Self.name(of: number))
+    try change("DELETE FROM meta WHERE name = $1", Self.name(of: number))
   }
 }

@@ -17,25 +17,10 @@ public final class SQLiteStore: DocumentStore, Outbox {
 
   let connection: SQLiteConnection
   package var hasher = RecordHasher()
+  package var upkeep = Upkeep()
 
-  /// Documents whose newest snapshot lies far behind their head.
-  package var unsnapped: Set<ExactName> = []
-  /// Documents whose logs may be longer than what is kept.
-  package var overlong: Set<ExactName> = []
-  /// Whether rows of deleted documents may be left.
-  package var hasGarbage = true
-  /// The newest time that anything came with, or an earlier one if the clock was set back since.
-  package var latestTime: Timestamp = 0
-  /// Whether it came with a request after the last deletion, which says no time itself.
-  package var isTimeKnown = false
-  /// Whether notes were deleted whose ids do not know yet until when they rest.
-  package var hasUndatedDeletions = true
-  /// The times of work with rooms.
-  package var roomClock = RoomClock()
   /// The numbers of documents that may have entries left before their log's base.
   var compacted: Set<Int> = []
-  /// The place up to which rows of publications that are gone were looked for.
-  package var orphanPlace = OrphanPlace()
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
@@ -83,7 +68,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
     // A mistake here costs snapshots that are taken later.
-    unsnapped = (try? idsToSnapshot()) ?? []
+    upkeep.unsnapped = (try? idsToSnapshot()) ?? []
     compacted = (try? numbersOfCompacted()) ?? []
   }
 

@@ -8,7 +8,7 @@ extension SQLStore {
       return .deletedNotes(
         try deleted(
           " WHERE (deleted, id) < ($1, $2) ORDER BY deleted DESC, id DESC", place?.time ?? .max,
-          place?.id ?? "", limit: limit
+          place?.id ?? "", limit: limit, end: ""
         ).map { DeletedNote(note: $0.row.summary, deletion: $0.deletion) })
     case .bringBack(let id):
       return .note(try bringBack(id).summary)
@@ -19,7 +19,7 @@ extension SQLStore {
     case .removeOlder(let time, let limit):
       // A deletion whose time is not what was written shows in `check`, and is left alone.
       for deleted in try deleted(
-        " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit)
+        " WHERE deleted < $1 ORDER BY deleted, id", time, limit: limit, end: lockingFree)
       {
         try remove(deleted.row)
       }
@@ -47,8 +47,8 @@ extension SQLStore {
     try change("UPDATE note_origins SET deleted = 0, expires = NULL WHERE id = $1", id)
     noteMoved(id, row)
     // Work on its log may have been due when it was deleted.
-    if row.needsSnapshot { unsnapped.insert(ExactName(id)) }
-    if let retention, retention.isOverlong(row) { overlong.insert(ExactName(id)) }
+    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(id)) }
+    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(id)) }
     if row.base > 0 { noteCompacted(row) }
     return row
   }
@@ -56,6 +56,6 @@ extension SQLStore {
   private func remove(_ row: DocumentRow) throws(StoreError) {
     try change("INSERT INTO garbage (document) VALUES ($1)", row.number)
     try change("DELETE FROM deleted_documents WHERE number = $1", row.number)
-    hasGarbage = true
+    upkeep.hasGarbage = true
   }
 }

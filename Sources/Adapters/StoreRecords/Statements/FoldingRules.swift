@@ -44,11 +44,11 @@ extension SQLStore {
   /// The texts that are due to be folded. A document that is still due is named again by its next
   /// change.
   package func takeFoldOrders() -> [FoldOrder] {
-    guard foldsBeside, !unsnapped.isEmpty || !overlong.isEmpty else { return [] }
-    var orders = unsnapped.map { FoldOrder.snapshot($0.text) }
-    if let retention { orders += overlong.map { .retention($0.text, retention) } }
-    unsnapped = []
-    overlong = []
+    guard foldsBeside, !upkeep.unsnapped.isEmpty || !upkeep.overlong.isEmpty else { return [] }
+    var orders = upkeep.unsnapped.map { FoldOrder.snapshot($0.text) }
+    if let retention { orders += upkeep.overlong.map { .retention($0.text, retention) } }
+    upkeep.unsnapped = []
+    upkeep.overlong = []
     return orders
   }
 
@@ -107,7 +107,7 @@ extension SQLStore {
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try write(row)
           // A change that came meanwhile may have asked for it once more.
-          if !row.needsSnapshot { unsnapped.remove(ExactName(row.id)) }
+          if !row.needsSnapshot { upkeep.unsnapped.remove(ExactName(row.id)) }
         }
       }
     }

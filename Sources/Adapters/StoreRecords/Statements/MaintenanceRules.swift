@@ -4,9 +4,9 @@ package import GatewayPorts
 extension SQLStore {
   /// Whether anything is due.
   package var hasChores: Bool {
-    (!foldsBeside && (!unsnapped.isEmpty || (retention != nil && !overlong.isEmpty)))
-      || hasGarbage || hasCompacted || wantsDating || roomClock.wantsRedating
-      || roomClock.wantsSweep
+    (!foldsBeside && (!upkeep.unsnapped.isEmpty || (retention != nil && !upkeep.overlong.isEmpty)))
+      || upkeep.hasGarbage || hasCompacted || wantsDating || upkeep.roomClock.wantsRedating
+      || upkeep.roomClock.wantsSweep
   }
 
   /// Does one piece of what is due: a snapshot, part of a deleted note's log, or what has expired.
@@ -15,31 +15,31 @@ extension SQLStore {
   ///
   /// - Returns: Whether there was anything.
   package func doChore() throws(StoreError) -> Bool {
-    if !foldsBeside, let id = unsnapped.popFirst()?.text {
+    if !foldsBeside, let id = upkeep.unsnapped.popFirst()?.text {
       try transaction { () throws(StoreError) in
         if let row = try row(id), row.needsSnapshot { try takeSnapshot(of: row) }
       }
-    } else if !foldsBeside, let retention, let id = overlong.popFirst()?.text {
+    } else if !foldsBeside, let retention, let id = upkeep.overlong.popFirst()?.text {
       try transaction { () throws(StoreError) in
         guard let row = try row(id),
           let base = try base(of: row, keeping: retention, now: row.updatedAt)
         else { return }
         try compact(id, through: base)
       }
-    } else if hasGarbage {
-      hasGarbage = try alone { () throws(StoreError) in try removeGarbage() } ?? false
+    } else if upkeep.hasGarbage {
+      upkeep.hasGarbage = try alone { () throws(StoreError) in try removeGarbage() } ?? false
     } else if hasCompacted {
       try removeSomeCompacted()
     } else if wantsDating {
       try transaction { () throws(StoreError) in try dateDeletions() }
-      hasUndatedDeletions = false
-    } else if roomClock.wantsRedating {
+      upkeep.hasUndatedDeletions = false
+    } else if upkeep.roomClock.wantsRedating {
       _ = try alone { () throws(StoreError) in try redatePublicationsAhead() }
-      roomClock.redated()
-    } else if roomClock.wantsSweep {
+      upkeep.roomClock.redated()
+    } else if upkeep.roomClock.wantsSweep {
       let sweep = try alone { () throws(StoreError) in try removeExpired() }
-      if let sweep { orphanPlace = sweep.place }
-      if sweep?.isDone ?? true { roomClock.haveSwept() }
+      if let sweep { upkeep.orphanPlace = sweep.place }
+      if sweep?.isDone ?? true { upkeep.roomClock.haveSwept() }
     } else {
       return false
     }
@@ -109,7 +109,7 @@ extension SQLStore {
   /// Takes note of the time of work with rooms, and with answers.
   func noteRoomTime(_ now: Timestamp) {
     noteTime(now)
-    roomClock.note(now) {
+    upkeep.roomClock.note(now) {
       // At first, what the last run knew; nothing if that cannot be read.
       let newest = try? first("SELECT coalesce(max(time), 0) FROM rooms") { $0.integer(0) }
       return Timestamp((newest ?? nil) ?? 0)
@@ -120,7 +120,7 @@ extension SQLStore {
   ///
   /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
   private func redatePublicationsAhead() throws(StoreError) {
-    let now = roomClock.time
+    let now = upkeep.roomClock.time
     for room in try rows(
       "SELECT number FROM rooms WHERE time > $1 ORDER BY number", now + TimeOrder.pullMax,
       read: { $0.integer(0) })
@@ -153,17 +153,17 @@ extension SQLStore {
           """
           DELETE FROM \(table) WHERE (\(key)) IN
             (SELECT \(key) FROM \(table) WHERE expires <= $1 ORDER BY expires LIMIT 500)
-          """, roomClock.believed) == 0 && isDone
+          """, upkeep.roomClock.believed) == 0 && isDone
     }
     isDone =
       try changedRows(
         """
         DELETE FROM note_origins WHERE id IN
           (SELECT id FROM note_origins WHERE deleted = 1 AND expires <= $1 LIMIT 500)
-        """, roomClock.believed) == 0 && isDone
+        """, upkeep.roomClock.believed) == 0 && isDone
     // Last, and one table after the other, so that each row is looked at once.
-    guard isDone else { return (false, orphanPlace) }
-    let place = try removeOrphans(after: orphanPlace)
+    guard isDone else { return (false, upkeep.orphanPlace) }
+    let place = try removeOrphans(after: upkeep.orphanPlace)
     return (place == nil, place ?? OrphanPlace())
   }
 

@@ -41,9 +41,9 @@ extension SQLStore {
     try change("DELETE FROM documents WHERE number = $1", row.number)
     try change("UPDATE note_origins SET deleted = 1 WHERE id = $1", id)
     noteMoved(id, nil)
-    hasUndatedDeletions = true
-    isTimeKnown = false
-    hasGarbage = true
+    upkeep.hasUndatedDeletions = true
+    upkeep.isTimeKnown = false
+    upkeep.hasGarbage = true
   }
 
   package func list() throws(StoreError) -> [NoteSummary] {

@@ -104,7 +104,7 @@ extension SQLStore {
 
   /// Whether notes were deleted whose ids do not know yet until when they rest.
   /// Until then, such an id rests in any case.
-  var wantsDating: Bool { hasUndatedDeletions && isTimeKnown }
+  var wantsDating: Bool { upkeep.hasUndatedDeletions && upkeep.isTimeKnown }
 
   /// Has the ids of deleted notes rest from now on.
   func dateDeletions() throws(StoreError) {
@@ -112,7 +112,7 @@ extension SQLStore {
       """
       UPDATE note_origins SET expires = CASE WHEN rest > $1 THEN $2 ELSE rest + $3 END
       WHERE deleted = 1 AND expires IS NULL
-      """, Timestamp.max - max(latestTime, 0), Timestamp.max, latestTime)
+      """, Timestamp.max - max(upkeep.latestTime, 0), Timestamp.max, upkeep.latestTime)
   }
 
   /// Reads every kept answer.

@@ -226,6 +226,26 @@ extension SQLStore {
     return row
   }
 
+  /// Removes the rows of rooms that hold nothing and in which nothing was published for long, and
+  /// returns how many there were.
+  ///
+  /// Such a room begins anew if it is used again. No position of it may come twice, so rooms without
+  /// a record get another epoch then; whoever comes back to one with a position of before is told
+  /// that it is not known any more.
+  package func removeEmptyRows(idleSince time: Timestamp) throws(StoreError) -> Int {
+    let holding = [
+      "publications", "publication_keys", "room_members", "receipts", "flags", "likes",
+      "chat_groups", "read_marks",
+    ]
+    let holdsNothing = holding.map {
+      "NOT EXISTS (SELECT 1 FROM \($0) t WHERE t.room = rooms.number)"
+    }
+    let removed = try changedRows(
+      "DELETE FROM rooms WHERE time < $1 AND " + holdsNothing.joined(separator: " AND "), time)
+    if removed > 0 { try change("UPDATE room_epoch SET epoch = $1", freshName()) }
+    return removed
+  }
+
   /// Reads every room and every publication.
   func checkRooms(_ findings: inout StoreFindings) throws(StoreError) {
     _ = try firstEpoch()

@@ -35,35 +35,13 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   // MARK: What is known between requests
 
-  /// The newest time that anything came with, or an earlier one if the clock was set back since.
-  var latestTime: Timestamp { get set }
-
-  /// Whether it came with a request after the last deletion, which says no time itself.
-  var isTimeKnown: Bool { get set }
-
-  /// Whether notes were deleted whose ids do not know yet until when they rest.
-  var hasUndatedDeletions: Bool { get set }
-
-  /// Documents whose newest snapshot lies far behind their head.
-  var unsnapped: Set<ExactName> { get set }
-
-  /// Documents whose logs may be longer than what is kept.
-  var overlong: Set<ExactName> { get set }
+  var upkeep: Upkeep { get set }
 
   /// The part of a long log that housekeeping keeps; all of it if `nil`.
   var retention: Retention? { get }
 
   /// Whether texts are folded on another connection.
   var foldsBeside: Bool { get }
-
-  /// Whether rows of deleted documents may be left.
-  var hasGarbage: Bool { get set }
-
-  /// The times of work with rooms.
-  var roomClock: RoomClock { get set }
-
-  /// The place up to which rows of publications that are gone were looked for.
-  var orphanPlace: OrphanPlace { get set }
 
   // MARK: Transactions
 
@@ -144,9 +122,10 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   func readDeleted(_ row: Row) throws(StoreError) -> (row: DocumentRow, deletion: Deletion)
 
-  /// Some deleted notes that a condition holds for.
+  /// Some deleted notes that a condition holds for; `end` is what the query ends with, as
+  /// ``lockingFree``.
   func deleted(
-    _ condition: String, _ values: any StoredValue..., limit: Int
+    _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)]
 
   /// Puts the row of a deleted note among the others again.
@@ -239,8 +218,8 @@ extension SQLStore {
 
   /// Takes note of the time that a request came with.
   package func noteTime(_ time: Timestamp) {
-    latestTime = TimeOrder.following(latestTime, time)
-    isTimeKnown = true
+    upkeep.latestTime = TimeOrder.following(upkeep.latestTime, time)
+    upkeep.isTimeKnown = true
   }
 
   /// A note's row, locked where the transaction writes.
