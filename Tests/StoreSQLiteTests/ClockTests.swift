@@ -162,4 +162,76 @@ struct ClockTests {
     #expect(seen(at: Self.start + 900 * Self.day) == Self.start + 900 * Self.day)
     #expect(seen(at: Self.start + 1) == Self.start + 1)
   }
+
+  // MARK: A disk that fails
+
+  @Test("ids of deleted notes get their time although the disk refused it at first")
+  func undatedDeletion() throws {
+    let disk = try FaultyDisk()
+    let store = try SQLiteStore(path: folder.file(), vfs: disk.name)
+    let draft = NoteDraft(id: "n", title: "Note", owner: "ann", time: Self.start)
+    #expect(store.error(.once(.create(draft, epoch: epoch, restMax: Self.day))) == nil)
+    #expect(store.error(.delete(id: "n", keeping: nil)) == nil)
+    while store.maintain() {}
+    // A deletion says no time itself.
+    #expect(publish("r", store, at: Self.start) == Self.start)
+    disk.fail(.syncs, count: 1)
+    #expect(!store.maintain())
+    #expect(disk.failedCount == 1)
+    disk.heal()
+    while store.maintain() {}
+    let other = try SecondConnection(folder.file())
+    let dated = "SELECT count(*) FROM note_origins WHERE deleted = 1 AND expires IS NOT NULL"
+    #expect(try other.integer(dated) == 1)
+  }
+
+  @Test(
+    "what was published while the clock was ahead expires although the disk refused it at first")
+  func refusedRedating() throws {
+    let disk = try FaultyDisk()
+    let store = try SQLiteStore(path: folder.file(), vfs: disk.name)
+    let ahead = Self.start + 900 * Self.day
+    #expect(publish("r", store, at: ahead, key: "k") == ahead)
+    while store.maintain() {}
+    #expect(publish("s", store, at: Self.start) == Self.start)
+    disk.fail(.syncs, count: 1)
+    #expect(!store.maintain())
+    #expect(disk.failedCount == 1)
+    disk.heal()
+    while store.maintain() {}
+    let other = try SecondConnection(folder.file())
+    let late = "expires > \(Self.start + 2 * Self.day)"
+    #expect(try other.integer("SELECT count(*) FROM publications WHERE \(late)") == 0)
+    #expect(try other.integer("SELECT count(*) FROM publication_keys WHERE \(late)") == 0)
+  }
+
+  @Test("likes of publications that are gone go although the disk refused it at first")
+  func refusedSweep() throws {
+    let disk = try FaultyDisk()
+    let store = try SQLiteStore(path: folder.file(), vfs: disk.name)
+    #expect(publish("r", store, at: Self.start) == Self.start)
+    let place = PublicationPlace(room: "r", offset: 1)
+    let like = GroupRequest.like(place, "ann", reaction: "+", likesMax: 9)
+    #expect(store.error(.groups(like)) == nil)
+    while store.maintain() {}
+    // What was published has expired by then, and is removed first.
+    for hours: Int64 in 1...3 {
+      let page = RoomRequest.page(
+        "r", .newest, limit: 1, bytesMax: 1, memory: Self.memory,
+        now: Self.start + Self.day + hours * 3_600_000)
+      #expect(store.error(.room(page)) == nil)
+    }
+    let other = try SecondConnection(folder.file())
+    var (rounds, refused) = (0, 0)
+    while try other.integer("SELECT count(*) FROM likes") > 0, rounds < 9 {
+      disk.fail(.syncs, count: 1)
+      _ = store.maintain()
+      refused += disk.failedCount
+      disk.heal()
+      _ = store.maintain()
+      rounds += 1
+    }
+    #expect(refused > 0)
+    #expect(try other.integer("SELECT count(*) FROM likes") == 0)
+  }
 }

@@ -17,11 +17,11 @@ extension PostgresStore {
         """, locks.newRooms.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
     }
     if !locks.documents.isEmpty {
-      let found = try query(
+      let found = try rows(
         Self.selectDocuments + " WHERE id = ANY ($1) ORDER BY number FOR UPDATE",
-        locks.documents.map(\.text))
+        locks.documents.map(\.text), read: readRow)
       for id in locks.documents { documents[id] = .some(nil) }
-      for row in try found.rows(readRow) { documents[ExactName(row.id)] = row }
+      for row in found { documents[ExactName(row.id)] = row }
     }
     if !locks.users.isEmpty {
       change(
@@ -31,10 +31,11 @@ extension PostgresStore {
     }
     let names = locks.rooms.union(locks.newRooms)
     if !names.isEmpty {
-      let found = try query(
-        Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE", names.map(\.text))
+      let found = try rows(
+        Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE", names.map(\.text),
+        read: readRoom)
       for name in names { rooms[name] = .some(nil) }
-      for row in try found.rows(readRoom) { rooms[ExactName(row.name)] = row }
+      for row in found { rooms[ExactName(row.name)] = row }
     }
   }
 

@@ -18,11 +18,11 @@ extension PostgresStore {
     after last: FolderPath?, limit: Int, _ counting: FolderCounting
   ) throws(StoreError) -> FolderReply {
     if let names = counting.names {
-      let notes = try query(Self.selectSummaries + " WHERE id = ANY ($1)", names).rows(readSummary)
+      let notes = try rows(Self.selectSummaries + " WHERE id = ANY ($1)", names, read: readSummary)
       return counting.page(of: notes, after: last, limit: limit)
     }
     // From folder to folder along the index, however many notes are in each.
-    let all = try query(
+    let all = try rows(
       """
       WITH RECURSIVE folders (folder) AS (
         (SELECT folder FROM parley.documents WHERE folder \(last == nil ? ">=" : ">") $1
@@ -33,15 +33,15 @@ extension PostgresStore {
         FROM folders f WHERE f.folder IS NOT NULL)
       SELECT folder FROM folders WHERE folder IS NOT NULL LIMIT $2
       """, last?.text ?? "", limit + 1
-    ).rows { FolderPath(stored: $0.text(0)) }
+    ) { FolderPath(stored: $0.text(0)) }
     var page = all.prefix(limit)
     let asked = counting.notes.isEmpty ? page.filter(counting.includesAll) : Array(page)
     var counts = Dictionary(
-      try query(
+      try rows(
         """
         SELECT folder, count(*) FROM parley.documents WHERE folder = ANY ($1) GROUP BY folder
         """, asked.map(\.text)
-      ).rows { (FolderPath(stored: $0.text(0)), $0.integer(1)) }
+      ) { (FolderPath(stored: $0.text(0)), $0.integer(1)) }
     ) { $1 }
     var partly = asked.filter { !counting.includesAll(of: $0) }
     if !partly.isEmpty {
@@ -52,13 +52,14 @@ extension PostgresStore {
         return scanned < Self.scanMax
       }
       partly = partly.filter { folder in page.last.map { folder <= $0 } ?? false }
-      let notes = try query(
-        "SELECT folder, id, created FROM parley.documents WHERE folder = ANY ($1)",
-        partly.map(\.text))
       for folder in partly { counts[folder] = 0 }
-      for note in notes.rows({ $0 })
-      where counting.includes(note.text(1), madeAt: Timestamp(note.integer(2))) {
-        counts[FolderPath(stored: note.text(0)), default: 0] += 1
+      _ = try rows(
+        "SELECT folder, id, created FROM parley.documents WHERE folder = ANY ($1)",
+        partly.map(\.text)
+      ) { note in
+        if counting.includes(note.text(1), madeAt: Timestamp(note.integer(2))) {
+          counts[FolderPath(stored: note.text(0)), default: 0] += 1
+        }
       }
     }
     let found = page.compactMap { folder in

@@ -5,11 +5,11 @@ package import StoreRecords
 extension PostgresStore {
   /// All marks of a document.
   package func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark] {
-    let marks = try query(
+    let marks = try rows(
       """
       SELECT client, sequence, revision, digest FROM parley.marks WHERE document = $1 AND sequence > 0
       """, row.number
-    ).rows { found in
+    ) { found in
       (
         found.text(0),
         ClientMark(

@@ -24,14 +24,16 @@ extension PostgresStore {
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
     try transaction { () throws(StoreError) -> Result? in
-      let held = try query(
-        """
-        SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace),
-          \(PostgresSchema.Lock.maintenance.rawValue))
-        """)
-      guard held.first?.bool(0) == true else { return nil }
+      guard try takes(.maintenance) else { return nil }
       return try body()
     }
+  }
+
+  /// Takes a lock to the transaction's end, if nobody else has it.
+  func takes(_ lock: PostgresSchema.Lock) throws(StoreError) -> Bool {
+    try first(
+      "SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace), \(lock.rawValue))"
+    ) { $0.bool(0) } == true
   }
 
   /// Compacts the logs of all documents as a rule has it.
@@ -55,7 +57,7 @@ extension PostgresStore {
   ///
   /// - Complexity: O(1): some documents are looked at, in the order of their numbers.
   private func removeCompacted() throws(StoreError) -> Bool {
-    let found = try query(
+    let found = try first(
       """
       WITH slice AS (
         SELECT number, base FROM parley.documents WHERE number > $1 ORDER BY number LIMIT 5000)
@@ -63,8 +65,8 @@ extension PostgresStore {
         (SELECT number, base FROM slice s WHERE base > 0 AND EXISTS
           (SELECT 1 FROM parley.log l WHERE l.document = s.number AND l.revision <= s.base)
         ORDER BY number LIMIT 1) AS f ON true
-      """, compactedPlace)
-    guard let row = found.first, !row.isNull(2) else {
+      """, compactedPlace, read: { $0 })
+    guard let row = found, !row.isNull(2) else {
       compactedPlace = 0
       return false
     }

@@ -21,9 +21,9 @@ extension PostgresStore {
   package func isSender(to target: OutboxTarget) throws(StoreError) -> Bool {
     guard isShared, !sending.contains(target) else { return true }
     let isHeld = try reading { () throws(StoreError) in
-      try query(
+      try first(
         "SELECT pg_try_advisory_lock(\(PostgresSchema.outboxLockSpace), \(target.rawValue))"
-      ).first?.bool(0) == true
+      ) { $0.bool(0) } == true
     }
     if isHeld { sending.insert(target) }
     return isHeld
@@ -46,14 +46,16 @@ extension PostgresStore {
     let added = (uncounted[target] ?? queuedMax / 100) + 1
     uncounted[target] = added > queuedMax / 100 ? 0 : added
     guard uncounted[target] == 0 else { return }
-    let found = try query(
-      """
-      SELECT coalesce(max(number) - min(number) + 1, 0) FROM parley.outbox WHERE target = $1
-      """, target.rawValue)
+    let found = try first(
+      "SELECT coalesce(max(number) - min(number) + 1, 0) FROM outbox WHERE target = $1",
+      target.rawValue
+    ) { $0.integer(0) }
     // Numbers may have gaps: this is how many there are at most.
-    guard let spread = found.first?.integer(0), spread > max(queuedMax, 1) else { return }
-    let counted = try query("SELECT count(*) FROM parley.outbox WHERE target = $1", target.rawValue)
-    let beyond = (counted.first?.integer(0) ?? 0) - max(queuedMax, 1)
+    guard let spread = found, spread > max(queuedMax, 1) else { return }
+    let counted = try first("SELECT count(*) FROM outbox WHERE target = $1", target.rawValue) {
+      $0.integer(0)
+    }
+    let beyond = (counted ?? 0) - max(queuedMax, 1)
     guard beyond > 0 else { return }
     for event in try oldest(for: target, limit: beyond, bytesMax: .max) where try remove(event) {
       try bury(DeadLetter(event: event, time: now, reason: .crowdedOut))
@@ -63,15 +65,15 @@ extension PostgresStore {
 
   package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
     var standing = OutboxStanding()
-    let found = try query(
+    let found = try first(
       """
       SELECT (SELECT count(*) FROM parley.outbox WHERE target = $1),
         (SELECT time FROM parley.outbox WHERE target = $1 ORDER BY number LIMIT 1),
         (SELECT min(due) FROM parley.outbox_held WHERE target = $1),
         (SELECT count(*) FROM parley.dead_letters WHERE target = $1)
-      """, target.rawValue)
+      """, target.rawValue, read: { $0 })
     standing.crowdedOut = crowdedOut[target] ?? 0
-    guard let row = found.first else { return standing }
+    guard let row = found else { return standing }
     standing.queued = row.integer(0)
     if !row.isNull(1) { standing.oldest = Timestamp(row.integer(1)) }
     if !row.isNull(2) { standing.nextDue = Timestamp(row.integer(2)) }
@@ -83,12 +85,12 @@ extension PostgresStore {
   package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
     for target in Set(events.map(\.target)) {
       let told = events.filter { $0.target == target }
-      let found = try query(
+      let found = try rows(
         """
         SELECT id FROM parley.outbox WHERE target = $1 AND number = ANY ($2)
         ORDER BY number FOR UPDATE
         """, target.rawValue, told.map(\.number)
-      ).rows { $0.text(0) }
+      ) { $0.text(0) }
       guard Set(told.map(\.id)).isSubset(of: found) else { return false }
     }
     return true

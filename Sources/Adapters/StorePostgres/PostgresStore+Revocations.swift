@@ -16,19 +16,21 @@ extension PostgresStore {
     let isTold = revocations.isEmpty || (try? add(revocations)) != nil
     // What others have taken back is read, whatever became of that.
     let (rows, newest) = try reading { () throws(StoreError) in
-      let newest = try query("SELECT coalesce(max(number), 0) FROM parley.revocations").first
-      let rows = try query(
+      let newest = try first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
+        $0.integer(0)
+      }
+      let rows = try self.rows(
         """
         SELECT number, is_user, name, before FROM parley.revocations WHERE number > $1
         ORDER BY number LIMIT $2
         """, place, Self.pageMax
-      ).rows { row in
+      ) { row in
         (
           number: row.integer(0),
           revocation: Revocation(kind: row.integer(1), row.text(2), row.integer(3))
         )
       }
-      return (rows, newest?.integer(0) ?? 0)
+      return (rows, newest ?? 0)
     }
     return RevocationPage(
       revocations: rows.map(\.revocation), place: rows.last?.number ?? place,

@@ -47,12 +47,7 @@ extension PostgresStore {
     return try transaction { () throws(StoreError) in
       // Each node holds this lock shared, this one too: it is had alone by the first to come. Who
       // comes meanwhile waits for it.
-      let isFirst = try query(
-        """
-        SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace),
-          \(PostgresSchema.Lock.store.rawValue))
-        """)
-      guard isFirst.first?.bool(0) == true else { return 0 }
+      guard try takes(.store) else { return 0 }
       return try removeEmptyRows(idleSince: time)
     }
   }

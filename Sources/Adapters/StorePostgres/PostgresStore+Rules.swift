@@ -47,8 +47,8 @@ extension PostgresStore: SQLStore {
   package var freeBytes: Int? { nil }
 
   /// What others have committed before is seen by the statements that follow.
-  package func lockFiles() throws(StoreError) {
-    try query(
+  package func lockFiles() {
+    change(
       """
       SELECT pg_advisory_xact_lock(\(PostgresSchema.lockSpace),
         \(PostgresSchema.Lock.files.rawValue))::text

@@ -73,11 +73,11 @@ extension PostgresStore {
 
   /// The heads of many logs, in one statement.
   func logHeads(_ ids: [DocumentID]) throws(StoreError) -> [LogHead?] {
-    let found = try query(
+    let found = try rows(
       """
       SELECT id, title, epoch, revision, chain, folder FROM parley.documents WHERE id = ANY ($1)
       """, ids
-    ).rows { row throws(StoreError) in
+    ) { row throws(StoreError) in
       guard let chain = row.withBytes(4, { RecordChecksum($0) }) else {
         throw .damaged("a note's own record has no checksum; \(damageAdvice)")
       }
@@ -94,12 +94,12 @@ extension PostgresStore {
 
   /// The newest sessions of clients; those that are missing have none.
   func sessions(of row: DocumentRow, _ clients: [String]) throws(StoreError) -> [String: Int] {
-    let found = try query(
+    let found = try rows(
       """
       SELECT client, session FROM parley.marks WHERE document = $1 AND client = ANY ($2)
         AND session > 0
       """, row.number, clients
-    ).rows { ($0.text(0), $0.integer(1)) }
+    ) { ($0.text(0), $0.integer(1)) }
     return Dictionary(found) { $1 }
   }
 }

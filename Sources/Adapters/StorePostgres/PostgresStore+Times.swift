@@ -11,10 +11,10 @@ extension PostgresStore {
 
   /// The revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
-    try query(
+    try rows(
       "SELECT DISTINCT unnest(set_backs) AS revision FROM parley.documents WHERE number = $1 ORDER BY 1",
       row.number
-    ).rows { $0.integer(0) }
+    ) { $0.integer(0) }
   }
 
   /// Takes a time into a document's row, and notes where the clock was set back.

@@ -233,14 +233,6 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   // MARK: Statements
 
-  /// Runs a statement, and those before it that nobody waited for, and returns its rows.
-  @discardableResult
-  func query(
-    _ sql: String, _ values: any StoredValue...
-  ) throws(StoreError) -> PostgresResult {
-    try link.query(PostgresCommand(sql, values))
-  }
-
   /// Runs statements in one trip, after those before them that nobody waited for, and returns the rows of
   /// each.
   func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
