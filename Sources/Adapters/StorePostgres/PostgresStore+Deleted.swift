@@ -28,7 +28,7 @@ extension PostgresStore {
     let end = " LIMIT $\(values.count + 1)" + end
     return try link.query(
       PostgresCommand(Self.selectDeleted + condition + end, values + [max(limit, 0)])
-    ).rows(readDeleted)
+    ).rows { try? readDeleted($0) }.compactMap(\.self)
   }
 
   package func readDeleted(

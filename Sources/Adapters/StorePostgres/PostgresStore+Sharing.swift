@@ -63,6 +63,9 @@ extension PostgresStore {
     guard after == row.revision || !entries.isEmpty else {
       throw damaged(after + 1, "is missing")
     }
+    guard place.revision < row.revision || place.chain == row.chain else {
+      throw damaged(place.revision, "is not the one that the note ends with")
+    }
     let newest = Dictionary(found[4].rows { ($0.text(0), $0.integer(1)) }) { $1 }
     return .entries(
       LogStretch(

@@ -4,11 +4,11 @@ package import StoreRecords
 /// Rooms' rows.
 extension SQLiteStore {
   package func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead] {
-    let none = RoomHead(position: try emptyPosition(), time: 0)
     var heads: [RoomHead] = []
     for name in names {
       let row = try row(of: name)
-      heads.append(row.map { RoomHead(position: $0.position, time: $0.time) } ?? none)
+      let position = if let row { row.position } else { try emptyPosition() }
+      heads.append(RoomHead(position: position, time: row?.time ?? 0))
     }
     return heads
   }

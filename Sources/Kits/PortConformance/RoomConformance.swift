@@ -197,6 +197,26 @@ extension DocumentStoreConformance {
       _ = try rig.people(.unflag(PublicationPlace(room: "r", offset: 1), "ben"))
       try expect(rig.people(.flags("r", limit: 9)), .flags([]), "no flags")
     },
+    ConformanceCheck("people whose names look alike are two") { rig in
+      let (one, other) = ("\u{e9}", "e\u{301}")
+      let place = PublicationPlace(room: "r", offset: 1)
+      _ = try rig.publish("r", "1")
+      for person in [one, other] {
+        _ = try rig.people(.member("r", person, isMember: true))
+        _ = try rig.people(.block(PersonBlock(person: "p", blocked: person), isBlocked: true))
+        _ = try rig.people(.receipt(place, Receipt(personID: person, stage: .delivered)))
+      }
+      _ = try rig.people(.online([one], 7))
+      guard case .members(let members) = try rig.people(.members("r")),
+        case .blocks(let blocks) = try rig.people(.blocks),
+        case .receipts(let receipts, _) = try rig.people(.receipts(place)),
+        case .lastOnline(let times) = try rig.people(.lastOnline([one, other]))
+      else { throw ConformanceFailure("the replies are of other kinds") }
+      try expect(members.map { Array($0.utf8) }, [other, one].map { Array($0.utf8) }, "members")
+      try expect(blocks.count, 2, "blocks")
+      try expect(receipts.count, 2, "receipts")
+      try expect(times, [7, nil], "times")
+    },
   ]
 }
 

@@ -26,7 +26,7 @@ extension MemoryRooms {
         return .notAllowed
       }
       for person in found.members.keys {
-        people.members[ExactName(room)]?.remove(person.text)
+        people.members[ExactName(room)]?.remove(person)
       }
       for person in groups.marks.keys { groups.marks[person]?[ExactName(room)] = nil }
       groups.groups[ExactName(room)] = nil
@@ -111,7 +111,7 @@ extension MemoryRooms {
     let (name, person) = (ExactName(room), ExactName(member.personID))
     groups.groups[name]?.members[person] = member
     groups.groups[name]?.group.memberCount += 1
-    people.members[name, default: []].insert(member.personID)
+    people.members[name, default: []].insert(person)
     if groups.marks[person]?[name] == nil {
       groups.marks[person, default: [:]][name] = (room, publications(of: room).count)
     }
@@ -161,7 +161,7 @@ extension MemoryRooms {
       return .removed(nil, by: by)
     }
     groups.groups[name]?.group.memberCount -= 1
-    people.members[name]?.remove(person)
+    people.members[name]?.remove(ExactName(person))
     groups.marks[ExactName(person)]?[name] = nil
     return .removed(member, by: by)
   }

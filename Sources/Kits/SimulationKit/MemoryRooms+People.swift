@@ -18,8 +18,8 @@ extension MemoryRooms {
       return .receipt(receipt, author: author, isChanged: true)
     case .receipts(let place):
       guard let author = author(of: place) else { return .unknownPublication }
-      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person) }
-        .map { Receipt(personID: $0.key.person, stage: $0.value) }
+      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person.text) }
+        .map { Receipt(personID: $0.key.person.text, stage: $0.value) }
         .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
       return .receipts(receipts, author: author)
     case .flag(let room, let flag):
@@ -38,31 +38,32 @@ extension MemoryRooms {
       return .flags(Array(flags.prefix(limit)))
     case .member(let room, let person, let isMember):
       if isMember {
-        people.members[ExactName(room), default: []].insert(person)
+        people.members[ExactName(room), default: []].insert(ExactName(person))
       } else {
-        people.members[ExactName(room)]?.remove(person)
+        people.members[ExactName(room)]?.remove(ExactName(person))
       }
       return .done
     case .members(let room):
       return .members(
-        (people.members[ExactName(room)] ?? []).sorted {
+        (people.members[ExactName(room)] ?? []).map(\.text).sorted {
           $0.utf8.lexicographicallyPrecedes($1.utf8)
         })
     case .block(let block, let isBlocked):
-      people.blocks.removeAll { $0 == block }
-      if isBlocked { people.blocks.append(block) }
+      let names = [ExactName(block.person), ExactName(block.blocked)]
+      if isBlocked { people.blocks.insert(names) } else { people.blocks.remove(names) }
       return .done
     case .blocks:
       return .blocks(
-        people.blocks.sorted {
+        people.blocks.map { PersonBlock(person: $0[0].text, blocked: $0[1].text) }.sorted {
           ($0.person, $0.blocked) < ($1.person, $1.blocked)
         })
     case .online(let seen, let time):
       for person in seen {
-        people.lastOnline[person] = TimeOrder.following(people.lastOnline[person] ?? time, time)
+        let name = ExactName(person)
+        people.lastOnline[name] = TimeOrder.following(people.lastOnline[name] ?? time, time)
       }
       return .done
-    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[$0] })
+    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[ExactName($0)] })
     }
   }
 
@@ -76,21 +77,22 @@ extension MemoryRooms {
   struct People: Sendable {
     var receipts: [Mark: ReceiptStage] = [:]
     var flags: [Mark: PublicationFlag] = [:]
-    var members: [ExactName: Set<PersonID>] = [:]
-    var blocks: [PersonBlock] = []
-    var lastOnline: [PersonID: Timestamp] = [:]
+    var members: [ExactName: Set<ExactName>] = [:]
+    /// Pairs of who blocks and whom.
+    var blocks: Set<[ExactName]> = []
+    var lastOnline: [ExactName: Timestamp] = [:]
   }
 
   /// A person and a publication, as a key.
   struct Mark: Hashable, Sendable {
     let room: ExactName
     let offset: Int
-    let person: PersonID
+    let person: ExactName
 
     init(_ place: PublicationPlace, _ person: PersonID) {
       room = ExactName(place.room)
       offset = place.offset
-      self.person = person
+      self.person = ExactName(person)
     }
   }
 }

@@ -23,8 +23,9 @@ extension SQLStore {
     for (number, id) in deleted {
       do throws(StoreError) {
         let found = try reading { () throws(StoreError) in
-          guard let row = try deletedRow(number: number) else { return StoreFindings() }
-          return try check(row)
+          try finding(id) { found throws(StoreError) in
+            if let row = try deletedRow(number: number) { try check(row, &found) }
+          }
         }
         findings.add(found)
       } catch {
@@ -34,9 +35,10 @@ extension SQLStore {
     for (number, id) in ids.enumerated() {
       do throws(StoreError) {
         let found = try reading { () throws(StoreError) in
-          // A note that was deleted meanwhile has nothing to be found.
-          guard let row = try row(id) else { return StoreFindings() }
-          return try check(row)
+          try finding(id) { found throws(StoreError) in
+            // A note that was deleted meanwhile has nothing to be found.
+            if let row = try row(id) { try check(row, &found) }
+          }
         }
         findings.add(found)
       } catch {
@@ -44,7 +46,29 @@ extension SQLStore {
       }
       progress(number + 1, ids.count)
     }
-    findings.add(try reading { () throws(StoreError) in try checkRest() })
+    findings.add(
+      try reading { () throws(StoreError) in
+        var rest = StoreFindings()
+        rest.add(try finding(nil) { found throws(StoreError) in try checkOrphans(&found) })
+        rest.add(try finding(nil) { found throws(StoreError) in try checkRooms(&found) })
+        rest.add(try finding(nil) { found throws(StoreError) in try checkAnswers() })
+        rest.add(try finding(nil) { found throws(StoreError) in try checkFiles(&found) })
+        return rest
+      })
+  }
+
+  /// What is found of a note, or of something else, through what ends the look at it.
+  private func finding(
+    _ id: DocumentID?, _ check: (inout StoreFindings) throws(StoreError) -> Void
+  ) throws(StoreError) -> StoreFindings {
+    var findings = StoreFindings()
+    do throws(StoreError) {
+      try check(&findings)
+    } catch {
+      try passOn()
+      findings.add(id, error)
+    }
+    return findings
   }
 
   private func checkMeta() throws(StoreError) -> StoreFindings {
@@ -60,8 +84,7 @@ extension SQLStore {
     return findings
   }
 
-  private func checkRest() throws(StoreError) -> StoreFindings {
-    var findings = StoreFindings()
+  private func checkOrphans(_ findings: inout StoreFindings) throws(StoreError) {
     for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
       let orphans = try first(
         """
@@ -75,26 +98,14 @@ extension SQLStore {
         findings.add(nil, "rows of \(orphans) notes without a record in \(table); \(damageAdvice)")
       }
     }
-    do throws(StoreError) {
-      try checkRooms(&findings)
-    } catch {
-      try passOn()
-      findings.add(nil, error)
-    }
-    do throws(StoreError) {
-      try checkAnswers()
-    } catch {
-      try passOn()
-      findings.add(nil, error)
-    }
-    try checkFiles(&findings)
-    return findings
   }
 
   /// Reads one document.
-  private func check(_ row: DocumentRow) throws(StoreError) -> StoreFindings {
-    var findings = StoreFindings()
+  private func check(
+    _ row: DocumentRow, _ findings: inout StoreFindings
+  ) throws(StoreError) {
     let marks = try marks(of: row)
+    _ = try epochs(of: row)
     let versions = try versions(of: row)
     findings.versions += versions.count
     try checkComments(of: row, &findings)
@@ -158,6 +169,5 @@ extension SQLStore {
     if let revision = beyond ?? nil {
       findings.add(row.id, "the log has entries from revision \(revision) on, beyond the head")
     }
-    return findings
   }
 }

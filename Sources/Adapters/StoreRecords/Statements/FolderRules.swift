@@ -54,7 +54,7 @@ extension SQLStore {
     }
     // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
     // there are no others, the rest cannot be read.
-    let goesOn = hasMore && (!moves.isEmpty || !locking.isEmpty)
+    let goesOn = hasMore && (!moves.isEmpty || isShared)
     return .moved(try self.move(moves), hasMore: goesOn)
   }
 

@@ -86,7 +86,12 @@ extension SQLStore {
     _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
     _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
   ) throws(StoreError) -> RecordChecksum {
-    guard after < through else { return chain }
+    guard after < through else {
+      guard through < row.revision || chain == row.chain else {
+        throw damaged(through, "is not the one that the note ends with")
+      }
+      return chain
+    }
     var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
     while place.revision < through {
       let start = place.revision

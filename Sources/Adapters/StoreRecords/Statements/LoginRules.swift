@@ -12,7 +12,8 @@ extension SQLStore {
       try removeExpiredSessions(now: session.begunAt)
       try add(session)
       let kept = try sessions(of: session.user)
-      let ended = kept.filter { $0.id != session.id }.dropFirst(max(countMax - 1, 0))
+      let others = kept.filter { !$0.id.utf8.elementsEqual(session.id.utf8) }
+      let ended = others.dropFirst(max(countMax - 1, 0))
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
     case .renew(let id, let user, let turn, let adopted, let now, let rule):

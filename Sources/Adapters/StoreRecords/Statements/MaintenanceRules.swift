@@ -11,7 +11,8 @@ extension SQLStore {
 
   /// Does one piece of what is due: a snapshot, part of a deleted note's log, or what has expired.
   ///
-  /// What is known of it changes after the commit: if that fails, all of it stays to be done.
+  /// What is known of deleted notes, of times and of rooms changes after the commit: if that fails, all of
+  /// it stays to be done. A snapshot or a log is due again with the note's next change, or after a start.
   ///
   /// - Returns: Whether there was anything.
   package func doChore() throws(StoreError) -> Bool {
@@ -109,11 +110,13 @@ extension SQLStore {
   /// Takes note of the time of work with rooms, and with answers.
   func noteRoomTime(_ now: Timestamp) {
     noteTime(now)
-    upkeep.roomClock.note(now) {
+    var clock = upkeep.roomClock
+    clock.note(now) {
       // At first, what the last run knew; nothing if that cannot be read.
       let newest = try? first("SELECT coalesce(max(time), 0) FROM rooms") { $0.integer(0) }
       return Timestamp((newest ?? nil) ?? 0)
     }
+    upkeep.roomClock = clock
   }
 
   /// Has what was published while the clock was ahead expire as if it had been published now.
@@ -183,11 +186,12 @@ extension SQLStore {
         table: place.table, room: $0.integer(0), offset: $0.integer(1), person: $0.text(2))
     }
     let end = last ?? OrphanPlace(room: .max)
+    // Each is looked up by itself: from `NOT EXISTS` PostgreSQL makes one pass over all publications.
     try change(
       """
-      DELETE FROM \(table) WHERE \(key) > ($1, $2, $3) AND \(key) <= ($4, $5, $6) AND NOT EXISTS
-        (SELECT 1 FROM publications p
-          WHERE p.room = \(table).room AND p."offset" = \(table)."offset")
+      DELETE FROM \(table) WHERE \(key) > ($1, $2, $3) AND \(key) <= ($4, $5, $6) AND
+        (SELECT p.room FROM publications p
+          WHERE p.room = \(table).room AND p."offset" = \(table)."offset") IS NULL
       """, place.room, place.offset, place.person, end.room, end.offset, end.person)
     let next = place.table + 1
     return last ?? (next < OrphanPlace.tables.count ? OrphanPlace(table: next) : nil)

@@ -138,11 +138,13 @@ extension SQLStore {
     var bytes = 0
     for event in try rows(
       """
-      SELECT number, id, type, subject, time, data FROM
-        (SELECT *, sum(length(data)) OVER (ORDER BY number) - length(data) AS earlier
-          FROM (SELECT * FROM outbox WHERE target = $1 ORDER BY number LIMIT $2) AS oldest)
-        AS summed
-      WHERE earlier <= $3 ORDER BY number
+      SELECT number, id, type, subject, time, data FROM outbox WHERE target = $1 AND number <=
+        (SELECT max(number) FROM
+          (SELECT number, sum(size) OVER (ORDER BY number) - size AS earlier FROM
+            (SELECT number, length(data) AS size FROM outbox
+              WHERE target = $1 ORDER BY number LIMIT $2) AS oldest) AS summed
+          WHERE earlier <= $3)
+      ORDER BY number
       """, target.rawValue, max(limit, 1), bytesMax, read: { Self.event($0, target) })
     {
       bytes += event.data.count

@@ -219,7 +219,7 @@ extension SQLStore {
       number: found.integer(0), name: found.text(1), epoch: found.text(2),
       head: found.integer(3), time: Timestamp(found.integer(4)))
     // Nothing was written to a new one yet.
-    let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0
+    let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0 && row.time == 0
     guard isNew || found.withBytes(5, { RecordChecksum($0) }) == hasher.checksum(of: row) else {
       throw .damaged("a room's record differs from its checksum; \(damageAdvice)")
     }

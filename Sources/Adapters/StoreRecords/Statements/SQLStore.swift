@@ -11,6 +11,9 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   var hasher: RecordHasher { get set }
 
+  /// Whether others may commit to the same database.
+  var isShared: Bool { get }
+
   /// What a query ends with whose rows are locked, where there are others and the transaction writes.
   var locking: String { get }
 
