@@ -189,8 +189,10 @@ extension SQLStore {
     _ member: GroupMember, to room: RoomRow, _ name: RoomName
   ) throws(StoreError) {
     try change(
-      "INSERT INTO group_members (room, person, name, nickname, joined) VALUES ($1, $2, $3, $4, $5)",
-      room.number, member.personID, name, member.nickname, member.joinedAt)
+      """
+      INSERT INTO group_members (room, person, name, nickname, joined)
+      VALUES ($1, $2, $3, $4, $5)
+      """, room.number, member.personID, name, member.nickname, member.joinedAt)
     try change("UPDATE chat_groups SET members = members + 1 WHERE room = $1", room.number)
     try change(
       "INSERT INTO room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",

@@ -113,15 +113,7 @@ extension SQLStore {
   ) throws(StoreError) {
     place.revision += 1
     guard found.integer(0) == place.revision else { throw damaged(place.revision, "is missing") }
-    hasher.beginEntry(
-      place.chain, document: row.id, epoch: place.epoch, revision: place.revision)
-    found.withBytes(1) { hasher.add($0) }
-    hasher.add(found.integer(2))
-    hasher.add(bits: found.bits(3))
-    found.withBytes(4) { hasher.add($0) }
-    found.withBytes(5) { hasher.add($0) }
-    hasher.add(found.integer(6))
-    place.chain = hasher.checksum()
+    place.chain = hasher.checksum(ofEntry: found, after: place.chain, row.id, epoch: place.epoch)
     guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
       throw damaged(place.revision, "differs from its checksum")
     }
@@ -196,5 +188,21 @@ package struct LogPlace {
       }
       return epochs[epochIndex].epoch
     }
+  }
+}
+
+extension RecordHasher {
+  fileprivate mutating func checksum(
+    ofEntry found: some StoredRow, after chain: RecordChecksum, _ document: DocumentID,
+    epoch: String
+  ) -> RecordChecksum {
+    beginEntry(chain, document: document, epoch: epoch, revision: found.integer(0))
+    found.withBytes(1) { add($0) }
+    add(found.integer(2))
+    add(bits: found.bits(3))
+    found.withBytes(4) { add($0) }
+    found.withBytes(5) { add($0) }
+    add(found.integer(6))
+    return checksum()
   }
 }
