@@ -80,5 +80,4 @@ extension SQLStore {
       return .failed(error)
     }
   }
-
 }
