@@ -1,7 +1,7 @@
 package import GatewayPorts
 package import StoreRecords
 
-/// What is PostgreSQL's own in the rules that the stores have in common.
+/// PostgreSQL's own part of the rules that the stores have in common.
 extension PostgresStore: SQLStore {
   package var locking: String { isWriting ? " FOR UPDATE" : "" }
   package var lockingFree: String { isWriting ? " FOR UPDATE SKIP LOCKED" : "" }
@@ -46,7 +46,7 @@ extension PostgresStore: SQLStore {
 
   package var freeBytes: Int? { nil }
 
-  /// What others have committed before is seen by the statements that follow.
+  /// Takes a lock for the files: the statements that follow see all that others have committed before.
   package func lockFiles() {
     change(
       """

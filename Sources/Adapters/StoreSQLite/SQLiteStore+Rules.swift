@@ -2,7 +2,7 @@ package import GatewayPorts
 import Glibc
 package import StoreRecords
 
-/// What is SQLite's own in the rules that the stores have in common.
+/// SQLite's own part of the rules that the stores have in common.
 extension SQLiteStore: SQLStore {
   /// Nobody else writes.
   package var locking: String { "" }

@@ -57,7 +57,7 @@ extension SQLStore {
       })
   }
 
-  /// What is found of a note, or of something else, through what ends the look at it.
+  /// The findings of one check, with the error that has ended it.
   private func finding(
     _ id: DocumentID?, _ check: (inout StoreFindings) throws(StoreError) -> Void
   ) throws(StoreError) -> StoreFindings {

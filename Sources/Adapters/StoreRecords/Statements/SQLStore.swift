@@ -14,10 +14,10 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// Whether others may commit to the same database.
   var isShared: Bool { get }
 
-  /// What a query ends with whose rows are locked, where there are others and the transaction writes.
+  /// The end of a query that locks its rows, where there are others and the transaction writes.
   var locking: String { get }
 
-  /// What such a query ends with if it leaves out the rows which somebody else has locked.
+  /// The end of a query that does so, and leaves out the rows that somebody else has locked.
   var lockingFree: String { get }
 
   /// Runs a statement that returns nothing. It may be sent with the next one that is waited for.
@@ -173,13 +173,13 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   func write(_ row: RoomRow) throws(StoreError)
 
-  /// Where rooms' histories stand, whether they have rows or not.
+  /// The heads of rooms, whether they have rows or not.
   func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead]
 
   /// Notes that people were there at a time.
   func note(online people: [PersonID], _ time: Timestamp) throws(StoreError)
 
-  /// When people were there last.
+  /// The times at which people were there last.
   func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?]
 
   // MARK: The outbox

@@ -6,7 +6,7 @@ package protocol StoredValue {
   static var null: StoredForm { get }
 }
 
-/// What a value is kept as; without one it is NULL.
+/// The form in which a value is kept; without one it is NULL.
 package enum StoredForm {
   case integer(Int64?)
   case text(String?)
