@@ -4,7 +4,7 @@ package import StoreRecords
 
 /// SQLite's own part of the rules that the stores have in common.
 extension SQLiteStore: SQLStore {
-  /// Nobody else writes.
+  /// Queries lock nothing: nobody else writes.
   package var locking: String { "" }
   package var lockingFree: String { "" }
 

@@ -221,7 +221,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
     return try body()
   }
 
-  /// As a transaction: there are no other nodes.
+  /// Runs `body` as any transaction: there are no other nodes.
   package func alone<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {

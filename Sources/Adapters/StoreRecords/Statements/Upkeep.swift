@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// What a store knows of the work that is due while no request waits, and of the times that it goes by.
+/// A store's knowledge of the work that is due while no request waits, and of the times that it goes by.
 package struct Upkeep {
   /// Documents whose newest snapshot lies far behind their head.
   package var unsnapped: Set<ExactName> = []
