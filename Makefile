@@ -32,7 +32,7 @@ build: setup-serve page  ## Build the program and the page, without running them
 .PHONY: test
 test: setup-serve  ## Lint, build, and run every test, a real browser included
 	@$(MAKE) -j2 --output-sync=target build-tests build-beside
-	@python3 Scripts/run_tests.py swift fuzz web clients browser
+	@python3 Scripts/run_tests.py growth swift fuzz web clients browser
 
 # A suite or a test target, as `swift test --filter` takes it.
 SUITE ?=
@@ -56,7 +56,7 @@ lint: check-swift  ## Check the layout of the Swift sources
 
 .PHONY: test-swift test-fuzz test-web test-clients test-browser
 test-swift: setup-serve build-tests  ## Swift's tests alone
-	@python3 Scripts/run_tests.py swift
+	@python3 Scripts/run_tests.py growth swift
 test-fuzz: check-swift  ## Replay what fuzzing has found worth keeping, and a little more
 	@python3 Scripts/run_tests.py fuzz
 test-web: setup-test page  ## The page's unit tests alone

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Runs the tests of the parts named and ends with one line for all of them.
 
-    Scripts/run_tests.py swift fuzz web clients browser
+    Scripts/run_tests.py growth swift fuzz web clients browser
 
-Each part is run by its own runner, whose output is shown, and kept whole in artifacts/logs. A
-part that fails does not keep the next from running. The counts are read from what the runners
-print; a runner that ends badly without having said what failed counts as one failure. What the
-runners say of failures is repeated at the end, above the line for all.
+Each part is run by its own runner, whose output is shown and written to artifacts/logs. A part that
+fails does not keep the next one from running. The counts are read from the runners' output; a runner
+that fails without naming a failed test counts as one failure. The runners' lines about failures are
+repeated at the end, with the time of each part, above the line for all.
 
-The parts behind the Swift tests run side by side, for they wait for most of their time; what one
-prints is shown when those before it have ended.
+The tests that measure processor time run alone, since other processes take their caches. All other
+parts run side by side, since they wait for most of their time; the output of a part is shown when
+the parts before it have ended.
 """
 
 import os
@@ -111,6 +112,7 @@ def read_fuzz(lines):
 
 # Lines by which each runner names what failed and why.
 TELLS_OF_FAILURE = {
+    "growth": r"\S+ +Test (?!case |run ).* (recorded an issue|failed after)\b",
     "swift": r"\S+ +Test (?!case |run ).* (recorded an issue|failed after)\b",
     "fuzz": r"fuzz \w+: .*\bfailed$",
     "web": r"not ok \d+ - |✖ ",
@@ -130,7 +132,7 @@ def failures(part, lines):
 
 def is_worth_showing(part, line):
     """Swift Testing says of each test that it started; its end is enough."""
-    if part != "swift":
+    if part not in ("growth", "swift"):
         return True
     plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
     return not re.match(r"\S+ +(Test|Suite) .* started\.$|\S+ +Test case passing ", plain) and (
@@ -159,12 +161,17 @@ def node_command():
     return [shutil.which("node") or "node", "--test", *files] if files else None
 
 
+SWIFT_TEST = ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"]
+# The names of the tests that measure processor time; ArchitectureTests requires them.
+MEASURING = "/growth"
+
 PARTS = {
-    "swift": (
-        "Swift Testing",
-        lambda: ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"],
+    "growth": (
+        "Swift Testing, processor time",
+        lambda: [*SWIFT_TEST, "--filter", MEASURING],
         read_swift,
     ),
+    "swift": ("Swift Testing", lambda: [*SWIFT_TEST, "--skip", MEASURING], read_swift),
     "fuzz": ("libFuzzer", lambda: ["Scripts/fuzz.sh", "replay"], read_fuzz),
     "web": ("node", node_command, read_node),
     "clients": (
@@ -180,21 +187,20 @@ PARTS = {
 }
 
 
-# Each has servers and folders of its own. Nothing runs beside the Swift tests, whose laws of growth
-# measure processor time: a neighbour takes their caches.
-RUNS_BESIDE = {"web", "clients", "browser"}
+# Each has servers and folders of its own.
+RUNS_BESIDE = {"fuzz", "web", "clients", "browser"}
 
 
 class Run(threading.Thread):
     """One part in a thread of its own.
 
-    `result`: its title, its counts, whether it went well, what was said of failures.
+    `result`: its title, its counts, whether it passed, its lines about failures, its seconds.
     """
 
     def __init__(self, part):
         super().__init__()
         self.part = part
-        self.result = (part, Counts(), False, [])
+        self.result = (part, Counts(), False, [], 0)
         self.shown = threading.Lock()
         self.is_in_front = False
         self.waiting = []
@@ -246,7 +252,7 @@ def run(part, show):
     title, command, read = PARTS[part]
     arguments = command()
     if arguments is None:
-        return title, Counts(), True, []
+        return title, Counts(), True, [], 0
     show(f"\n--- {title}")
     lines = []
     began = time.monotonic()
@@ -275,8 +281,9 @@ def run(part, show):
     if not good and counts.failed == 0:
         counts.failed = 1
         show(f"{title} ended with status {status} and did not say which test failed")
-    show(f"--- {title}: {counts} in {time.monotonic() - began:.0f} s")
-    return title, counts, good, [] if good else failures(part, lines)
+    seconds = time.monotonic() - began
+    show(f"--- {title}: {counts} in {seconds:.0f} s")
+    return title, counts, good, [] if good else failures(part, lines), seconds
 
 
 def main(parts):
@@ -287,8 +294,8 @@ def main(parts):
     results = run_all(parts)
     total = Counts()
     print()
-    for title, counts, good, said in results:
-        print(f"{'ok ' if good else 'BAD'}  {title}: {counts}")
+    for title, counts, good, said, seconds in results:
+        print(f"{'ok ' if good else 'BAD'}  {title}: {counts} in {seconds:.0f} s")
         for line in said:
             print(f"       {line}")
         total.add(counts.passed, counts.failed, counts.skipped)

@@ -121,4 +121,30 @@ struct HabitTests {
       }
     }
   }
+
+  /// `Scripts/run_tests.py` runs tests of this name alone, and all others beside other work.
+  @Test("tests that measure processor time are named growth…")
+  func measuringTests() throws {
+    for file in try tree.files(in: "Tests", endings: ["swift"])
+    where !file.path.contains("ArchitectureTests")
+      && (file.text.holds("GrowthLaw") || file.text.holds("ThreadClock"))
+    {
+      let names = file.code.lazy.filter { $0.holds("  func growth") }
+      #expect(!names.isEmpty, "\(file.path) measures processor time, and has no test named growth…")
+      var isTest = false
+      var name = Substring()
+      for line in file.code {
+        if line.holds("@Test") { isTest = true }
+        if let found = line.firstMatch(of: /\bfunc ([A-Za-z0-9_`]+)/), isTest {
+          name = found.1
+          isTest = false
+        }
+        let measures = [".check()", "check(law)", "ThreadClock."].contains(where: line.holds)
+        if measures, !name.isEmpty, !name.hasPrefix("growth"), !line.holds("private ") {
+          Issue.record("\(file.path): \(name) measures processor time; name it growth…")
+        }
+        if line == "  }" { name = "" }
+      }
+    }
+  }
 }

@@ -15,7 +15,7 @@ CONCLUSION = "{sign} Test run with 3 tests in 1 suite {verdict} after 0.5 second
 @pytest.mark.parametrize(
     "lines, verdict, counts",
     [
-        (['✔ Test "what is skipped goes on" passed after 0.001 seconds.'], "passed", (3, 0, 0)),
+        (['✔ Test "a reader that is skipped continues" passed after 0.001 seconds.'], "passed", (3, 0, 0)),
         (['◇ Test "a reader that is skipped" started.'], "passed", (3, 0, 0)),
         (['✔ Test "what failed after 3 seconds is tried" passed after 0.1 seconds.'], "passed",
          (3, 0, 0)),

@@ -117,8 +117,8 @@ struct CrowdTests {
     #expect(list?.presence.map(\.name) == ["P0", "P2", "P3"])
   }
 
-  @Test("a hall that empties costs a step for each who leaves")
-  func leaving() {
+  @Test("closing the connections to a note costs a step for each of them")
+  func growth() {
     // The last are named to each other when they leave, so they stay.
     let rest = 200
     let finding = GrowthLaw(

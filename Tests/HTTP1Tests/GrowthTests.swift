@@ -74,8 +74,8 @@ struct GrowthTests {
     }
   }
 
-  @Test(arguments: laws)
-  func `what is sent costs at most in proportion`(law: GrowthLaw) {
+  @Test("received bytes cost at most in proportion to their number", arguments: laws)
+  func growth(law: GrowthLaw) {
     let finding = law.check()
     #expect(finding.holds, "\(finding)")
   }

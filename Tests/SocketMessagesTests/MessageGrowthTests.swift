@@ -103,16 +103,20 @@ struct MessageGrowthTests {
   ]
 
   @Test("what clients send is read in proportion to its size", arguments: clientLaws)
-  func clientMessages(law: GrowthLaw) { check(law) }
+  func growthOfClientMessages(law: GrowthLaw) { check(law) }
 
   @Test("what the server sends is written in proportion to its size", arguments: serverLaws)
-  func serverMessages(law: GrowthLaw) { check(law) }
+  func growthOfServerMessages(law: GrowthLaw) { check(law) }
 
-  @Test("so are messages of Whaler's kind", arguments: whalerLaws)
-  func whalerMessages(law: GrowthLaw) { check(law) }
+  @Test(
+    "messages of the Whaler family are read and written in proportion to their size",
+    arguments: whalerLaws)
+  func growthOfWhalerMessages(law: GrowthLaw) { check(law) }
 
-  @Test("so is what is odd, and what keeps fields of others", arguments: oddLaws)
-  func oddMessages(law: GrowthLaw) { check(law) }
+  @Test(
+    "odd messages, and those with unknown fields, are read in proportion to their size",
+    arguments: oddLaws)
+  func growthOfOddMessages(law: GrowthLaw) { check(law) }
 
   private func check(_ law: GrowthLaw) {
     let finding = law.check()

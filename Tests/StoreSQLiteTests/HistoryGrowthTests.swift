@@ -6,7 +6,7 @@ import Testing
 @Suite("What reading history costs", .serialized)
 struct HistoryGrowthTests {
   @Test("a page costs what it gives, however long the history", arguments: [1, 40])
-  func page(authors: Int) throws {
+  func growthOfPages(authors: Int) throws {
     let law = GrowthLaw("history of \(authors) authors", size: 2_000) { size in
       PreparedStore(entries: size, authors: authors)
     } run: { prepared in
@@ -24,7 +24,7 @@ struct HistoryGrowthTests {
   }
 
   @Test("a text of the past costs what lies between it and the snapshot before it")
-  func text() throws {
+  func growthOfTexts() throws {
     let law = GrowthLaw("text of revision 700", size: 2_000) { size in
       PreparedStore(entries: size, authors: 1)
     } run: { prepared in

@@ -56,7 +56,7 @@ struct SearchIndexTests {
   }
 
   @Test("to index a note costs in proportion to it")
-  func longNotes() throws {
+  func growthWithLength() throws {
     let path = folder.file("long")
     let law = GrowthLaw("put, scalars", size: 40_000) { size in
       let index = try? SQLiteSearchIndex(beside: "\(path)-\(size)")
@@ -70,7 +70,7 @@ struct SearchIndexTests {
   }
 
   @Test("to index a note costs no more among many: notes cost in proportion to their number")
-  func manyNotes() throws {
+  func growthWithNotes() throws {
     let path = folder.file("many")
     let law = GrowthLaw(
       "put, notes", size: 250,

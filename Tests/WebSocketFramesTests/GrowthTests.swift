@@ -81,7 +81,7 @@ struct GrowthTests {
   }
 
   @Test(arguments: laws)
-  func `what is sent costs at most in proportion`(law: GrowthLaw) {
+  func growth(law: GrowthLaw) {
     let finding = law.check()
     #expect(finding.holds, "\(finding)")
   }
