@@ -2,15 +2,17 @@ import Glibc
 
 /// Makes a note over HTTP, and waits for it.
 enum Notes {
-  static func create(port: Int, text: String = "") -> String {
+  static func create(port: Int, text: String = "", token: String? = nil) -> String {
     let answer = ask(
-      port: port, "POST /api/notes", type: "application/json", body: "{\"title\":\"Under load\"}")
+      port: port, "POST /api/notes", type: "application/json", body: "{\"title\":\"Under load\"}",
+      token: token)
     guard answer.hasPrefix("HTTP/1.1 201"), let id = answer.components(between: "\"id\":\"", "\"")
     else {
       fail("no note was made: \(answer.prefix(200))")
     }
     if !text.isEmpty {
-      let answer = ask(port: port, "PUT /api/notes/\(id)/text", type: "text/plain", body: text)
+      let answer = ask(
+        port: port, "PUT /api/notes/\(id)/text", type: "text/plain", body: text, token: token)
       guard answer.hasPrefix("HTTP/1.1 20") else {
         fail("the note's text was not taken: \(answer.prefix(200))")
       }
@@ -19,7 +21,9 @@ enum Notes {
   }
 
   /// Sends one request on a connection of its own, and reads the answer to its end.
-  private static func ask(port: Int, _ line: String, type: String, body: String) -> String {
+  private static func ask(
+    port: Int, _ line: String, type: String, body: String, token: String?
+  ) -> String {
     let file = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(file) }
     var address = sockaddr_in()
@@ -34,6 +38,7 @@ enum Notes {
     guard result == 0 else { fail("connect: \(lastError())") }
     let request = Array(
       ("\(line) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        + (token.map { "Authorization: Bearer \($0)\r\n" } ?? "")
         + "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
     guard send(file, request, request.count, 0) == request.count else {
       fail("send: \(lastError())")

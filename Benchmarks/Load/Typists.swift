@@ -38,12 +38,16 @@ final class Typists: Workload {
   private var pages = RecentPages()
   /// Whether changes may come with numbers in place of ids, as clients of this server take them.
   private let takesNumbers: Bool
+  /// The token of all typists; `nil` for a server that asks for none.
+  private let token: String?
 
   private init(
-    typists: Int, documents: [String], interval: UInt64, size: Int?, takesNumbers: Bool
+    typists: Int, documents: [String], interval: UInt64, size: Int?, takesNumbers: Bool,
+    token: String?
   ) {
     notes = documents.map(NoteLog.init)
     self.takesNumbers = takesNumbers
+    self.token = token
     self.interval = interval
     self.size = size
     self.typists = Array(repeating: Typist(), count: typists)
@@ -54,16 +58,17 @@ final class Typists: Workload {
     let before = server.residentBytes()
     let whole = Measurement(server)
     let count = options.number("typists", 20)
+    let token = options.word("token")
     let workload = Typists(
       typists: count,
       documents: (0..<notes).map { _ in
         Notes.create(
           port: options.numbers("port", 8080)[0],
-          text: String(repeating: "x", count: options.number("text", 0)))
+          text: String(repeating: "x", count: options.number("text", 0)), token: token)
       },
       interval: UInt64(options.number("interval", 200)) * 1_000_000,
       size: options.number("size", 0) == 0 ? nil : options.number("size", 0),
-      takesNumbers: options.number("numbers", 1) > 0)
+      takesNumbers: options.number("numbers", 1) > 0, token: token)
     Opening.open(count, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }
@@ -173,7 +178,8 @@ final class Typists: Workload {
   func opened(_ connection: Int, _ client: Client) {
     client.send(
       Native.hello(
-        name: "t\(connection)", numbersMax: takesNumbers ? ServerMessage.Author.numbersMax : 0),
+        name: "t\(connection)", token: token,
+        numbersMax: takesNumbers ? ServerMessage.Author.numbersMax : 0),
       on: connection)
   }
 

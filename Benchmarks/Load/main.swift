@@ -22,7 +22,7 @@ let help = """
     rooms     --rooms 1000 --members 20 --rooms-each 2 --rate 500: publications that go round
     typists   --typists 20 --notes 1 --interval 200: people who type every so many milliseconds;
               --text SCALARS that each note begins with;
-              --size SCALARS around which the texts stay, --patience 30 for what is under way
+              --size SCALARS around which the texts stay, --patience 30 for what is under way; --token TOKEN
     storm     --people 5000 --at-once 1000 --text 1000: everybody joins one note at once
   All take --seconds and --warm. With --port A,B and --pid A,B connections are dealt out in turn
   among several servers, whose processor time is summed.
