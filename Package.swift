@@ -297,7 +297,7 @@ let package = Package(
       "ParleyServerTests",
       [
         "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
-        "StoreSQLite", "StoreRecords", "Locks",
+        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "Hashing", "Locks",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -140,6 +140,11 @@ enum Terminal {
   /// Writes to standard output.
   static func output(_ text: String) { Files.write(Array(text.utf8), to: STDOUT_FILENO) }
 
+  /// Writes one line of columns to standard output. Text of users ends no line and controls no terminal.
+  static func line(_ columns: String...) {
+    output(columns.map(LineText.visible).joined(separator: "  ") + "\n")
+  }
+
   /// Writes to standard error.
   static func error(_ text: String) { Files.write(Array(text.utf8), to: STDERR_FILENO) }
 }

@@ -142,12 +142,12 @@ enum StoreCommand {
     case true:
       for deleted in try commands.deletedNotes() {
         let date = UTCDate.text(seconds: deleted.deletion.time / 1_000)
-        Terminal.output("\(deleted.note.id)  \(date)  \(deleted.note.title)\n")
+        Terminal.line(deleted.note.id, date, deleted.note.title)
       }
     case false:
       for note in try commands.notes() {
         let path = note.folder.isNone ? "" : note.folder.text + "/"
-        Terminal.output("\(note.id)  \(note.revision)  \(path)\(note.title)\n")
+        Terminal.line(note.id, "\(note.revision)", path + note.title)
       }
     }
   }
@@ -162,7 +162,8 @@ enum StoreCommand {
       return Terminal.output(JSONReport.hits(hits))
     }
     for hit in hits {
-      Terminal.output("\(hit.note.id)  \(hit.note.title)\n    \(hit.place.text)\n")
+      Terminal.line(hit.note.id, hit.note.title)
+      Terminal.line("  ", hit.place.text)
     }
   }
 
@@ -176,7 +177,7 @@ enum StoreCommand {
     let words = try CommandWords(arguments, options: [], switches: [])
     let id = try words.operand("the id of one note (parley notes --deleted lists them)")
     let note = try commands(words).undelete(id)
-    Terminal.output("\(note.id)  \(note.revision)  \(note.title)\n")
+    Terminal.line(note.id, "\(note.revision)", note.title)
   }
 
   private static func deadLetters(_ arguments: [String]) throws {

@@ -1,5 +1,6 @@
 """Signing in at an identity provider (OpenID Connect), against the real program."""
 
+import base64
 import http.client
 import json
 import os
@@ -312,6 +313,26 @@ def test_whom_nothing_is_open_to_does_not_come_in(honest, user):
     visitor = Visitor(honest)
     assert problem(visitor.come_back(honest.provider.authorise(visitor.begin()))) == "notAllowed"
     assert visitor.take()[1]["code"] == 4004
+
+
+def test_a_right_with_the_users_id_opens_nothing_to_an_id_that_is_a_pattern(start, provider, secret):
+    right = ["--oidc-right", "folder:home/{user}/*=all", "--oidc-right", "folder:{user}=all"]
+    server = start(*settings(provider, secret, *right, "--oidc-group", "guests room:hall=read"))
+    users = ["*", "..", "ann/x", "a*"]
+    for user in users:
+        provider.user = {"sub": user, "name": "Eve", "groups": ["guests"]}
+        access = Visitor(server).sign_in(provider)["accessToken"]
+        claims = json.loads(base64.urlsafe_b64decode(access.split(".")[1] + "=="))
+        assert "folders" not in claims["parley"] and claims["parley"]["rooms"][0]["match"] == "hall", user
+    assert server.log.read_text().count("rights with {user} not granted") == len(users)
+    # Without other rights there is nothing to sign in for.
+    provider.user = {"sub": "*", "name": "Eve"}
+    visitor = Visitor(server)
+    assert problem(visitor.come_back(provider.authorise(visitor.begin()))) == "notAllowed"
+    provider.user = {"sub": "ann", "name": "Ann"}
+    claims = Visitor(server).sign_in(provider)["accessToken"].split(".")[1]
+    folders = json.loads(base64.urlsafe_b64decode(claims + "=="))["parley"]["folders"]
+    assert [folder["match"] for folder in folders] == ["home/ann/*", "ann"]
 
 
 def test_addresses_count_only_when_they_are_verified_and_of_the_domain(start, provider, secret):

@@ -45,6 +45,9 @@ public final class JWTAuthenticator: Authenticator {
   private let profiles: [JWTIssuerProfile]
   private var sources: [Source] = []
   private let log: (any LogSink)?
+  /// The time before which no further omitted right is logged.
+  private var nextWarning: Timestamp = 0
+  private static let warningMilliseconds: Timestamp = 60_000
 
   /// Reads the keys of several issuers.
   ///
@@ -106,7 +109,24 @@ public final class JWTAuthenticator: Authenticator {
   ) throws(AuthenticationError) -> (identity: Identity, profile: JWTIssuerProfile) {
     reloadIfChanged(now: now)
     let (claims, profile) = try read(token)
-    return (try profile.policy.identity(claims, now: now), profile)
+    let identity = try profile.policy.identity(claims, now: now)
+    if profile.policy.omitsRights(of: identity, claims) { warnOfOmittedRights(profile, now: now) }
+    return (identity, profile)
+  }
+
+  /// Logs that a user's id is no plain name, once in a while. The id is left out: it is text from outside.
+  private func warnOfOmittedRights(_ profile: JWTIssuerProfile, now: Timestamp) {
+    guard now >= nextWarning || now < nextWarning - Self.warningMilliseconds else { return }
+    nextWarning = now + Self.warningMilliseconds
+    log?.write(
+      .warning, "rights with {user} not granted",
+      [
+        ("profile", profile.name ?? "default"),
+        (
+          "reason",
+          "the user's id has a *, a slash, a blank or invisible characters, or is too long"
+        ),
+      ])
   }
 
   /// Checks a room's token: signature, then whether the issuer's are accepted, then room, user and

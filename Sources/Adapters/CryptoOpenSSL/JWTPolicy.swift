@@ -85,7 +85,7 @@ public struct JWTPolicy: Sendable, Hashable {
       // An issuer whose clock is ahead may have issued it before it says, and before a user's
       // tokens were taken back.
       issuedAt: claims.issuedAt.map { max(0, $0 - clockSkewMilliseconds) },
-      expiresAt: end, grants: grants(claims, user))
+      expiresAt: end, grants: grants(claims, ownID))
   }
 
   /// Whether claims, whose signature was checked, admit a user to a room.
@@ -126,9 +126,15 @@ public struct JWTPolicy: Sendable, Hashable {
     guard let issuer = claims.issuer, isOne(issuer, of: issuers) else { throw .issuer }
   }
 
-  private func grants(_ claims: JWTClaims, _ user: String) -> [Grant] {
+  private func grants(_ claims: JWTClaims, _ ownID: String) -> [Grant] {
     if honoursClaimedRights, let grants = claims.grants { return grants }
-    return rights.map { $0.grant(for: user) }
+    return rights.grants(for: ownID, prefix: userPrefix)
+  }
+
+  /// Whether the identity of a token lacks some of ``rights``, because the user's id is no plain name.
+  func omitsRights(of identity: Identity, _ claims: JWTClaims) -> Bool {
+    let countsClaim = honoursClaimedRights && claims.grants != nil
+    return !countsClaim && identity.grants.count < rights.count
   }
 
   /// Compared byte by byte; to `String`'s `==`, different bytes can be equal.
@@ -174,44 +180,5 @@ public struct RoomTokenRule: Sendable, Hashable {
     }
     return acceptsBare && claims.grants == nil && claims.noted(JWTPolicy.kindClaim) == nil
       && !required.contains { claims.noted($0.name) != nil }
-  }
-}
-
-/// Rights for tokens that carry none, with `{user}` in place of the user's id, its prefix included.
-public struct GrantTemplate: Sendable, Hashable {
-  private let grant: Grant
-  private let text: String
-  private let isPrefix: Bool
-
-  private static let placeholder = "{user}"
-
-  /// Reads `MATCH=MAY`, as ``GatewayPorts/Grant`` does.
-  public init(_ kind: Grant.Kind, text: String) throws(GrantTextError) {
-    grant = try Grant(kind, text: text)
-    self.text = grant.pattern.name
-    isPrefix = grant.pattern.text?.utf8.last == UInt8(ascii: "*")
-  }
-
-  /// The grant for a user, whose id stands for itself, whatever it ends with; without verbs where it cannot be
-  /// the name of a folder.
-  package func grant(for user: String) -> Grant {
-    guard text.contains(Self.placeholder) else { return grant }
-    let name = text.split(separator: Self.placeholder, omittingEmptySubsequences: false)
-      .joined(separator: user)
-    var grant = grant
-    if grant.kind == .folders {
-      // An id with a slash in it would name another user's folder.
-      let pattern =
-        user.utf8.contains(UInt8(ascii: "/"))
-        ? nil : NamePattern(folders: isPrefix ? name + "*" : name)
-      guard let pattern else {
-        grant.verbs = []
-        return grant
-      }
-      grant.pattern = pattern
-      return grant
-    }
-    grant.pattern = isPrefix ? NamePattern(name + "*") : NamePattern(exactly: name)
-    return grant
   }
 }

@@ -1,16 +1,18 @@
-import GatewayPorts
+package import GatewayPorts
 
 extension NotePlace {
   /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
-  var cursor: String { "\(time) \(id)".utf8.hexadecimal }
+  package var cursor: String { "\(time) \(id)".utf8.hexadecimal }
 
   /// Reads a cursor; `nil` if it is none.
-  init?(cursor: String) {
+  package init?(cursor: String) {
     guard let bytes = [UInt8](hexadecimal: cursor.utf8),
       let text = String(validating: bytes, as: UTF8.self)
     else { return nil }
-    let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let time = Timestamp(parts[0]) else { return nil }
+    // By scalars: with a mark behind it, a blank is a part of another character.
+    let parts = text.unicodeScalars
+      .split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let time = Timestamp(String(parts[0])) else { return nil }
     self.init(time: time, id: String(parts[1]))
   }
 }

@@ -50,30 +50,22 @@ public struct FolderPath: Hashable, Comparable, Sendable {
       throw .dots
     }
     guard !name.contains("\\"), !name.contains("*") else { throw .reserved }
-    guard !name.contains(where: isDeceiving), name.contains(where: isVisible) else {
+    guard !name.contains(where: isRefused), name.contains(where: isVisible) else {
       throw .invisible
     }
   }
 
-  /// Whether a scalar turns the direction of writing, breaks the line, or controls a terminal. Marks that join
-  /// letters, as in Persian, do not.
-  private static func isDeceiving(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a scalar deceives, or has no meaning that everyone shares.
+  private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-    default: scalar.properties.isBidiControl
+    case .privateUse, .unassigned: true
+    default: scalar.isDeceiving
     }
   }
 
   private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-    !scalar.properties.isDefaultIgnorableCodePoint && !scalar.properties.isWhitespace
-      && scalar.properties.generalCategory != .format && !blanks.contains(scalar)
+    !scalar.isInvisible && !scalar.isBlank
   }
-
-  /// Characters that are drawn as nothing, though Unicode has them among letters, signs and marks: the Braille pattern
-  /// without dots, Egyptian blanks, the Khitan filler, and the notehead that is none.
-  private static let blanks: Set<Unicode.Scalar> = [
-    "\u{2800}", "\u{13441}", "\u{13442}", "\u{16FE4}", "\u{1D159}",
-  ]
 
   // MARK: Places
 

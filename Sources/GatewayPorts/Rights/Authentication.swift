@@ -60,9 +60,12 @@ public struct NamePattern: Hashable, Sendable {
   }
 
   /// Matches exactly one name, even if it ends like a pattern.
-  public init(exactly name: String) {
+  public init(exactly name: String) { self.init(name, isPattern: false) }
+
+  /// Matches one name, or all names that begin with it. A `*` in the name stands for itself.
+  init(_ name: String, isPattern: Bool) {
     stem = Array(name.utf8)
-    isPattern = false
+    self.isPattern = isPattern
   }
 
   /// The pattern as it is written; `nil` for the one name that ends with `*`, which can only be

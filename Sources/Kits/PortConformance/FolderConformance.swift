@@ -1,4 +1,5 @@
 import GatewayPorts
+import OTWorkloads
 
 /// Requirements on the folders of notes.
 extension DocumentStoreConformance {
@@ -173,6 +174,20 @@ extension DocumentStoreConformance {
         rig.folders(.moveAll(from: FolderPath("b"), to: .none, limit: 1)), .tooManyWithin,
         "a move of more than come to places within the folder at once")
       try expect(rig.ids(in: "b") + rig.ids(in: "b/b"), ["n0", "n2"], "what was not moved")
+    },
+    ConformanceCheck("a folder whose name is a sign elsewhere has its own notes, and no others") {
+      rig in
+      let folders = HostileNames.plain.compactMap { try? FolderPath($0) }
+      let creations = folders.enumerated().map { index, folder in
+        StoreRequest.create(
+          id: "n\(index)", epoch: StoreRig.epoch, title: folder.text, time: Timestamp(index),
+          folder: folder)
+      }
+      _ = try rig.perform(creations)
+      for (index, folder) in folders.enumerated() {
+        try expect(
+          rig.ids(in: folder.text), ["n\(index)"], "the notes of \(folder.text.debugDescription)")
+      }
     },
     ConformanceCheck(
       "work under a condition is done in those folders alone, in the order of the batch"

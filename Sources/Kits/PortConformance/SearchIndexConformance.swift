@@ -1,4 +1,5 @@
 public import GatewayPorts
+import OTWorkloads
 
 /// Requirements on every index of words.
 public enum SearchIndexConformance {
@@ -160,6 +161,23 @@ public enum SearchIndexConformance {
       try expect(rig.index.ids(after: nil, limit: 9), [], "the ids")
       try rig.put("d", "Same", "")
       try rig.expect("same", "d")
+    },
+    Check("a query of signs finds the words in it, and nothing by its signs") { rig in
+      let texts = ["a": "ann and bob", "b": "team #plan", "c": ""]
+      for (id, text) in texts.sorted(by: { $0.key < $1.key }) { try rig.put(id, "", text) }
+      for name in HostileNames.all {
+        let words = try SearchQuery(name).terms.flatMap(\.words)
+        let expected = texts.filter { text in
+          !words.isEmpty && words.allSatisfy(SearchWords.joined(text.value).contains)
+        }
+        let found = try rig.find(name)
+        try expect(
+          Set(found).subtracting(expected.keys), [],
+          "what \(name.debugDescription) finds beside its words")
+        try expect(
+          rig.index.find(tag: name, skipping: 0, limit: 9), [],
+          "notes of a tag \(name.debugDescription)")
+      }
     },
     Check("states and ids are told, byte by byte") { rig in
       let ids = ["a", "b", "e\u{301}", "\u{e9}", "東"]

@@ -32,8 +32,8 @@ public struct StandardErrorLog: LogSink {
 
 /// The spelling of a log line.
 package enum LogLine {
-  /// Returns a line with its newline. Control characters are escaped, so that a peer cannot forge a
-  /// line.
+  /// Returns a line with its newline. Controls, line separators and characters that are not visible are escaped, so that
+  /// a peer forges no line and controls no terminal.
   package static func bytes(
     _ format: LogFormat, _ level: LogLevel, _ message: String,
     _ data: [(key: String, value: String)], seconds: Int, milliseconds: Int
@@ -46,7 +46,7 @@ package enum LogLine {
       line.append(contentsOf: " \(level.word.padded(to: 7)) \(message)".utf8)
       for (key, value) in data {
         line.append(contentsOf: " \(key)=".utf8)
-        if value.utf8.allSatisfy(isPlain), !value.isEmpty {
+        if value.unicodeScalars.allSatisfy(isPlain), !value.isEmpty {
           line.append(contentsOf: value.utf8)
         } else {
           appendQuoted(value, to: &line)
@@ -69,27 +69,35 @@ package enum LogLine {
     return line
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=")
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    scalar != "\"" && scalar != "=" && !scalar.isBlank && !isEscaped(scalar)
+  }
+
+  /// Whether a scalar could end a line, control a terminal, or change how the line is read.
+  private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+    guard !scalar.isASCII else { return scalar.value < 0x20 || scalar.value == 0x7F }
+    return scalar.isInvisible || scalar.isDeceiving || scalar.isBlank
   }
 
   private static func appendQuoted(_ text: String, to line: inout [UInt8]) {
-    let digits = Array("0123456789abcdef".utf8)
     line.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" {
         line.append(UInt8(ascii: "\\"))
-        line.append(byte)
-      case 0..<0x20, 0x7F:
-        line.append(contentsOf: "\\u00".utf8)
-        line.append(digits[Int(byte >> 4)])
-        line.append(digits[Int(byte & 15)])
-      default:
-        line.append(byte)
+        line.append(UInt8(scalar.value))
+      } else if isEscaped(scalar) {
+        for unit in UTF16.encode(scalar) ?? UTF16.EncodedScalar() { appendEscape(unit, to: &line) }
+      } else {
+        line.append(contentsOf: Unicode.UTF8.encode(scalar) ?? Unicode.UTF8.EncodedScalar())
       }
     }
     line.append(UInt8(ascii: "\""))
+  }
+
+  private static func appendEscape(_ unit: UInt16, to line: inout [UInt8]) {
+    let digits = Array("0123456789abcdef".utf8)
+    line.append(contentsOf: "\\u".utf8)
+    for shift in [12, 8, 4, 0] { line.append(digits[Int(unit >> UInt16(shift)) & 15]) }
   }
 }
 

@@ -1,5 +1,4 @@
-package import CryptoOpenSSL
-import GatewayPorts
+package import GatewayPorts
 
 /// The settings of an identity provider at which people sign in (OpenID Connect).
 public struct ProviderConfiguration: Sendable, Equatable {

@@ -141,6 +141,14 @@ final class ProviderService {
   }
 
   private func welcome(_ user: ProvidedUser) -> Response {
+    if settings.omitsRights(of: user) {
+      log.write(
+        .warning, "rights with {user} not granted",
+        [
+          ("profile", "oidc"),
+          ("reason", "the user's id has a *, a slash or invisible characters, or is too long"),
+        ])
+    }
     let now = clock.now
     let ticket = tokens.token(
       of: .ticket, for: user, id: names.next(), issuedAt: now,

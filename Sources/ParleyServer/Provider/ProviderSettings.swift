@@ -51,11 +51,32 @@ extension ProviderSettings {
   ///
   /// - Complexity: O(*n*) groups of the settings for each of the user's.
   func grants(of user: ProvidedUser) -> [Grant] {
-    let own = groups.filter { group in
+    let shared = groups(of: user).flatMap(\.groups).flatMap { users?.grants(ofGroup: $0) ?? [] }
+    return ownGrants(of: user) + shared
+  }
+
+  /// Whether a user lacks rights with `{user}`, because the id is no plain name.
+  func omitsRights(of user: ProvidedUser) -> Bool {
+    ownGrants(of: user).count < templates(of: user).count
+  }
+
+  private func groups(of user: ProvidedUser) -> [ProviderConfiguration.Group] {
+    groups.filter { group in
       user.groups.contains { $0.utf8.elementsEqual(group.name.utf8) }
     }
-    let shared = own.flatMap(\.groups).flatMap { users?.grants(ofGroup: $0) ?? [] }
-    return (rights + own.flatMap(\.rights)).map { $0.grant(for: user.id) } + shared
+  }
+
+  private func templates(of user: ProvidedUser) -> [GrantTemplate] {
+    rights + groups(of: user).flatMap(\.rights)
+  }
+
+  /// The rights that settings write out, with the user's id in them.
+  private func ownGrants(of user: ProvidedUser) -> [Grant] {
+    let templates = templates(of: user)
+    // The prefix may have been another one when the user signed in.
+    guard user.id.utf8.starts(with: userPrefix.utf8) else { return templates.grants(for: user.id) }
+    let id = String(decoding: user.id.utf8.dropFirst(userPrefix.utf8.count), as: UTF8.self)
+    return templates.grants(for: id, prefix: userPrefix)
   }
 
   /// Whether the ID token lacks something that the provider may say elsewhere.
@@ -90,7 +111,11 @@ extension ProviderSettings {
     let user = ProvidedUser(
       id: userPrefix + id, name: name(in: claims) ?? id, groups: known(groupsClaim, in: claims))
     guard !grants(of: user).isEmpty else {
-      throw ProviderFailure(.notAllowed, "in no oidc-group, and there is no oidc-right")
+      throw ProviderFailure(
+        .notAllowed,
+        omitsRights(of: user)
+          ? "the user's id is no plain name, and only rights with {user} apply"
+          : "in no oidc-group, and there is no oidc-right")
     }
     return user
   }

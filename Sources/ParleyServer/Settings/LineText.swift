@@ -1,7 +1,19 @@
 import GatewayPorts
 
 /// Texts within lines whose words are separated by blanks.
-enum LineText {
+package enum LineText {
+  /// With escapes in place of what ends a line, controls a terminal or reorders text.
+  package static func visible(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: \.isDeceiving) else { return text }
+    return text.unicodeScalars.reduce(into: "") { visible, scalar in
+      if scalar.isDeceiving {
+        visible += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        visible.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
   /// With blanks, controls and the characters given as `%20` and the like.
   static func escaped(_ text: String, _ reserved: String = "%") -> String {
     var bytes: [UInt8] = []

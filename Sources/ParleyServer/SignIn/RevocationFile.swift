@@ -153,7 +153,10 @@ package final class RevocationFile {
   }
 
   private static func revocation(_ line: ArraySlice<UInt8>) -> Revocation? {
-    let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+    // By bytes: with a mark behind it, a blank is a part of another character.
+    let words = line.split(separator: UInt8(ascii: " ")).map {
+      Substring(decoding: $0, as: UTF8.self)
+    }
     switch words.first {
     case "user" where words.count == 3:
       guard let before = Timestamp(words[1]), let user = LineText.unescaped(words[2]) else {

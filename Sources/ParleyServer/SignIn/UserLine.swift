@@ -54,16 +54,16 @@ package struct UserLine: Sendable, Equatable {
   /// Whether a text can be the id of a user: short, and without blanks or what is not seen.
   static func isName(_ id: String) -> Bool {
     !id.isEmpty && id.utf8.count <= bytesMax && !id.hasPrefix("-")
-      && !id.unicodeScalars.contains { $0 == "#" || isBlank($0) || isInvisible($0) }
+      && !id.unicodeScalars.contains { $0 == "#" || $0.isBlank || $0.isInvisible }
   }
 
   /// A name from elsewhere without what deceives, and no longer than a user's may be.
   static func shownName(_ text: String) -> String {
-    var name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !isDeceiving($0) }))
-    while let first = name.unicodeScalars.first, isBlank(first) {
+    var name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isDeceiving }))
+    while let first = name.unicodeScalars.first, first.isBlank {
       name.unicodeScalars.removeFirst()
     }
-    while let last = name.unicodeScalars.last, isBlank(last) || name.utf8.count > bytesMax {
+    while let last = name.unicodeScalars.last, last.isBlank || name.utf8.count > bytesMax {
       name.unicodeScalars.removeLast()
     }
     return name
@@ -80,37 +80,22 @@ package struct UserLine: Sendable, Equatable {
 
   /// Throws if a name that somebody chose reads as something else in the file: a group, a right or a pattern.
   static func check(chosen id: String) throws(FileError) {
-    guard !id.utf8.starts(with: "@".utf8), !id.utf8.contains(where: "*{}:=".utf8.contains) else {
-      throw FileError("expected a user's name without * { } : = and without @ at its beginning")
+    guard PlainName(id) != nil, !id.utf8.starts(with: "@".utf8),
+      !id.utf8.contains(where: "{}:=".utf8.contains)
+    else {
+      throw FileError(
+        "expected a user's name without * / \\ { } : =, blanks and invisible characters, and without @ at its beginning"
+      )
     }
   }
 
   private static func check(name: String) throws(FileError) {
-    guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !isBlank($0) }),
-      !name.unicodeScalars.contains(where: isDeceiving)
+    guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !$0.isBlank }),
+      !name.unicodeScalars.contains(where: \.isDeceiving)
     else {
       throw FileError(
         "expected --name to have 1 to \(bytesMax) bytes, and no line breaks, control characters "
           + "or marks that turn the direction of writing")
-    }
-  }
-
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isWhitespace
-  }
-
-  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-    default: scalar.properties.isDefaultIgnorableCodePoint
-    }
-  }
-
-  /// Letters may be joined by marks that are not seen, as in Persian; others are there to deceive.
-  private static func isDeceiving(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: scalar.properties.isBidiControl
     }
   }
 

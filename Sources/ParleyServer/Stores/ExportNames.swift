@@ -1,8 +1,8 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// Names of files for exported notes: the title as far as any file system can hold it, and the id, by
 /// which two notes of one title are told apart. Ids that differ in signs alone get numbers.
-struct ExportNames {
+package struct ExportNames {
   /// Bytes of a title, and of title and id: what is left to 255 has room for a number and the ending.
   private static let titleBytesMax = 80
   private static let bytesMax = 235
@@ -12,10 +12,10 @@ struct ExportNames {
   private var numbers: [String: Int] = [:]
 
   /// Names files with one ending.
-  init(ending: String) { self.ending = ending }
+  package init(ending: String) { self.ending = ending }
 
   /// Returns the path of a note's file, where nothing is yet.
-  mutating func unusedPath(for note: NoteSummary, in folder: String) -> String {
+  package mutating func unusedPath(for note: NoteSummary, in folder: String) -> String {
     let path = "\(folder)/\(Self.name(of: note))"
     while true {
       let number = numbers[path, default: 0] + 1
@@ -34,7 +34,9 @@ struct ExportNames {
     for scalar in note.title.unicodeScalars {
       let piece = isSafe(scalar) ? scalar : "-"
       guard title.utf8.count + UTF8.width(piece) <= titleMax else { break }
-      if piece == "-", title.isEmpty || title.last == "-" { continue }
+      // Neither a second hyphen nor a mark without its letter.
+      let needsLetter = piece == "-" || piece.properties.generalCategory == .nonspacingMark
+      if needsLetter, title.isEmpty || title.unicodeScalars.last == "-" { continue }
       title.unicodeScalars.append(piece)
     }
     while title.last == "-" { title.removeLast() }
@@ -43,6 +45,7 @@ struct ExportNames {
 
   private static func isSafe(_ scalar: Unicode.Scalar) -> Bool {
     guard !scalar.isASCII else { return isPlain(scalar) }
+    guard !scalar.isInvisible else { return false }
     return scalar.properties.isAlphabetic || scalar.properties.numericType != nil
       || scalar.properties.generalCategory == .nonspacingMark
   }
