@@ -75,7 +75,10 @@ enum UserCommand {
   private static func listSessions(_ arguments: ArraySlice<String>) throws {
     let words = try CommandWords(arguments, options: [], switches: ["json"])
     let user = try words.operand("one user, by the name they sign in with")
-    let sessions = try StoreCommands(words.configuration()).sessions(of: user, now: Program.now)
+    let configuration = try words.configuration()
+    // The id of an account in the file, or that of a provider's user.
+    let account = try configuration.usersFile.flatMap { try UserEditing(path: $0).id(of: user) }
+    let sessions = try StoreCommands(configuration).sessions(of: account ?? user, now: Program.now)
     if words.switches.contains("json") {
       return Terminal.output(JSONReport.sessions(sessions))
     }

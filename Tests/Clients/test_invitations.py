@@ -101,7 +101,7 @@ def test_what_is_no_invitation_is_not_made(served, words):
         ({"email": "ada"}, 4012), ({"email": ""}, 4011), ({"email": "a b"}, 4011), ({"email": "share/x"}, 4011),
         ({"email": "key:x"}, 4011), ({"email": "x" * 201}, 4011), ({"name": "a\nb"}, 4011), ({"name": "x" * 201}, 4011),
         ({"email": "Ada"}, 4012), ({"email": "@admins"}, 4011), ({"email": "*"}, 4011), ({"email": "{user}"}, 4011),
-        ({"email": ".."}, 4011), ({"email": "a/b"}, 4011), ({"email": "a\u200bb"}, 4011),
+        ({"email": " ADA "}, 4012), ({"email": ".."}, 4011), ({"email": "a/b"}, 4011), ({"email": "a\u200bb"}, 4011),
         ({"email": "document:*=all"}, 4011), ({"email": "group:x"}, 4011),
         ({"password": "short"}, 4013), ({"password": "x" * 1025}, 4013), ({"password": 1}, 4000),
         ({"invitation": None}, 4000), ({"invitation": ""}, 4010), ({"invitation": "pi_" + "x" * 20_000}, 4010),

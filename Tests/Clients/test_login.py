@@ -203,6 +203,18 @@ def test_guessing_becomes_slow_and_hits_nobody_else(guarded):
     assert log_in(guarded, "bea@example.org")["code"] == 1000
 
 
+@pytest.mark.parametrize("spelling", [" ada@example.org ", "ADA@Example.ORG", "\tAda@example.org\u00a0"])
+def test_every_spelling_of_a_name_is_the_account(guarded, spelling):
+    assert log_in(guarded, spelling)["data"]["response"]["id"] == "ada@example.org"
+
+
+def test_spellings_of_a_name_are_guessed_at_together(guarded):
+    for name in ("ada@example.org", "Ada@example.org", "ADA@example.org", " ada@example.org", "ada@EXAMPLE.org "):
+        assert log_in(guarded, name, password="guess")["code"] == 4001
+    body = {"email": "aDa@example.org", "password": PASSWORD}
+    assert guarded.request("POST", "/api/user/login", body)[0] == 429
+
+
 def test_several_log_in_side_by_side(start, tmp_path):
     # By a hash that costs what it should.
     assert add_user(tmp_path / "users", "bea@example.org", "document:*=read").returncode == 0

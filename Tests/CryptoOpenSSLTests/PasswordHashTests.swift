@@ -7,11 +7,32 @@ struct PasswordHashTests {
   func matches() throws {
     let hash = PasswordHash(password: "correct horse é", cost: 1)
     #expect(hash.matches("correct horse é"))
-    for other in ["", "correct horse", "correct horse e\u{301}", "Correct horse é"] {
+    for other in ["", "correct horse", "correct horse e", "Correct horse é", "correct horse é "] {
       #expect(!hash.matches(other))
     }
     #expect(!hash.matches(String(repeating: "x", count: PasswordHash.passwordBytesMax + 1)))
     #expect(try #require(PasswordHash(hash.text)) == hash)
+  }
+
+  @Test(
+    "a password counts in every composition of its letters, and in the one that a former version has hashed"
+  )
+  func composition() throws {
+    let spellings = ["caf\u{E9} 1", "cafe\u{301} 1"]
+    for password in spellings {
+      let hash = PasswordHash(password: password, cost: 1)
+      for other in spellings { #expect(hash.matches(other)) }
+      for other in ["Caf\u{E9} 1", "cafe 1", "caf\u{E9}  1", "caf\u{E9}\u{A0}1"] {
+        #expect(!hash.matches(other))
+      }
+    }
+    // Python's hashlib.scrypt over the UTF-8 of each, with n=2, r=8, p=1, dklen=32.
+    let salt = "scrypt$1$8$1$c29kaXVtIGNobG9yaWRlIQ$"
+    let composed = try #require(PasswordHash(salt + "hGRXYqooUuCUlpELeRYnr_G146y4GeRduYavXLFT4vM"))
+    let decomposed = try #require(
+      PasswordHash(salt + "3qDhmpH0lcLBRyc_76hrqMCAJiWnQNAoonHqefgHQmg"))
+    #expect(spellings.map(composed.matches) == [true, true])
+    #expect(spellings.map(decomposed.matches) == [false, true])
   }
 
   @Test("two hashes of one password differ")

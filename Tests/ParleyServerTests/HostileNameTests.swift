@@ -175,7 +175,7 @@ struct HostileNameTests {
         continue
       }
       #expect(try UserLine.lines(ofFileAt: path) == before + [line], "\(name.debugDescription)")
-      #expect(line.user.id.utf8.elementsEqual(name.utf8))
+      #expect(AccountName(line.user.id) == AccountName(name))
       try editing.remove(name)
       #expect(try UserLine.lines(ofFileAt: path) == before, "\(name.debugDescription)")
     }

@@ -1,10 +1,14 @@
 import COpenSSL
+import GatewayPorts
 import Hashing
 
 /// A password as it is kept: hashed by scrypt (RFC 7914) with a salt of its own.
 ///
 /// Written `scrypt$15$8$1$SALT$HASH`: the cost as a power of two, block size, parallelism, and both
 /// texts in base64url. 32 MiB and some tens of milliseconds make each guess dear.
+///
+/// A password is composed (NFC) before it is hashed, as RFC 8265 has it: keyboards write é in one scalar or in two. Case
+/// and blanks count.
 public struct PasswordHash: Sendable, Hashable {
   private static let blockSize = 8
   private static let hashBytes = 32
@@ -22,7 +26,7 @@ public struct PasswordHash: Sendable, Hashable {
     precondition((1...17).contains(cost), "a cost of \(cost) is out of 1 to 17")
     self.cost = cost
     salt = randomBytes(count: 16)
-    hash = Self.derive(password, salt, cost)
+    hash = Self.derive(password.composed, salt, cost)
   }
 
   /// Reads a hash; `nil` if it is none, or asks for more work than a login may cost.
@@ -43,9 +47,19 @@ public struct PasswordHash: Sendable, Hashable {
     "scrypt$\(cost)$\(Self.blockSize)$1$\(Base64.url.encode(salt))$\(Base64.url.encode(hash))"
   }
 
-  /// Whether the password is the one. Takes the same time for every wrong one.
+  /// Whether the password is the one. The time that it takes does not depend on the hash.
+  ///
+  /// Former versions hashed passwords as they were typed, so the bytes as they are count too.
   public func matches(_ password: String) -> Bool {
     guard password.utf8.count <= Self.passwordBytesMax else { return false }
+    let composed = password.composed
+    let isComposed = isHash(of: composed)
+    if composed.utf8.elementsEqual(password.utf8) { return isComposed }
+    let isTyped = isHash(of: password)
+    return isComposed || isTyped
+  }
+
+  private func isHash(of password: String) -> Bool {
     let other = Self.derive(password, salt, cost)
     return CRYPTO_memcmp(hash, other, hash.count) == 0
   }

@@ -108,6 +108,12 @@ extension ProviderSettings {
       throw ProviderFailure(
         .notAllowed, "the claim \(userClaim) is missing, not verified, or no name for a user")
     }
+    // The same account by another spelling would be two users, who look alike.
+    if let account = users?.account(named: userPrefix + id),
+      !account.id.utf8.elementsEqual((userPrefix + id).utf8)
+    {
+      throw ProviderFailure(.notAllowed, "users-file has this user by another spelling of the name")
+    }
     let user = ProvidedUser(
       id: userPrefix + id, name: name(in: claims) ?? id, groups: known(groupsClaim, in: claims))
     guard !grants(of: user).isEmpty else {

@@ -108,7 +108,9 @@ package struct InvitationFile: Sendable {
     } catch {
       throw .name(error.description)
     }
-    guard try !Self.file({ () throws(FileError) in try users.hasLike(id) }) else { throw .taken }
+    guard try Self.file({ () throws(FileError) in try users.id(of: id) }) == nil else {
+      throw .taken
+    }
     var after = before
     after[index].uses -= 1
     try Self.file { () throws(FileError) in try write(after, now: now, isNew: false) }

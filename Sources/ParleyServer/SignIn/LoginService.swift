@@ -111,7 +111,7 @@ final class LoginService {
   /// The name under which failures are counted: guesses at invitations count together, whomever they name.
   private static func attempted(_ job: LoginThread.Job) -> String {
     if case .join = job.purpose { return Identity.guestPrefix }
-    return job.user
+    return AccountName(job.user).text
   }
 
   /// A job was done: answers its request, now or when the store has replied.
@@ -123,7 +123,7 @@ final class LoginService {
     switch outcome {
     // Another password, or no user any more, counts from when the file says so.
     case .user(let user?) where users.user(user.id) == user:
-      attempts.succeeded(address: job.visitor.address, user: job.user)
+      attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
       return begin(user, job)
     case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
     case .written(let id):

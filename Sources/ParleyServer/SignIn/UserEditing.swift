@@ -24,11 +24,11 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Returns whether the file has a user of this name, in whatever case.
-  func hasLike(_ user: String) throws(FileError) -> Bool {
-    guard Files.isFile(path) else { return false }
-    let wanted = user.lowercased()
-    return try UserLine.lines(ofFileAt: path).contains { $0.user.id.lowercased() == wanted }
+  /// Returns the id of the account that a name means, as the file has it; `nil` if it has no such account.
+  package func id(of user: String) throws(FileError) -> String? {
+    guard Files.isFile(path) else { return nil }
+    let wanted = AccountName(user)
+    return try UserLine.lines(ofFileAt: path).first { AccountName($0.user.id) == wanted }?.user.id
   }
 
   /// Throws if the file has the user.
@@ -40,7 +40,7 @@ package struct UserEditing: Sendable {
   private static func refuse(
     _ user: String, among lines: [(text: Substring, line: UserLine?)], _ path: String
   ) throws(FileError) {
-    guard !lines.contains(where: { $0.line?.user.id == user }) else {
+    guard index(ofAccount: user, in: lines) == nil else {
       throw FileError(
         "\(path) has this user already; parley user passwd sets a password, parley user remove "
           + "takes the user away")
@@ -147,10 +147,17 @@ package struct UserEditing: Sendable {
   private func index(
     of user: String, in lines: [(text: Substring, line: UserLine?)]
   ) throws(FileError) -> Int {
-    guard let index = lines.firstIndex(where: { $0.line?.user.id == user }) else {
+    guard let index = Self.index(ofAccount: user, in: lines) else {
       throw FileError("\(path) has no such user; parley user list lists those it has")
     }
     return index
+  }
+
+  private static func index(
+    ofAccount user: String, in lines: [(text: Substring, line: UserLine?)]
+  ) -> Int? {
+    let wanted = AccountName(user)
+    return lines.firstIndex { $0.line.map { AccountName($0.user.id) == wanted } ?? false }
   }
 
   private func change(

@@ -13,7 +13,7 @@ import Locks
 public final class UserFile: UserSource {
   /// The lines of a file.
   private struct Lines: Equatable {
-    var users: [String: UserLine] = [:]
+    var users: [AccountName: UserLine] = [:]
     var groups: [GroupLine] = []
   }
 
@@ -70,8 +70,17 @@ public final class UserFile: UserSource {
     }
   }
 
-  /// The user as the file has them now.
-  public func user(_ id: String) -> User? { state.withLock { $0.entries.users[id]?.user } }
+  /// The user as the file has them now, by the id as it is written there.
+  public func user(_ id: String) -> User? {
+    let found = account(named: id)
+    return found.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
+  }
+
+  /// The user whose name is the same to a person, see ``GatewayPorts/AccountName``.
+  func account(named name: String) -> User? {
+    let name = AccountName(name)
+    return state.withLock { $0.entries.users[name]?.user }
+  }
 
   /// The rights that a group of the file gives now; none if it has no such group.
   func grants(ofGroup name: String) -> [Grant] {
@@ -80,9 +89,10 @@ public final class UserFile: UserSource {
     }
   }
 
-  /// The user, if the password is theirs.
-  public func user(_ id: String, password: String) -> User? {
-    let entry = state.withLock { $0.entries.users[id] }
+  /// The user, by a name as people write it, if the password is theirs.
+  public func user(_ name: String, password: String) -> User? {
+    let name = AccountName(name)
+    let entry = state.withLock { $0.entries.users[name] }
     let isRight = (entry?.password ?? .ofNobody).matches(password)
     return isRight ? entry?.user : nil
   }
@@ -95,7 +105,7 @@ public final class UserFile: UserSource {
       for group in lines.groups where line.groups.contains(where: group.isNamed) {
         line.user.grants += group.grants
       }
-      lines.users[line.user.id] = line
+      lines.users[AccountName(line.user.id)] = line
     }
     return lines
   }

@@ -25,6 +25,7 @@ package struct UserLine: Sendable, Equatable {
   package init(
     id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp
   ) throws(FileError) {
+    let id = AccountName.tidied(id)
     try Self.check(id: id)
     try Self.check(name: name ?? id)
     let user = User(id: id, name: name ?? id, grants: [], since: since)
@@ -80,7 +81,7 @@ package struct UserLine: Sendable, Equatable {
 
   /// Throws if a name that somebody chose reads as something else in the file: a group, a right or a pattern.
   static func check(chosen id: String) throws(FileError) {
-    guard PlainName(id) != nil, !id.utf8.starts(with: "@".utf8),
+    guard PlainName(AccountName.tidied(id)) != nil, !id.utf8.starts(with: "@".utf8),
       !id.utf8.contains(where: "{}:=".utf8.contains)
     else {
       throw FileError(
@@ -123,7 +124,7 @@ package struct UserLine: Sendable, Equatable {
   static func lines(
     of text: String, _ path: String
   ) throws(FileError) -> [(text: Substring, line: UserLine?)] {
-    var known: Set<String> = []
+    var known: [AccountName: Int] = [:]
     var all: [(text: Substring, line: UserLine?)] = []
     let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (index, whole) in lines.enumerated() {
@@ -139,8 +140,10 @@ package struct UserLine: Sendable, Equatable {
         continue
       }
       let line = try UserLine(words, place: "\(path):\(index + 1)")
-      guard known.insert(line.user.id).inserted else {
-        throw FileError("\(path):\(index + 1): this user is in the file twice")
+      if let other = known.updateValue(index + 1, forKey: AccountName(line.user.id)) {
+        throw FileError(
+          "\(path):\(index + 1): this user is in line \(other) already, for names are compared without case; rename "
+            + "or remove one of the two")
       }
       all.append((whole, line))
     }
