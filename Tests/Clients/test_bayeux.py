@@ -395,6 +395,8 @@ def test_where_a_page_is_tells_whether_it_may_ask_by_scripts(start, guarded):
     assert script(demo, HANDSHAKE, **foreign) == 403
     # Anyone may do everything there, so a page that does not say where it is may not ask.
     assert script(demo, HANDSHAKE) == 403
+    # What is no script is not asked for by a page's script.
+    assert demo.request("GET", "/faye/client.js")[0] == 404
     assert "allowed-origin = https://evil.example" in demo.log.read_text()
     assert script(guarded, HANDSHAKE, **foreign) == 403
     assert script(guarded, HANDSHAKE).startswith("/**/")

@@ -86,6 +86,8 @@ struct ConfigurationTests {
       try load(file: file).configuration.allowedOrigins == ["https://a", "https://b", "https://c"])
     #expect(
       try load([], ["PARLEY_ALLOWED_ORIGIN": ""], file: file).configuration.allowedOrigins == [])
+    let slash = ["--allowed-origin", "https://a.example/"]
+    #expect(try load(slash).configuration.allowedOrigins == ["https://a.example/"])
   }
 
   @Test("the last of several flags holds, so that a script's can be overridden")
@@ -123,6 +125,8 @@ struct ConfigurationTests {
       ("log-format", "xml"), ("data-dir", ""), ("allowed-origin", "example.org"),
       ("frame-ancestor", "example.org"), ("frame-ancestor", "https://a;script-src"),
       ("allowed-origin", "https://"), ("allowed-origin", "https://a/b"),
+      ("allowed-origin", "https:///"), ("allowed-origin", "https://a//"),
+      ("frame-ancestor", "https://a/b"),
       ("allowed-origin", "https://user@a"),
     ])
   func invalid(name: String, value: String) throws {

@@ -86,6 +86,24 @@ struct TrustedProxiesTests {
     #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
   }
 
+  @Test("one slash at an origin's end makes no other origin, in requests and in settings")
+  func trailingSlash() throws {
+    let origins = ["https://app.example", "http://[::1]:3000", "http://127.0.0.1:8080"]
+    for setting in ["", "/"] {
+      let policy = OriginPolicy(allowed: origins.prefix(2).map { $0 + setting })
+      for origin in origins {
+        func allows(_ origin: String) -> Bool {
+          let headers = ["host": "127.0.0.1:8080", "origin": origin]
+          return policy.allows(RequestHead(method: "GET", path: "/ws", headers: headers))
+        }
+        #expect(allows(origin) && allows(origin + "/"), "\(origin)")
+        for more in ["//", "/x", "/x/", "/.", "\\", "?", "/?"] {
+          #expect(!allows(origin + more), "\(origin + more)")
+        }
+      }
+    }
+  }
+
   @Test("a script is for pages that may ask, as far as their browser tells")
   func scripts() {
     func allows(

@@ -293,7 +293,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   /// Whether a request of Bayeux that reads may be answered with a script.
   private func allowsScript(_ head: RequestHead) -> Bool {
-    guard head.method == "GET", case .bayeux? = Opening(head) else { return true }
+    guard head.method == "GET", case .bayeux? = Opening(head),
+      // Without messages, the answer is no script.
+      QueryFields(head.query)["message"] != nil
+    else { return true }
     if origins.allowsScript(head, isOpen: configuration.isDemo) { return true }
     var asking = head
     asking.headers["origin"] = head.headers["origin"] ?? head.headers["referer"] ?? "unknown"

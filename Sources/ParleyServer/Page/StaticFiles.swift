@@ -36,7 +36,9 @@ package struct StaticFiles {
   private static func securityHeaders(
     ancestors: [String]
   ) -> [(name: String, value: String)] {
-    let framing = ancestors.isEmpty ? "'none'" : ancestors.joined(separator: " ")
+    let framing =
+      ancestors.isEmpty
+      ? "'none'" : ancestors.map(Configuration.withoutSlash).joined(separator: " ")
     return [
       (
         "content-security-policy",

@@ -187,7 +187,7 @@ final class ProviderService {
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
   ) -> Response? {
     // A browser says where a request comes from; another site's page has no business here.
-    guard SessionCookie.isOwnPage(head) else {
+    guard cookie.isOwnPage(head) else {
       return .problem(403, .notAllowed, "this is for the server's own page")
     }
     do throws(AuthenticationError) {

@@ -2,7 +2,8 @@ extension Configuration {
   /// The cookie in which a browser keeps a session.
   var sessionCookie: SessionCookie {
     SessionCookie(
-      isEncrypted: publicURL.map { $0.hasPrefix("https://") } ?? (certificatePath != nil))
+      isEncrypted: publicURL.map { $0.hasPrefix("https://") } ?? (certificatePath != nil),
+      publicURL: publicURL)
   }
 
   /// The identity provider with its secret; `nil` if there is none.

@@ -57,12 +57,20 @@ package struct OriginPolicy: Sendable {
     return allows(asking)
   }
 
-  /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin.
+  /// The origin of an address, which is all before its path.
+  static func origin(of address: String) -> String {
+    address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
+      .joined(separator: "/")
+  }
+
+  /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin. One slash at the end, as
+  /// some programs write it, makes no other origin.
   static func normalized(_ origin: String) -> String? {
     let lowered = origin.lowercased()
     guard let separator = lowered.utf8.firstRange(of: "://") else { return nil }
     let scheme = String(lowered[..<separator.lowerBound])
-    let authority = lowered[separator.upperBound...]
+    var authority = lowered[separator.upperBound...]
+    if authority.utf8.last == UInt8(ascii: "/") { authority.removeLast() }
     guard !authority.isEmpty, !authority.contains("/"), !authority.contains("@") else {
       return nil
     }

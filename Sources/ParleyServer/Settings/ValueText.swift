@@ -60,7 +60,8 @@ enum ValueText {
     guard let scheme = ["http://", "https://"].first(where: lowered.hasPrefix) else {
       return false
     }
-    let authority = lowered.dropFirst(scheme.count)
+    var authority = lowered.dropFirst(scheme.count)
+    if authority.utf8.last == UInt8(ascii: "/") { authority.removeLast() }
     return !authority.isEmpty
       && authority.utf8.allSatisfy { byte in
         switch byte {

@@ -88,7 +88,7 @@ final class LoginService {
   private func visitor(_ head: RequestHead, _ fields: Fields) -> LoginThread.Visitor {
     LoginThread.Visitor(
       address: head.remoteAddress, device: DeviceName.device(of: head),
-      isKept: fields.isKept && SessionCookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
+      isKept: fields.isKept && cookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
   }
 
   /// Has a job done, unless too many of its kind have failed.

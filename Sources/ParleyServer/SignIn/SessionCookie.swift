@@ -1,20 +1,29 @@
-import GatewayPorts
+package import GatewayPorts
 
 /// The refresh token of the page in a cookie, which no script reads and all windows of the browser share.
 ///
 /// Whoever asks for it at the sign-in stays signed in when the browser is closed. The page gets its access tokens
 /// for the cookie then, and never sees the refresh token.
-struct SessionCookie: Sendable {
+package struct SessionCookie: Sendable {
   private static let name = "parley-session"
 
   private let cookies: Cookies
+  /// The origins of the server's own page. Those of `allowed-origin` are not among them: their pages have tokens.
+  private let ownOrigins: OriginPolicy
 
-  /// - Parameter isEncrypted: Whether browsers reach the page by HTTPS alone.
-  init(isEncrypted: Bool) { cookies = Cookies(isEncrypted: isEncrypted) }
+  /// - Parameters:
+  ///   - isEncrypted: Whether browsers reach the page by HTTPS alone.
+  ///   - publicURL: The page's address as browsers know it; `nil` for the host that they ask.
+  package init(isEncrypted: Bool, publicURL: String? = nil) {
+    cookies = Cookies(isEncrypted: isEncrypted)
+    ownOrigins = OriginPolicy(allowed: publicURL.map { [OriginPolicy.origin(of: $0)] } ?? [])
+  }
 
-  /// Whether a request comes from the server's own page, as far as its browser says.
-  static func isOwnPage(_ head: RequestHead) -> Bool {
-    head.headers["sec-fetch-site"].map { $0.utf8.elementsEqual("same-origin".utf8) } ?? true
+  /// Whether a request comes from the server's own page, as far as its browser says. One without `Sec-Fetch-Site` names
+  /// the page's origin; a program sends neither.
+  package func isOwnPage(_ head: RequestHead) -> Bool {
+    guard let site = head.headers["sec-fetch-site"] else { return ownOrigins.allows(head) }
+    return site.utf8.elementsEqual("same-origin".utf8)
   }
 
   /// Whether the browser of a request keeps a session.
@@ -23,7 +32,7 @@ struct SessionCookie: Sendable {
   /// The refresh token of a request, from its body or else from its cookie; `nil` if it has none.
   func token(_ inBody: String?, _ head: RequestHead) -> (token: String, isKept: Bool)? {
     if let inBody { return (inBody, false) }
-    guard Self.isOwnPage(head), let kept = cookies.value(of: Self.name, in: head) else {
+    guard isOwnPage(head), let kept = cookies.value(of: Self.name, in: head) else {
       return nil
     }
     return (kept, true)
