@@ -8,6 +8,7 @@ import pytest
 from native_client import NativeClient
 from parley_server import ROOT
 from patience import PROGRAM_SECONDS
+from test_tokens import SECRET
 
 PAGE = (ROOT / "Documentation" / "OwnClient.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.S)
@@ -19,14 +20,35 @@ def run(program):
     )
 
 
-def test_fifteen_lines_write_in_a_note(server):
-    assert BLOCKS[0].count("\n") <= 17
+def example(server):
+    return run(BLOCKS[0].replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
+
+
+def test_the_first_example_runs_on_a_fresh_server_and_again(server):
+    assert BLOCKS[0].count("\n") <= 27
+    for said in ("stored as revision 1\n", "stored as revision 2\n"):
+        ended = example(server)
+        assert (ended.returncode, ended.stdout) == (0, said), ended.stderr
+
+
+def test_the_first_example_prints_what_the_server_refuses(start, tmp_path, server):
+    (tmp_path / "secret").write_bytes(SECRET)
+    guarded = start("--hmac-secret-file", tmp_path / "secret")
+    ended = example(guarded)
+    assert ended.returncode == 1 and "a token is required" in ended.stderr, ended.stderr
+    # Nothing makes the note here.
+    ended = run(BLOCKS[0].replace("127.0.0.1:8080", f"127.0.0.1:{server.port}").replace("/minutes", "/others"))
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert re.fullmatch(r"join: no document has this name.*\n", ended.stderr), ended.stderr
+
+
+def test_the_first_example_writes_in_a_note_that_others_read(server):
     status, _, _ = server.request("PUT", "/api/notes/minutes", {"title": "Minutes"})
-    assert status in (200, 201)
+    assert status == 201
     server.request("PUT", "/api/notes/minutes/text", "😀 é\n".encode())
     with NativeClient(server) as reader:
         reader.join("minutes")
-        ended = run(BLOCKS[0].replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
+        ended = example(server)
         assert (ended.returncode, ended.stdout) == (0, "stored as revision 2\n"), ended.stderr
     status, _, body = server.request("GET", "/api/notes/minutes/text?format=text")
     assert body.decode() == "Written by hand.\n😀 é\n"

@@ -51,6 +51,16 @@ struct PacketTests {
     #expect(SocketPacket(content)?.eventName != nil)
   }
 
+  /// The clients of Socket.IO 1 encode text twice. The same bytes are a legal body of Socket.IO 2, so they cannot be told
+  /// apart; Compatibility.md says what happens.
+  @Test("a body that was encoded twice is read as it stands")
+  func doubled() throws {
+    let twice = String("42[\"é\"]".utf8.map { Character(Unicode.Scalar($0)) })
+    let body = "\(twice.utf16.count):\(twice)"
+    let packets = try #require(EnginePayload.decode(Array(body.utf8), generation: .three))
+    #expect(packets == [.message(Array("2[\"Ã©\"]".utf8))])
+  }
+
   @Test("the binary form of a body is read")
   func binary() throws {
     let text = Array(#"42["é"]"#.utf8)
