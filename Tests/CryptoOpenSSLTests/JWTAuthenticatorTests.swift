@@ -138,13 +138,32 @@ struct JWTAuthenticatorTests {
 
   @Test(
     "no algorithm but the key's own",
-    arguments: ["none", "None", "NONE", "", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256"])
+    arguments: [
+      "none", "None", "NONE", "", "HS384", "HS512", "RS256", "ES256", "EdDSA", "hs256", "PS256",
+      "a\\nb",
+    ])
   func otherAlgorithms(name: String) throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     let token = try signed(#"{"alg":"\#(name)"}"#, #"{"sub":"u1"}"#)
-    #expect(refusal(token, authenticator) == .algorithm)
+    let expected: AuthenticationError =
+      JWTAlgorithm(rawValue: name) == nil
+      ? .refusedAlgorithm(RefusedAlgorithm(named: name)) : .algorithm
+    #expect(refusal(token, authenticator) == expected)
     let unsigned = token.split(separator: ".").prefix(2).joined(separator: ".") + "."
-    #expect(refusal(unsigned, authenticator) == .algorithm)
+    #expect(refusal(unsigned, authenticator) == expected)
+  }
+
+  @Test("a refusal names a registered algorithm and those that are accepted, and no other text")
+  func namedAlgorithms() {
+    let refused = AuthenticationError.refusedAlgorithm(RefusedAlgorithm(named: "PS256"))
+    #expect("\(refused)" == "algorithm: expected HS256, RS256, ES256 or EdDSA, got PS256")
+    for name in ["ps256", "<b>", "PS256 "] {
+      #expect(RefusedAlgorithm(named: name) == .unregistered)
+    }
+    for known in JWTAlgorithm.allCases {
+      #expect(AuthenticationError.acceptedAlgorithms.contains(known.rawValue))
+      #expect(RefusedAlgorithm(named: known.rawValue) == .unregistered)
+    }
   }
 
   @Test("a public key is no secret")

@@ -1,12 +1,14 @@
 public import GatewayPorts
 public import JSON
 
-/// Reasons why an ID token is rejected. They say nothing of the token's content.
-public enum IDTokenError: Error, Sendable, Hashable {
+/// Reasons why an ID token is rejected. They say nothing of the token's content but a registered algorithm.
+public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is no signed token.
   case malformed
-  /// Its algorithm is none of those that sign with a private key, or not its key's.
+  /// Its algorithm is not its key's.
   case algorithm
+  /// Its algorithm is not accepted: it is none of those that sign with a private key and that are known here.
+  case refusedAlgorithm(String)
   /// No key of the provider has its key id.
   case unknownKey
   /// The signature is not the key's.
@@ -23,6 +25,27 @@ public enum IDTokenError: Error, Sendable, Hashable {
   case expired
   /// Its time has not come.
   case notYetValid
+
+  /// The algorithms that are accepted.
+  private static let accepted = "RS256, ES256 or EdDSA"
+
+  /// The reason, and what to do about it where an operator can do something.
+  public var description: String {
+    switch self {
+    case .malformed: "malformed"
+    case .algorithm: "algorithm: not that of its key"
+    case .refusedAlgorithm(let name):
+      "algorithm: expected \(Self.accepted), got \(name); have the provider sign this client's ID tokens so"
+    case .unknownKey: "unknownKey"
+    case .signature: "signature"
+    case .claims: "claims"
+    case .issuer: "issuer"
+    case .audience: "audience"
+    case .nonce: "nonce"
+    case .expired: "expired"
+    case .notYetValid: "notYetValid"
+    }
+  }
 }
 
 /// The public keys of an identity provider.
@@ -80,7 +103,11 @@ public struct IDToken: Sendable, Hashable {
     do throws(AuthenticationError) {
       token = try JSONWebToken(text, bytesMax: Self.bytesMax)
     } catch {
-      throw error == .algorithm ? .algorithm : .malformed
+      switch error {
+      case .refusedAlgorithm(let algorithm): throw .refusedAlgorithm(algorithm.rawValue)
+      case .algorithm: throw .algorithm
+      default: throw .malformed
+      }
     }
     try Self.verify(token, keys.keys)
     let registered: JWTClaims
@@ -100,7 +127,7 @@ public struct IDToken: Sendable, Hashable {
   }
 
   private static func verify(_ token: JSONWebToken, _ keys: [JWTKey]) throws(IDTokenError) {
-    guard token.algorithm != .hs256 else { throw .algorithm }
+    guard token.algorithm != .hs256 else { throw .refusedAlgorithm(token.algorithm.rawValue) }
     let named = keys.filter { key in
       key.id == nil || token.keyID == nil || isSame(key.id, token.keyID ?? "")
     }

@@ -41,7 +41,10 @@ struct JSONWebToken {
     } catch { throw .malformed }
     guard let algorithm else { throw .malformed }
     // `crit` names extensions without which a token must not be understood; none is known here.
-    guard !isExtended, let known = JWTAlgorithm(rawValue: algorithm) else { throw .algorithm }
+    guard !isExtended else { throw .algorithm }
+    guard let known = JWTAlgorithm(rawValue: algorithm) else {
+      throw .refusedAlgorithm(RefusedAlgorithm(named: algorithm))
+    }
     self.algorithm = known
     self.keyID = keyID
     self.payload = payload

@@ -11,6 +11,8 @@ extension AuthenticationError {
     case .missing: "a token is required"
     case .malformed: "the token is not a JSON Web Token"
     case .algorithm: "the token's algorithm is not the one of its key"
+    case .refusedAlgorithm(let name):
+      "the token's algorithm is \(name.rawValue); sign it with \(Self.acceptedAlgorithms)"
     case .unknownKey: "the token's key is not known here"
     case .signature: "the token's signature is not valid"
     case .expired: "the token has expired; get a new one"

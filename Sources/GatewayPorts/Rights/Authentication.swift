@@ -255,14 +255,16 @@ public struct Identity: Hashable, Sendable {
       + ownRoomPrefixes.map { Grant(.rooms, NamePattern($0 + "*"), .all) })
 }
 
-/// Why a token is not accepted. Says nothing of the token's content.
-public enum AuthenticationError: Error, Sendable, Hashable {
+/// Why a token is not accepted. Says nothing of the token's content but a registered algorithm.
+public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConvertible {
   /// There is none.
   case missing
   /// It is not a token.
   case malformed
-  /// Its algorithm is not allowed, or not the key's.
+  /// Its algorithm is not the key's, or it has extensions that must be understood.
   case algorithm
+  /// Its algorithm is not accepted, whatever its key.
+  case refusedAlgorithm(RefusedAlgorithm)
   /// No key has its key id.
   case unknownKey
   /// The signature is not the key's.
@@ -281,6 +283,29 @@ public enum AuthenticationError: Error, Sendable, Hashable {
   case issuer
   /// A claim is missing or of the wrong type.
   case claims
+
+  /// The algorithms that are accepted.
+  public static let acceptedAlgorithms = "HS256, RS256, ES256 or EdDSA"
+
+  /// The reason in a log.
+  public var description: String {
+    switch self {
+    case .missing: "missing"
+    case .malformed: "malformed"
+    case .algorithm: "algorithm"
+    case .refusedAlgorithm(let name):
+      "algorithm: expected \(Self.acceptedAlgorithms), got \(name.rawValue)"
+    case .unknownKey: "unknownKey"
+    case .signature: "signature"
+    case .expired: "expired"
+    case .revoked: "revoked"
+    case .unverified: "unverified"
+    case .notYetValid: "notYetValid"
+    case .audience: "audience"
+    case .issuer: "issuer"
+    case .claims: "claims"
+    }
+  }
 }
 
 extension Grant {
