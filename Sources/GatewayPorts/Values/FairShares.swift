@@ -38,7 +38,14 @@ package struct FairShares<Key: Hashable & Sendable>: Sendable {
     guard capacity > 0 else { return nil }
     guard amount <= capacity - held else { return .full }
     guard let key else { return nil }
-    return self.amount(of: key) + amount <= max(1, capacity - held - amount) ? nil : .overShare
+    let isWithin = Self.isWithinShare(
+      self.amount(of: key) + amount, leaving: capacity - held - amount)
+    return isWithin ? nil : .overShare
+  }
+
+  /// Returns whether one stranger may hold an amount that leaves so much to all others.
+  package static func isWithinShare(_ amount: Int, leaving free: Int) -> Bool {
+    amount <= max(1, free)
   }
 
   /// Takes an amount for a stranger, or nothing.
@@ -48,7 +55,7 @@ package struct FairShares<Key: Hashable & Sendable>: Sendable {
   package mutating func take(_ amount: Int, for key: Key?) -> Refusal? {
     if let refusal = refusal(of: amount, for: key) { return refusal }
     held += amount
-    if let key { holders[key, default: 0] += amount }
+    if let key, amount != 0 { holders[key, default: 0] += amount }
     return nil
   }
 
