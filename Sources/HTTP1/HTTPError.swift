@@ -14,6 +14,8 @@ public enum HTTPError: Error, Sendable, Hashable {
   case targetEncoding
   /// A target with an encoded zero byte or line break.
   case targetControl
+  /// A target whose path has a segment `.` or `..`, also percent-encoded.
+  case targetDots
   /// A request line beyond the limit, in bytes.
   case targetTooLong(Int)
   /// A line that ends in LF or CR alone.
@@ -70,8 +72,8 @@ public enum HTTPError: Error, Sendable, Hashable {
   /// The status of the response.
   public var status: Int {
     switch self {
-    case .encrypted, .requestLine, .targetForm, .targetEncoding, .targetControl, .lineBreak,
-      .control, .field, .foldedField, .hostCount, .host, .length, .lengthRepeated,
+    case .encrypted, .requestLine, .targetForm, .targetEncoding, .targetControl, .targetDots,
+      .lineBreak, .control, .field, .foldedField, .hostCount, .host, .length, .lengthRepeated,
       .lengthAndCoding, .codingOrder, .chunk, .chunkExtension, .trailer, .upgradeMethod,
       .upgradeBody, .upgradeKey, .upgradeProtocols:
       400
@@ -96,6 +98,7 @@ public enum HTTPError: Error, Sendable, Hashable {
     case .targetForm: "the target must be a path, or a URL of this server"
     case .targetEncoding: "the target has a character that needs percent-encoding"
     case .targetControl: "the target has a zero byte or a line break in it"
+    case .targetDots: "the path has a segment that is . or ..; send it without"
     case .targetTooLong(let limit): "the request line is longer than \(limit) bytes; shorten it"
     case .lineBreak: "lines of a request's head end in CR LF"
     case .control: "the request's head has a control character in it"

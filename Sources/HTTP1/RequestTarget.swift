@@ -19,7 +19,7 @@ struct RequestTarget {
     }
     var mark = rest.lowerBound
     while mark < rest.upperBound, bytes[mark] != 0x3f { mark += 1 }
-    path = Self.normalized(bytes, rest.lowerBound..<mark)
+    path = try Self.normalized(bytes, rest.lowerBound..<mark)
     if mark < rest.upperBound { query = Bytes.string(bytes, (mark + 1)..<rest.upperBound) }
   }
 
@@ -87,34 +87,30 @@ struct RequestTarget {
     return true
   }
 
-  /// A path without `.`, `..` and empty segments, percent-encoded only where it must be.
-  private static func normalized(_ bytes: Span<UInt8>, _ range: Range<Int>) -> String {
+  /// Returns a path without empty segments, percent-encoded only where it must be.
+  ///
+  /// Segments `.` and `..` are rejected, also percent-encoded: clients resolve them before they send, and a proxy that
+  /// has checked the path may have read them in another way.
+  private static func normalized(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) throws(HTTPError) -> String {
     if isNormal(bytes, range) { return Bytes.string(bytes, range) }
     var path: [UInt8] = [0x2f]
     path.reserveCapacity(range.count + 1)
     // Where the segment at hand begins in `path`, behind its slash.
     var segment = 1
     var index = range.lowerBound
-    func endSegment(isLast: Bool) {
+    func endSegment(isLast: Bool) throws(HTTPError) {
       let count = path.count - segment
-      if count == 1, path[segment] == 0x2e {
-        path.removeLast()
-      } else if count == 2, path[segment] == 0x2e, path[segment + 1] == 0x2e {
-        path.removeLast(2)
-        if path.count > 1 {
-          path.removeLast()
-          while path[path.count - 1] != 0x2f { path.removeLast() }
-        }
-      } else if count > 0, !isLast {
-        path.append(0x2f)
-      }
+      if 1...2 ~= count, path[segment...].allSatisfy({ $0 == 0x2e }) { throw .targetDots }
+      if count > 0, !isLast { path.append(0x2f) }
       segment = path.count
     }
     while index < range.upperBound {
       var byte = bytes[index]
       index += 1
       if byte == 0x2f {
-        endSegment(isLast: false)
+        try endSegment(isLast: false)
         continue
       }
       var isEncoded = !Bytes.segment.contains(byte)
@@ -131,7 +127,7 @@ struct RequestTarget {
         path.append(byte)
       }
     }
-    endSegment(isLast: true)
+    try endSegment(isLast: true)
     return String(decoding: path, as: UTF8.self)
   }
 
