@@ -21,6 +21,11 @@ extension Gateway: SessionDialectOwner {
     if !socketIO.oversized(byCarrier: id) { bayeux.oversized(byCarrier: id) }
   }
 
+  /// A message on such a connection was dropped in part, since its sender holds its share of memory.
+  func crowdedCarrier(_ id: ConnectionID) {
+    if !socketIO.crowded(carrier: id) { bayeux.crowded(carrier: id) }
+  }
+
   /// Such a connection is gone.
   func closedCarrier(_ id: ConnectionID) {
     if !socketIO.closed(carrier: id) { bayeux.closed(carrier: id) }
@@ -38,6 +43,11 @@ extension Gateway: SessionDialectOwner {
     case .native, .whaler, nil: return apps.receive(request, head: head, body: body)
     }
     return true
+  }
+
+  /// Whether a request is a poll, which waits for news.
+  public func isHeld(_ request: RequestID) -> Bool {
+    socketIO.isPoll(request) || bayeux.isPoll(request)
   }
 
   /// The client of a request that waited went away.

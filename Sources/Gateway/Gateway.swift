@@ -171,10 +171,16 @@ public final class Gateway: Part, SwitchboardOwner {
       || http.request(request, head: head, body: body)
   }
 
-  /// Decides about a body that is longer than those of other requests, before any of it is read: a file,
-  /// by whoever may write the note that it is for.
-  public func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
-    http.decision(onBody: byteCount, of: head)
+  /// Decides about a body that is longer than those that are read unasked, by the head of its request.
+  ///
+  /// - Parameter byteCount: Its length; `nil` for chunks, whose length is not known.
+  public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
+    switch Opening(head) {
+    case .socketIO: socketIO.decision(onBody: byteCount, of: head)
+    case .bayeux: bayeux.decision(onBody: byteCount, of: head)
+    case .native, .whaler, nil:
+      apps.decision(of: head) ?? http.decision(onBody: byteCount, of: head)
+    }
   }
 
   /// Whether a request is an operator's; answers it if not.
@@ -218,8 +224,12 @@ public final class Gateway: Part, SwitchboardOwner {
       connection.name = identity.map { access.name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
+    connection.limitedAddress = limited
     connection.meter = access.meter(from: limited)
-    if let identity { access.count(connection, towards: identity) }
+    if let identity {
+      access.count(connection, towards: identity)
+      board.admit(id, as: identity, from: limited)
+    }
     connections[id] = connection
     metrics.connectionsOpened += 1
     guard case .whaler(let pool) = opening else { return }
@@ -254,6 +264,15 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     }
     connection.dialect.oversized(connection, bytesMax: bytesMax)
+  }
+
+  /// A connection's message was dropped in part, since its sender holds its share of memory.
+  public func crowded(_ id: ConnectionID) {
+    guard let connection = connections[id] else {
+      crowdedCarrier(id)
+      return
+    }
+    connection.dialect.crowded(connection)
   }
 
   /// All that was queued for a connection has gone out.

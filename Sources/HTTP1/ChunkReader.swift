@@ -26,6 +26,16 @@ struct ChunkReader {
     case done
   }
 
+  /// The result of a read.
+  enum Outcome {
+    /// More bytes are to come.
+    case partial
+    /// The body has ended.
+    case done
+    /// The next chunk would exceed the limit. None of it was read: a read with a larger limit goes on with it.
+    case over
+  }
+
   private var state = State.size
   private var size: UInt64 = 0
   private var left = 0
@@ -37,11 +47,12 @@ struct ChunkReader {
 
   init() {}
 
-  /// Appends data to `body`, and returns the number of bytes consumed and whether the body has
-  /// ended; bytes behind it are not consumed.
+  /// Appends data to `body`, and returns the number of bytes consumed; bytes behind the body are not consumed.
+  ///
+  /// - Parameter bytesMax: The longest body; it is checked before a byte of a chunk is kept.
   mutating func read(
-    _ bytes: Span<UInt8>, into body: inout [UInt8], _ limits: HTTPLimits
-  ) throws(HTTPError) -> (consumed: Int, isDone: Bool) {
+    _ bytes: Span<UInt8>, into body: inout [UInt8], bytesMax: Int, _ limits: HTTPLimits
+  ) throws(HTTPError) -> (consumed: Int, outcome: Outcome) {
     var index = 0
     while index < bytes.count {
       if state == .data {
@@ -54,16 +65,17 @@ struct ChunkReader {
         if left == 0 { state = .dataEnd }
         continue
       }
-      try step(bytes[index], body.count, limits)
+      guard try step(bytes[index], bytesMax - body.count, limits) else { return (index, .over) }
       index += 1
-      if state == .done { return (index, true) }
+      if state == .done { return (index, .done) }
     }
-    return (index, false)
+    return (index, .partial)
   }
 
+  /// Takes a byte that is not data. Returns `false`, and does not take it, at the end of a size that exceeds `room`.
   private mutating func step(
-    _ byte: UInt8, _ bodyCount: Int, _ limits: HTTPLimits
-  ) throws(HTTPError) {
+    _ byte: UInt8, _ room: Int, _ limits: HTTPLimits
+  ) throws(HTTPError) -> Bool {
     switch state {
     case .size, .digits:
       if let digit = Bytes.hex(byte) {
@@ -72,11 +84,11 @@ struct ChunkReader {
         guard digitCount <= 16 else { throw .chunk }
         size = size << 4 | UInt64(digit)
         state = .digits
-        return
+        return true
       }
       guard state == .digits else { throw .chunk }
       switch byte {
-      case Bytes.carriageReturn: try endSize(bodyCount, limits)
+      case Bytes.carriageReturn: return endSize(room)
       case 0x3b: state = .chunkExtension
       case Bytes.space, Bytes.tab: state = .space
       default: throw .chunk
@@ -89,7 +101,7 @@ struct ChunkReader {
       default: throw .chunk
       }
     case .chunkExtension:
-      if byte == Bytes.carriageReturn { return try endSize(bodyCount, limits) }
+      if byte == Bytes.carriageReturn { return endSize(room) }
       guard byte == Bytes.tab || byte >= 0x20 && byte != 0x7f else { throw .chunk }
       try countExtension(limits)
     case .sizeEnd:
@@ -110,6 +122,7 @@ struct ChunkReader {
     case .data, .done:
       preconditionFailure("no byte is expected")
     }
+    return true
   }
 
   private mutating func countExtension(_ limits: HTTPLimits) throws(HTTPError) {
@@ -119,13 +132,12 @@ struct ChunkReader {
     }
   }
 
-  /// Checks the limit before a byte of the chunk is kept.
-  private mutating func endSize(_ bodyCount: Int, _ limits: HTTPLimits) throws(HTTPError) {
-    guard size <= UInt64(limits.bodyBytesMax - bodyCount) else {
-      throw .bodyTooLong(limits.bodyBytesMax)
-    }
+  /// Begins a chunk if there is room for it.
+  private mutating func endSize(_ room: Int) -> Bool {
+    guard size <= UInt64(max(0, room)) else { return false }
     left = Int(size)
     state = .sizeEnd
+    return true
   }
 
   private mutating func stepTrailer(_ byte: UInt8, _ limits: HTTPLimits) throws(HTTPError) {

@@ -6,10 +6,9 @@ public struct HTTPLimits: Sendable, Hashable {
   public var headBytesMax = 16 << 10
   /// The most header fields, and the most trailers.
   public var fieldsMax = 100
-  /// The longest body.
+  /// The longest body that is read without asking the owner.
   public var bodyBytesMax = 1 << 20
-  /// Whether the owner is asked about a longer body that says its length (`asksForBody`); otherwise it is
-  /// refused.
+  /// Whether the owner is asked about a longer body (`asksForBody`); otherwise it is refused.
   public var asksForLongerBodies = false
   /// The most bytes that all extensions of a body's chunks may have.
   public var chunkExtensionBytesMax = 4 << 10
@@ -28,10 +27,11 @@ public struct HTTPLimits: Sendable, Hashable {
   public var bodyBytesPerSecondMin = 16 << 10
   /// Milliseconds for which a connection may stay open between two requests.
   public var idleMilliseconds: Int64 = 30_000
-  /// Milliseconds for a client to read each 64 KiB of the responses, or the rest.
+  /// Milliseconds for a client to read each 64 KiB of the responses, or the rest; also for the owner to answer a client
+  /// that has ended its sending side.
   public var responseMilliseconds: Int64 = 30_000
   /// Milliseconds for which unread bytes are dropped at the end, so that the last answer is not
-  /// lost to a reset.
+  /// lost to a reset. The rest of a refused body gets more, as long as it comes at `bodyBytesPerSecondMin`.
   public var lingerMilliseconds: Int64 = 2_000
 
   /// Makes limits at their defaults.

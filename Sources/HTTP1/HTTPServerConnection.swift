@@ -35,9 +35,9 @@ public struct HTTPServerConnection: Sendable {
     /// to reject it, by `respond`, which ends the connection. Bytes behind its head
     /// belong to the WebSocket, and are kept until then.
     case upgrade(RequestNumber, HTTPRequestHead, WebSocketOffer)
-    /// A request has a body of this length, which is longer than `bodyBytesMax`, to be answered by
-    /// `takeBody` or `refuseBody` before the next call.
-    case asksForBody(HTTPRequestHead, byteCount: Int)
+    /// A request has a body that is longer than `bodyBytesMax`: of this length, or in chunks, whose length is not known.
+    /// To be answered by `takeBody` or `refuseBody` before the next call.
+    case asksForBody(HTTPRequestHead, byteCount: Int?)
     /// A request broke a rule. The connection has answered it.
     case rejected(HTTPError)
     /// The response to a request is no longer needed.
@@ -103,6 +103,9 @@ public struct HTTPServerConnection: Sendable {
   private var current: HTTPRequestHead?
   private var body: [UInt8] = []
   private var bodyLeft = 0
+  /// The longest body that `current` may have, and whether the owner can still be asked for more.
+  private var bodyBytesMax = 0
+  private var mayAsk = false
   private var chunks = ChunkReader()
   private var bodySince: Int64 = 0
 
@@ -122,6 +125,12 @@ public struct HTTPServerConnection: Sendable {
   private var writeDeadline: Int64?
   private var writtenSinceDeadline = 0
   private var lingerDeadline: Int64?
+  private var lingerSince: Int64 = 0
+  /// The bytes of a refused body that are still to come, and those that were dropped.
+  private var refusedBytesLeft = 0
+  private var refusedBytesDropped = 0
+  /// The time by which the owner has to answer a peer that has ended its side.
+  private var answerDeadline: Int64?
 
   /// Opens a connection.
   ///
@@ -183,8 +192,7 @@ public struct HTTPServerConnection: Sendable {
       while true {
         switch reading {
         case .ended:
-          drop()
-          input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+          dropInput(&input, now)
           return nil
         case .asking, .upgrading:
           keep(&input)
@@ -198,18 +206,46 @@ public struct HTTPServerConnection: Sendable {
             keep(&input)
             return nil
           }
-          guard try readHead(&input, now) else { return nil }
+          guard try readHead(&input, now) else {
+            guard peerHasEnded else { return nil }
+            endReading()
+            continue
+          }
           if let event = try begin(now, &input) { return event }
         case .body:
           if let event = try readBody(&input, now) { return event }
-          if case .body = reading { return nil }
+          guard case .body = reading else { continue }
+          guard peerHasEnded else { return nil }
+          endReading()
         }
       }
     } catch {
-      drop()
-      input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+      dropInput(&input, now)
       return reject(error, now)
     }
+  }
+
+  /// Stops reading: no further request comes, and what has come of one is dropped.
+  private mutating func endReading() {
+    drop()
+    reading = .ended
+    current = nil
+    body = []
+    readDeadline = nil
+  }
+
+  /// Drops all input. The rest of a refused body earns the time that it takes to come.
+  private mutating func dropInput(_ input: inout UnsafeRawBufferPointer, _ now: Int64) {
+    let count = min(refusedBytesLeft, pending.count - pendingStart + input.count)
+    drop()
+    input = UnsafeRawBufferPointer(rebasing: input[input.count...])
+    guard count > 0 else { return }
+    refusedBytesLeft -= count
+    refusedBytesDropped += count
+    guard let deadline = lingerDeadline else { return }
+    let earned = Int64(refusedBytesDropped) * 1000 / Int64(limits.bodyBytesPerSecondMin)
+    lingerDeadline = max(
+      deadline, min(now, lingerSince + earned) + limits.lingerMilliseconds)
   }
 
   private mutating func drop() {
@@ -315,22 +351,29 @@ public struct HTTPServerConnection: Sendable {
     case .none:
       return deliver(now)
     case .length(let count):
+      bodyLeft = count
       guard count <= limits.bodyBytesMax else {
         guard limits.asksForLongerBodies else { throw .bodyTooLong(limits.bodyBytesMax) }
-        reading = .asking
-        readDeadline = nil
-        bodyLeft = count
-        keep(&input)
-        return .asksForBody(request, byteCount: count)
+        return ask(about: request, byteCount: count, &input)
       }
-      bodyLeft = count
-      // A declared length is a promise: reserve a little of it.
-      body.reserveCapacity(min(count, 4 << 10))
     case .chunks:
       chunks = ChunkReader()
+      bodyLeft = 0
+      bodyBytesMax = limits.bodyBytesMax
+      mayAsk = limits.asksForLongerBodies
     }
     beginBody(of: request, now)
     return nil
+  }
+
+  /// Asks the owner about a body that is longer than `bodyBytesMax`.
+  private mutating func ask(
+    about request: HTTPRequestHead, byteCount: Int?, _ input: inout UnsafeRawBufferPointer
+  ) -> Event {
+    reading = .asking
+    readDeadline = nil
+    keep(&input)
+    return .asksForBody(request, byteCount: byteCount)
   }
 
   private mutating func beginBody(of request: HTTPRequestHead, _ now: Int64) {
@@ -338,13 +381,31 @@ public struct HTTPServerConnection: Sendable {
     bodySince = now
     readLimit = .body
     readDeadline = now + limits.bodyMilliseconds
+    // A declared length is a promise: reserve a little of it.
+    body.reserveCapacity(min(bodyLeft, 4 << 10))
     if request.expectsContinue { queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), now) }
   }
 
   /// Reads the longer body that the owner was asked about; call `next` again then. Does nothing otherwise.
-  public mutating func takeBody(now: Int64) {
+  ///
+  /// - Parameter bytesMax: The longest body; a longer one is refused.
+  public mutating func takeBody(bytesMax: Int, now: Int64) {
     guard case .asking = reading, let current else { return }
-    beginBody(of: current, now)
+    guard bodyLeft <= bytesMax else {
+      return refuseBody(with: HTTPError.bodyTooLong(bytesMax).response, now: now)
+    }
+    bodyBytesMax = bytesMax
+    mayAsk = false
+    guard current.body == .chunks else { return beginBody(of: current, now) }
+    // The body has begun.
+    reading = .body
+    readDeadline = bodyDeadline
+  }
+
+  /// The time by which more of the body has to come.
+  private var bodyDeadline: Int64 {
+    let earned = Int64(body.count) * 1000 / Int64(limits.bodyBytesPerSecondMin)
+    return bodySince + limits.bodyMilliseconds + earned
   }
 
   /// Refuses the longer body that the owner was asked about, and ends the connection behind the answer.
@@ -352,7 +413,6 @@ public struct HTTPServerConnection: Sendable {
   /// - Parameter response: The answer; the one to a body that is too long without it.
   public mutating func refuseBody(with response: HTTPResponse? = nil, now: Int64) {
     guard case .asking = reading else { return }
-    drop()
     let refusal = response ?? HTTPError.bodyTooLong(limits.bodyBytesMax).response
     finish(with: refusal, isHead: current?.method == .head, now)
     settle(now)
@@ -362,21 +422,26 @@ public struct HTTPServerConnection: Sendable {
     _ input: inout UnsafeRawBufferPointer, _ now: Int64
   ) throws(HTTPError) -> Event? {
     let isChunked = current?.body == .chunks
-    let isDone = try withBytes(&input) {
-      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, Bool) in
+    let outcome = try withBytes(&input) {
+      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, ChunkReader.Outcome) in
       if isChunked {
-        let (count, isDone) = try self.chunks.read(bytes, into: &self.body, self.limits)
-        return (count, isDone)
+        return try self.chunks.read(
+          bytes, into: &self.body, bytesMax: self.bodyBytesMax, self.limits)
       }
       let count = min(self.bodyLeft, bytes.count)
       bytes.extracting(..<count).withUnsafeBufferPointer { self.body.append(contentsOf: $0) }
       self.bodyLeft -= count
-      return (count, self.bodyLeft == 0)
+      return (count, self.bodyLeft == 0 ? .done : .partial)
     }
-    if isDone { return deliver(now) }
-    let earned = Int64(body.count) * 1000 / Int64(limits.bodyBytesPerSecondMin)
-    readDeadline = bodySince + limits.bodyMilliseconds + earned
-    return nil
+    switch outcome {
+    case .done: return deliver(now)
+    case .over:
+      guard mayAsk, let current else { throw .bodyTooLong(bodyBytesMax) }
+      return ask(about: current, byteCount: nil, &input)
+    case .partial:
+      readDeadline = bodyDeadline
+      return nil
+    }
   }
 
   private mutating func open(_ request: HTTPRequestHead) -> RequestNumber {
@@ -408,10 +473,13 @@ public struct HTTPServerConnection: Sendable {
   /// Queues a last response that the owner was not asked for.
   private mutating func finish(with response: HTTPResponse, isHead: Bool, _ now: Int64) {
     let added = current.flatMap { addedFields?($0) } ?? []
-    reading = .ended
-    current = nil
-    body = []
-    readDeadline = nil
+    switch reading {
+    case .asking, .body: if case .length? = current?.body { refusedBytesLeft = bodyLeft }
+    case .head, .held, .upgrading, .ended: break
+    }
+    var kept = UnsafeRawBufferPointer(start: nil, count: 0)
+    dropInput(&kept, now)
+    endReading()
     serial += 1
     slots.append(
       Slot(
@@ -442,13 +510,13 @@ public struct HTTPServerConnection: Sendable {
     settle(now)
   }
 
-  /// Answers before any request has come, or instead of the next one, and ends the connection.
+  /// Answers before any request has come, or instead of the one that is being read or comes next, and ends the
+  /// connection behind the answers to those before it.
   ///
   /// For a connection over a limit.
   public mutating func refuse(with response: HTTPResponse, now: Int64) {
     guard !isCut, !isClosing else { return }
-    drop()
-    finish(with: response, isHead: false, now)
+    finish(with: response, isHead: current?.method == .head, now)
     settle(now)
   }
 
@@ -477,9 +545,9 @@ public struct HTTPServerConnection: Sendable {
     return (response, rest)
   }
 
-  /// Whether the server stops, and no request follows the first one.
+  /// Whether no request follows the first one, since the server stops or the peer has ended its side.
   private var isLast: Bool {
-    guard isStopping, slots.count == 1, case .ended = reading else { return false }
+    guard isStopping || peerHasEnded, slots.count == 1, case .ended = reading else { return false }
     return true
   }
 
@@ -554,7 +622,8 @@ public struct HTTPServerConnection: Sendable {
   /// The time at which `expired` is due; `nil` without a limit.
   public var deadline: Int64? {
     if isCut || hasUpgraded { return nil }
-    return Self.earlier(Self.earlier(readDeadline, writeDeadline), lingerDeadline)
+    return Self.earlier(
+      Self.earlier(readDeadline, writeDeadline ?? answerDeadline), lingerDeadline)
   }
 
   private static func earlier(_ left: Int64?, _ right: Int64?) -> Int64? {
@@ -562,13 +631,16 @@ public struct HTTPServerConnection: Sendable {
     return min(left, right)
   }
 
-  /// Handles the end of the peer's side of TCP.
+  /// Handles the end of the peer's side of TCP; call `next` until it returns `nil` then.
+  ///
+  /// The requests that have come whole are still answered, unless the owner takes longer than `responseMilliseconds`; then
+  /// the connection ends. Call `cut` instead if the peer cannot receive either.
   public mutating func peerEnded(now: Int64) {
+    guard !peerHasEnded else { return }
     peerHasEnded = true
     readDeadline = nil
-    // A last answer is still sent.
-    guard isClosing else { return cut() }
-    drop()
+    if case .upgrading = reading { return cut() }
+    answerDeadline = now + limits.responseMilliseconds
     settle(now)
   }
 
@@ -609,16 +681,14 @@ public struct HTTPServerConnection: Sendable {
       cut()
     } else if let time = lingerDeadline, now >= time {
       cut()
+    } else if writeDeadline == nil, let time = answerDeadline, now >= time {
+      cut()
     } else if let time = readDeadline, now >= time {
       readDeadline = nil
       switch readLimit {
       case .idle: cut()
-      case .head:
-        drop()
-        return reject(.headTimeout, now)
-      case .body:
-        drop()
-        return reject(.bodyTimeout, now)
+      case .head: return reject(.headTimeout, now)
+      case .body: return reject(.bodyTimeout, now)
       }
     }
     return abandoned.isEmpty ? nil : .abandoned(abandoned.removeFirst())
@@ -633,6 +703,7 @@ public struct HTTPServerConnection: Sendable {
     }
     if case .ended = reading, slots.isEmpty, !isClosing { isClosing = true }
     if isClosing, output.isEmpty, lingerDeadline == nil {
+      lingerSince = now
       lingerDeadline = now + limits.lingerMilliseconds
     }
   }

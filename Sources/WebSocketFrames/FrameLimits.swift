@@ -28,6 +28,15 @@ public struct FrameLimits: Sendable, Hashable {
   }
 }
 
+extension FrameLimits {
+  /// Returns the same limits with another for messages.
+  func with(messageBytesMax: Int) -> FrameLimits {
+    FrameLimits(
+      messageBytesMax: messageBytesMax, fragmentsMax: fragmentsMax,
+      tinyFragmentsMax: tinyFragmentsMax)
+  }
+}
+
 /// The kind of a message.
 public enum MessageKind: UInt8, Sendable, Hashable {
   /// Text in UTF-8.

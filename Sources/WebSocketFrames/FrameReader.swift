@@ -60,7 +60,7 @@ public struct FrameReader: ~Copyable {
   /// The side that reads.
   public let side: Side
   /// The limits that apply.
-  public let limits: FrameLimits
+  public private(set) var limits: FrameLimits
   /// Whether RSV1 may be set, since permessage-deflate was negotiated.
   public let acceptsCompressed: Bool
 
@@ -106,6 +106,22 @@ public struct FrameReader: ~Copyable {
 
   /// Bytes of memory held for a message or control frame that has not come whole.
   public var heldBytes: Int { buffer.capacity }
+
+  /// Sets another limit for messages, which holds from the next frame on. May be called between two events.
+  public mutating func setMessageBytesMax(_ bytesMax: Int) {
+    limits = limits.with(messageBytesMax: max(bytesMax, messageByteCount))
+  }
+
+  /// Drops the message whose frames are coming, and frees its memory. What follows it is read.
+  ///
+  /// - Precondition: `next` has returned `nil`, so that no view is in use.
+  public mutating func dropMessage() {
+    // A control frame that came in part lies behind the message, and has at most 125 bytes.
+    guard isMessageOpen, !isDiscarding, !(phase == .payload && isControl) else { return }
+    isDiscarding = true
+    messageByteCount = 0
+    buffer.free()
+  }
 
   /// Reads on, and returns the next event, or `nil` once all of the input is consumed.
   ///

@@ -25,6 +25,9 @@ final class GatewayRig {
   /// Fragments of messages whose end is still to come.
   private var beginnings: [UInt64: [UInt8]] = [:]
   private(set) var closeCodes: [UInt64: UInt16] = [:]
+  /// The parties that connections were admitted as, and those that responses count against.
+  private(set) var admitted: [UInt64: Holder] = [:]
+  private(set) var holders: [UInt64: Holder] = [:]
   private var responses: [UInt64: Response] = [:]
   private var nextID: UInt64 = 1
   /// Whether turns end and the store works only when told to.
@@ -120,9 +123,9 @@ final class GatewayRig {
   }
 
   /// Opens a connection of another dialect.
-  func connect(as opening: Opening) -> UInt64 {
+  func connect(as opening: Opening, from address: IPAddress? = nil) -> UInt64 {
     defer { nextID += 1 }
-    gateway.opened(ConnectionID(nextID), as: opening)
+    gateway.opened(ConnectionID(nextID), as: opening, limitedBy: address)
     perform()
     return nextID
   }
@@ -183,6 +186,17 @@ final class GatewayRig {
   /// Breaks a connection.
   func close(_ id: UInt64) {
     gateway.closed(ConnectionID(id))
+    perform()
+  }
+
+  /// Tells that a message was dropped in part, or was too long.
+  func crowd(_ id: UInt64) {
+    gateway.crowded(ConnectionID(id))
+    perform()
+  }
+
+  func send(_ id: UInt64, oversizedBeyond bytesMax: Int) {
+    gateway.oversized(ConnectionID(id), bytesMax: bytesMax)
     perform()
   }
 
@@ -248,7 +262,7 @@ final class GatewayRig {
   }
 
   /// The decision on a long body.
-  func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
+  func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
     gateway.decision(onBody: byteCount, of: head)
   }
 
@@ -395,6 +409,8 @@ final class GatewayRig {
     case .close(let connection, let code, _):
       closeCodes[connection.rawValue] = code.rawValue
       gateway.closed(connection)
+    case .admit(let connection, let holder): admitted[connection.rawValue] = holder
+    case .count(let request, let holder): holders[request.rawValue] = holder
     case .respond(let request, let response): responses[request.rawValue] = response
     case .search(let request, let search):
       searches.append(search)

@@ -224,7 +224,7 @@ final class QuietRig {
     case .close(let connection, let code, _):
       refusals.append("closed with \(code.rawValue)")
       gateway.closed(connection)
-    case .respond, .search, .gather: break
+    case .respond, .search, .gather, .admit, .count: break
     case .forget, .publish, .follow, .leave: break
     case .store(let ticket, .people) where !keepsPeople:
       gateway.stored(ticket, reply: .people(.done))

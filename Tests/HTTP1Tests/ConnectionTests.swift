@@ -478,10 +478,52 @@ struct ConnectionTests {
 
   // MARK: Ends
 
+  @Test func `a client that has ended its side gets the answers to its whole requests`() {
+    var peer = quiet()
+    // More than the owner has at once, and the beginning of another.
+    let count = peer.connection.limits.pipelinedMax + 3
+    peer.feed((0..<count).map { get("/\($0)") }.joined() + "GET /never HTTP/1.1\r\nHost:")
+    peer.connection.peerEnded(now: 0)
+    peer.goOn()
+    #expect(!peer.connection.wantsInput)
+    for index in 0..<count {
+      #expect(peer.connection.ending == .none)
+      #expect(peer.connection.deadline == 30_000)
+      peer.respond(index, ok("\(index)"))
+    }
+    #expect(paths(peer) == (0..<count).map { "/\($0)" })
+    #expect(peer.statuses == Array(repeating: 200, count: count))
+    #expect(peer.text.ranges(of: "connection: close").count == 1)
+    #expect(peer.connection.ending == .close)
+    #expect(peer.connection.heldByteCount == 0)
+  }
+
+  @Test func `a body that ends amid its bytes is no request`() {
+    var peer = Peer()
+    peer.feed("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabc")
+    peer.connection.peerEnded(now: 0)
+    peer.goOn()
+    #expect(peer.requests.isEmpty && peer.output.isEmpty)
+    #expect(peer.connection.ending == .close)
+  }
+
+  @Test func `a client that has ended its side waits no longer than for a response`() {
+    var peer = quiet()
+    peer.feed(get("/a"))
+    peer.connection.peerEnded(now: 5)
+    peer.goOn()
+    peer.connection.peerEnded(now: 20_000)
+    _ = peer.connection.expired(now: 30_004)
+    #expect(peer.connection.ending == .none)
+    #expect(peer.connection.expired(now: 30_005) != nil)
+    #expect(peer.connection.ending == .close)
+    #expect(Peer().connection.deadline != nil)
+  }
+
   @Test func `a client that leaves abandons its requests`() {
     var peer = quiet()
     peer.feed(get("/a") + get("/b"))
-    peer.connection.peerEnded(now: 0)
+    peer.connection.cut()
     peer.goOn()
     #expect(peer.seen.suffix(2) == [.abandoned, .abandoned])
     #expect(peer.connection.ending == .close)

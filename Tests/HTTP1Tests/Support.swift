@@ -5,7 +5,7 @@ import OTWorkloads
 enum Seen: Hashable, CustomStringConvertible {
   case request(String, String, query: String, host: String, fields: [[String]], body: [UInt8])
   case upgrade(String, WebSocketOffer)
-  case asksForBody(String, Int)
+  case asksForBody(String, Int?)
   case rejected(HTTPError)
   case abandoned
 
@@ -30,7 +30,8 @@ enum Seen: Hashable, CustomStringConvertible {
     case .request(let method, let path, let query, _, let fields, let body):
       "\(method) \(path)?\(query) \(fields) + \(body.count)"
     case .upgrade(let path, let offer): "upgrade \(path) \(offer)"
-    case .asksForBody(let path, let byteCount): "asks for \(byteCount) of \(path)"
+    case .asksForBody(let path, let byteCount):
+      "asks for \(byteCount.map(String.init) ?? "chunks") of \(path)"
     case .rejected(let error): "rejected \(error)"
     case .abandoned: "abandoned"
     }
@@ -61,8 +62,8 @@ struct Peer {
   var upgraded: [UInt8]?
   var upgrades = true
   /// Says what becomes of a longer body.
-  var decide: (inout HTTPServerConnection, HTTPRequestHead, Int, Int64) -> Void = {
-    connection, _, _, now in connection.takeBody(now: now)
+  var decide: (inout HTTPServerConnection, HTTPRequestHead, Int?, Int64) -> Void = {
+    connection, _, _, now in connection.takeBody(bytesMax: 1_000_000, now: now)
   }
   /// Bytes that the socket takes in one write.
   var takes = Int.max

@@ -82,6 +82,29 @@ struct CrewTests {
     }
   }
 
+  @Test func `a long body is decided about and read where its request belongs`() throws {
+    let crew = try Crew { $0.bodyBytesMax = 10 }
+    for server in crew.servers {
+      _ = try server.onLoop { server in
+        server.onBody = { _, head in
+          // Only the loop of the path takes it.
+          head.path.hasPrefix("/to/\(server.place)")
+            ? .take(upTo: 100_000, for: Holder(address: nil)) : .tooLong
+        }
+        return true
+      }
+    }
+    let body = String(repeating: "long ", count: 10_000)
+    let client = try TestClient(port: crew.port)
+    for place in [2, 1, 1, 0] {
+      let path = "/to/\(place)/x"
+      #expect(try client.request(path, "POST", body: body).text == "\(place) \(path) " + body)
+      try client.write("POST \(path) HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      try client.write("5\r\n01234\r\n10\r\n0123456789abcdef\r\n0\r\n\r\n")
+      #expect(try client.answer().text == "\(place) \(path) 012340123456789abcdef")
+    }
+  }
+
   @Test func `what was read behind a request goes with it`() throws {
     let crew = try Crew()
     let client = try TestClient(port: crew.port)

@@ -74,6 +74,9 @@ final class TestClient {
     shut()
   }
 
+  /// Ends the sending side alone.
+  func endSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
   // MARK: Bytes
 
   func write(_ bytes: [UInt8]) throws {

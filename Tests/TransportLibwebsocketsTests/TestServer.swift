@@ -8,6 +8,7 @@ enum Event: Equatable {
   case opened(ConnectionID, subprotocol: String?)
   case received(ConnectionID, String, MessageKind)
   case oversized(ConnectionID, Int)
+  case crowded(ConnectionID)
   case drained(ConnectionID)
   case closed(ConnectionID)
   case requested(RequestID, String)
@@ -91,6 +92,11 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var onReceived: (TestServer, ConnectionID, UnsafeRawBufferPointer, MessageKind) -> Void
   var onRequest: (TestServer, RequestID, RequestHead, [UInt8]) -> Void
   var onOversized: (TestServer, ConnectionID) -> Void = { _, _ in }
+  var onCrowded: (TestServer, ConnectionID) -> Void = {
+    $0.transport.close($1, code: CloseCode(4006), reason: "busy")
+  }
+  var onBody: (Int?, RequestHead) -> BodyDecision = { _, _ in .tooLong }
+  var onIsHeld: (RequestID) -> Bool = { _ in false }
   var onOpened: (TestServer, ConnectionID, RequestHead) -> Void = { _, _, _ in }
   var onDrained: (TestServer, ConnectionID) -> Void = { _, _ in }
   var onWoken: (TestServer) -> Void = { _ in }
@@ -99,12 +105,15 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
   var rest: Int?
   var onTicked: (TestServer) -> Void = { _ in }
   var open: [ConnectionID] = []
+  /// Its number among the loops of a crew.
+  let place: Int
 
   /// An echo server, unless told otherwise.
   init(
     in crew: LoopCrew? = nil, place: Int = 0,
     _ shape: (TestServer, inout LibwebsocketsTransport.Configuration) -> Void = { _, _ in }
   ) throws {
+    self.place = place
     onDecide = {
       .accept(subprotocol: $0.headers["sec-websocket-protocol"] == nil ? nil : "parley.v1")
     }
@@ -143,6 +152,14 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     log.append(.oversized(connection, bytesMax))
     onOversized(self, connection)
   }
+  func crowded(_ connection: ConnectionID) {
+    log.append(.crowded(connection))
+    onCrowded(self, connection)
+  }
+  func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision {
+    onBody(byteCount, head)
+  }
+  func isHeld(_ request: RequestID) -> Bool { onIsHeld(request) }
   func drained(_ connection: ConnectionID) {
     log.append(.drained(connection))
     onDrained(self, connection)

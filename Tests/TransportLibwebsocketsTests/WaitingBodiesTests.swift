@@ -1,4 +1,6 @@
+import GatewayPorts
 import OTWorkloads
+import ParleyModel
 import Testing
 import TransportLibwebsockets
 
@@ -12,19 +14,41 @@ struct WaitingBodiesTests {
     bytes.withUnsafeBytes { $0.baseAddress }
   }
 
+  /// Bodies with an account of their own.
+  private struct Bodies: ~Copyable {
+    let account: ResponseAccount
+    var waiting: WaitingBodies
+
+    init(_ bytesMax: Int) {
+      account = ResponseAccount(bytesMax: bytesMax)
+      waiting = WaitingBodies(account)
+    }
+
+    var byteCount: Int { account.counts.held }
+
+    mutating func give(_ ticket: WaitingBodies.Ticket) { waiting.give(ticket) }
+  }
+
   private static func take(
-    _ bodies: inout WaitingBodies, _ body: [UInt8]
+    _ bodies: inout Bodies, _ body: [UInt8], for stranger: Stranger? = nil
   ) throws -> (body: [UInt8], ticket: WaitingBodies.Ticket) {
-    guard let taken = bodies.take(body) else { throw TestClient.Failure("not taken") }
+    guard let taken = bodies.waiting.take(body, for: stranger) else {
+      throw TestClient.Failure("not taken")
+    }
     return taken
   }
 
-  private static func isRefused(_ bodies: inout WaitingBodies, _ body: [UInt8]) -> Bool {
-    bodies.take(body) == nil
+  private static func isRefused(
+    _ bodies: inout Bodies, _ body: [UInt8], for stranger: Stranger? = nil
+  ) -> Bool {
+    bodies.waiting.take(body, for: stranger) == nil
   }
 
+  private static let ada = Stranger.user("ada")
+  private static let bea = Stranger.user("bea")
+
   @Test func `equal bodies are one`() throws {
-    var bodies = WaitingBodies(byteCountMax: 1 << 20)
+    var bodies = Bodies(1 << 20)
     let first = try Self.take(&bodies, Self.body(500_000))
     let others = try (0..<100).map { _ in try Self.take(&bodies, Self.body(500_000)) }
     #expect(bodies.byteCount == 500_000)
@@ -36,7 +60,7 @@ struct WaitingBodiesTests {
   }
 
   @Test func `bodies that only look equal are not one`() throws {
-    var bodies = WaitingBodies(byteCountMax: 1 << 20)
+    var bodies = Bodies(1 << 20)
     let first = try Self.take(&bodies, Self.body(100_000))
     var changed = Self.body(100_000)
     // Between two of the places that are looked at first.
@@ -51,7 +75,7 @@ struct WaitingBodiesTests {
   }
 
   @Test func `over the limit none is taken, but one alone always is`() throws {
-    var bodies = WaitingBodies(byteCountMax: 1_000_000)
+    var bodies = Bodies(1_000_000)
     let long = try Self.take(&bodies, Self.body(3_000_000))
     #expect(Self.isRefused(&bodies, Self.body(10)))
     bodies.give(long.ticket)
@@ -65,7 +89,7 @@ struct WaitingBodiesTests {
   }
 
   @Test func `long bodies leave a quarter to the others`() throws {
-    var bodies = WaitingBodies(byteCountMax: 8 << 20)
+    var bodies = Bodies(8 << 20)
     for letter in [0x61, 0x62, 0x63] as [UInt8] {
       _ = try Self.take(&bodies, Self.body(2 << 20, letter))
     }
@@ -74,10 +98,46 @@ struct WaitingBodiesTests {
     _ = try Self.take(&bodies, Self.body(10))
   }
 
+  @Test func `one stranger's bodies leave as much to all others`() throws {
+    var bodies = Bodies(100_000)
+    var kept: [WaitingBodies.Ticket] = []
+    for byte in [0x61, 0x62] as [UInt8] {
+      kept.append(try Self.take(&bodies, Self.body(20_000, byte), for: Self.ada).ticket)
+    }
+    #expect(Self.isRefused(&bodies, Self.body(20_000, 0x63), for: Self.ada))
+    #expect(bodies.account.counts.refusals == 1)
+    // Again what it waits for costs nothing.
+    kept.append(try Self.take(&bodies, Self.body(20_000, 0x61), for: Self.ada).ticket)
+    #expect(bodies.byteCount == 40_000)
+    // Another has a share, and the first body of each is bounded by the capacity alone.
+    kept.append(try Self.take(&bodies, Self.body(50_000, 0x64), for: Self.bea).ticket)
+    #expect(Self.isRefused(&bodies, Self.body(20_000, 0x64), for: .user("cid")))
+    for ticket in kept { bodies.give(ticket) }
+    #expect(bodies.byteCount == 0)
+    kept = [try Self.take(&bodies, Self.body(40_000), for: Self.ada).ticket]
+  }
+
+  @Test func `a body that several wait for counts once, and each owes it`() throws {
+    var bodies = Bodies(100_000)
+    let text = Self.body(40_000)
+    let first = try Self.take(&bodies, text, for: Self.ada).ticket
+    let second = try Self.take(&bodies, text, for: Self.bea).ticket
+    #expect(bodies.byteCount == 40_000)
+    // Each of them owes it, so another that long is too much for either.
+    #expect(Self.isRefused(&bodies, Self.body(40_000, 0x62), for: Self.bea))
+    bodies.give(first)
+    #expect(bodies.byteCount == 40_000)
+    #expect(Self.isRefused(&bodies, Self.body(40_000, 0x62), for: Self.bea))
+    bodies.give(second)
+    #expect(bodies.byteCount == 0)
+    _ = try Self.take(&bodies, Self.body(40_000, 0x62), for: Self.bea)
+  }
+
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
   func `what is counted is what is kept`(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
-    var bodies = WaitingBodies(byteCountMax: 2_000_000)
+    var bodies = Bodies(2_000_000)
+    let strangers: [Stranger?] = [nil, Self.ada, Self.bea]
     var kept: [(body: [UInt8], ticket: WaitingBodies.Ticket)] = []
     for _ in 0..<300 {
       if Bool.random(using: &generator), !kept.isEmpty {
@@ -85,7 +145,8 @@ struct WaitingBodiesTests {
       } else {
         let count = [100, 20_000, 300_000].randomElement(using: &generator) ?? 0
         let body = Self.body(count, UInt8.random(in: 1...3, using: &generator))
-        if let taken = bodies.take(body) {
+        let stranger = strangers[Int.random(in: 0..<3, using: &generator)]
+        if let taken = bodies.waiting.take(body, for: stranger) {
           #expect(Bytes.areEqual(taken.body, body))
           kept.append(taken)
         }
@@ -100,22 +161,25 @@ struct WaitingBodiesTests {
       #expect(bodies.byteCount == count)
       #expect(count <= 2_000_000)
     }
+    for (_, ticket) in kept { bodies.give(ticket) }
+    #expect(bodies.byteCount == 0)
   }
 
-  @Test("of long bodies that are read, half may be one person's")
-  func persons() {
-    let bodies = LongBodies(byteCountMax: 100)
-    var kept = [bodies.reserve(30, for: "ada"), bodies.reserve(20, for: "ada")]
+  @Test("uploads of one stranger leave as much to all others, and one alone always finds room")
+  func uploads() {
+    let account = ByteAccount(bytesMax: 100)
+    var kept = [account.reserve(30, for: Self.ada), account.reserve(20, for: Self.ada)]
     #expect(!kept.contains { $0 == nil })
-    #expect(bodies.reserve(1, for: "ada") == nil)
-    kept.append(bodies.reserve(40, for: "bea"))
-    // Nobody in particular has no share, only what is left.
-    #expect(bodies.reserve(10, for: "") != nil)
-    #expect(bodies.reserve(11, for: "") == nil)
-    kept.removeFirst()
-    #expect(bodies.reserve(30, for: "ada") != nil)
+    #expect(account.reserve(1, for: Self.ada) == nil)
+    kept.append(account.reserve(25, for: Self.bea))
+    // A client without a stranger has no share, only what is left.
+    kept.append(account.reserve(25, for: nil))
+    #expect(account.reserve(1, for: nil) == nil)
+    #expect(account.counts == (100, 2))
     kept = []
-    // One that is alone always finds room.
-    #expect(bodies.reserve(1_000, for: "ada") != nil)
+    #expect(account.counts.held == 0)
+    let alone = account.reserve(1_000, for: Self.ada)
+    #expect(alone != nil && account.counts.held == 100)
+    #expect(account.reserve(1_000, for: Self.bea) == nil)
   }
 }

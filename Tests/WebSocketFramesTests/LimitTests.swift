@@ -39,6 +39,36 @@ struct LimitTests {
       ]) == [.oversized(1200), .ping([1]), .text("next")])
   }
 
+  @Test func `a higher limit holds from the next frame on, and a lower one spares what has come`() {
+    var reading = Reading(limits: limits)
+    reading.feed(RawFrame(2, bytes(600), final: false).bytes[...])
+    reading.reader.setMessageBytesMax(2_000)
+    reading.feed(RawFrame(0, bytes(1_400)).bytes[...])
+    #expect(reading.seen == [.binary(bytes(2_000))])
+    reading.feed(RawFrame(2, bytes(600), final: false).bytes[...])
+    reading.reader.setMessageBytesMax(100)
+    reading.feed(RawFrame(0, bytes(1)).bytes[...])
+    #expect(reading.seen.last == .oversized(601))
+  }
+
+  @Test(arguments: [0, 1, 9, 500, 599, 600, 605, 640])
+  func `a message that is dropped frees its memory, and the next one is read`(cut: Int) {
+    let frames = [
+      RawFrame(1, bytes(600), final: false), RawFrame(9, [1]), RawFrame(0, bytes(30)),
+      RawFrame(1, "next"),
+    ]
+    let stream = frames.flatMap(\.bytes)
+    var reading = Reading(limits: limits)
+    reading.feed(stream[..<cut])
+    reading.reader.dropMessage()
+    #expect(reading.reader.heldBytes == 0)
+    reading.feed(stream[cut...])
+    // Before its first header has come there is nothing to drop.
+    let isDropped = cut > 8
+    let message: [Seen] = isDropped ? [] : [.text(bytes(630))]
+    #expect(reading.seen == [.ping([1])] + message + [.text("next")])
+  }
+
   @Test func `a message has so many frames at most`() {
     func message(_ count: Int) -> [RawFrame] {
       (0..<count).map { RawFrame($0 == 0 ? 2 : 0, bytes(20), final: $0 == count - 1) }

@@ -24,6 +24,8 @@ final class ByteStream {
   /// Whether a write may find room.
   @exclusivity(unchecked) private(set) var mayWrite = false
   private(set) var isHungUp = false
+  /// Whether nothing can be sent to the peer any more.
+  private(set) var hasFailed = false
 
   @exclusivity(unchecked) private var ssl: OpaquePointer?
   /// Whether the handshake of TLS is still to be done.
@@ -60,6 +62,7 @@ final class ByteStream {
     if events.isReadable { mayRead = true }
     if events.hasRoom { mayWrite = true }
     if events.isHungUp { isHungUp = true }
+    if events.isFailure { hasFailed = true }
   }
 
   /// Goes on with the handshake of TLS. Returns whether the stream may stand.

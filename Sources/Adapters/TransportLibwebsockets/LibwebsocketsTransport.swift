@@ -157,6 +157,9 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// Connections that were refused until now. On the loop's thread.
   public var refusedConnections: RefusedConnections { loop.refused }
 
+  /// The memory that clients have the transports of the process hold. From any thread.
+  public var memoryUsage: MemoryUsage { loop.accounts.usage }
+
   /// Queues a frame; what a turn of the loop queued for a connection leaves in one write at its
   /// end. Does nothing for a connection that is closing or gone.
   public func send(_ frame: Frame, to connection: ConnectionID) {
@@ -188,6 +191,21 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// Nothing more is delivered from the connection but, in the end, `closed`.
   public func close(_ connection: ConnectionID, code: CloseCode, reason: String) {
     loop.close(connection, code: code, reason: reason)
+  }
+
+  /// Lets a connection send messages of up to so many bytes, and counts what is held of them against a holder.
+  public func admit(_ connection: ConnectionID, messageBytesMax: Int, as holder: Holder) {
+    loop.admit(connection, messageBytesMax: messageBytesMax, as: holder)
+  }
+
+  /// Counts what is held of a connection's messages against a holder, instead of its address.
+  public func count(_ connection: ConnectionID, towards holder: Holder) {
+    loop.count(connection, towards: holder)
+  }
+
+  /// Counts the response to a request against a holder, instead of the connection's address.
+  public func count(_ request: RequestID, towards holder: Holder) {
+    loop.count(request, towards: holder)
   }
 
   /// Answers a request. Does nothing for one that was abandoned or answered.

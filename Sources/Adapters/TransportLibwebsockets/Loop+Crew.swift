@@ -20,33 +20,42 @@ extension Loop {
     _ event: HTTPServerConnection.Event, rest: UnsafeRawBufferPointer, _ session: Session,
     _ http: HTTPHalf, _ crew: LoopCrew
   ) -> Belonging {
-    let (number, request, body): (HTTPServerConnection.RequestNumber, HTTPRequestHead, [UInt8])
+    let request: HTTPRequestHead
     switch event {
-    case .request(let name, let head, let bytes): (number, request, body) = (name, head, bytes)
-    case .upgrade(let name, let head, _): (number, request, body) = (name, head, [])
-    case .asksForBody, .rejected, .abandoned: return .here
+    case .request(_, let head, _), .upgrade(_, let head, _), .asksForBody(let head, _):
+      request = head
+    case .rejected, .abandoned: return .here
     }
     guard session.isCounted, let place = crew.home(RequestHead(request, of: session)),
       place != self.place
     else { return .here }
     guard http.asked.isEmpty, http.tickets.isEmpty else {
-      http.connection.respond(
-        to: number,
-        with: .last(
-          503,
-          "a session's requests come one at a time; send it again when those before it are answered"
-        ),
-        now: now)
+      refuseAmongOthers(event, http)
       return .refused
     }
-    let errand: Passenger.Errand =
-      if case .upgrade(_, _, let offer) = event {
-        .upgrade(number, request, offer)
-      } else {
-        .request(number, request, body: body, rest: Array(rest))
-      }
-    handOver(session, to: place, errand, crew)
+    switch event {
+    case .request(let number, let head, let body):
+      handOver(session, to: place, .request(number, head, body: body, rest: Array(rest)), crew)
+    case .upgrade(let number, let head, let offer):
+      handOver(session, to: place, .upgrade(number, head, offer), crew)
+    case .asksForBody(let head, let byteCount):
+      handOver(session, to: place, .body(head, byteCount: byteCount), crew)
+    case .rejected, .abandoned: break
+    }
     return .elsewhere
+  }
+
+  /// Refuses a request that belongs to another loop while others of its connection are here.
+  private func refuseAmongOthers(_ event: HTTPServerConnection.Event, _ http: HTTPHalf) {
+    let refusal = HTTPResponse.last(
+      503,
+      "a session's requests come one at a time; send it again when those before it are answered")
+    switch event {
+    case .request(let number, _, _), .upgrade(let number, _, _):
+      http.connection.respond(to: number, with: refusal, now: now)
+    case .asksForBody: http.connection.refuseBody(with: refusal, now: now)
+    case .rejected, .abandoned: break
+    }
   }
 
   /// Lets a connection go to another loop. Its name here is not used again.
@@ -54,6 +63,7 @@ extension Loop {
     _ session: Session, to place: Int, _ errand: Passenger.Errand, _ crew: LoopCrew
   ) {
     poller.unwatch(session.stream.descriptor)
+    stopCounting(session)
     let passenger = Passenger(
       session.stream, from: session.address, at: session.entrance, http: session.http, errand)
     session.isGone = true
@@ -85,6 +95,12 @@ extension Loop {
       handle(.request(number, head, body: body), session, http)
       guard session.http === http, !session.isGone else { return }
       rest.withUnsafeBytes { takeRequests($0, session, http) }
+    case .body(let head, let byteCount):
+      guard let http = session.http else { return }
+      refreshDate()
+      http.connection.date = date
+      handle(.asksForBody(head, byteCount: byteCount), session, http)
+      takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
     case .upgrade(let number, let head, let offer):
       guard let http = session.http else { return }
       refreshDate()

@@ -35,7 +35,9 @@ extension Loop {
     case .request(let number, let head, let body):
       let request = nextRequestID()
       http.reservation = nil
-      http.asked.append((number, request))
+      // The next request may be another client's, behind a proxy.
+      count(session, towards: nil)
+      http.asked.append(HTTPHalf.Asked(number: number, request: request))
       requests[request] = session
       handing(byteCount: body.count)
       delegate?.request(request, head: RequestHead(head, of: session), body: body)
@@ -51,22 +53,29 @@ extension Loop {
     }
   }
 
-  /// Reads a long body if its owner wants it and there is room for it.
+  /// Reads a long body if its owner wants it and there is room for it. An upload reserves its length.
   private func decide(
-    bodyOf byteCount: Int, _ head: HTTPRequestHead, _ session: Session, _ http: HTTPHalf
+    bodyOf byteCount: Int?, _ head: HTTPRequestHead, _ session: Session, _ http: HTTPHalf
   ) {
     switch delegate?.decide(bodyOf: byteCount, for: RequestHead(head, of: session)) ?? .tooLong {
-    case .tooLong: http.connection.refuseBody(now: now)
+    case .tooLong:
+      accounts.countEarlyRefusal()
+      http.connection.refuseBody(now: now)
     case .refuse(let response):
+      accounts.countEarlyRefusal()
       http.connection.refuseBody(with: HTTPResponse(response), now: now)
-    case .take(let person):
-      guard let reservation = longBodies.reserve(byteCount, for: person) else {
-        http.connection.refuseBody(
-          with: HTTPResponse(configuration.crowdedResponse), now: now)
-        return
+    case .take(let bytesMax, let holder, let isUpload):
+      count(session, towards: holder)
+      if isUpload, let byteCount {
+        http.reservation = accounts.uploads.reserve(byteCount, for: holder.stranger)
+        guard http.reservation != nil else {
+          report(.uploads)
+          http.connection.refuseBody(
+            with: HTTPResponse(busy(configuration.uploadsResponse)), now: now)
+          return
+        }
       }
-      http.reservation = reservation
-      http.connection.takeBody(now: now)
+      http.connection.takeBody(bytesMax: bytesMax, now: now)
     }
   }
 
@@ -74,22 +83,24 @@ extension Loop {
     guard let session = requests.removeValue(forKey: request), let http = session.http,
       let index = http.asked.firstIndex(where: { $0.request == request })
     else { return }
-    let number = http.asked.remove(at: index).number
+    let asked = http.asked.remove(at: index)
+    let holder = asked.holder ?? holder(of: session)
     var response = response
     var closes = false
-    if let taken = waitingBodies.take(response.body) {
+    if let taken = waitingBodies.take(response.body, for: holder.stranger) {
       http.tickets.append(taken.ticket)
       response.body = taken.body
     } else {
       // Short, and the connection ends with it.
-      response = configuration.overloadResponse
+      report(.responses)
+      response = busy(configuration.overloadResponse)
       closes = true
     }
     var message = HTTPResponse(response)
     message.closes = closes
     refreshDate()
     http.connection.date = date
-    http.connection.respond(to: number, with: message, now: now)
+    http.connection.respond(to: asked.number, with: message, now: now)
     // Requests that were held may go on, but not from within the owner's call.
     markDirty(session)
   }
@@ -97,6 +108,8 @@ extension Loop {
   /// Does what is due after anything has happened to a connection.
   func settle(_ session: Session, _ http: HTTPHalf) {
     guard session.http === http, !session.isGone else { return }
+    countHeld(by: session)
+    guard !session.isGone else { return }
     if http.connection.unsentByteCount > 0 { return markDirty(session) }
     switch http.connection.ending {
     case .none: break
@@ -181,6 +194,8 @@ extension Loop {
       _ = webSocket.queue.append(Frame(encoded: opened.response))
       markDirty(session)
       pulse.enter(.opening)
+      stopCounting(session)
+      session.holder = nil
       delegate.opened(session.id, head: head, subprotocol: subprotocol)
       guard !opened.rest.isEmpty else { return }
       var rest = opened.rest

@@ -18,7 +18,8 @@ extension Loop {
       case .compressed: break
       case .oversized:
         guard webSocket.closing.isOpen else { continue }
-        delegate?.oversized(session.id, bytesMax: configuration.messageBytesMax)
+        if !webSocket.isAdmitted { accounts.countEarlyRefusal() }
+        delegate?.oversized(session.id, bytesMax: webSocket.reader.limits.messageBytesMax)
       case .ping(let payload):
         guard webSocket.closing.isOpen else { continue }
         let pong = Frame.pong(payload)
@@ -33,6 +34,7 @@ extension Loop {
       }
       guard !session.isGone else { return }
     }
+    countHeld(by: session)
   }
 
   func ping(_ session: Session, _ webSocket: WebSocketHalf) {

@@ -77,7 +77,10 @@ final class Loop {
   @exclusivity(unchecked) private var timed: [Session] = []
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
-  let longBodies: LongBodies
+  let accounts: ByteAccounts
+  /// Refusals of memory that the operator has not been told of, and until when there is no word of any.
+  var unreportedRefusals: [MemoryKind: Int] = [:]
+  var refusalsSilentUntil: [MemoryKind: Int64] = [:]
   /// The buffer for bytes read, valid while they are handled.
   private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
   /// The buffer in which small pieces are joined to one write.
@@ -117,8 +120,8 @@ final class Loop {
       } else {
         nil
       }
-    waitingBodies = WaitingBodies(byteCountMax: configuration.responseBytesMax)
-    longBodies = LongBodies(byteCountMax: configuration.longBodiesBytesMax)
+    accounts = crew?.accounts ?? ByteAccounts(configuration)
+    waitingBodies = WaitingBodies(accounts.responses)
     census = crew?.census ?? Census(configuration)
     backCensus = crew?.backCensus ?? Census(totalMax: configuration.backConnectionsMax)
   }
@@ -438,6 +441,7 @@ final class Loop {
     if session.isStalled { stalledCount -= 1 }
     session.isStalled = false
     session.stream.close()
+    stopCounting(session)
     dropTime(of: session)
     freeSlot(of: session)
     if session.isCounted {
@@ -451,7 +455,7 @@ final class Loop {
       let asked = http.asked
       http.asked = []
       session.http = nil
-      for (_, request) in asked {
+      for request in asked.map(\.request) {
         requests[request] = nil
         delegate?.abandoned(request)
       }
@@ -550,10 +554,14 @@ final class Loop {
     pulse.enter(.sockets)
   }
 
-  /// The peer sends no more.
+  /// The peer sends no more. It still gets answers, unless its socket has failed, or it waits for news: who polls asks
+  /// again as long as it is there.
   private func peerEnded(_ session: Session) {
     if let http = session.http {
-      http.connection.peerEnded(now: now)
+      let isGone =
+        session.stream.hasFailed
+        || http.asked.contains { delegate?.isHeld($0.request) ?? true }
+      if isGone { http.connection.cut() } else { http.connection.peerEnded(now: now) }
       takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
     } else {
       retire(session)

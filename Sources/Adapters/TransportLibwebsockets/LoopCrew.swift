@@ -24,6 +24,8 @@ public final class LoopCrew: Sendable {
   /// Counts the connections of all loops.
   let census: Census
   let backCensus: Census
+  /// Counts the memory that clients of all loops have them hold.
+  let accounts: ByteAccounts
   private let state: Locked<State>
 
   /// The most loops that there may be: their numbers are a part of connections' names.
@@ -44,6 +46,7 @@ public final class LoopCrew: Sendable {
     self.home = home
     census = Census(configuration)
     backCensus = Census(totalMax: configuration.backConnectionsMax)
+    accounts = ByteAccounts(configuration)
     state = Locked(
       State(
         mailboxes: Array(repeating: nil, count: count), loads: Array(repeating: 0, count: count),

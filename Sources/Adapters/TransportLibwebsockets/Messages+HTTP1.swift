@@ -55,7 +55,7 @@ extension HTTPLimits {
     headBytesMax = configuration.headBytesMax
     requestLineBytesMax = min(requestLineBytesMax, headBytesMax)
     bodyBytesMax = configuration.bodyBytesMax
-    asksForLongerBodies = configuration.longBodiesBytesMax > 0
+    asksForLongerBodies = true
     headMilliseconds = Int64(configuration.handshakeSeconds) * 1_000
     bodyMilliseconds = headMilliseconds
     bodyBytesPerSecondMin = max(1, configuration.bodyBytesPerSecondMin)

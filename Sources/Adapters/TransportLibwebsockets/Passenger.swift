@@ -11,6 +11,8 @@ final class Passenger: @unchecked Sendable {
     case new(awaitsProxy: Bool)
     /// A request is to be answered. The rest was read behind it.
     case request(HTTPServerConnection.RequestNumber, HTTPRequestHead, body: [UInt8], rest: [UInt8])
+    /// A body is to be decided about, before it is read.
+    case body(HTTPRequestHead, byteCount: Int?)
     /// An upgrade is to be decided about.
     case upgrade(HTTPServerConnection.RequestNumber, HTTPRequestHead, WebSocketOffer)
   }

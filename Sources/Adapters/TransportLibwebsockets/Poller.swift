@@ -18,6 +18,9 @@ struct Poller: ~Copyable {
     /// Whether the peer has ended its side, or the socket has failed.
     var isHungUp: Bool { bits & Self.ends != 0 }
 
+    /// Whether the socket has failed, or both its sides have ended.
+    var isFailure: Bool { bits & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
+
     private static let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
   }
 

@@ -35,6 +35,11 @@ final class Session {
   var timedIndex = -1
   /// The loop's second in which the client was last heard.
   var heard: Int32 = 0
+  /// The bytes held of it that the account of reception has.
+  @exclusivity(unchecked) var countedBytes = 0
+  /// The party that they are counted against, if the owner has named one, and its address as a party, once it was needed.
+  @exclusivity(unchecked) var holder: Holder?
+  var addressHolder: Holder?
 
   init(
     id: ConnectionID, address: String, entrance: Entrance, isCounted: Bool, stream: ByteStream,
@@ -69,12 +74,20 @@ final class Session {
 /// The HTTP of a connection.
 final class HTTPHalf {
   var connection: HTTPServerConnection
-  /// The owner's requests that are not answered, by the connection's numbers.
-  var asked: [(number: HTTPServerConnection.RequestNumber, request: RequestID)] = []
+  /// A request that the owner has not answered.
+  struct Asked {
+    let number: HTTPServerConnection.RequestNumber
+    let request: RequestID
+    /// The party that the response is counted against; `nil` for the connection's.
+    var holder: Holder?
+  }
+
+  /// The owner's requests that are not answered.
+  var asked: [Asked] = []
   /// The bodies that wait to be sent.
   var tickets: [WaitingBodies.Ticket] = []
-  /// Room for a long body that is being read.
-  var reservation: LongBodies.Reservation?
+  /// Room for an upload that is being read.
+  var reservation: ByteAccount.Reservation?
   /// Whether the sending side of TCP has been ended.
   var hasEndedSending = false
 
@@ -86,6 +99,8 @@ final class WebSocketHalf {
   @exclusivity(unchecked) var reader: FrameReader
   @exclusivity(unchecked) var closing: ClosingHandshake
   @exclusivity(unchecked) var queue: FrameQueue
+  /// Whether the owner has admitted it, so that messages may have the owner's size.
+  var isAdmitted = false
   /// Whether the owner is told once the queue is empty.
   @exclusivity(unchecked) var owesDrained = false
 

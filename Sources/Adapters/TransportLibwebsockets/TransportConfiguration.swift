@@ -46,17 +46,20 @@ extension LibwebsocketsTransport {
     /// WebSocket subprotocols that may be negotiated. A client that offers only others is refused.
     public var subprotocols = ["parley.v1"]
 
-    /// The longest WebSocket message in bytes.
+    /// The longest WebSocket message in bytes, until the owner admits the connection with another limit.
     public var messageBytesMax = 1 << 20
-    /// The longest body of a request in bytes.
+    /// The longest body of a request in bytes that is read without asking the owner.
     public var bodyBytesMax = 1 << 20
-    /// Bytes that longer bodies may have together while they are read; 0 for none. The owner decides
-    /// about each.
-    public var longBodiesBytesMax = 0
-    /// The answer to a longer body beyond that.
-    public var crowdedResponse = Response(
-      status: 503, headers: [("retry-after", "5"), ("content-type", "text/plain; charset=utf-8")],
-      body: Array("too many long requests are being read; try again later\n".utf8))
+    /// Bytes that messages and bodies may have together while they have not come whole; 0 disables the limit.
+    public var receptionBytesMax = 0
+    /// The answer to a body beyond that, to which the transport adds `retry-after`.
+    public var receptionResponse = Configuration.busy(
+      "too many requests are being received; try again later")
+    /// Bytes that uploads may have together while they are read; 0 disables the limit.
+    public var uploadBytesMax = 0
+    /// The answer to an upload beyond that, to which the transport adds `retry-after`.
+    public var uploadsResponse = Configuration.busy(
+      "too many long requests are being read; try again later")
     /// The longest head of a request in bytes.
     public var headBytesMax = 16 << 10
     /// Bytes that may wait for one connection before it is closed with 4001: the last defence,
@@ -65,10 +68,9 @@ extension LibwebsocketsTransport {
     /// Bytes of responses that may wait for their readers, over all connections; equal bodies count
     /// once.
     public var responseBytesMax = 256 << 20
-    /// The answer instead of a response beyond that. A short one.
-    public var overloadResponse = Response(
-      status: 503, headers: [("retry-after", "5"), ("content-type", "text/plain; charset=utf-8")],
-      body: Array("too many responses wait for their readers; try again later\n".utf8))
+    /// The answer instead of a response beyond that, to which the transport adds `retry-after`. A short one.
+    public var overloadResponse = Configuration.busy(
+      "too many responses wait for their readers; try again later")
     /// Headers to add to whatever answers a request, its refusal for its size included.
     public var responseHeaders: (@Sendable (RequestHead) -> [(name: String, value: String)])?
     /// Connections at once, or 0 for as many as the system gives.
@@ -88,6 +90,10 @@ extension LibwebsocketsTransport {
     /// once a minute, with the address of the proxy and the number of such connections since the
     /// last call. On a thread of the transport's.
     public var announcementRefused: @Sendable (_ proxy: String, _ count: Int) -> Void = { _, _ in }
+
+    /// Called when memory was refused, at most once a minute for each kind, with the number of refusals since the last
+    /// call. On a thread of the transport's.
+    public var memoryRefused: @Sendable (_ kind: MemoryKind, _ count: Int) -> Void = { _, _ in }
 
     /// Called when connections cannot be accepted, at most once a minute, with the system's words.
     /// On a thread of the transport's.
@@ -109,6 +115,12 @@ extension LibwebsocketsTransport {
     public var closeSeconds = 5
     /// Milliseconds between two calls of `ticked()`.
     public var tickMilliseconds = 250
+
+    private static func busy(_ words: String) -> Response {
+      Response(
+        status: 503, headers: [("content-type", "text/plain; charset=utf-8")],
+        body: Array((words + "\n").utf8))
+    }
 
     /// Listens at a host and port, with limits at their defaults.
     public init(host: String = "127.0.0.1", port: Int = 0, tls: TLS? = nil) {

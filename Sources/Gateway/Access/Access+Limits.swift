@@ -47,6 +47,12 @@ extension Access {
 }
 
 extension Part {
+  /// Counts the response to a request against the client that an identity tells, instead of its address.
+  func count(_ request: RequestID, towards identity: Identity, from address: IPAddress?) {
+    let stranger = Stranger(identity, from: address)
+    if stranger != Stranger(address: address) { act(.count(request, towards: Holder(stranger))) }
+  }
+
   /// Counts a message that has come, or says why it is not to be done.
   func excess(
     of connection: Connection, messages: Int = 1, bytes: Int, now: Int64

@@ -57,19 +57,16 @@ final class Files: Part {
 
   // MARK: Uploading
 
-  /// Decides about a body before it is read, by the rights that the request will need.
-  func decision(
-    onBody byteCount: Int, of head: RequestHead, to note: DocumentID, needing verbs: Verbs
-  ) -> BodyDecision {
-    do throws(Response) {
-      let identity = try access.bearer(of: head)
-      // Where it depends on the note's folder, the store refuses what was read.
-      if case .refused = identity.right(to: verbs, ofNote: note) { throw .notGranted }
-      try admit(byteCount, of: identity)
-      return .take(for: identity.user)
-    } catch {
-      return .refuse(error)
+  /// Decides about the body of a request that may be made. In chunks, a file may be as long as a message.
+  func allowance(
+    ofBody byteCount: Int?, of identity: Identity, _ holder: Holder
+  ) throws(Response) -> BodyDecision {
+    guard let byteCount else {
+      let bytesMax = min(settings.files.bytesMax, settings.limits.messageBytesMax)
+      return .take(upTo: bytesMax, for: holder)
     }
+    try admit(byteCount, of: identity)
+    return .take(upTo: byteCount, for: holder, isUpload: true)
   }
 
   /// Refuses a file of a size that is not taken, and one for which there is no room now.

@@ -52,14 +52,6 @@ extension HTTP {
     }
   }
 
-  /// Decides about a body that is longer than those of other requests, before any of it is read.
-  func decision(onBody byteCount: Int, of head: RequestHead) -> BodyDecision {
-    guard let match = Resource.find(head.path), match.resource.route(head.method)?.body == .bytes
-    else { return .tooLong }
-    let verbs = match.resource.verbs(for: head.method)
-    return files.decision(onBody: byteCount, of: head, to: match.name, needing: verbs)
-  }
-
   // MARK: Admitting
 
   /// Refuses a request that may not be answered by what its path is about.
@@ -127,13 +119,15 @@ extension HTTP {
   /// The identity of a request's maker, which counts once towards its user's limits.
   func identity(of head: RequestHead, _ request: RequestID) throws(Response) -> Identity {
     if let work = once[request] { return work.identity }
-    return try access.identity(of: head)
+    let identity = try access.identity(of: head)
+    count(request, towards: identity, from: head.limitedAddress)
+    return identity
   }
 }
 
 extension Resource {
   /// The answer to a request that the path does not take.
-  fileprivate var refusal: Response {
+  var refusal: Response {
     guard routes.isEmpty else { return methodNotAllowed }
     return kind == .note
       ? .problem(404, .unknownDocument, "no such path below a note")

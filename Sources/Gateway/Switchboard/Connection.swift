@@ -21,6 +21,8 @@ final class Connection {
   let dialect: Dialect
   /// The client's address, as far as the transport knows it; for operators alone.
   var address: String
+  /// The address whose limits it counts towards; `nil` if there are none.
+  var limitedAddress: IPAddress?
   let openedAt: Timestamp
   @exclusivity(unchecked) var phase: Phase
   /// The client's identity; `nil` before the hello if the upgrade brought no token.

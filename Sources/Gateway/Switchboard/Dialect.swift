@@ -56,6 +56,11 @@ class Dialect: Part {
   /// A message was longer than the limit, and was not read.
   func oversized(_ connection: Connection, bytesMax: Int) {}
 
+  /// A message was dropped in part, since its sender holds its share of memory.
+  func crowded(_ connection: Connection) {
+    board.close(connection, .tooFast, "too much is being received at once; wait, and reconnect")
+  }
+
   /// Answers a message that is not done.
   func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,

@@ -9,6 +9,11 @@ public enum GatewayAction: Sendable {
   case broadcast(Frame, to: [ConnectionID])
   /// Close a connection after what is queued for it.
   case close(ConnectionID, code: CloseCode, reason: String)
+  /// Let a connection send messages of the full size, since its client has shown a token, and count what is held of them
+  /// against a holder.
+  case admit(ConnectionID, as: Holder)
+  /// Count the response to an HTTP request against a holder.
+  case count(RequestID, towards: Holder)
   /// Answer an HTTP request.
   case respond(RequestID, Response)
   /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.

@@ -94,6 +94,11 @@ final class Switchboard {
 
   // MARK: Connections
 
+  /// Lets a connection send messages of the full size, since its client has shown a token.
+  func admit(_ connection: ConnectionID, as identity: Identity, from address: IPAddress?) {
+    act(.admit(connection, as: Holder(Stranger(identity, from: address))))
+  }
+
   /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
   /// much of it unread is closed and comes back to resume.
   func send(_ frame: Frame, to connection: Connection) {

@@ -87,12 +87,11 @@ public enum UpgradeDecision: Sendable {
   case refuse(Response)
 }
 
-/// The decision on a request's body that is longer than those of other requests, made before any of it is
-/// read.
+/// The decision on a request's body that is longer than those that are read unasked, made before more of it is read.
 public enum BodyDecision: Sendable {
-  /// Read it. Of those that are read for one person, by a name that is theirs alone, there is a bound; an empty
-  /// name is nobody's.
-  case take(for: String)
+  /// Read it, up to so many bytes, and count it against a holder. An upload of a known length counts by itself, with its
+  /// whole length from the start.
+  case take(upTo: Int, for: Holder, isUpload: Bool = false)
   /// Answer with this response instead, and close.
   case refuse(Response)
   /// Refuse it as too long for what it is sent to.
@@ -112,8 +111,9 @@ public struct CloseCode: Hashable, Sendable {
 public protocol TransportDelegate: AnyObject {
   /// Decides about an upgrade before the socket is switched.
   func decide(upgrade head: RequestHead) -> UpgradeDecision
-  /// Decides about a body that is longer than `bodyBytesMax`, before it is read.
-  func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision
+  /// Decides about a body that is longer than those that are read unasked: of a length, or in chunks, whose length is
+  /// not known.
+  func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision
   /// An upgraded connection is open.
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
   /// A whole message arrived. The bytes are valid during the call only.
@@ -121,12 +121,18 @@ public protocol TransportDelegate: AnyObject {
   /// A message passed the size limit: its bytes are dropped, the connection still stands.
   /// The owner sends its typed refusal, then closes; the transport discards the message's rest.
   func oversized(_ connection: ConnectionID, bytesMax: Int)
+  /// A connection's message was dropped in part, since its sender holds its share of memory. The owner refuses it with a
+  /// time to retry, then closes.
+  func crowded(_ connection: ConnectionID)
   /// All that was queued for a connection has gone to its socket.
   func drained(_ connection: ConnectionID)
   /// A connection is gone; its name is not used again.
   func closed(_ connection: ConnectionID)
   /// A whole HTTP request arrived. The owner calls `respond(to:with:)` once, now or later.
   func request(_ request: RequestID, head: RequestHead, body: [UInt8])
+  /// Whether a request waits for news, which may come much later. Its client counts as gone when it ends its sending
+  /// side; other requests are still answered then.
+  func isHeld(_ request: RequestID) -> Bool
   /// The client of an unanswered request went away.
   func abandoned(_ request: RequestID)
   /// Work was posted to the loop, or it was woken from another thread.
@@ -142,7 +148,9 @@ public protocol TransportDelegate: AnyObject {
 
 extension TransportDelegate {
   /// Takes no body that is longer than others.
-  public func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision { .tooLong }
+  public func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision { .tooLong }
+  /// Holds no request.
+  public func isHeld(_ request: RequestID) -> Bool { false }
 }
 
 /// A transport of connections, as its delegate uses it: on the loop's thread alone.
@@ -159,6 +167,12 @@ public protocol Transport: AnyObject {
   var queuedBytesBound: Int { get }
   /// Sends what is queued, then a close frame; ends the socket if the peer does not answer.
   func close(_ connection: ConnectionID, code: CloseCode, reason: String)
+  /// Lets a connection send messages of up to so many bytes, and counts what is held of them against a holder.
+  func admit(_ connection: ConnectionID, messageBytesMax: Int, as holder: Holder)
+  /// Counts what is held of a connection's messages against a holder, instead of its address.
+  func count(_ connection: ConnectionID, towards holder: Holder)
+  /// Counts the response to a request against a holder, instead of the connection's address.
+  func count(_ request: RequestID, towards holder: Holder)
   /// Answers a request.
   func respond(to request: RequestID, with response: Response)
 }

@@ -18,3 +18,28 @@ package enum Stranger: Hashable, Sendable {
     self = .address(address.subscriber)
   }
 }
+
+extension Stranger {
+  /// Returns the stranger of a client with an identity; `nil` if the identity names no user and the address has no
+  /// limits.
+  package init?(_ identity: Identity, from address: IPAddress?) {
+    if identity.isGuest {
+      self = .guest(link: ExactName(identity.user), address?.subscriber)
+    } else if identity.user.isEmpty {
+      self.init(address: address)
+    } else {
+      self = .user(ExactName(identity.user))
+    }
+  }
+}
+
+/// The party that bytes of a transport are counted against: a stranger, or a client that only the overall limit
+/// concerns.
+public struct Holder: Hashable, Sendable {
+  package let stranger: Stranger?
+
+  package init(_ stranger: Stranger?) { self.stranger = stranger }
+
+  /// The client that has shown no token, at an address; `nil` for one without limits.
+  package init(address: IPAddress?) { self.init(Stranger(address: address)) }
+}

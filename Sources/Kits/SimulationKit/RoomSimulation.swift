@@ -259,7 +259,7 @@ package struct RoomSimulation {
       case .broadcast(let frame, let ids):
         for id in ids { push(.frame(frame), to: id) }
       case .close(let id, let code, _): push(.close(code), to: id)
-      case .respond, .search, .gather, .forget: break
+      case .respond, .search, .gather, .forget, .admit, .count: break
       case .store(let ticket, let request):
         if case .room(.page(_, .since, _, _, _, _)) = request { tally[.historyReads] += 1 }
         nodes[node].storeQueue.append((ticket, request))

@@ -207,7 +207,7 @@ extension Simulation {
           closed.append(id)
         }
       case .respond(let id, let answer): answered(id, answer)
-      case .search, .gather, .forget: break
+      case .search, .gather, .forget, .admit, .count: break
       case .store(let ticket, let request): nodes[node].storeQueue.append((ticket, request))
       case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
       case .follow(let topic): nodes[node].topics.insert(topic)

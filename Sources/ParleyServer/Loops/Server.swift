@@ -213,6 +213,20 @@ public final class Server: Sendable {
         .warning, "connections cannot be accepted",
         [("reason", reason), ("hint", "raise LimitNOFILE or ulimit -n")])
     }
+    settings.memoryRefused = { kind, count in
+      let setting =
+        switch kind {
+        case .reception: "reception-size-max"
+        case .uploads: "uploads-size-max"
+        case .responses: "responses-size-max"
+        }
+      log.write(
+        .warning, "memory refused",
+        [
+          ("for", kind.rawValue), ("count", "\(count)"),
+          ("hint", "a client or all together reached their share of \(setting)"),
+        ])
+    }
     settings.announcementRefused = { proxy, count in
       log.write(
         .warning, "proxy header refused",

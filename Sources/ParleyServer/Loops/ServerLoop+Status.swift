@@ -70,7 +70,8 @@ extension ServerLoop {
     let reports = reports
     let total = Self.total(of: reports)
     let page = MetricsPage(
-      gateway: total.gateway, refused: total.refused, store: total.store,
+      gateway: total.gateway, refused: total.refused, memory: attached.transport.memoryUsage,
+      store: total.store,
       hooks: attached.hooks?.metrics, broker: attached.broker?.state, process: .now(),
       started: started, loops: reports.count == 1 ? [] : reports.map(\.connections))
     return Response(

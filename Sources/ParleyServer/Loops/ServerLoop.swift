@@ -189,6 +189,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         attached.transport.send(frame, to: connections)
       case .close(let connection, let code, let reason):
         attached.transport.close(connection, code: code, reason: reason)
+      case .admit(let connection, let holder):
+        attached.transport.admit(
+          connection, messageBytesMax: configuration.messageBytesMax, as: holder)
+      case .count(let request, let holder): attached.transport.count(request, towards: holder)
       case .respond(let request, let response):
         if let then = ownRequests.isEmpty ? nil : ownRequests.removeValue(forKey: request) {
           then(response)
@@ -336,11 +340,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  func decide(bodyOf byteCount: Int, for head: RequestHead) -> BodyDecision {
+  func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision {
     let head = proxies.resolved(head)
     guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
     guard allowsOrigin(head) else { return .refuse(Self.foreignOrigin) }
-    guard ports.allows(head) else { return .tooLong }
+    guard ports.allows(head) else { return .refuse(Self.elsewhere) }
     return gateway.decision(onBody: byteCount, of: head)
   }
 
@@ -349,10 +353,25 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     403, .notAllowed,
     "this origin may not ask for this; the operator can let it in with allowed-origin")
 
-  func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {
-    let head = proxies.resolved(head)
+  /// The answer at a port that does not offer a path.
+  private static let elsewhere = Response.problem(
+    404, .notOffered, "not at this port: programs have one of their own, see api-listen")
+
+  /// The party that a connection or request counts against, if a proxy has passed it on; otherwise the transport knows.
+  private func holder(of head: RequestHead, as unresolved: RequestHead) -> Holder? {
+    head.remoteAddress == unresolved.remoteAddress ? nil : Holder(address: head.limitedAddress)
+  }
+
+  func opened(_ connection: ConnectionID, head unresolved: RequestHead, subprotocol: String?) {
+    let head = proxies.resolved(unresolved)
+    if let holder = holder(of: head, as: unresolved) {
+      transport.count(connection, towards: holder)
+    }
     if let echo, echo.answers(head) {
       self.echo?.opened(connection)
+      transport.admit(
+        connection, messageBytesMax: configuration.messageBytesMax,
+        as: Holder(address: head.limitedAddress))
       return
     }
     gateway.opened(
@@ -379,6 +398,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     gateway.oversized(connection, bytesMax: bytesMax)
+    perform()
+  }
+
+  func crowded(_ connection: ConnectionID) {
+    if echo?.has(connection) ?? false {
+      transport.close(connection, code: CloseCode(1013), reason: "try again later")
+      return
+    }
+    gateway.crowded(connection)
     perform()
   }
 
@@ -442,8 +470,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   // MARK: HTTP
 
-  func request(_ request: RequestID, head: RequestHead, body: [UInt8]) {
-    var head = proxies.resolved(head)
+  func request(_ request: RequestID, head unresolved: RequestHead, body: [UInt8]) {
+    var head = proxies.resolved(unresolved)
+    if let holder = holder(of: head, as: unresolved) { transport.count(request, towards: holder) }
     guard allowsHost(head) else {
       transport.respond(to: request, with: HostPolicy.refusal)
       return
@@ -455,10 +484,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     guard ports.allows(head) else {
-      transport.respond(
-        to: request,
-        with: .problem(
-          404, .notOffered, "not at this port: programs have one of their own, see api-listen"))
+      transport.respond(to: request, with: Self.elsewhere)
       return
     }
     if let preflight = crossOrigin.preflight(head) {
@@ -555,6 +581,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     guard let provider = attached.provider else { return }
     transport.respond(to: job.request, with: provider.finish(job, outcome))
   }
+
+  func isHeld(_ request: RequestID) -> Bool { gateway.isHeld(request) }
 
   func abandoned(_ request: RequestID) {
     // The store's work goes on; its answer to an abandoned request is dropped by the transport.

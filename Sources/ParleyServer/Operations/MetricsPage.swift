@@ -7,12 +7,13 @@ struct MetricsPage {
   private(set) var text = PrometheusText()
 
   init(
-    gateway: GatewaySummary, refused: RefusedConnections, store: StoreMetrics,
+    gateway: GatewaySummary, refused: RefusedConnections, memory: MemoryUsage, store: StoreMetrics,
     hooks: HookMetrics?, broker: BrokerState?, process: ProcessMetrics, started: Timestamp,
     loops: [Int]
   ) {
     describeConnections(gateway)
     describe(refused)
+    describe(memory)
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
     describeBacklog(gateway)
@@ -72,6 +73,27 @@ struct MetricsPage {
       [
         "full": refused.full, "address": refused.fullForAddress, "rate": refused.tooFast,
         "proxyHeader": refused.unannounced,
+      ])
+  }
+
+  private mutating func describe(_ memory: MemoryUsage) {
+    text.gauge(
+      "parley_reception_bytes", "Size of the messages and bodies received in part, in bytes.",
+      memory.receptionBytes)
+    text.gauge(
+      "parley_upload_bytes", "Size of the uploads that are being received, in bytes.",
+      memory.uploadBytes)
+    text.gauge(
+      "parley_response_bytes", "Size of the responses that wait for their readers, in bytes.",
+      memory.responseBytes)
+    text.counter(
+      "parley_memory_refused_total",
+      "Messages, bodies and responses rejected over a share of memory, by kind; early ones are "
+        + "too large before a token, or rejected by the request's head.",
+      label: "kind",
+      [
+        "reception": memory.receptionRefusals, "uploads": memory.uploadRefusals,
+        "responses": memory.responseRefusals, "early": memory.earlyRefusals,
       ])
   }
 

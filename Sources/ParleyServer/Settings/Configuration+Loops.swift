@@ -54,8 +54,6 @@ extension Configuration {
   func share(among count: Int) -> Configuration {
     guard count > 1 else { return self }
     var share = self
-    share.responseBytesMax = max(responseBytesMax / count, messageBytesMax)
-    share.uploadsBytesMax = max(uploadsBytesMax / count, 1)
     share.storeQueueMax = max(storeQueueMax / count, 1)
     share.storeQueueBytesMax = max(storeQueueBytesMax / count, messageBytesMax)
     return share

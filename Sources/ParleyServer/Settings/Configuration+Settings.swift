@@ -468,7 +468,9 @@ extension Configuration {
         + "database in store-url is not checked."),
     .bytes(
       "uploads-size-max", \.uploadsBytesMax, .storage, in: (1 << 20)...(1 << 34),
-      help: "Maximum memory for uploads in progress; further uploads are rejected as busy."),
+      help:
+        "Maximum memory for uploads in progress, of which one client has a share; further "
+        + "uploads are rejected as busy."),
     .duration(
       "unused-files-age-min", \.unusedFilesAgeMin, .storage,
       in: .seconds(1)...(.seconds(100 * 366 * 86_400)),
@@ -519,10 +521,17 @@ extension Configuration {
         "Maximum size of the data that waits for one slow connection; beyond it, the "
         + "connection is closed, and the client can resume."),
     .bytes(
+      "reception-size-max", \.receptionBytesMax, .connections, in: 0...(64 << 30),
+      help:
+        "Maximum size of the messages and request bodies that have arrived in part, over all "
+        + "connections; one client has a share of it. Beyond it, they are rejected as busy; 0 "
+        + "disables the limit."),
+    .bytes(
       "responses-size-max", \.responseBytesMax, .connections, in: (1 << 20)...(64 << 30),
       help:
         "Maximum size of the HTTP responses that wait for slow readers, over all connections; "
-        + "identical ones count once. Beyond it, requests are answered with 503."),
+        + "identical ones count once, and one client has a share of it. Beyond it, requests are "
+        + "answered with 503."),
     .number(
       "documents-per-connection-max", \.documentsPerConnectionMax, .connections, in: 1...10_000,
       help: "Maximum number of documents that one connection can join."),

@@ -12,13 +12,15 @@ extension Configuration {
     if let address = apiListen.flatMap(ListenAddress.init) {
       transport.back = .init(host: address.host, port: address.port)
     }
-    transport.messageBytesMax = messageBytesMax
-    // A text that may be sent in a message may be sent in a request.
-    transport.bodyBytesMax = messageBytesMax
-    transport.longBodiesBytesMax = uploadsBytesMax
-    transport.crowdedResponse = .problem(
+    // The gateway admits connections and bodies with a token to the whole size.
+    transport.messageBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
+    transport.bodyBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
+    transport.receptionBytesMax = receptionBytesMax
+    transport.receptionResponse = .problem(
+      503, .busy, "too much is being received; send it again in a few seconds")
+    transport.uploadBytesMax = uploadsBytesMax
+    transport.uploadsResponse = .problem(
       503, .busy, "too many files are being uploaded; send it again in a few seconds")
-    transport.crowdedResponse.headers.append(("retry-after", "5"))
     transport.handshakeSeconds = Int(requestTime.components.seconds)
     transport.keepAliveSeconds = Int(keepAliveTime.components.seconds)
     transport.connectionsMax = connectionsMax
@@ -38,9 +40,11 @@ extension Configuration {
     transport.responseBytesMax = responseBytesMax
     transport.overloadResponse = .problem(
       503, .busy, "too many responses wait for their readers; try again later")
-    transport.overloadResponse.headers.append(("retry-after", "5"))
     return transport
   }
+
+  /// The size of a message or body from a client that has shown no token.
+  static let unadmittedBytesMax = 16 << 10
 
   /// The descriptors that connections take, those of programs included, and beside them the database, the
   /// page's files, calls to services, the loops. Each loop after the first has some of its own.

@@ -39,6 +39,11 @@ extension Configuration {
         throw .conflict("echo-path (\(echoPath)) must begin with / and differ from existing paths")
       }
     }
+    guard receptionBytesMax == 0 || 2 * messageBytesMax <= receptionBytesMax else {
+      throw .conflict(
+        "reception-size-max (\(ValueText.text(bytes: receptionBytesMax))) must be at least twice "
+          + "message-size-max (\(ValueText.text(bytes: messageBytesMax))), or 0 for no limit")
+    }
     guard messageBytesMax <= queuedBytesMax else {
       throw .conflict(
         "queue-size-max (\(ValueText.text(bytes: queuedBytesMax))) must hold at least one message "

@@ -103,6 +103,8 @@ public struct Configuration: Sendable, Equatable {
   public var messageBytesMax = 4 << 20
   /// Bytes waiting for one connection, beyond which it is closed and has to resume.
   public var queuedBytesMax = 16 << 20
+  /// Bytes of messages and bodies that have not come whole, over all connections; 0 for no limit.
+  public var receptionBytesMax = 256 << 20
   /// Bytes of HTTP responses waiting for their readers, over all connections.
   public var responseBytesMax = 256 << 20
   /// Changes, publications and other requests waiting for the store, over all.

@@ -15,14 +15,29 @@ extension AppRequests {
   ///
   /// - Returns: Whether the path is one of these.
   func receiveGroupChat(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    let path = head.path.split(separator: "/", omittingEmptySubsequences: false)
-    guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
-      return false
-    }
+    guard let group = Self.group(in: head.path) else { return false }
     answering(request) { () throws(Response) in
-      try receive(request, head, body, aboutGroup: path[3])
+      try receive(request, head, body, aboutGroup: group)
     }
     return true
+  }
+
+  /// Returns the group that a path is about, as it is written there; `nil` if the path is another.
+  static func group(in path: String) -> Substring? {
+    let path = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
+      return nil
+    }
+    return path[3]
+  }
+
+  /// The head with its token where other requests have it.
+  static func groupHead(_ head: RequestHead) -> RequestHead {
+    var head = head
+    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
+      head.headers["authorization"] = token
+    }
+    return head
   }
 
   private func receive(
@@ -30,11 +45,8 @@ extension AppRequests {
   ) throws(Response) {
     guard let group = PercentEncoding.decoded(name), !group.isEmpty, group.utf8.count <= 128
     else { throw Self.refusal(400, "the group's id is not one") }
-    var head = head
-    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
-      head.headers["authorization"] = token
-    }
-    let identity = try access.identity(of: head)
+    let identity = try access.identity(of: Self.groupHead(head))
+    count(request, towards: identity, from: head.limitedAddress)
     let room = "/group/" + group
     let reads = head.method == "GET"
     guard reads || head.method == "POST" else { throw .methodNotAllowed("GET", "POST") }

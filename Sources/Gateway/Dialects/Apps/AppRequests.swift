@@ -26,17 +26,42 @@ final class AppRequests: Part {
     return true
   }
 
-  /// `POST /private/pusher`: a backend of the Twake family publishes.
-  private func push(
-    _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
-  ) throws(Response) {
-    guard head.method == "POST" else { throw .methodNotAllowed("POST") }
+  /// Decides about a long body of such a request: by whoever has a token; `nil` if the path is none of theirs.
+  func decision(of head: RequestHead) -> BodyDecision? {
+    var head = head
+    if head.path.utf8.elementsEqual("/private/pusher".utf8) {
+      head = Self.pusherHead(head)
+    } else if Self.group(in: head.path) != nil {
+      head = Self.groupHead(head)
+    } else {
+      return nil
+    }
+    do throws(Response) {
+      let identity = try access.bearer(of: head)
+      return .take(
+        upTo: settings.limits.messageBytesMax,
+        for: Holder(Stranger(identity, from: head.limitedAddress)))
+    } catch {
+      return .refuse(error)
+    }
+  }
+
+  /// The head with its token where other requests have it.
+  private static func pusherHead(_ head: RequestHead) -> RequestHead {
     var head = head
     let header = head.headers["authorization"] ?? ""
     if header.utf8.starts(with: "Token ".utf8) {
       head.headers["authorization"] = "Bearer " + String(header.dropFirst(6))
     }
-    let identity = try access.identity(of: head)
+    return head
+  }
+
+  /// `POST /private/pusher`: a backend of the Twake family publishes.
+  private func push(
+    _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
+  ) throws(Response) {
+    guard head.method == "POST" else { throw .methodNotAllowed("POST") }
+    let identity = try access.identity(of: Self.pusherHead(head))
     guard let fields = JSONFields(body), let room = fields["room"]?.string,
       let data = fields["data"]
     else {

@@ -10,7 +10,21 @@ extension BayeuxDialect {
 
   /// A WebSocket of Bayeux is open.
   func opened(_ id: ConnectionID, address: String, from limited: IPAddress?) {
-    carriers[id] = Carrier(address: address, meter: access.meter(from: limited))
+    carriers[id] = Carrier(
+      address: address, limitedAddress: limited, meter: access.meter(from: limited))
+    if access.isDemo { admit(.demo, nil, by: .webSocket(id)) }
+  }
+
+  /// Lets a client send messages of the full size, since a token was accepted in one: over the same WebSocket, and in
+  /// requests from the address of the session.
+  func admit(_ identity: Identity, _ link: BayeuxLink?, by way: Way) {
+    if case .webSocket(let id) = way, let carrier = carriers[id], !carrier.isAdmitted {
+      carriers[id]?.isAdmitted = true
+      board.admit(id, as: identity, from: carrier.limitedAddress)
+    }
+    guard let link, !link.isAdmitted else { return }
+    link.isAdmitted = true
+    admitted[link.address, default: 0] += 1
   }
 
   /// A message has come over a WebSocket: one object, or an array of them.
@@ -46,6 +60,15 @@ extension BayeuxDialect {
     )
   }
 
+  /// A message on a WebSocket was dropped in part, since its sender holds its share of memory.
+  func crowded(carrier id: ConnectionID) {
+    guard carriers[id] != nil else { return }
+    act(
+      .close(
+        id, code: CloseCode(CloseReason.tooFast.rawValue),
+        reason: "too much is being received at once; wait"))
+  }
+
   func send(_ messages: [[UInt8]], overWebSocket id: ConnectionID) {
     act(.send(Frame(.text, payload: BayeuxReply.frame(messages)), to: id))
   }
@@ -59,6 +82,28 @@ extension BayeuxDialect {
   }
 
   // MARK: Requests
+
+  /// Whether a request is a connect that is held.
+  func isPoll(_ request: RequestID) -> Bool { byRequest[request] != nil }
+
+  /// Decides about a long body: from an address with a session in which a token was accepted, for messages carry their
+  /// tokens themselves.
+  func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
+    let bytesMax = settings.limits.messageBytesMax
+    guard access.isDemo || admitted[head.remoteAddress] != nil else {
+      return .refuse(
+        .problem(
+          413, .tooLarge,
+          "this is too long before a token is accepted; shake hands with an access_token first"
+        )
+        .allowing(head))
+    }
+    guard byteCount ?? 0 <= bytesMax else {
+      return .refuse(
+        .problem(413, .tooLarge, "a body may have \(bytesMax) bytes; send less").allowing(head))
+    }
+    return .take(upTo: bytesMax, for: Holder(address: head.limitedAddress))
+  }
 
   /// Answers a request, or lets it wait.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {

@@ -27,6 +27,8 @@ extension BayeuxDialect {
       else {
         return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
       }
+      // It may have come over another WebSocket before.
+      if let identity = link.connection.identity { admit(identity, link, by: way) }
       switch message.channel {
       case "/meta/connect": connect(message, link, by: way)
       case "/meta/disconnect":
@@ -83,6 +85,9 @@ extension BayeuxDialect {
       connection: connection, address: address, pingAt: now + settings.dialects.pingMilliseconds)
     byPlace[connection.id] = link
     bySession[link.session.id] = link
+    if let token = message.accessToken, let identity = try? access.identity(for: token) {
+      admit(identity, link, by: way)
+    }
     answer(
       BayeuxReply.reply(to: message, clientID: link.session.id, advice: link.session.advice),
       by: way)

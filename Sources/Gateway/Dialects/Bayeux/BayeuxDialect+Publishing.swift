@@ -33,6 +33,7 @@ extension BayeuxDialect {
         identity = try access.identity(for: message.accessToken)
       }
     } catch { return refuse(.forbidden(channel.text)) }
+    admit(identity, link, by: way)
     let fields = data.fields
     let reply = BayeuxReply.reply(to: message, clientID: message.clientID)
     switch fields?["type"]?.string {

@@ -42,6 +42,7 @@ extension BayeuxDialect {
       log(.notice, "token refused", "\(error)")
       return refuse(.forbidden(first))
     }
+    admit(identity, link, by: way)
     for channel in channels where !Self.mayHear(channel, identity) {
       return refuse(.forbidden(channel.text))
     }

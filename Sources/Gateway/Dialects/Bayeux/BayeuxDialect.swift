@@ -12,8 +12,12 @@ final class BayeuxDialect: SessionDialect {
   /// A WebSocket, which may carry several sessions.
   struct Carrier {
     let address: String
+    /// The address whose limits it counts towards; `nil` if there are none.
+    let limitedAddress: IPAddress?
     /// Of what was received over it.
     var meter: Meter
+    /// Whether a token was accepted in a message of it.
+    var isAdmitted = false
     var links: [BayeuxLink] = []
   }
 
@@ -29,6 +33,8 @@ final class BayeuxDialect: SessionDialect {
   var withPatterns: [ConnectionID: BayeuxLink] = [:]
   /// The answers to be given after the publication that is being delivered.
   var afterDelivery: [(bytes: [UInt8], way: BayeuxLink.Way)] = []
+  /// The sessions in which a token was accepted, by their clients' addresses.
+  var admitted: [String: Int] = [:]
   /// The events on their way to the disk, by their numbers. Bounded by what may wait for the store.
   var publishings: [UInt64: BayeuxPublishing] = [:]
   /// Numbers events on their way to the disk.
@@ -113,6 +119,9 @@ final class BayeuxDialect: SessionDialect {
       byRequest[exchange.request] = nil
       exchange.isHeld = false
       finish(exchange)
+    }
+    if link.isAdmitted, let count = admitted[link.address] {
+      admitted[link.address] = count > 1 ? count - 1 : nil
     }
     bySession[link.session.id] = nil
     byPlace[link.connection.id] = nil

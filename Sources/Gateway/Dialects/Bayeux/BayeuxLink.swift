@@ -43,6 +43,8 @@ final class BayeuxLink {
   let connection: Connection
   /// The client's address at the start; the session is bound to it.
   let address: String
+  /// Whether a token was accepted in one of its messages.
+  var isAdmitted = false
   /// The WebSocket that carries the session.
   var carrier: ConnectionID?
   /// The request that waits.

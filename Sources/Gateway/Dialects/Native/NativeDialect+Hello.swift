@@ -45,6 +45,9 @@ extension NativeDialect {
       connection.client = surroundings.names.next()
     }
     if connection.meter.user == nil { access.count(connection, towards: identity) }
+    if connection.identity != identity {
+      board.admit(connection.id, as: identity, from: connection.limitedAddress)
+    }
     connection.identity = identity
     connection.numbersMax =
       hello.takesNumbers ? hello.numbersMax ?? ServerMessage.Author.numbersMaxUnsaid : 0

@@ -79,10 +79,21 @@ final class NativeDialect: Dialect {
   }
 
   override func oversized(_ connection: Connection, bytesMax: Int) {
-    sendError(
-      .tooLarge, "a message may have \(bytesMax) bytes; send the change in smaller pieces",
-      ref: "", to: connection)
+    let words =
+      connection.identity == nil && bytesMax < settings.limits.messageBytesMax
+      ? "until a token is accepted, a message may have \(bytesMax) bytes; say hello first"
+      : "a message may have \(bytesMax) bytes; send the change in smaller pieces"
+    sendError(.tooLarge, words, ref: "", to: connection)
     board.close(connection, .messageTooLarge, "message too large")
+  }
+
+  override func crowded(_ connection: Connection) {
+    let pause = settings.retryAfterMilliseconds
+    sendError(
+      .busy, "too much is being received from this client at once; wait, then send it again",
+      ref: "", retryAfter: pause, to: connection)
+    sendGoodbye(reason: "busy", reconnectAfter: pause...(4 * pause), to: connection)
+    super.crowded(connection)
   }
 
   override func sendError(

@@ -26,13 +26,15 @@ extension SocketIODialect {
       }
     }
 
-    var response: Response {
+    var response: Response { response(400, words) }
+
+    func response(_ status: Int, _ words: String) -> Response {
       var body: [UInt8] = []
       JSONWriter.object(&body) { object, body in
         object.field("code", rawValue, &body)
         object.field("message", words, &body)
       }
-      return .json(400, body)
+      return .json(status, body)
     }
   }
 
@@ -82,13 +84,24 @@ extension SocketIODialect {
       }
       link.probe = id
       byCarrier[id] = link
+      if let identity = link.connection.identity ?? (access.isDemo ? .demo : nil) {
+        admit(link, as: identity)
+      }
       return
     }
     guard let generation = Self.generation(query) else { return }
     let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
     link.carrier = id
     byCarrier[id] = link
+    if access.isDemo { admit(link, as: .demo) }
     perform(link.session.begin(), for: link)
+  }
+
+  /// Lets a client send messages of the full size, over what carries its session or may do so later.
+  func admit(_ link: SocketIOLink, as identity: Identity) {
+    for carrier in [link.carrier, link.probe].compactMap(\.self) {
+      board.admit(carrier, as: identity, from: link.connection.limitedAddress)
+    }
   }
 
   func makeLink(
@@ -96,6 +109,7 @@ extension SocketIODialect {
     from limited: IPAddress?
   ) -> SocketIOLink {
     let connection = makePlace(at: address)
+    connection.limitedAddress = limited
     connection.meter = access.meter(from: limited)
     let session = SocketSession(
       id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
@@ -161,6 +175,15 @@ extension SocketIODialect {
     return true
   }
 
+  /// A message on a WebSocket was dropped in part, since its sender holds its share of memory.
+  ///
+  /// - Returns: as for a message that has come.
+  func crowded(carrier id: ConnectionID) -> Bool {
+    guard let link = byCarrier[id] else { return false }
+    perform(link.session.end(.flooding), for: link)
+    return true
+  }
+
   /// A WebSocket is gone.
   ///
   /// - Returns: as for a message that has come.
@@ -177,6 +200,27 @@ extension SocketIODialect {
   }
 
   // MARK: Polling
+
+  /// Whether a request is a poll that waits.
+  func isPoll(_ request: RequestID) -> Bool { byPoll[request] != nil }
+
+  /// Decides about a long body: of a session whose client has authenticated.
+  func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
+    func refuse(_ response: Response) -> BodyDecision { .refuse(response.allowing(head)) }
+    guard let link = link(QueryFields(head.query), address: head.remoteAddress) else {
+      return refuse(Refusal.unknownSession.response)
+    }
+    let identity = link.connection.identity ?? (access.isDemo ? .demo : nil)
+    guard let identity else {
+      return refuse(
+        Refusal.badRequest.response(413, "too long before the client has authenticated"))
+    }
+    let bytesMax = settings.limits.messageBytesMax
+    guard byteCount ?? 0 <= bytesMax else {
+      return refuse(Refusal.badRequest.response(413, "a body may have \(bytesMax) bytes"))
+    }
+    return .take(upTo: bytesMax, for: Holder(Stranger(identity, from: head.limitedAddress)))
+  }
 
   /// Answers a request, or lets it wait.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) {

@@ -69,6 +69,7 @@ extension SocketIODialect {
   /// - Returns: The link to go on with.
   func take(_ identity: Identity, _ link: SocketIOLink) -> SocketIOLink {
     link.authenticateBy = nil
+    admit(link, as: identity)
     if let claim = link.claim {
       link.claim = nil
       return recover(link, claim, as: identity)

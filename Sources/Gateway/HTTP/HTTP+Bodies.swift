@@ -1,0 +1,61 @@
+import GatewayPorts
+import SocketMessages
+
+/// Decisions on long bodies, by the heads of their requests.
+///
+/// A body over a few kilobytes is kept in memory only for a client that may make the request, as far as the head tells:
+/// by its token, and by the path. So a request that would be refused costs nothing but its head.
+extension HTTP {
+  /// Decides about a body that is longer than those that are read unasked.
+  ///
+  /// - Parameter byteCount: Its length; `nil` for chunks.
+  func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
+    do throws(Response) { return try allowance(ofBody: byteCount, head) } catch {
+      return .refuse(error)
+    }
+  }
+
+  private func allowance(
+    ofBody byteCount: Int?, _ head: RequestHead
+  ) throws(Response) -> BodyDecision {
+    guard let match = Resource.find(head.path) else {
+      throw .problem(404, .notOffered, "no such path; /api/openapi.json lists those there are")
+    }
+    let resource = match.resource
+    // A password or a link's key is short.
+    guard resource.page == nil else {
+      throw .problem(413, .tooLarge, "a body for this path may have a few kilobytes; send less")
+    }
+    let identity = try access.bearer(of: head)
+    guard let route = resource.route(head.method) else { throw resource.refusal }
+    guard let type = route.body else {
+      throw .problem(413, .tooLarge, "this request has no body; leave it out")
+    }
+    guard type.includes(head) else { throw .unsupported(type) }
+    try admit(identity, to: route, of: match)
+    let holder = Holder(Stranger(identity, from: head.limitedAddress))
+    if type == .bytes { return try files.allowance(ofBody: byteCount, of: identity, holder) }
+    let bytesMax = settings.limits.messageBytesMax
+    if let byteCount, byteCount > bytesMax {
+      throw .problem(
+        413, .tooLarge, "a body may have \(bytesMax) bytes; this one has \(byteCount): send less")
+    }
+    return .take(upTo: bytesMax, for: holder)
+  }
+
+  /// Refuses what an identity may not do, as far as the head tells.
+  private func admit(
+    _ identity: Identity, to route: Route, of match: Resource.Match
+  ) throws(Response) {
+    switch route.right {
+    case .note(let verbs):
+      // Where it depends on the note's folder, the store refuses what was read.
+      if case .refused = identity.right(to: verbs, ofNote: match.name) { throw .notGranted }
+    case .room(let verbs): try access.require(verbs, .room(match.name), of: identity)
+    case .operatorKey: try access.requireOperator(identity)
+    case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,
+      .newNote, .chosenNote, .folders, .rooms, .person:
+      break
+    }
+  }
+}
