@@ -190,6 +190,20 @@ struct HistoryReadTests {
     #expect(revision == 220)
   }
 
+  @Test("a client that leaves before its read has begun is no error in the log")
+  func abandoned() throws {
+    let log = Lines()
+    let rig = try rig(log: log)
+    rig.isStepwise = true
+    let request = rig.begin("GET", "/api/notes/n1/text?revision=2", headers: [:])
+    #expect(rig.stored.count == 1)
+    rig.abandon(request)
+    #expect(rig.forgotten == rig.stored.map(\.ticket))
+    rig.storeWorks(failing: { _ in .cancelled })
+    #expect(log.all.isEmpty)
+    #expect(rig.answer(request)?.status == 503)
+  }
+
   // MARK: Pages
 
   @Test("reading pages keeps a note in memory, as following it does")

@@ -73,7 +73,7 @@ extension StoreError {
     switch self {
     case .refused, .damaged: true
     case .unknownDocument, .exists, .notNext, .compacted, .unavailable, .unknownOutcome, .fenced,
-      .answeredElsewhere, .outOfReach:
+      .answeredElsewhere, .outOfReach, .cancelled:
       false
     }
   }

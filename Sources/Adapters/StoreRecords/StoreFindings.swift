@@ -65,7 +65,8 @@ public struct StoreFindings: Sendable, Equatable {
     case .damaged(let words), .unavailable(let words), .refused(let words),
       .unknownOutcome(let words):
       add(document, words)
-    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .answeredElsewhere, .outOfReach:
+    case .unknownDocument, .exists, .notNext, .compacted, .fenced, .answeredElsewhere, .outOfReach,
+      .cancelled:
       add(document, "unreadable: \(error)")
     }
   }

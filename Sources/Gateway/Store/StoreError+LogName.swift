@@ -15,6 +15,7 @@ extension StoreError {
     case .answeredElsewhere: "answered elsewhere"
     case .outOfReach: "out of reach"
     case .damaged: "damaged"
+    case .cancelled: "cancelled"
     }
   }
 
@@ -22,7 +23,8 @@ extension StoreError {
   var isOfTheStore: Bool {
     switch self {
     case .damaged, .unavailable, .refused, .unknownOutcome: true
-    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere, .outOfReach:
+    case .compacted, .unknownDocument, .exists, .notNext, .fenced, .answeredElsewhere, .outOfReach,
+      .cancelled:
       false
     }
   }

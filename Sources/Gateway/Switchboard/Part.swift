@@ -47,7 +47,7 @@ extension Part {
     switch error {
     case .unavailable, .unknownOutcome: storeFailure = error
     case .unknownDocument, .exists, .notNext, .compacted, .fenced, .damaged, .refused,
-      .answeredElsewhere, .outOfReach:
+      .answeredElsewhere, .outOfReach, .cancelled:
       break
     }
   }
@@ -94,7 +94,8 @@ extension Part {
   ///
   /// - Parameter event: What has failed, for the log.
   func refuse(_ request: RequestID, _ error: StoreError, _ event: String) {
-    surroundings.log.write(.error, event, [("error", error.logName)])
+    // A client that has gone is no failure.
+    if error != .cancelled { surroundings.log.write(.error, event, [("error", error.logName)]) }
     respond(request, .storeFailed)
   }
 

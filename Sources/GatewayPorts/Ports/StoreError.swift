@@ -25,11 +25,13 @@ public enum StoreError: Error, Sendable, Equatable {
   case outOfReach
   /// The data read differs from the data once written.
   case damaged(String)
+  /// The read was not done: its client has gone.
+  case cancelled
 
   /// Whether the same request may succeed later.
   public var isRetryable: Bool {
     switch self {
-    case .unavailable, .refused, .answeredElsewhere, .unknownOutcome: true
+    case .unavailable, .refused, .answeredElsewhere, .unknownOutcome, .cancelled: true
     case .unknownDocument, .exists, .notNext, .compacted, .fenced, .outOfReach, .damaged: false
     }
   }

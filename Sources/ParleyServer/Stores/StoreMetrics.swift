@@ -26,5 +26,5 @@ package struct StoreMetrics: Sendable {
 
 extension StoreReply {
   /// Whether the store could not do what it was asked.
-  var isFailure: Bool { failure != nil }
+  var isFailure: Bool { failure.map { $0 != .cancelled } ?? false }
 }

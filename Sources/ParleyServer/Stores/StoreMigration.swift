@@ -74,7 +74,8 @@ package struct StoreMigration {
     case .damaged(let words), .unavailable(let words), .refused(let words),
       .unknownOutcome(let words):
       FileError(words)
-    case .unknownDocument, .exists, .notNext, .compacted, .answeredElsewhere, .fenced, .outOfReach:
+    case .unknownDocument, .exists, .notNext, .compacted, .answeredElsewhere, .fenced, .outOfReach,
+      .cancelled:
       FileError("\(error)")
     }
   }

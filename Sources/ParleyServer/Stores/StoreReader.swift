@@ -110,7 +110,7 @@ final class StoreReader: Sendable {
         let begin = SystemClock().microseconds
         let reply =
           isForgotten
-          ? StoreReply.failed(.unavailable("this read was cancelled: its client is gone"))
+          ? StoreReply.failed(.cancelled)
           : store.perform([request])[0]
         let end = SystemClock().microseconds
         done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))
