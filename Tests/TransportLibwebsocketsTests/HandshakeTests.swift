@@ -213,6 +213,23 @@ struct HandshakeTests {
     #expect(try fourth.receive().text == "4")
   }
 
+  @Test func shareOfAddress() throws {
+    let server = try TestServer {
+      $1.connectionsMax = 6
+      $1.connectionsPerAddressMax = 6
+    }
+    defer { server.stop() }
+    let flood = try (0..<3).map { _ in try TestClient.open(port: server.port) }
+    #expect(try TestClient(port: server.port).answer().status == 429)
+    // Others find what is left, by turns of their own.
+    let others = try (2...4).map { try TestClient(port: server.port, source: $0) }
+    for other in others {
+      try other.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(try other.answer().status != 429)
+    }
+    for client in flood { client.shut() }
+  }
+
   @Test func `a full server says so`() throws {
     let server = try TestServer { $1.connectionsMax = 1 }
     defer { server.stop() }

@@ -31,7 +31,8 @@ final class TestClient {
   private var inbox = Inbox()
   private var isShut = false
 
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
+  /// - Parameter source: The last number of the loopback address to connect from.
+  init(port: Int, receiveBuffer: Int32? = nil, source: UInt8? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     // Long enough for a loaded machine; a test that gets here has failed.
     var limit = timeval(tv_sec: 120, tv_usec: 0)
@@ -46,10 +47,23 @@ final class TestClient {
       setsockopt(
         descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    func address(_ last: UInt8, port: Int) -> sockaddr_in {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = UInt16(port).bigEndian
+      address.sin_addr.s_addr = (UInt32(0x7f00_0000) + UInt32(last)).bigEndian
+      return address
+    }
+    if let source {
+      var own = address(source, port: 0)
+      let status = withUnsafePointer(to: &own) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      guard status == 0 else { throw Failure("bind: \(String(cString: strerror(errno)))") }
+    }
+    var address = address(1, port: port)
     let status = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

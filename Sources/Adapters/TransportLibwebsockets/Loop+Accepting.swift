@@ -37,7 +37,10 @@ extension Loop {
       setsockopt(
         descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
       let name = Listener.name(of: &address)
-      let verdict = census(of: door.entrance).enter(name, now: now)
+      var verdict = census(of: door.entrance).enter(name, now: now)
+      if verdict == .full, makeRoom(at: door.entrance) {
+        verdict = census(of: door.entrance).enter(name, now: now)
+      }
       refused.count(verdict)
       switch verdict {
       case .welcome:
@@ -59,6 +62,22 @@ extension Loop {
           retryAfter: (milliseconds + 999) / 1_000)
       }
     }
+  }
+
+  /// Closes the connection that has waited longest for a request, if it has waited for more than a second.
+  ///
+  /// Looks once in a turn, since that goes through all connections that wait.
+  ///
+  /// - Returns: Whether one was closed.
+  private func makeRoom(at entrance: Entrance) -> Bool {
+    guard roomMadeAt != now else { return false }
+    roomMadeAt = now
+    guard let session = longestIdle, session.isCounted, session.entrance == entrance,
+      second - session.heard >= 2
+    else { return false }
+    refused.idle += 1
+    retire(session)
+    return true
   }
 
   private func isAnnounced(_ address: String) -> Bool {

@@ -34,6 +34,8 @@ final class Loop {
   /// Until when nobody is told of such shortages.
   var silentUntil: Int64 = 0
 
+  /// The turn's time at which an idle connection was last looked for, whose place another needs.
+  var roomMadeAt: Int64 = 0
   /// Connections that were refused until now.
   var refused = RefusedConnections()
   /// Refused headers of proxies that nobody has been told of, and until when nobody is.

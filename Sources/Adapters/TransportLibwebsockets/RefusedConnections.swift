@@ -1,4 +1,4 @@
-/// Counts of connections that were refused before a request of theirs was read, by reason.
+/// Counts of connections that were refused before a request was read, by reason.
 ///
 /// With TLS they get no answer, for a handshake would cost more than the refusal.
 public struct RefusedConnections: Sendable, Equatable {
@@ -10,6 +10,9 @@ public struct RefusedConnections: Sendable, Equatable {
   public var tooFast = 0
   /// A proxy's connection did not begin with a header of the PROXY protocol.
   public var unannounced = 0
+
+  /// Connections without a request that were closed for newcomers, since the server was full.
+  public var idle = 0
 
   /// Counts nothing yet.
   public init() {}
