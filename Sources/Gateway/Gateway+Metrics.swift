@@ -9,6 +9,9 @@ extension Gateway {
     return open
   }
 
+  /// Sessions of Socket.IO and Bayeux whose clients have not shown a token.
+  public var unidentifiedSessions: Int { sessionTable.unidentifiedCount }
+
   /// Documents in memory.
   public var openDocuments: Int { documents.count }
 

@@ -61,10 +61,6 @@ extension Gateway: SessionDialectOwner {
 
   // MARK: Sessions
 
-  var hasTooManySessions: Bool {
-    socketIO.count + bayeux.count >= settings.dialects.sessionsMax
-  }
-
   func showTyping(_ typing: JSONValue, of author: PersonID, in room: RoomName) {
     bayeux.deliver(typing, by: author, in: room)
   }

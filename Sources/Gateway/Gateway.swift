@@ -87,6 +87,8 @@ public final class Gateway: Part, SwitchboardOwner {
   let whaler: WhalerDialect
   let socketIO: SocketIODialect
   let bayeux: BayeuxDialect
+  /// The sessions of the two together.
+  let sessionTable: SessionTable
   /// Requests in the words of other apps.
   let apps: AppRequests
 
@@ -108,8 +110,10 @@ public final class Gateway: Part, SwitchboardOwner {
     folders = Folders(board, documents, rooms)
     http = HTTP(
       board, documents, rooms, access, rights, search, files, comments, sessions, links, folders)
-    socketIO = SocketIODialect(board, access, rooms)
-    bayeux = BayeuxDialect(board, access, rooms)
+    let table = SessionTable(board, access)
+    sessionTable = table
+    socketIO = SocketIODialect(board, access, rooms, table)
+    bayeux = BayeuxDialect(board, access, rooms, table)
     apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http

@@ -4,6 +4,8 @@ public struct GatewaySummary: Sendable {
   public var metrics = GatewayMetrics()
   /// See ``Gateway/openConnections``.
   public var openConnections = OpenConnections()
+  /// See ``Gateway/unidentifiedSessions``.
+  public var unidentifiedSessions = 0
   /// Documents in memory, once for each gateway that has them.
   public var openDocuments = 0
   /// See ``Gateway/documentSubscriptions``.
@@ -24,6 +26,7 @@ public struct GatewaySummary: Sendable {
   public init(_ gateway: Gateway) {
     metrics = gateway.metrics
     openConnections = gateway.openConnections
+    unidentifiedSessions = gateway.unidentifiedSessions
     openDocuments = gateway.openDocuments
     documentSubscriptions = gateway.documentSubscriptions
     openRooms = gateway.openRooms
@@ -36,6 +39,7 @@ public struct GatewaySummary: Sendable {
   public mutating func add(_ other: GatewaySummary) {
     metrics.add(other.metrics)
     openConnections.add(other.openConnections)
+    unidentifiedSessions += other.unidentifiedSessions
     openDocuments += other.openDocuments
     documentSubscriptions += other.documentSubscriptions
     openRooms += other.openRooms

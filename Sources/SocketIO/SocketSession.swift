@@ -139,6 +139,14 @@ public struct SocketSession: Sendable {
     }
   }
 
+  /// Whether the last words of a dismissed session wait for its client's next poll.
+  public var isLeaving: Bool {
+    switch carrier {
+    case .leaving: true
+    case .polling, .websocket, .ended: false
+    }
+  }
+
   /// Whether the client has entered a namespace.
   public func isIn(_ namespace: String) -> Bool {
     namespaces.contains { $0.utf8.elementsEqual(namespace.utf8) }

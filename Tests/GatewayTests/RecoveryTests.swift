@@ -309,6 +309,18 @@ struct RecoveryTests {
     #expect(back.events.last?.contains("realtime:leave:success") ?? false)
   }
 
+  @Test("a user whose sessions are away leaves room for those of others")
+  func shares() {
+    let rig = GatewayRig { $0.dialects.sessionsMax = 8 }
+    let patient = join(rig, as: "a")
+    rig.close(patient.id)
+    for _ in 0..<20 {
+      let client = join(rig, as: "b")
+      rig.close(client.id)
+    }
+    #expect(comeBack(patient, rig, token: "a").recoveryID == patient.recoveryID)
+  }
+
   @Test("at most so many are away; those who went first are forgotten first")
   func number() {
     let rig = GatewayRig { $0.dialects.sessionsMax = 3 }

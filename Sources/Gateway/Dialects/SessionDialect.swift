@@ -10,33 +10,44 @@ import WebSocketFrames
 class SessionDialect: Dialect {
   final let access: Access
   final let rooms: Rooms
-  /// Told of what concerns other dialects.
+  /// The sessions of all such dialects.
+  final let table: SessionTable
+  /// Receives what concerns other dialects.
   final unowned var owner: (any SessionDialectOwner)?
 
-  init(_ board: Switchboard, _ traits: Traits, _ access: Access, _ rooms: Rooms) {
+  init(
+    _ board: Switchboard, _ traits: Traits, _ access: Access, _ rooms: Rooms, _ table: SessionTable
+  ) {
     self.access = access
     self.rooms = rooms
+    self.table = table
     super.init(board, traits)
   }
 
-  /// Whether there are as many sessions as there may be.
-  final var hasTooManySessions: Bool { owner?.hasTooManySessions ?? true }
-
-  /// Makes a session's place among the connections.
-  final func makePlace(at address: String) -> Connection {
+  /// Makes a session's place among the connections; `nil` if there is none, see ``SessionTable/refusal(for:)``.
+  ///
+  /// - Parameters:
+  ///   - address: The client's address.
+  ///   - limited: The same, if it has limits.
+  final func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
     let place = Connection(
       id: board.placeID(), dialect: self, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
+    guard table.enter(place, from: limited) else { return nil }
     metrics.connectionsOpened += 1
     place.client = surroundings.names.next()
     connections[place.id] = place
     return place
   }
 
+  /// Ends a session that has not shown a token, without waiting for its client.
+  func endAtOnce(_ connection: Connection) {}
+
   /// Removes a session's place.
   final func forget(_ place: Connection) {
     guard connections.removeValue(forKey: place.id) != nil else { return }
     place.phase = .closing
+    table.leave(place)
     rooms.leaveAll(place, mayComeBack: true)
     place.meter.count(towards: nil)
   }
@@ -50,8 +61,6 @@ struct SharedMessage {
 
 /// The gateway, as the sessions' dialects see it.
 protocol SessionDialectOwner: AnyObject {
-  /// Whether there are as many sessions as there may be, of all such dialects.
-  var hasTooManySessions: Bool { get }
   /// Shows the sessions of Bayeux that somebody is typing who speaks Socket.IO.
   func showTyping(_ typing: JSONValue, of author: PersonID, in room: RoomName)
 }

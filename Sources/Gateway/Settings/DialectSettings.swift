@@ -5,10 +5,12 @@ import SocketIO
 public struct DialectSettings: Sendable {
   var socketIO = SocketSession.Settings()
   var bayeux = BayeuxSession.Settings()
-  /// Sessions of clients that poll, at once and of all such dialects.
+  /// Maximum number of sessions of all such dialects; those without a token can have a quarter of it.
   public var sessionsMax = 10_000
-  /// Milliseconds within which a Socket.IO client must authenticate.
+  /// Milliseconds within which a client must show a token.
   public var authenticateMilliseconds: Int64 = 15_000
+  /// Milliseconds after which a session of Bayeux ends that has not shown a token or sent a connect.
+  var unconnectedMilliseconds: Int64 { min(10_000, authenticateMilliseconds) }
   /// Milliseconds after a user's last connection has ended until others are told; who comes back
   /// in time was never gone.
   public var graceMilliseconds: Int64 = 2_000

@@ -22,6 +22,12 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var closes: [UInt16: Int] = [:]
   /// Messages, connections and requests that were too many, by the limit's name in `welcome`.
   public internal(set) var limited: [String: Int] = [:]
+  /// Sessions of Socket.IO and Bayeux that were refused, by the reason.
+  public internal(set) var sessionsRefused: [String: Int] = [:]
+  /// Sessions without a token that ended for a newcomer, since all places were taken.
+  public internal(set) var sessionsReplaced = 0
+  /// Sessions that ended since no token was shown in time.
+  public internal(set) var sessionsExpired = 0
   /// Commits of documents before which another node's came.
   public internal(set) var racesLost = 0
   /// Entries that other nodes have appended to documents in memory.
@@ -80,6 +86,9 @@ extension GatewayMetrics {
     resyncs.merge(other.resyncs, uniquingKeysWith: +)
     closes.merge(other.closes, uniquingKeysWith: +)
     limited.merge(other.limited, uniquingKeysWith: +)
+    sessionsRefused.merge(other.sessionsRefused, uniquingKeysWith: +)
+    sessionsReplaced += other.sessionsReplaced
+    sessionsExpired += other.sessionsExpired
     racesLost += other.racesLost
     entriesAdopted += other.entriesAdopted
     changesResubmitted += other.changesResubmitted

@@ -76,13 +76,22 @@ extension BayeuxDialect {
     guard types.contains(where: BayeuxReply.connectionTypes.contains) else {
       return refuse(.connectionTypes(types.prefix(16).map { String($0.prefix(64)) }))
     }
-    guard !board.isDraining, !hasTooManySessions else { return refuse(.unavailable("handshake")) }
+    let limited = limitedAddress(of: way)
+    if let refusal = table.refusal(for: limited) {
+      return self.refuse(
+        message, refusal.error("handshake"), advice: refusal.advice("handshake"), by: way)
+    }
+    guard let connection = makePlace(at: address, from: limited) else {
+      return refuse(.unavailable("handshake"))
+    }
     let now = surroundings.clock.uptime
-    let connection = makePlace(at: address)
     let link = BayeuxLink(
       session: BayeuxSession(
         id: surroundings.names.next(), settings: settings.dialects.bayeux, now: now),
       connection: connection, address: address, pingAt: now + settings.dialects.pingMilliseconds)
+    if !table.isIdentified(connection) {
+      link.authenticateBy = now + settings.dialects.unconnectedMilliseconds
+    }
     byPlace[connection.id] = link
     bySession[link.session.id] = link
     if let token = message.accessToken, let identity = try? access.identity(for: token) {
@@ -91,6 +100,23 @@ extension BayeuxDialect {
     answer(
       BayeuxReply.reply(to: message, clientID: link.session.id, advice: link.session.advice),
       by: way)
+  }
+
+  /// The address whose limits apply to a way; `nil` if it has none.
+  private func limitedAddress(of way: Way) -> IPAddress? {
+    switch way {
+    case .webSocket(let id): carriers[id]?.limitedAddress
+    case .request(let exchange): exchange.head.limitedAddress
+    }
+  }
+
+  /// Counts a session towards the user whose token its client has shown.
+  ///
+  /// - Returns: Why the user can have no further session now.
+  func identify(_ link: BayeuxLink, as identity: Identity) -> SessionTable.Refusal? {
+    if let refusal = table.identify(link.connection, as: identity) { return refusal }
+    link.authenticateBy = nil
+    return nil
   }
 
   private func connect(_ message: BayeuxMessage, _ link: BayeuxLink, by way: Way) {
@@ -104,7 +130,11 @@ extension BayeuxDialect {
         message, .connectionTypes([String(type.prefix(64))]), advice: Self.newHandshake, by: way)
     }
     let now = surroundings.clock.uptime
-    // Whatever it says of itself, how it comes decides: some declare polling on a WebSocket.
+    if !link.hasConnected, link.authenticateBy != nil {
+      link.authenticateBy = now + settings.dialects.authenticateMilliseconds
+    }
+    link.hasConnected = true
+    // The carrier decides, not the declared connection type: some clients declare polling on a WebSocket.
     switch way {
     case .webSocket(let id):
       if link.carrier != id {
@@ -126,5 +156,20 @@ extension BayeuxDialect {
       byRequest[exchange.request] = link
       perform(actions, for: link)
     }
+  }
+}
+
+extension SessionTable.Refusal {
+  /// The error of a message that would begin a session, or identify one.
+  func error(_ what: String) -> BayeuxError {
+    switch reason {
+    case .full: .unavailable(what)
+    case .share: .tooFast(what)
+    }
+  }
+
+  /// The advice to a client about its next step.
+  func advice(_ reconnect: String) -> BayeuxReply.Advice {
+    BayeuxReply.Advice(reconnect: reconnect, interval: retryAfter)
   }
 }

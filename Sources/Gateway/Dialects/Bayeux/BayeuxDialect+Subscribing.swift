@@ -56,6 +56,11 @@ extension BayeuxDialect {
     {
       return self.refuse([message], excess, by: way)
     }
+    if let refusal = identify(link, as: identity) {
+      return self.refuse(
+        message, refusal.error(first), clientID: link.session.id, subscription: wanted,
+        advice: refusal.advice("retry"), by: way)
+    }
     take(identity, link)
     for channel in channels {
       link.subscriptions[channel.text] = .init(channel: channel, identity: identity)
@@ -101,6 +106,7 @@ extension BayeuxDialect {
     if let identity = link.connection.identity, !stands(identity),
       let other = link.subscriptions.values.first?.identity
     {
+      _ = identify(link, as: other)
       take(other, link)
     }
     for channel in ended {

@@ -42,10 +42,10 @@ final class BayeuxDialect: SessionDialect {
   /// Numbers events.
   var nextEvent: UInt64 = 1
 
-  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ table: SessionTable) {
     super.init(
       board, Traits(listing: .bayeux, isSession: true, hasIdentityPerSubscription: true), access,
-      rooms)
+      rooms, table)
   }
 
   /// The number of sessions.
@@ -64,6 +64,10 @@ final class BayeuxDialect: SessionDialect {
     guard let link = byPlace[connection.id] else { return false }
     perform(link.session.end(comesBack: comesBack), for: link)
     return true
+  }
+
+  override func endAtOnce(_ connection: Connection) {
+    if let link = byPlace[connection.id] { perform(link.session.end(), for: link) }
   }
 
   override func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool {
@@ -139,6 +143,11 @@ final class BayeuxDialect: SessionDialect {
     let now = surroundings.clock.uptime
     for link in Array(byPlace.values) {
       perform(link.session.ticked(now: now), for: link)
+      if let deadline = link.authenticateBy, deadline <= now {
+        metrics.sessionsExpired += 1
+        perform(link.session.end(), for: link)
+        continue
+      }
       guard link.pingAt <= now else { continue }
       link.pingAt = now + settings.dialects.pingMilliseconds
       let own = link.subscriptions.values.first { $0.channel.text.utf8.starts(with: "/user/".utf8) }

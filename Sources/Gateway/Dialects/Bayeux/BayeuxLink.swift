@@ -53,6 +53,10 @@ final class BayeuxLink {
   var subscriptions: [String: Subscription] = [:]
   /// The time of the next ping on the user's own channel, in milliseconds of uptime.
   var pingAt: Int64
+  /// The time at which the session ends unless its client shows a token, in milliseconds of uptime; `nil` once it has.
+  var authenticateBy: Int64?
+  /// Whether a connect has come.
+  var hasConnected = false
 
   init(session: BayeuxSession, connection: Connection, address: String, pingAt: Int64) {
     self.session = session

@@ -66,8 +66,10 @@ extension SocketIODialect {
     if let excess = access.excess(ofConnecting: head) { return Self.refusal(excess) }
     guard Self.generation(query) != nil else { return Refusal.unsupportedVersion.response }
     guard query["transport"] == "websocket" else { return Refusal.unknownTransport.response }
-    if board.isDraining || query["sid"] == nil && hasTooManySessions { return .overloaded }
-    guard query["sid"] != nil else { return nil }
+    guard query["sid"] != nil else {
+      return table.refusal(for: head.limitedAddress).map(\.response)
+    }
+    if board.isDraining { return .overloaded }
     guard let link = link(query, address: address) else { return Refusal.unknownSession.response }
     return link.session.isOnWebSocket || link.probe != nil ? Refusal.badRequest.response : nil
   }
@@ -90,7 +92,11 @@ extension SocketIODialect {
       return
     }
     guard let generation = Self.generation(query) else { return }
-    let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
+    guard let link = makeLink(generation, overWebSocket: true, address: address, from: limited)
+    else {
+      act(.close(id, code: CloseCode(1013), reason: SessionPlaces.Refusal.full.words))
+      return
+    }
     link.carrier = id
     byCarrier[id] = link
     if access.isDemo { admit(link, as: .demo) }
@@ -104,11 +110,12 @@ extension SocketIODialect {
     }
   }
 
-  func makeLink(
+  /// Begins a session; `nil` if there is no place for it.
+  private func makeLink(
     _ generation: EngineGeneration, overWebSocket: Bool, address: String,
     from limited: IPAddress?
-  ) -> SocketIOLink {
-    let connection = makePlace(at: address)
+  ) -> SocketIOLink? {
+    guard let connection = makePlace(at: address, from: limited) else { return nil }
     connection.limitedAddress = limited
     connection.meter = access.meter(from: limited)
     let session = SocketSession(
@@ -238,19 +245,7 @@ extension SocketIODialect {
     guard query["j"] == nil else { return refuse(.badRequest) }
     guard query["sid"] != nil else {
       guard head.method == "GET" else { return refuse(.badHandshakeMethod) }
-      if board.isDraining || hasTooManySessions {
-        respond(request, Response.overloaded.allowing(head))
-        return
-      }
-      if let excess = access.excess(ofConnecting: head) {
-        respond(request, Self.refusal(excess).allowing(head))
-        return
-      }
-      let link = makeLink(
-        generation, overWebSocket: false, address: head.remoteAddress, from: head.limitedAddress)
-      wait(request, head, link)
-      perform(link.session.begin(), for: link)
-      return
+      return shakeHands(request, head, generation)
     }
     guard let link = link(query, address: head.remoteAddress) else {
       return refuse(.unknownSession)
@@ -290,6 +285,23 @@ extension SocketIODialect {
     }
   }
 
+  /// Begins a session that polls.
+  private func shakeHands(_ request: RequestID, _ head: RequestHead, _ generation: EngineGeneration)
+  {
+    if let refusal = table.refusal(for: head.limitedAddress) {
+      return respond(request, refusal.response.allowing(head))
+    }
+    if let excess = access.excess(ofConnecting: head) {
+      return respond(request, Self.refusal(excess).allowing(head))
+    }
+    guard
+      let link = makeLink(
+        generation, overWebSocket: false, address: head.remoteAddress, from: head.limitedAddress)
+    else { return respond(request, Response.overloaded.allowing(head)) }
+    wait(request, head, link)
+    perform(link.session.begin(), for: link)
+  }
+
   static func polled(_ body: [UInt8]) -> Response {
     Response(
       status: 200,
@@ -316,9 +328,10 @@ extension SocketIODialect {
 }
 
 extension Response {
-  /// Too many are here, or nobody may come now.
+  /// The refusal of a further session while the server is full or stops.
   static var overloaded: Response {
-    .problem(503, .unavailable, "no further sessions now; try again later")
+    .tooMany(
+      .problem(503, .unavailable, "no further sessions now; try again later"), retryAfter: nil)
   }
 }
 

@@ -126,6 +126,7 @@ extension SocketIODialect {
       return old.roomsByToken.contains(room) || identity.may(.read, .room(room))
     }
     away.removeAll { $0 == old.connection.id }
+    if old.isAway { awayShares.give(1, for: old.recovery?.holder) }
     old.recovery?.awayUntil = nil
     takeOver(link, by: old)
     old.connection.identity = identity
@@ -172,16 +173,25 @@ extension SocketIODialect {
     return false
   }
 
-  /// The client is away.
+  /// Keeps a session whose client may resume it: as many in all as there are sessions, and of a user as many as remain
+  /// for all others. The oldest is forgotten for a newer one; a user over its share cannot resume a further one.
   func goAway(_ link: SocketIOLink) {
+    table.leave(link.connection)
     wentOffline(link)
+    let holder = link.connection.identity.flatMap { Stranger($0, from: nil) }
+    if awayShares.refusal(of: 1, for: holder) == .full { forgetOldestAway() }
+    guard awayShares.take(1, for: holder) == nil else { return forget(link) }
     link.recovery?.awayUntil =
       surroundings.clock.uptime + settings.dialects.recoveryMilliseconds
+    link.recovery?.holder = holder
     away.append(link.connection.id)
-    // As many as may be there may be away: those who went first are let go first.
-    while away.count > settings.dialects.sessionsMax {
+  }
+
+  private func forgetOldestAway() {
+    while !away.isEmpty {
       let place = away.removeFirst()
-      if let link = byPlace[place], link.isAway { forget(link) }
+      guard let link = byPlace[place], link.isAway else { continue }
+      return forget(link)
     }
   }
 

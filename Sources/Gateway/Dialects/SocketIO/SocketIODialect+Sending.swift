@@ -137,11 +137,13 @@ extension SocketIODialect {
     link.carrier = nil
     link.probe = nil
     link.poll = nil
+    table.move(from: link.connection, to: old.connection)
     forget(link)
   }
 
   /// Lets go of all that a client had.
   func forget(_ link: SocketIOLink) {
+    if link.isAway { awayShares.give(1, for: link.recovery?.holder) }
     if let id = link.recovery?.id { byRecovery[id] = nil }
     link.recovery = nil
     byPlace[link.connection.id] = nil

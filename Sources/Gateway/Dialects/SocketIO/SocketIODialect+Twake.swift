@@ -54,13 +54,18 @@ extension SocketIODialect {
     }
   }
 
-  /// Whether the client is refused since its user has as many connections as may be. One that has
-  /// come back is none more.
+  /// Refuses a client whose user has too many connections or sessions. A resumed session is no further connection.
+  ///
+  /// - Returns: Whether it is refused.
   func isRefused(_ identity: Identity, _ link: SocketIOLink) -> Bool {
-    guard link.connection.identity == nil, link.claim == nil,
+    if link.connection.identity == nil, link.claim == nil,
       let excess = access.excess(ofConnecting: identity)
-    else { return false }
-    refuse(excess.words(settings.limits), link)
+    {
+      refuse(excess.words(settings.limits), link)
+      return true
+    }
+    guard let refusal = table.identify(link.connection, as: identity) else { return false }
+    refuse(refusal.reason.words, link)
     return true
   }
 

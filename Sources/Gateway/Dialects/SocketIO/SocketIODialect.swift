@@ -18,6 +18,8 @@ final class SocketIODialect: SessionDialect {
   var byRecovery: ExactDictionary<SocketIOLink> = [:]
   /// Sessions that went away, in that order; some have returned.
   var away: [ConnectionID] = []
+  /// Sessions that are away, by user.
+  var awayShares: FairShares<Stranger>
   /// The sessions of each user who has any.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   /// Users whose last session has ended: until when they may come back, and who is told if not.
@@ -25,12 +27,13 @@ final class SocketIODialect: SessionDialect {
   /// Events that clients may recover.
   var recoveryLog: RecoveryLog
 
-  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms) {
+  init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ table: SessionTable) {
     recoveryLog = RecoveryLog(
       name: String(decoding: board.surroundings.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: board.settings.dialects.recoveryBytesMax,
       milliseconds: board.settings.dialects.recoveryLogMilliseconds)
-    super.init(board, Traits(listing: .socketIO, isSession: true), access, rooms)
+    awayShares = FairShares(capacity: board.settings.dialects.sessionsMax)
+    super.init(board, Traits(listing: .socketIO, isSession: true), access, rooms, table)
   }
 
   /// The number of sessions, without those that are away.
@@ -53,6 +56,10 @@ final class SocketIODialect: SessionDialect {
     return true
   }
 
+  override func endAtOnce(_ connection: Connection) {
+    if let link = byPlace[connection.id] { perform(link.session.end(.closed), for: link) }
+  }
+
   override func applyRights(to connection: Connection) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
     applyRights(to: link)
@@ -63,6 +70,20 @@ final class SocketIODialect: SessionDialect {
   private func dismiss(_ link: SocketIOLink) {
     if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
   }
+
+  /// Ends a session whose client has not shown a token in time. A client that polls hears the reason with its next poll,
+  /// if that comes soon.
+  private func expire(_ link: SocketIOLink, _ now: Int64) {
+    guard !link.session.hasEnded else { return }
+    guard !link.session.isLeaving else { return perform(link.session.end(.silent), for: link) }
+    metrics.sessionsExpired += 1
+    link.authenticateBy =
+      now + min(Self.leavingMilliseconds, settings.dialects.authenticateMilliseconds)
+    refuse("no authenticate in time", link)
+  }
+
+  /// Milliseconds for which an expired session waits for the next poll of its client.
+  private static let leavingMilliseconds: Int64 = 5_000
 
   /// Lets the sessions go, whose places hold their dialect.
   func letGo() {
@@ -77,10 +98,7 @@ final class SocketIODialect: SessionDialect {
       let actions = link.session.ticked(now: now)
       if !awaited, link.session.awaitsPong { link.recovery?.pinged = recoveryLog.head }
       perform(actions, for: link)
-      if let deadline = link.authenticateBy, deadline <= now, !link.session.hasEnded {
-        link.authenticateBy = nil
-        refuse("no authenticate in time", link)
-      }
+      if let deadline = link.authenticateBy, deadline <= now { expire(link, now) }
     }
     tickRecovery(now)
     tickPresence(now)

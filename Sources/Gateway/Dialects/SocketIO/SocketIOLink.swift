@@ -18,6 +18,8 @@ final class SocketIOLink {
     var joined: ExactDictionary<UInt64> = [:]
     /// Until when it may come back, in milliseconds of uptime; `nil` while it is there.
     var awayUntil: Int64?
+    /// The stranger towards whose share of such sessions it counts meanwhile.
+    var holder: Stranger?
   }
 
   var session: SocketSession
