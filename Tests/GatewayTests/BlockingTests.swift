@@ -144,6 +144,26 @@ struct BlockingTests {
     #expect(blocks.people.count == 1_000 && blocks.people.contains("one more"))
   }
 
+  @Test("blocks that are sent at once do not exceed the limit")
+  func boundAtOnce() throws {
+    let ben = try enter("ben")
+    for number in 0..<990 {
+      block(ben, "p\(number)")
+      if number % 20 == 19 { rig.pass(milliseconds: 1_000) }
+    }
+    rig.pass(milliseconds: 10_000)
+    rig.isStepwise = true
+    for number in 0..<32 { block(ben, "q\(number)") }
+    rig.storeWorks()
+    rig.isStepwise = false
+    _ = rig.pushes(ben)
+    guard case .blocks(let blocks) = rig.ask(ben, .blocks) else {
+      Issue.record("not listed")
+      return
+    }
+    #expect(blocks.people.count == 1_000)
+  }
+
   @Test("what programs publish cannot be blocked, and nobody else is called as they are")
   func programs() throws {
     let ben = try enter("ben")

@@ -207,6 +207,23 @@ struct CommentTests {
     #expect(few.make(few.remark(0, 3, "f")).0 == 413)
   }
 
+  @Test("a user whose comments wait for the disk leaves room for those of others")
+  func draftShares() throws {
+    let many = CommentTests { $0.perMinuteMax = 1_000 }
+    many.rig.isStepwise = true
+    func begin(_ count: Int, as user: String) -> [UInt64] {
+      (0..<count).map { _ in
+        many.rig.begin(
+          "POST", many.path, headers: ["authorization": "Bearer \(user)"], many.remark(0, 3))
+      }
+    }
+    let flood = begin(200, as: "critic")
+    #expect(flood.count { many.rig.answer($0)?.status == 503 } == 200 - 128)
+    #expect(begin(60, as: "writer").allSatisfy { many.rig.answer($0) == nil })
+    for _ in 0..<3 { many.rig.storeWorks() }
+    #expect(begin(1, as: "critic").allSatisfy { many.rig.answer($0) == nil })
+  }
+
   @Test("a comment with a key is made once, whatever is lost on the way")
   func once() throws {
     let headers = ["authorization": "Bearer critic", "idempotency-key": "k"]

@@ -210,6 +210,29 @@ struct FileTests {
     #expect(kept == 16)
   }
 
+  @Test("a user who reads many files at once leaves room for others, whose turn comes soon")
+  func readShares() {
+    let rig = GatewayRig()
+    for user in ["flood", "reader"] {
+      _ = rig.token(user, [Grant(.documents, NamePattern("*"), .all)])
+    }
+    rig.make("n")
+    rig.isStepwise = true
+    let path = "/api/notes/n/files/\(String(repeating: "a", count: 64))/x"
+    func read(as user: String) -> UInt64 {
+      rig.begin("GET", path, headers: ["authorization": "Bearer \(user)"])
+    }
+    let flood = (0..<300).map { _ in read(as: "flood") }
+    #expect(flood.count { rig.answer($0)?.status == 503 } == 50)
+    let other = read(as: "reader")
+    rig.storeWorks()
+    rig.storeWorks()
+    #expect(rig.answer(other)?.status == 404)
+    // An abandoned read gives its place back.
+    rig.abandon(flood[200])
+    #expect(rig.answer(read(as: "flood")) == nil)
+  }
+
   @Test("an upload that was sent again is done, though the first try was cancelled in the line")
   func cancelled() {
     let rig = GatewayRig(isDemo: true)

@@ -26,12 +26,16 @@ final class Comments: Part {
     let author: String
     let text: String
     let identity: Identity
+    /// The stranger whose share of the drafts it takes.
+    let holder: Stranger?
     /// The range, as it was asked for.
     let anchor: CommentAnchor
   }
 
   /// New comments whose ranges are being read.
   var drafts: [RequestID: Draft] = [:]
+  /// The users' shares of them.
+  var draftShares = FairShares<Stranger>(capacity: Comments.draftsMax)
   /// Comments that users have made lately.
   var usages: RateBook = RateBook(countMax: 10_000)
 
@@ -61,8 +65,11 @@ final class Comments: Part {
   }
 
   /// Makes a comment on a range, or an answer in a thread.
+  ///
+  /// - Parameter holder: The stranger whose share of the drafts it takes.
   func make(
-    _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity
+    _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity,
+    for holder: Stranger?
   ) throws(Response) {
     guard let fields = CommentJSON.fields(in: body), let text = fields.text,
       (fields.thread == nil) != (fields.anchor == nil)
@@ -88,13 +95,14 @@ final class Comments: Part {
         400, .badMessage,
         "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero")
     }
-    guard drafts.count < Self.draftsMax else {
+    guard draftShares.refusal(of: 1, for: holder) == nil else {
       throw .busy("too many comments are being made; send it again in a few seconds")
     }
     try countComment(by: identity)
+    _ = draftShares.take(1, for: holder)
     let range = CommentAnchor(revision: revision, start: from, end: to)
     drafts[request] = Draft(
-      note: note, author: author, text: text, identity: identity, anchor: range)
+      note: note, author: author, text: text, identity: identity, holder: holder, anchor: range)
     store(
       .comments(.comments(CommentRequest(note: note, .quote(epoch: anchor.epoch, range)))),
       for: .comments(.quoted(request)))
@@ -230,9 +238,9 @@ final class Comments: Part {
           CommentJSON.list(
             list, for: Self.person(identity), mayComment: mayComment, limits)))
     case .quoted(let request):
-      guard let draft = drafts.removeValue(forKey: request),
-        let reply = reply(outcome, request)
-      else { return }
+      guard let draft = drafts.removeValue(forKey: request) else { return }
+      draftShares.give(1, for: draft.holder)
+      guard let reply = reply(outcome, request) else { return }
       guard case .quoted(let epoch, let quote, let anchor) = reply else {
         return refuse(request, reply)
       }

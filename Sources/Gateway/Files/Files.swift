@@ -17,8 +17,9 @@ final class Files: Part {
   /// Uploads that may wait, of all and of one person.
   private static let uploadsMax = 64
   private static let uploadsMaxOfPerson = 16
-  /// Reads that may wait, and that may be under way.
+  /// Reads that may wait or be under way, those of one user or link, and those under way.
   private static let readsMax = 1_000
+  private static let readsMaxOfStranger = 250
   private static let readsAtOnce = 4
 
   /// An upload that the store does not have yet.
@@ -36,6 +37,8 @@ final class Files: Part {
     let hash: FileHash
     /// Whether its client has the content already.
     let isKnown: Bool
+    /// The stranger whose share of the reads it takes.
+    let holder: Stranger?
   }
 
   /// Uploads that wait, oldest first, and their bytes.
@@ -43,9 +46,12 @@ final class Files: Part {
   var uploadBytes: Int = 0
   /// The upload that is at the store.
   var current: Upload?
-  /// Reads that wait, oldest first, and those at the store.
-  var waiting: [Read] = []
+  /// Reads that wait, of users and links in turn, and those at the store.
+  var waiting = FairQueue<Stranger, Read>(
+    capacity: Files.readsMax, countMaxOfStranger: Files.readsMaxOfStranger)
   var reads: [RequestID: Read] = [:]
+  /// The strangers of the reads that wait.
+  var holders: [RequestID: Stranger?] = [:]
   /// The removal of files that nothing refers to.
   var collection: Collecting
 
@@ -167,25 +173,29 @@ final class Files: Part {
   }
 
   /// Answers with a file of a note.
+  ///
+  /// - Parameter holder: The stranger whose share of the reads it takes.
   func read(
-    _ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?
+    _ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?,
+    for holder: Stranger?
   ) throws(Response) {
     guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
       throw .problem(
         400, .badMessage,
         "expected the file's hash as 64 hexadecimal digits, as the list of the note's files has it")
     }
-    guard waiting.count < Self.readsMax else {
+    let isKnown = known?.matches("\"\(hash)\"") ?? false
+    let read = Read(request: request, note: note, hash: hash, isKnown: isKnown, holder: holder)
+    guard waiting.append(read, for: holder) == nil else {
       throw .busy("too many files are being read; ask again in a few seconds")
     }
-    let isKnown = known?.matches("\"\(hash)\"") ?? false
-    waiting.append(Read(request: request, note: note, hash: hash, isKnown: isKnown))
+    holders[request] = .some(holder)
     readNext()
   }
 
   private func readNext() {
-    while reads.count < Self.readsAtOnce, !waiting.isEmpty {
-      let next = waiting.removeFirst()
+    while reads.count < Self.readsAtOnce, let next = waiting.popFirst() {
+      holders[next.request] = nil
       reads[next.request] = next
       store(
         .files(.read(id: next.note, next.hash, withBytes: !next.isKnown)),
@@ -194,7 +204,7 @@ final class Files: Part {
   }
 
   private func haveRead(_ request: RequestID, _ outcome: StoreOutcome<FileReply>) {
-    reads[request] = nil
+    if let read = reads.removeValue(forKey: request) { waiting.finish(for: read.holder) }
     switch outcome {
     case .success(.file(let file, let bytes?)): respond(request, .file(file, bytes))
     case .success(.file(let file, nil)):
@@ -238,8 +248,8 @@ final class Files: Part {
   /// Takes a request out of the line whose client went away, if it has not begun. It is answered all the same: the
   /// same request may have been sent again meanwhile, and wait for that answer.
   func abandoned(_ request: RequestID) {
-    if let index = waiting.firstIndex(where: { $0.request == request }) {
-      waiting.remove(at: index)
+    if let holder = holders.removeValue(forKey: request) {
+      _ = waiting.remove(for: holder) { $0.request == request }
     } else if let index = uploads.firstIndex(where: { $0.request == request }) {
       uploadBytes -= uploads.remove(at: index).draft.bytes.count
     } else {

@@ -39,7 +39,8 @@ extension Route {
       try $0.files.upload($1.request, to: $1.name, $1.query, $1.body, by: $1.identity)
     },
     Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) {
-      try $0.files.read($1.request, of: $1.name, hash: $1.item, known: $1.known)
+      try $0.files.read(
+        $1.request, of: $1.name, hash: $1.item, known: $1.known, for: $1.stranger)
     },
 
     // Their comments.
@@ -47,7 +48,8 @@ extension Route {
       try $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity)
     },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
-      try $0.comments.make($1.request, on: $1.name, $1.body, by: $1.identity)
+      try $0.comments.make(
+        $1.request, on: $1.name, $1.body, by: $1.identity, for: $1.stranger)
     },
     Route("PATCH", "/api/notes/{id}/comments/{comment}", .note([.read, .comment]), .json) {
       try $0.comments.change($1.request, $1.item, of: $1.name, $1.body, by: $1.identity)

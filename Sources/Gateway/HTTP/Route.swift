@@ -139,6 +139,9 @@ struct Call {
 
   var query: QueryFields { QueryFields(head.query) }
 
+  /// The stranger that makes it; `nil` for one without limits.
+  var stranger: Stranger? { Stranger(identity, from: head.limitedAddress) }
+
   /// The entity tags that its client has already, by `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 }

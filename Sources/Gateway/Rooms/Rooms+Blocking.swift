@@ -20,22 +20,29 @@ extension Rooms {
     guard !other.utf8.elementsEqual(person.utf8) else {
       throw Unfit(.notAllowed, "nobody can block themselves")
     }
-    // Nobody could ever lift it, and whoever has a link could leave as many as they like.
+    // A guest could not remove a block later, and any number of guests could leave some.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
       throw Unfit(
         .notAllowed, "no blocks are kept for guests by a link; sign in to block people")
     }
     guard !message.isBlocked || !Identity.isProgram(other) else {
-      throw Unfit(.notAllowed, "what backends publish is for everybody; people can be blocked")
+      throw Unfit(.notAllowed, "API keys cannot be blocked, only people")
     }
-    guard !message.isBlocked || blocking.blocked(by: person).count < Self.blocksMax else {
+    // Those that are not stored yet count, too.
+    let underWay = blocksUnderWay[person] ?? 0
+    guard !message.isBlocked || blocking.blocked(by: person).count + underWay < Self.blocksMax
+    else {
       throw Unfit(
-        .tooMany, "\(Self.blocksMax) people may be blocked; let somebody through first")
+        .tooMany, "the block list is full (\(Self.blocksMax)); unblock someone first")
     }
+    if message.isBlocked { blocksUnderWay[person] = underWay + 1 }
     let before = visibleTo(person, other)
     blocking.set(
       PersonBlock(person: person, blocked: other), isBlocked: message.isBlocked, store: self
     ) { [unowned self] error in
+      if message.isBlocked, let count = blocksUnderWay[person] {
+        blocksUnderWay[person] = count > 1 ? count - 1 : nil
+      }
       if let error { return sendUnavailable(error, ref: ref, to: connection) }
       sendBlocks(blocking, ref: ref, connection)
       tellNodesOfBlocks()

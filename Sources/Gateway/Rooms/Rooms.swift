@@ -31,6 +31,8 @@ final class Rooms: Part {
   var typingElsewhere: ExactDictionary<ExactDictionary<ConnectionID>> = [:]
   /// The uptime at which blocks were read last.
   var blocksReadAt: Int64 = 0
+  /// The number of new blocks of each person that the store has not kept yet.
+  var blocksUnderWay: ExactDictionary<Int> = [:]
   /// Numbers the attempts to subscribe.
   var nextAttempt: UInt64 = 1
 
