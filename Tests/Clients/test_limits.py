@@ -220,6 +220,57 @@ def test_sessions_of_all(start):
     assert server.request("GET", path)[0] == 503
 
 
+SHAKE = {
+    "channel": "/meta/handshake", "version": "1.0", "supportedConnectionTypes": ["long-polling"],
+}  # fmt: skip
+
+
+def handshake(server, family, address):
+    """The status of a handshake from an address, and when to retry."""
+    via = {"X-Forwarded-For": address}
+    if family == "socketIO":
+        status, headers, _ = server.request("GET", "/socket/?EIO=4&transport=polling", headers=via)
+        return status, headers.get("retry-after")
+    status, _, body = server.request("POST", "/faye", SHAKE, via)
+    reply = json.loads(body)[0]
+    assert status == 200
+    return (200 if reply["successful"] else int(reply["error"][:3])), reply["advice"]["interval"]
+
+
+def metric(server, name):
+    page = server.request("GET", "/metrics")[2].decode()
+    return sum(int(line.split()[-1]) for line in page.splitlines() if line.startswith(name))
+
+
+@pytest.mark.parametrize("family", ["socketIO", "bayeux"])
+def test_sessions_of_an_address(start, family):
+    server = start("--sessions-max", "40", "--trusted-proxy", "127.0.0.1")
+    answers = [handshake(server, family, "192.0.2.1") for _ in range(21)]
+    assert [status for status, _ in answers] == [200] * 20 + [429]
+    assert 1 <= int(answers[-1][1]) <= 5_000
+    for other in ("socketIO", "bayeux"):
+        assert handshake(server, other, "192.0.2.2")[0] == 200
+    assert metric(server, "parley_sessions_refused_total") == 1
+
+
+@pytest.mark.parametrize("family", ["socketIO", "bayeux"])
+def test_sessions_without_a_token(start, tmp_path, family):
+    secret = tmp_path / "secret"
+    secret.write_bytes(SECRET)
+    server = start(
+        "--hmac-secret-file", secret, "--audience", "parley", "--sessions-max", "40",
+        "--trusted-proxy", "127.0.0.1",
+    )  # fmt: skip
+    # A quarter of all sessions, and half of that from one address.
+    statuses = [handshake(server, family, "192.0.2.1")[0] for _ in range(7)]
+    assert statuses[:5] == [200] * 5 and statuses[5:] == [429] * 2
+    # Many addresses with all that they can have leave room for one more, by the oldest session of the largest.
+    for number in range(2, 22):
+        assert handshake(server, family, f"192.0.2.{number}")[0] == 200
+    assert metric(server, "parley_sessions_replaced_total") > 0
+    assert metric(server, "parley_sessions_without_token") <= 10
+
+
 @pytest.mark.parametrize("size, status", [(70_000, 413), (60_000, 200)])
 def test_bodies_may_be_as_large_as_messages(start, size, status):
     server = start("--message-size-max", "64 KiB")

@@ -215,6 +215,60 @@ def test_spellings_of_a_name_are_guessed_at_together(guarded):
     assert guarded.request("POST", "/api/user/login", body)[0] == 429
 
 
+def at_once(server, path, requests):
+    """Sends all requests before any answer is read; returns status, code and headers of each."""
+    waiting = []
+    for address, body in requests:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PROGRAM_SECONDS)
+        connection.request("POST", path, json.dumps(body), {"X-Forwarded-For": address})
+        waiting.append(connection)
+    answers = []
+    for connection in waiting:
+        response = connection.getresponse()
+        answers.append((response.status, json.loads(response.read())["code"], response.headers))
+        connection.close()
+    return answers
+
+
+@pytest.mark.parametrize("kind", ["login", "password", "join"])
+def test_guesses_at_once_are_tried_as_often_as_one_by_one(start, users, kind):
+    server = start("--users-file", users, "--trusted-proxy", "127.0.0.1")
+    body = {
+        "login": {"email": "ada@example.org", "password": "guess"},
+        "password": {"email": "ada@example.org", "password": "guess", "newPassword": PASSWORD},
+        "join": {"invitation": "pi_guess", "email": "cid", "password": PASSWORD},
+    }[kind]  # fmt: skip
+    answers = at_once(server, f"/api/user/{kind}", [("192.0.2.1", body)] * 32)
+    tried = [code for status, code, _ in answers if status == 200]
+    assert 1 <= len(tried) <= 5 and set(tried) == {4010 if kind == "join" else 4001}
+    assert all("retry-after" in headers for status, _, headers in answers if status != 200)
+    right = {"email": "ada@example.org", "password": PASSWORD}
+    assert at_once(server, "/api/user/login", [("192.0.2.2", right)])[0][1] == 1000
+
+
+def test_attempts_of_one_address_do_not_keep_others_from_logging_in(start, users):
+    server = start("--users-file", users, "--trusted-proxy", "127.0.0.1")
+    # Of a user that does not exist: the hash costs what it should.
+    flood = [("192.0.2.1", {"email": f"user-{n}", "password": "x"}) for n in range(40)]
+    right = {"email": "ada@example.org", "password": PASSWORD}
+    others = [(f"192.0.2.{n}", right) for n in range(2, 6)]
+    answers = at_once(server, "/api/user/login", flood + others)
+    assert [code for _, code, _ in answers[40:]] == [1000] * 4
+    refused = [headers for status, _, headers in answers[:40] if status == 429]
+    assert refused and all(1 <= int(headers["retry-after"]) <= 5 for headers in refused)
+    page = server.request("GET", "/metrics")[2].decode()
+    assert f'parley_logins_refused_total{{reason="share"}} {len(refused)}' in page
+    assert "parley_login_queue 0" in page
+
+
+def test_one_attempt_of_each_of_many_addresses_leaves_a_slot_for_the_next(start, users):
+    server = start("--users-file", users, "--trusted-proxy", "127.0.0.1")
+    flood = [(f"198.51.100.{n}", {"email": "cid", "password": "x"}) for n in range(40)]
+    right = ("192.0.2.1", {"email": "ada@example.org", "password": PASSWORD})
+    answers = at_once(server, "/api/user/login", [*flood, right])
+    assert [code for _, code, _ in answers] == [4001] * 40 + [1000]
+
+
 def test_several_log_in_side_by_side(start, tmp_path):
     # By a hash that costs what it should.
     assert add_user(tmp_path / "users", "bea@example.org", "document:*=read").returncode == 0

@@ -17,7 +17,7 @@ struct LoginAttemptsTests {
     #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 300_000) == 0)
   }
 
-  @Test("guesses from elsewhere lock nobody out")
+  @Test("guesses from one address lock no other address out")
   mutating func addresses() {
     for _ in 0..<10 { attempts.failed(address: "192.0.2.1", user: "ada", now: 0) }
     #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > 0)
@@ -45,7 +45,7 @@ struct LoginAttemptsTests {
     #expect((1...10_000).contains(wait))
   }
 
-  @Test("a proxy on this machine is not everybody who comes through it")
+  @Test("a proxy on this machine does not count as one client")
   mutating func proxy() {
     for index in 0..<60 { attempts.failed(address: "127.0.0.1", user: "user \(index)", now: 0) }
     #expect(attempts.wait(address: "127.0.0.1", user: "another", now: 0) == 0)
@@ -61,33 +61,73 @@ struct LoginAttemptsTests {
     #expect(attempts.wait(address: "a", user: "bea", now: 900_000) == 0)
   }
 
-  @Test("what is remembered is bounded, and those who wait go on waiting")
+  @Test("the counts are bounded; an address with many of them replaces its own")
   mutating func bounded() {
-    for _ in 0..<6 { attempts.failed(address: "192.0.2.1", user: "ada", now: 0) }
-    for index in 0..<30_000 { attempts.failed(address: "127.0.0.1", user: "\(index)", now: 0) }
+    for _ in 0..<6 { fail("192.0.2.1", "ada") }
+    for index in 0..<30_000 { fail("198.51.100.1", "\(index)") }
     let wait = attempts.wait(address: "192.0.2.1", user: "ada", now: 0)
     #expect(wait > 0)
-    // Who is known goes on to be counted, and newcomers are when there is room again.
-    attempts.failed(address: "192.0.2.1", user: "ada", now: 0)
+    fail("192.0.2.1", "ada")
     #expect(attempts.wait(address: "192.0.2.1", user: "ada", now: 0) > wait)
-    for now: Int64 in [500, 900_500] {
-      for _ in 0..<6 { attempts.failed(address: "192.0.2.9", user: "bea", now: now) }
-      #expect((attempts.wait(address: "192.0.2.9", user: "bea", now: now) > 0) == (now > 900_000))
-    }
+    // Newcomers are counted, too.
+    for _ in 0..<6 { fail("192.0.2.9", "bea") }
+    #expect(attempts.wait(address: "192.0.2.9", user: "bea", now: 0) > 0)
   }
 
-  @Test("an address that holds sign-ins at the provider leaves places to others")
-  func places() {
-    var places = SignInPlaces(countMax: 20)
-    func take(_ count: Int, by address: String) -> Int {
-      (0..<count).count { _ in places.take(by: address) }
+  @Test("many addresses do not keep new ones from being counted")
+  mutating func crowd() {
+    for index in 0..<30_000 { fail("2001:db8:\(String(index, radix: 16))::1", "ada") }
+    for _ in 0..<6 { fail("192.0.2.9", "ada") }
+    #expect(attempts.wait(address: "192.0.2.9", user: "ada", now: 0) > 0)
+  }
+
+  // MARK: At once
+
+  @Test(
+    "however many are sent at once, no more are tried than may fail",
+    arguments: [1, 5, 6, 32, 1_000], [nil, "ada"] as [String?])
+  mutating func atOnce(count: Int, user: String?) {
+    let free = user == nil ? LoginAttempts.freeForAddress : LoginAttempts.freeForUser
+    var tried = 0
+    for _ in 0..<count {
+      tried += attempts.begin(address: "192.0.2.1", user: user, now: 0) == 0 ? 1 : 0
     }
-    #expect(take(20, by: "192.0.2.1") == SignInPlaces.countMaxOfAddress)
-    #expect(take(1, by: "192.0.2.2") == 1)
-    places.give(by: "192.0.2.1")
-    #expect(take(2, by: "192.0.2.1") == 1)
-    // Whoever comes through a proxy of this machine shares its places with all who do.
-    #expect(take(20, by: "127.0.0.1") == 11)
-    #expect(take(1, by: "192.0.2.3") == 0)
+    #expect(tried == min(count, free))
+    for _ in 0..<tried { attempts.failed(address: "192.0.2.1", user: user, now: 0) }
+    guard count >= free else { return }
+    #expect(attempts.begin(address: "192.0.2.1", user: user, now: 0) == 1_000)
+    // Afterwards, one at a time.
+    let again = (0..<count).count { _ in
+      attempts.begin(address: "192.0.2.1", user: user, now: 1_000) == 0
+    }
+    #expect(again == 1)
+  }
+
+  @Test("many users of one address count together, however they are mixed")
+  mutating func sprayingAtOnce() {
+    let tried = (0..<1_000).count { index in
+      attempts.begin(address: "2001:db8::\(index)", user: "user \(index)", now: 0) == 0
+    }
+    #expect(tried == LoginAttempts.freeForAddress)
+  }
+
+  @Test("an attempt that succeeds or is cancelled is given back", arguments: [true, false])
+  mutating func givenBack(succeeds: Bool) {
+    for _ in 0..<100 {
+      #expect(attempts.begin(address: "192.0.2.1", user: "ada", now: 0) == 0)
+      if succeeds {
+        attempts.succeeded(address: "192.0.2.1", user: "ada")
+      } else {
+        attempts.cancelled(address: "192.0.2.1", user: "ada")
+      }
+    }
+    let tried = (0..<32).count { _ in
+      attempts.begin(address: "192.0.2.1", user: "ada", now: 0) == 0
+    }
+    #expect(tried == LoginAttempts.freeForUser)
+  }
+
+  private mutating func fail(_ address: String, _ user: String) {
+    attempts.failed(address: address, user: user, now: 0)
   }
 }

@@ -10,6 +10,8 @@ final class LoopCompany: Sendable {
     var gateway = GatewaySummary()
     var store = StoreMetrics()
     var refused = RefusedConnections()
+    /// The queue of logins, which one loop has; `nil` without one.
+    var logins: LoginThread.Load?
     var connections = 0
   }
 
@@ -64,6 +66,7 @@ extension LoopCompany.Report {
     gateway.add(other.gateway)
     store.add(other.store)
     refused.add(other.refused)
+    logins = logins ?? other.logins
     connections += other.connections
   }
 }
@@ -92,5 +95,6 @@ extension RefusedConnections {
     fullForAddress += other.fullForAddress
     tooFast += other.tooFast
     unannounced += other.unannounced
+    idle += other.idle
   }
 }

@@ -71,6 +71,7 @@ extension ServerLoop {
     let total = Self.total(of: reports)
     let page = MetricsPage(
       gateway: total.gateway, refused: total.refused, memory: attached.transport.memoryUsage,
+      logins: total.logins,
       store: total.store,
       hooks: attached.hooks?.metrics, broker: attached.broker?.state, process: .now(),
       started: started, loops: reports.count == 1 ? [] : reports.map(\.connections))
@@ -93,7 +94,7 @@ extension ServerLoop {
   var report: LoopCompany.Report {
     LoopCompany.Report(
       gateway: GatewaySummary(gateway), store: attached.storeThread.metrics,
-      refused: attached.transport.refusedConnections,
+      refused: attached.transport.refusedConnections, logins: attached.loginThread?.load,
       connections: attached.transport.connectionCount)
   }
 

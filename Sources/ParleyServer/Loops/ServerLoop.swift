@@ -22,6 +22,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let sessions: SessionService
     let links: LinkService
     let login: LoginService?
+    /// The queue of logins, where this loop has it.
+    let loginThread: LoginThread?
     let provider: ProviderService?
     let hooks: HookInbox?
     let broker: (any ServerBroker)?
@@ -35,7 +37,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
-      login: LoginService?, provider: ProviderService?, hooks: HookInbox?,
+      login: LoginService?, loginThread: LoginThread?, provider: ProviderService?,
+      hooks: HookInbox?,
       broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?,
       nodes: Monitor<NodeBoard>
     ) {
@@ -47,6 +50,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.sessions = sessions
       self.links = links
       self.login = login
+      self.loginThread = loginThread
       self.provider = provider
       self.hooks = hooks
       self.broker = broker
@@ -159,7 +163,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       ownTokens: access.ownTokens, sessions: sessions,
       links: LinkService(
         clock: SystemClock(), log: log, gateway: gateway, attempts: access.linkAttempts),
-      login: login,
+      login: login, loginThread: loginThread,
       provider: provider.map {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
       }, hooks: hooks,
@@ -587,6 +591,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func abandoned(_ request: RequestID) {
     // The store's work goes on; its answer to an abandoned request is dropped by the transport.
     attached.searchThread.forget(request, by: place)
+    attached.login?.abandoned(request)
     gateway.abandoned(request)
     perform()
   }

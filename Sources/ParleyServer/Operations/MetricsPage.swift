@@ -7,13 +7,15 @@ struct MetricsPage {
   private(set) var text = PrometheusText()
 
   init(
-    gateway: GatewaySummary, refused: RefusedConnections, memory: MemoryUsage, store: StoreMetrics,
-    hooks: HookMetrics?, broker: BrokerState?, process: ProcessMetrics, started: Timestamp,
+    gateway: GatewaySummary, refused: RefusedConnections, memory: MemoryUsage,
+    logins: LoginThread.Load?, store: StoreMetrics, hooks: HookMetrics?, broker: BrokerState?,
+    process: ProcessMetrics, started: Timestamp,
     loops: [Int]
   ) {
     describeConnections(gateway)
     describe(refused)
     describe(memory)
+    if let logins { describe(logins) }
     describeChanges(gateway)
     describe(store, isReady: gateway.unreadiness == nil)
     describeBacklog(gateway)
@@ -46,6 +48,7 @@ struct MetricsPage {
     text.counter(
       "parley_limited_total", "Messages, connections and requests rejected over a limit, by limit.",
       label: "limit", metrics.limited)
+    describeSessions(gateway)
     text.gauge("parley_documents", "Documents loaded into memory.", gateway.openDocuments)
     text.gauge(
       "parley_document_subscriptions", "Subscriptions of connections to documents.",
@@ -65,6 +68,23 @@ struct MetricsPage {
       metrics.lags)
   }
 
+  private mutating func describeSessions(_ gateway: GatewaySummary) {
+    text.gauge(
+      "parley_sessions_without_token",
+      "Sessions of Socket.IO and Bayeux whose clients have not shown a token.",
+      gateway.unidentifiedSessions)
+    text.counter(
+      "parley_sessions_refused_total", "Sessions of Socket.IO and Bayeux rejected, by reason.",
+      label: "reason", gateway.metrics.sessionsRefused)
+    text.counter(
+      "parley_sessions_replaced_total",
+      "Sessions without a token that ended because newcomers needed their places.",
+      gateway.metrics.sessionsReplaced)
+    text.counter(
+      "parley_sessions_expired_total", "Sessions that ended because no token was shown in time.",
+      gateway.metrics.sessionsExpired)
+  }
+
   private mutating func describe(_ refused: RefusedConnections) {
     text.counter(
       "parley_connections_refused_total",
@@ -72,7 +92,7 @@ struct MetricsPage {
       label: "reason",
       [
         "full": refused.full, "address": refused.fullForAddress, "rate": refused.tooFast,
-        "proxyHeader": refused.unannounced,
+        "proxyHeader": refused.unannounced, "idle": refused.idle,
       ])
   }
 
@@ -95,6 +115,14 @@ struct MetricsPage {
         "reception": memory.receptionRefusals, "uploads": memory.uploadRefusals,
         "responses": memory.responseRefusals, "early": memory.earlyRefusals,
       ])
+  }
+
+  private mutating func describe(_ logins: LoginThread.Load) {
+    text.gauge(
+      "parley_login_queue", "Logins that wait for a password to be hashed.", logins.queued)
+    text.counter(
+      "parley_logins_refused_total", "Logins rejected because too many wait, by reason.",
+      label: "reason", logins.refused)
   }
 
   private mutating func describeChanges(_ gateway: GatewaySummary) {

@@ -78,7 +78,8 @@ final class ProviderService {
     let browser = known.flatMap { SignInSeal.isBrowser($0) ? $0 : nil } ?? SignInSeal.newBrowser()
     return submit(
       ProviderThread.Job(
-        request: request, wish: .begin, browser: browser, address: head.remoteAddress))
+        request: request, wish: .begin, browser: browser,
+        stranger: Stranger(address: head.limitedAddress)))
   }
 
   private func comeBack(_ request: RequestID, _ head: RequestHead) -> Response? {
@@ -100,7 +101,7 @@ final class ProviderService {
     return submit(
       ProviderThread.Job(
         request: request, wish: .finish(code: code, issuer: query["iss"], values),
-        browser: browser, address: head.remoteAddress))
+        browser: browser, stranger: Stranger(address: head.limitedAddress)))
   }
 
   private func submit(_ job: ProviderThread.Job) -> Response? {

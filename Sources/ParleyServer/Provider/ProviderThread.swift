@@ -4,8 +4,8 @@ import Locks
 
 /// The thread that asks the identity provider, for several sign-ins at once.
 ///
-/// Each has a time limit for all that it asks. More than ``jobsMax`` at once are refused, and more than
-/// ``SignInPlaces`` has of one address.
+/// Each has a time limit for all that it asks. At most ``jobsMax`` are under way, which the clients' addresses share, and
+/// ``jobsMaxOfStranger`` of one address.
 final class ProviderThread: Sendable {
   /// A sign-in that waits for the provider.
   struct Job: Sendable {
@@ -13,13 +13,13 @@ final class ProviderThread: Sendable {
     var wish: ProviderExchange.Wish
     /// The browser's secret.
     var browser: String
-    /// The client's address, of which so many may wait.
-    var address: String
+    /// The stranger whose share of them it takes; `nil` for an address without limits.
+    var stranger: Stranger?
   }
 
   private struct State {
     var jobs: [Job] = []
-    var places = SignInPlaces(countMax: ProviderThread.jobsMax)
+    var shares = FairShares<Stranger>(capacity: ProviderThread.jobsMax)
     var isStopping = false
     var hasStopped = false
   }
@@ -33,7 +33,9 @@ final class ProviderThread: Sendable {
   }
 
   /// Sign-ins that may wait for the provider at once.
-  static let jobsMax = 32
+  static let jobsMax = 64
+  /// The same of one address.
+  static let jobsMaxOfStranger = 8
 
   private let state = Monitor(State())
   private let waker = CurlClient.Waker()
@@ -53,7 +55,10 @@ final class ProviderThread: Sendable {
   /// Takes a job; `false` if too many wait.
   func submit(_ job: Job) -> Bool {
     let isTaken = state.withLock { state in
-      guard !state.isStopping, state.places.take(by: job.address) else { return false }
+      let own = job.stranger.map { state.shares.amount(of: $0) } ?? 0
+      guard !state.isStopping, own < Self.jobsMaxOfStranger,
+        state.shares.take(1, for: job.stranger) == nil
+      else { return false }
       state.jobs.append(job)
       return true
     }
@@ -92,7 +97,7 @@ final class ProviderThread: Sendable {
         client.start(request, key: nextKey)
         nextKey += 1
       case .end(let outcome):
-        state.withLock { $0.places.give(by: attempt.job.address) }
+        state.withLock { $0.shares.give(1, for: attempt.job.stranger) }
         done(attempt.job, outcome)
       }
     }

@@ -485,10 +485,11 @@ extension Configuration {
       "sessions-max", \.sessionsMax, .connections, in: 1...1_000_000,
       help:
         "Maximum number of Socket.IO and Bayeux sessions, including polling ones; further "
-        + "ones are rejected."),
+        + "ones are rejected. Sessions without a token have at most a quarter of it."),
     .duration(
       "authenticate-time", \.authenticateTime, .connections, in: .seconds(1)...(.seconds(600)),
-      help: "Timeout for a Socket.IO client to authenticate; it is then disconnected."),
+      help:
+        "Timeout for a Socket.IO or Bayeux client to show a token; its session then ends."),
     .duration(
       "recovery-time", \.recoveryTime, .connections, in: .zero...(.seconds(3600)),
       help:

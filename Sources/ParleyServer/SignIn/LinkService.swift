@@ -9,15 +9,13 @@ import SocketMessages
 ///     POST /api/links/open   {"key": "…"}
 ///     GET  /s/…              the page, with the note's title for who makes a preview
 ///
-/// A text that is no key slows down whoever sends it, as wrong passwords do. One that could be a key is of a link that
-/// has ended rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one address, so it
-/// counts by address alone. Used on the loop's thread.
+/// A malformed key slows down further attempts, as a wrong password does. A well-formed key without a link is one of a
+/// link that has ended rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one
+/// address, so it counts by address alone. Used on the loop's thread.
 final class LinkService {
-  /// The name under which wrong keys are counted, whichever they are.
-  private static let attempted = Identity.guestPrefix
-  /// Bytes of the keys that are given out.
+  /// Bytes of a well-formed key.
   private static let keyBytes = 22
-  /// Longer keys are none.
+  /// Bytes of a key that is looked for, at most.
   private static let keyBytesMax = 64
 
   private let clock: any Clock
@@ -25,7 +23,7 @@ final class LinkService {
   private unowned let gateway: Gateway
   private let attempts: Monitor<LoginAttempts>
 
-  /// - Parameter attempts: Keys that were wrong, which the loops of the process count together.
+  /// - Parameter attempts: The attempts with keys, which the loops of the process count together.
   init(
     clock: any Clock, log: any LogSink, gateway: Gateway, attempts: Monitor<LoginAttempts>
   ) {
@@ -44,7 +42,7 @@ final class LinkService {
     guard let key = JSONBody.string("key", in: body), Self.isKey(key) else {
       return respond(.problem(400, .badMessage, "expected a JSON object with the link's \"key\""))
     }
-    let wait = wait(head)
+    let wait = begin(head, key)
     guard wait == 0 else {
       log.write(.notice, "link refused", [("reason", "too many failures")])
       var response = Response.problem(
@@ -55,6 +53,7 @@ final class LinkService {
     gateway.openLink(key) { [self] outcome in
       switch outcome {
       case .success(let opened?):
+        succeeded(head, key)
         var response = Response.json(200, opened.body)
         response.headers.append(("cache-control", "no-store"))
         respond(response)
@@ -63,6 +62,7 @@ final class LinkService {
         log.write(.notice, "link refused", [("reason", "unknown")])
         respond(.problem(404, .unknownDocument, "this link has ended, or never was"))
       case .failure:
+        cancelled(head, key)
         respond(.problem(503, .unavailable, "the store cannot do this now; try again later"))
       }
     }
@@ -71,14 +71,18 @@ final class LinkService {
   /// Finds the title that a page's address shows; `nil` where the address alone does not give it.
   func title(at head: RequestHead, then goOn: @escaping (String?) -> Void) {
     if let key = Self.key(in: head.path) {
-      guard Self.isKey(key), wait(head) == 0 else { return goOn(nil) }
+      guard Self.isKey(key), begin(head, key) == 0 else { return goOn(nil) }
       gateway.openLink(key) { [self] outcome in
         switch outcome {
-        case .success(let opened?): goOn(opened.title)
+        case .success(let opened?):
+          succeeded(head, key)
+          goOn(opened.title)
         case .success(nil):
           failed(head, key)
           goOn(nil)
-        case .failure: goOn(nil)
+        case .failure:
+          cancelled(head, key)
+          goOn(nil)
         }
       }
     } else if let note = PercentEncoding.decoded(head.path.dropFirst(Self.notePrefix.count)) {
@@ -102,17 +106,34 @@ final class LinkService {
 
   private static func isKey(_ key: String) -> Bool { (1...keyBytesMax).contains(key.utf8.count) }
 
-  private func wait(_ head: RequestHead) -> Int64 {
+  // MARK: Attempts
+
+  /// Begins an attempt with a key. Failures with malformed keys keep well-formed ones waiting too.
+  ///
+  /// - Returns: Milliseconds to wait; 0 if it has begun.
+  private func begin(_ head: RequestHead, _ key: String) -> Int64 {
     attempts.withLock {
-      $0.wait(address: head.remoteAddress, user: Self.attempted, now: clock.uptime)
+      let address = head.remoteAddress
+      let now = clock.uptime
+      let wait = $0.wait(address: address, user: Identity.guestPrefix, now: now)
+      return wait > 0 ? wait : $0.begin(address: address, user: Self.attempted(key), now: now)
     }
   }
 
   private func failed(_ head: RequestHead, _ key: String) {
-    let couldBeOne = key.utf8.count == Self.keyBytes
-    let attempted = couldBeOne ? nil : Self.attempted
     attempts.withLock {
-      $0.failed(address: head.remoteAddress, user: attempted, now: clock.uptime)
+      $0.failed(address: head.remoteAddress, user: Self.attempted(key), now: clock.uptime)
     }
+  }
+
+  private func cancelled(_ head: RequestHead, _ key: String) {
+    attempts.withLock { $0.cancelled(address: head.remoteAddress, user: Self.attempted(key)) }
+  }
+
+  private func succeeded(_ head: RequestHead, _ key: String) { cancelled(head, key) }
+
+  /// The name under which an attempt counts; `nil` for a well-formed key.
+  private static func attempted(_ key: String) -> String? {
+    key.utf8.count == keyBytes ? nil : Identity.guestPrefix
   }
 }

@@ -1,89 +1,163 @@
 import GatewayPorts
 
-/// Counts logins that failed, so that guessing takes for ever.
+/// Counts attempts that fail, such as logins, and slows down further ones.
 ///
-/// Counted by user and address together: who guesses from elsewhere locks nobody out. And by address
-/// alone, for guesses that go through many users.
+/// Attempts count by user and address together, so that guesses from elsewhere lock nobody out; and by address alone, for
+/// guesses that go through many users. An attempt is reserved when it begins: however many are sent at once, no more are
+/// made than when each waited for the one before.
+///
+///     begin ─▶ 0 ─▶ … ─▶ failed, succeeded or cancelled
+///       └────▶ milliseconds to wait
 package struct LoginAttempts {
+  /// An address as it counts: of IPv6 the first 64 bits, since a subscriber can use all addresses behind them.
+  private enum Place: Hashable, Sendable {
+    case address(IPAddress)
+    /// A text that is no address.
+    case text(String)
+
+    init(_ address: String) {
+      self = IPAddress(address).map { .address($0.subscriber) } ?? .text(address)
+    }
+
+    /// Whether attempts count by it alone. A proxy on this machine stands for all of its clients.
+    var countsAlone: Bool {
+      switch self {
+      case .address(let address): !address.isLoopback
+      case .text: true
+      }
+    }
+  }
+
+  private struct Key: Hashable, Sendable {
+    let place: Place
+    /// `nil` for what counts by the address alone.
+    let user: String?
+
+    /// The failures after which further attempts have to wait.
+    var freeCount: Int {
+      user == nil ? LoginAttempts.freeForAddress : LoginAttempts.freeForUser
+    }
+
+    var waitMax: Int64 {
+      user == nil ? LoginAttempts.waitForAddressMax : LoginAttempts.waitMillisecondsMax
+    }
+  }
+
   private struct Count {
-    var failures: Int
-    /// Until when nothing is tried, in milliseconds of uptime.
+    var failures = 0
+    /// Until when no attempt is made, in milliseconds of uptime.
     var closedUntil: Int64
     var lastFailure: Int64
   }
 
-  /// So many may fail before it slows down.
-  private static let freeForUser = 5
-  private static let freeForAddress = 50
+  /// Failures of a user from one address after which further attempts have to wait.
+  package static let freeForUser = 5
+  /// Failures of an address after which further attempts have to wait.
+  package static let freeForAddress = 50
   private static let waitMillisecondsMax: Int64 = 300_000
   private static let waitForAddressMax: Int64 = 10_000
-  /// After this long without a failure all is forgotten.
+  /// Milliseconds without a failure after which all former ones are forgotten.
   private static let memoryMilliseconds: Int64 = 900_000
+  /// Counts that are kept. A new one replaces the oldest of the address with most of them.
   private static let countsMax = 20_000
-  /// Milliseconds between looks for those that are forgotten, while there is no room.
-  private static let lookMilliseconds: Int64 = 1_000
+  /// Milliseconds to wait while as many attempts are under way as may fail.
+  private static let waitForOthers: Int64 = 1_000
 
-  private var counts: [String: Count] = [:]
-  private var nextLook: Int64 = .min
+  private var counts: [Key: Count] = [:]
+  private var ages = HolderQueues<Place, Key>()
+  /// Attempts that are under way; bounded by the queues that they wait in.
+  private var pending: [Key: Int] = [:]
 
-  /// Nothing has failed yet.
+  /// Creates counts of nothing.
   package init() {}
 
-  /// Milliseconds until another login may be tried; 0 for now. An address of IPv6 counts with its network, for a
-  /// subscriber has as many as they like.
-  package func wait(address: String, user: String, now: Int64) -> Int64 {
-    [Self.key(address, user), Self.key(address, nil)].map { key in
-      counts[key].map { max(0, $0.closedUntil - now) } ?? 0
-    }.max() ?? 0
-  }
-
-  /// A login has failed.
+  /// Begins an attempt, unless it has to wait.
   ///
-  /// - Parameter user: `nil` for what counts by address alone.
+  /// - Parameters:
+  ///   - address: The client's address.
+  ///   - user: `nil` for what counts by address alone.
+  ///   - now: Milliseconds of uptime.
+  /// - Returns: 0 if it has begun; then one of ``failed(address:user:now:)``, ``succeeded(address:user:)`` and
+  ///   ``cancelled(address:user:)`` must follow. Otherwise the milliseconds to wait.
+  package mutating func begin(address: String, user: String?, now: Int64) -> Int64 {
+    let keys = Self.keys(address, user)
+    let milliseconds = keys.map { wait(of: $0, now: now) }.max() ?? 0
+    if milliseconds == 0 { for key in keys { pending[key, default: 0] += 1 } }
+    return milliseconds
+  }
+
+  private func wait(of key: Key, now: Int64) -> Int64 {
+    let count = counts[key].flatMap { isForgotten($0, now: now) ? nil : $0 }
+    if let count, count.closedUntil > now { return count.closedUntil - now }
+    let pending = pending[key] ?? 0
+    // Beyond the free ones, one at a time.
+    let isFree = (count?.failures ?? 0) + pending < key.freeCount
+    return isFree || pending == 0 ? 0 : Self.waitForOthers
+  }
+
+  /// Returns the milliseconds that failures have closed an address for, without beginning an attempt.
+  package func wait(address: String, user: String?, now: Int64) -> Int64 {
+    Self.keys(address, user).map { key in counts[key].map { max(0, $0.closedUntil - now) } ?? 0 }
+      .max() ?? 0
+  }
+
+  /// Ends an attempt that has failed.
   package mutating func failed(address: String, user: String?, now: Int64) {
-    if let user {
-      count(
-        Self.key(address, user), free: Self.freeForUser, waitMax: Self.waitMillisecondsMax, now: now
-      )
-    }
-    // This machine's own may be a proxy, behind which everybody is.
-    if !Configuration.isLoopback(address) {
-      count(
-        Self.key(address, nil), free: Self.freeForAddress, waitMax: Self.waitForAddressMax,
-        now: now)
+    for key in Self.keys(address, user) {
+      release(key)
+      count(key, now: now)
     }
   }
 
-  /// A login has succeeded.
-  package mutating func succeeded(address: String, user: String) {
-    counts[Self.key(address, user)] = nil
+  /// Ends an attempt that has succeeded; the former failures of this user from this address are forgotten.
+  package mutating func succeeded(address: String, user: String?) {
+    for key in Self.keys(address, user) {
+      release(key)
+      if key.user != nil { forget(key) }
+    }
   }
 
-  /// Whether one more may be counted. If not, those who guess are many: who is counted already goes on to be.
-  private mutating func hasRoom(now: Int64) -> Bool {
-    if counts.count < Self.countsMax { return true }
-    // Not with each failure: it goes through all of them.
-    guard now >= nextLook else { return false }
-    nextLook = now + Self.lookMilliseconds
-    counts = counts.filter { now - $0.value.lastFailure < Self.memoryMilliseconds }
-    return counts.count < Self.countsMax
+  /// Ends an attempt that was not made, or that says nothing of a guess.
+  package mutating func cancelled(address: String, user: String?) {
+    for key in Self.keys(address, user) { release(key) }
   }
 
-  private mutating func count(_ key: String, free: Int, waitMax: Int64, now: Int64) {
-    guard counts[key] != nil || hasRoom(now: now) else { return }
-    var count = counts[key] ?? Count(failures: 0, closedUntil: 0, lastFailure: now)
-    if now - count.lastFailure >= Self.memoryMilliseconds { count.failures = 0 }
+  private mutating func release(_ key: Key) {
+    guard let count = pending[key] else { return }
+    pending[key] = count > 1 ? count - 1 : nil
+  }
+
+  private mutating func count(_ key: Key, now: Int64) {
+    if counts[key] == nil, counts.count >= Self.countsMax, let oldest = ages.oldestOfLargest {
+      forget(oldest.element)
+    }
+    var count = counts[key] ?? Count(closedUntil: 0, lastFailure: now)
+    if isForgotten(count, now: now) { count.failures = 0 }
     count.failures += 1
     count.lastFailure = now
-    let excess = count.failures - free
+    let excess = count.failures - key.freeCount
     if excess >= 0 {
-      count.closedUntil = now + min(waitMax, 1_000 << Int64(min(excess, 20)))
+      count.closedUntil = now + min(key.waitMax, 1_000 << Int64(min(excess, 20)))
     }
     counts[key] = count
+    ages.remove(key, of: key.place)
+    ages.append(key, of: key.place)
   }
 
-  private static func key(_ address: String, _ user: String?) -> String {
-    let place = IPAddress(address).map { "\($0.subscriber)" } ?? address
-    return user.map { "\(place) \($0)" } ?? place
+  private mutating func forget(_ key: Key) {
+    counts[key] = nil
+    ages.remove(key, of: key.place)
+  }
+
+  private func isForgotten(_ count: Count, now: Int64) -> Bool {
+    now - count.lastFailure >= Self.memoryMilliseconds
+  }
+
+  private static func keys(_ address: String, _ user: String?) -> [Key] {
+    let place = Place(address)
+    var keys: [Key] = []
+    if let user { keys.append(Key(place: place, user: user)) }
+    if place.countsAlone { keys.append(Key(place: place, user: nil)) }
+    return keys
   }
 }

@@ -15,7 +15,7 @@ import SocketMessages
 ///     POST /api/user/join      {"invitation": "…", "email": "…", "password": "…", "name": "…"}
 ///     POST /api/user/password  {"email": "…", "password": "…", "newPassword": "…"}
 ///
-/// Used on the loop's thread; passwords are compared on another.
+/// Used on the loop's thread; passwords are compared on others.
 final class LoginService {
   typealias Code = LoginAnswer.Code
 
@@ -31,6 +31,9 @@ final class LoginService {
   private let sessionMilliseconds: Int64
   private let respond: (RequestID, Response) -> Void
   private var attempts = LoginAttempts()
+  private var retries = RetryInterval()
+  /// The strangers of requests whose jobs wait or run.
+  private var strangers: [RequestID: Stranger?] = [:]
 
   init(
     tokens: SelfSignedTokens, users: UserFile, thread: LoginThread, sessions: SessionService,
@@ -51,8 +54,8 @@ final class LoginService {
     self.respond = respond
   }
 
-  /// Answers a request to log in, or for new tokens; `nil` if the answer follows, when a password was compared
-  /// or the store has replied.
+  /// Answers a request to log in, or for new tokens; `nil` if the answer follows, when a password was compared or the
+  /// store has replied.
   func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Response? {
@@ -75,7 +78,8 @@ final class LoginService {
   // MARK: Logging in
 
   private func logIn(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
-    guard let user = fields.email, let password = fields.password, user.utf8.count <= 200,
+    guard let user = fields.email, let password = fields.password,
+      user.utf8.count <= Self.nameBytesMax,
       password.utf8.count <= PasswordHash.passwordBytesMax
     else {
       return Self.problem(.malformed, "Expected email and password")
@@ -87,47 +91,77 @@ final class LoginService {
 
   private func visitor(_ head: RequestHead, _ fields: Fields) -> LoginThread.Visitor {
     LoginThread.Visitor(
-      address: head.remoteAddress, device: DeviceName.device(of: head),
+      address: head.remoteAddress, stranger: Stranger(address: head.limitedAddress),
+      device: DeviceName.device(of: head),
       isKept: fields.isKept && cookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
   }
 
-  /// Has a job done, unless too many of its kind have failed.
+  /// Queues a job, unless too many of its kind have failed. Its attempt is counted from here on.
   private func submit(_ job: LoginThread.Job) -> Response? {
-    let wait = attempts.wait(
+    let wait = attempts.begin(
       address: job.visitor.address, user: Self.attempted(job), now: clock.uptime)
     guard wait == 0 else {
       log.write(.notice, "login refused", [("reason", "too many failures")])
-      var response = Self.problem(
-        .credentials, "Too many logins have failed; try again later", status: 429)
-      response.headers.append(("retry-after", "\((wait + 999) / 1_000)"))
-      return response
+      return Self.refusal(
+        .credentials, "Too many logins have failed; try again later", status: 429,
+        retryAfter: Int(wait))
     }
-    guard thread.submit(job) else {
-      return Self.problem(.unavailable, "Too many log in; try again", status: 503)
+    guard let refusal = thread.submit(job) else {
+      strangers[job.request] = .some(job.visitor.stranger)
+      return nil
     }
-    return nil
+    cancel(job)
+    log.write(.notice, "login refused", [("reason", "too many logins wait")])
+    switch refusal {
+    case .full:
+      return Self.refusal(
+        .unavailable, "Too many logins are in progress; try again", status: 503,
+        retryAfter: retries.next())
+    case .overShare:
+      return Self.refusal(
+        .unavailable, "Too many logins from your address are in progress; try again", status: 429,
+        retryAfter: retries.next())
+    }
   }
 
-  /// The name under which failures are counted: guesses at invitations count together, whomever they name.
+  /// Cancels the job of a request whose client has gone, if it has not begun.
+  func abandoned(_ request: RequestID) {
+    guard let stranger = strangers[request], let job = thread.remove(request, of: stranger) else {
+      return
+    }
+    strangers[request] = nil
+    cancel(job)
+  }
+
+  private func cancel(_ job: LoginThread.Job) {
+    attempts.cancelled(address: job.visitor.address, user: Self.attempted(job))
+  }
+
+  private func succeed(_ job: LoginThread.Job) {
+    attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
+  }
+
+  /// The name under which failures are counted. Guesses at invitations count together, whatever name they bring.
   private static func attempted(_ job: LoginThread.Job) -> String {
     if case .join = job.purpose { return Identity.guestPrefix }
     return AccountName(job.user).text
   }
 
-  /// A job was done: answers its request, now or when the store has replied.
+  /// Answers the request of a finished job, now or when the store has replied.
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
+    strangers[job.request] = nil
     if let response = answer(to: job, outcome) { respond(job.request, response) }
   }
 
   private func answer(to job: LoginThread.Job, _ outcome: LoginThread.Outcome) -> Response? {
     switch outcome {
-    // Another password, or no user any more, counts from when the file says so.
+    // A user who was removed or got another password meanwhile does not match.
     case .user(let user?) where users.user(user.id) == user:
-      attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
+      succeed(job)
       return begin(user, job)
     case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
     case .written(let id):
-      attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
+      succeed(job)
       users.reload()
       guard let user = users.user(id) else {
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
@@ -137,12 +171,18 @@ final class LoginService {
       return fail(
         job, .invitation,
         "No invitation has this token, or it ended long ago; ask for a new one where you got it")
-    // Its token was good once, so it was not guessed.
-    case .refused(.ended(let ending)): return Self.problem(.invitation, ending.words)
-    case .refused(.name(let reason)): return Self.problem(.name, reason)
+    // The token was valid once, so it was not guessed.
+    case .refused(.ended(let ending)):
+      cancel(job)
+      return Self.problem(.invitation, ending.words)
+    case .refused(.name(let reason)):
+      cancel(job)
+      return Self.problem(.name, reason)
     case .refused(.taken):
-      return Self.problem(.taken, "Somebody else has this name; choose another")
+      cancel(job)
+      return Self.problem(.taken, "Another user has this name; choose another")
     case .refused(.file(let error)):
+      cancel(job)
       log.write(.error, "users cannot be changed", [("error", "\(error)")])
       return Self.problem(.unavailable, "The users cannot be changed now; try later", status: 503)
     }
@@ -156,12 +196,20 @@ final class LoginService {
 
   // MARK: New users and passwords
 
-  /// Shorter passwords are not taken from people on the page.
+  /// The minimum length of passwords that users choose on the page.
   private static let passwordBytesMin = 8
+  /// Bytes of a user's id, and of a user's name, at most: what waits for its turn is bounded.
+  private static let nameBytesMax = 200
 
   private func join(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
     guard let token = fields.invitation, let user = fields.email, let password = fields.password
     else { return Self.problem(.malformed, "Expected invitation, email and password") }
+    guard token.utf8.count <= Invitation.tokenBytesMax else {
+      return Self.problem(.invitation, "No invitation has this token")
+    }
+    guard user.utf8.count <= Self.nameBytesMax,
+      (fields.name?.utf8.count ?? 0) <= Self.nameBytesMax
+    else { return Self.problem(.name, "Expected a name of at most \(Self.nameBytesMax) bytes") }
     if let problem = Self.problem(ofNew: password) { return problem }
     return submit(
       LoginThread.Job(
@@ -173,7 +221,7 @@ final class LoginService {
     _ request: RequestID, _ head: RequestHead, _ fields: Fields
   ) -> Response? {
     guard let user = fields.email, let password = fields.password, let new = fields.newPassword,
-      user.utf8.count <= 200, password.utf8.count <= PasswordHash.passwordBytesMax
+      user.utf8.count <= Self.nameBytesMax, password.utf8.count <= PasswordHash.passwordBytesMax
     else { return Self.problem(.malformed, "Expected email, password and newPassword") }
     if let problem = Self.problem(ofNew: new) { return problem }
     return submit(
@@ -285,6 +333,15 @@ final class LoginService {
       default: try reader.skipValue()
       }
     }
+  }
+
+  /// An answer that says when to try again.
+  ///
+  /// - Parameter milliseconds: The time to wait.
+  private static func refusal(
+    _ code: Code, _ message: String, status: Int, retryAfter milliseconds: Int
+  ) -> Response {
+    problem(code, message, status: status).with("retry-after", "\((milliseconds + 999) / 1_000)")
   }
 
   private static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {

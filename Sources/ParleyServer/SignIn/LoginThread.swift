@@ -2,17 +2,19 @@ import CryptoOpenSSL
 import GatewayPorts
 import Locks
 
-/// The thread that compares and hashes passwords, which is made to take long, and writes what comes of it.
+/// The threads that hash passwords, which is slow by design, and write the files of users and invitations.
+///
+/// Jobs wait in a ``FairQueue``: one attempt of each address is made in turn.
 final class LoginThread: Sendable {
-  /// A login, or what comes with a password in its place, that waits for its turn.
+  /// A login, or a request that brings a password too.
   struct Job: Sendable {
-    /// The wish of whoever gave the password.
+    /// What the password is given for.
     enum Purpose: Sendable {
-      /// To log in with it.
+      /// To log in.
       case logIn
-      /// To become a user with it, by an invitation's token.
+      /// To become a user by the token of an invitation.
       case join(invitation: String, name: String?)
-      /// To have this one in its place.
+      /// To replace it by another password.
       case change(to: String)
     }
 
@@ -23,67 +25,101 @@ final class LoginThread: Sendable {
     var visitor: Visitor
   }
 
-  /// Whoever gave a password.
+  /// The sender of a password.
   struct Visitor: Sendable {
     /// The client's address, by which failed attempts are counted.
     var address: String
+    /// The stranger whose share of the queue the job takes; `nil` for an address without limits.
+    var stranger: Stranger?
     /// The browser and system of the session that may begin.
     var device: Session.Device
-    /// Whether the browser is to keep the session in a cookie.
+    /// Whether the browser keeps the session in a cookie.
     var isKept: Bool
-    /// Whether the browser keeps a session already, which another sign-in replaces.
+    /// Whether the browser already has such a cookie, which another sign-in replaces.
     var hasKept: Bool
   }
 
   /// The result of a job.
   enum Outcome: Sendable {
-    /// The user with this password, if there is one.
+    /// The user with this password; `nil` if there is none.
     case user(User?)
-    /// The file of users has another line, which the loop has yet to read.
+    /// The user's line was written; the loop must read the file of users again.
     case written(user: String)
-    /// The joining failed: nobody became a user.
+    /// The join failed.
     case refused(InvitationFile.Refusal)
   }
 
-  private struct State {
-    var jobs: [Job] = []
-    var isStopping = false
-    var hasStopped = false
+  /// The state of the queue, for operators.
+  struct Load: Sendable {
+    /// Jobs that wait.
+    var queued = 0
+    /// Jobs that found no slot, by the reason.
+    var refused: [String: Int] = [:]
   }
 
-  /// More logins than this do not wait.
-  private static let jobsMax = 32
+  private struct State {
+    var jobs = FairQueue<Stranger, Job>(
+      capacity: LoginThread.jobsMax, countMaxOfStranger: LoginThread.jobsMaxOfStranger)
+    var refused: [String: Int] = [:]
+    var isStopping = false
+    var runningCount = LoginThread.threadCount
+  }
+
+  /// Jobs that may wait or run at once. Each holds at most a few kilobytes.
+  package static let jobsMax = 256
+  /// The same of one stranger.
+  package static let jobsMaxOfStranger = 8
+  /// Threads, so that a queue of one attempt from each of many addresses is short.
+  private static let threadCount = 2
 
   private let state = Monitor(State())
 
-  /// Starts the thread. `done` is called on it with each job and its result.
+  /// Starts the threads. `done` is called on them with each job and its result.
   init(_ work: LoginWork, done: @escaping @Sendable (Job, Outcome) -> Void) {
-    SystemThread.start { [state] in
-      while true {
-        let job: Job? = state.wait(
-          until: { !$0.jobs.isEmpty || $0.isStopping },
-          then: { $0.isStopping ? nil : $0.jobs.removeFirst() })
-        guard let job else { break }
-        done(job, work.perform(job))
+    for _ in 0..<Self.threadCount {
+      SystemThread.start { [state] in
+        while true {
+          let job: Job? = state.wait(
+            until: { !$0.jobs.isEmpty || $0.isStopping },
+            then: { $0.isStopping ? nil : $0.jobs.popFirst() })
+          guard let job else { break }
+          let outcome = work.perform(job)
+          state.withLock { $0.jobs.finish(for: job.visitor.stranger) }
+          done(job, outcome)
+        }
+        state.change { $0.runningCount -= 1 }
       }
-      state.change { $0.hasStopped = true }
     }
   }
 
-  /// Queues a login; `false` if too many wait.
-  func submit(_ job: Job) -> Bool {
-    let isQueued = state.withLock { state in
-      guard state.jobs.count < Self.jobsMax else { return false }
-      state.jobs.append(job)
-      return true
+  /// The state of the queue.
+  var load: Load { state.withLock { Load(queued: $0.jobs.count, refused: $0.refused) } }
+
+  /// Queues a job.
+  ///
+  /// - Returns: Why it was not queued.
+  func submit(_ job: Job) -> FairShares<Stranger>.Refusal? {
+    let refusal = state.withLock { state in
+      let refusal = state.jobs.append(job, for: job.visitor.stranger)
+      switch refusal {
+      case .full: state.refused["full", default: 0] += 1
+      case .overShare: state.refused["share", default: 0] += 1
+      case nil: break
+      }
+      return refusal
     }
-    state.signal()
-    return isQueued
+    if refusal == nil { state.signal() }
+    return refusal
   }
 
-  /// Ends the thread after the login it is at; returns when it has ended.
+  /// Removes and returns a job that has not begun; `nil` if there is none.
+  func remove(_ request: RequestID, of stranger: Stranger?) -> Job? {
+    state.withLock { $0.jobs.remove(for: stranger) { $0.request == request } }
+  }
+
+  /// Ends the threads after their current jobs; returns when they have ended.
   func stop() {
     state.change { $0.isStopping = true }
-    state.wait { $0.hasStopped }
+    state.wait { $0.runningCount == 0 }
   }
 }
