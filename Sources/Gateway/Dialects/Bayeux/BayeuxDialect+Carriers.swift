@@ -16,13 +16,15 @@ extension BayeuxDialect {
   }
 
   /// Lets a client send messages of the full size, since a token was accepted in one: over the same WebSocket, and in
-  /// requests from the address of the session.
+  /// requests from the address of the session. The session counts towards the user, unless it exceeds the user's share.
   func admit(_ identity: Identity, _ link: BayeuxLink?, by way: Way) {
     if case .webSocket(let id) = way, let carrier = carriers[id], !carrier.isAdmitted {
       carriers[id]?.isAdmitted = true
       board.admit(id, as: identity, from: carrier.limitedAddress)
     }
-    guard let link, !link.isAdmitted else { return }
+    guard let link else { return }
+    if link.authenticateBy != nil { _ = identify(link, as: identity) }
+    guard !link.isAdmitted else { return }
     link.isAdmitted = true
     admitted[link.address, default: 0] += 1
   }

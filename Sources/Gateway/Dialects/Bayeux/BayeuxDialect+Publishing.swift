@@ -34,8 +34,6 @@ extension BayeuxDialect {
       }
     } catch { return refuse(.forbidden(channel.text)) }
     admit(identity, link, by: way)
-    // A client that only publishes shows its token here. Over its user's share, its session stays as it was.
-    if let link, link.authenticateBy != nil { _ = identify(link, as: identity) }
     let fields = data.fields
     let reply = BayeuxReply.reply(to: message, clientID: message.clientID)
     switch fields?["type"]?.string {
