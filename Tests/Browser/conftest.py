@@ -23,7 +23,9 @@ from playwright.sync_api import expect, sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "artifacts" / "browser"
-PROGRAM = pathlib.Path(os.environ.get("PARLEY", ROOT / ".build" / "release" / "parley"))
+PROGRAM = pathlib.Path(
+    os.environ.get("PARLEY") or os.environ.get("PARLEY_PROGRAM") or ROOT / ".build" / "release" / "parley"
+).absolute()
 # The page as it is served. PARLEY_WEB=Web has the modules as they are written.
 WEB = ROOT / os.environ.get("PARLEY_WEB", "Web/built")
 # Without the windows around its pages, which take as much processor time as these.
@@ -86,9 +88,12 @@ class Server:
 
     def start(self):
         """Starts it; from the second time on at the port of the first."""
+        # The tests' own variables are no settings of the program's.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
         self.process = subprocess.Popen(
-            [str(word) for word in self.command()], cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log
-        )
+            [str(word) for word in self.command()], cwd=self.folder, stdout=subprocess.PIPE, stderr=self.log,
+            env=environment,
+        )  # fmt: skip
         deadline = time.monotonic() + SECONDS
         text = b""
         while not (match := re.search(rb"listening on (http://[^\s]*?:(\d+))", text)):

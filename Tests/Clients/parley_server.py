@@ -10,7 +10,21 @@ import subprocess
 from patience import SECONDS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PROGRAM = os.environ.get("PARLEY_PROGRAM", str(ROOT / ".build" / "release" / "parley"))
+
+
+def built(name, variable):
+    """Returns the path of a built program, which an environment variable may replace.
+
+    Child processes inherit the choice under another name: Parley reads each variable that begins with `PARLEY_` as a
+    setting, and rejects those that it does not know.
+    """
+    inherited = variable.removeprefix("PARLEY_") + "_UNDER_TEST"
+    if variable in os.environ:
+        os.environ[inherited] = os.path.abspath(os.environ.pop(variable))
+    return os.environ.get(inherited, str(ROOT / ".build" / "release" / name))
+
+
+PROGRAM = built("parley", "PARLEY_PROGRAM")
 
 
 class ParleyServer:

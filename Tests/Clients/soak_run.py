@@ -20,11 +20,11 @@ import threading
 import time
 
 from native_client import NativeClient
-from parley_server import PROGRAM, ROOT, ParleyServer
+from parley_server import PROGRAM, ParleyServer, built
 from patience import SECONDS
 from stalled_run import resident_bytes
 
-LOAD = os.environ.get("PARLEY_LOAD", str(ROOT / ".build" / "release" / "parley-load"))
+LOAD = built("parley-load", "PARLEY_LOAD")
 ROOMS = [f"soak-{index}" for index in range(5)]
 # What memory may add to what it was after a third of the time, when the caches of the store (32 MB)
 # and of the log are full: allocators breathe.

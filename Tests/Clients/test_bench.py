@@ -2,16 +2,15 @@
 
 import importlib.util
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 
 import pytest
+from parley_server import ROOT, built
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BENCH = pathlib.Path(os.environ.get("OT_BENCH", ROOT / ".build" / "release" / "ot-bench"))
+BENCH = pathlib.Path(built("ot-bench", "OT_BENCH"))
 
 pytestmark = pytest.mark.skipif(not BENCH.is_file(), reason="ot-bench is not built")
 

@@ -1,19 +1,18 @@
 """The load program's runs, tiny, so that none rots."""
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
 
 import pytest
-from parley_server import ROOT
+from parley_server import ROOT, built
 
 sys.path.insert(0, str(ROOT / "Scripts"))
 
 import load_servers  # noqa: E402 (the folder is known from here on)
 
-LOAD = pathlib.Path(os.environ.get("PARLEY_LOAD", ROOT / ".build" / "release" / "parley-load"))
+LOAD = pathlib.Path(built("parley-load", "PARLEY_LOAD"))
 
 pytestmark = pytest.mark.skipif(not LOAD.is_file(), reason="parley-load is not built")
 
