@@ -101,13 +101,17 @@ def build(kind):
     return wrong[0] if wrong else done.stderr.strip()[-500:]
 
 
+# Swift's backtrace of a trap takes minutes with a debug build, and what follows it may not end by itself.
+QUIET = {"SWIFT_BACKTRACE": "enable=no"}
+
+
 def execute(command, folder, **environment):
     """Runs a command; returns its exit status, `None` if it did not end, and what it said."""
     try:
         done = subprocess.run(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS_MAX,
-            env={**os.environ, **environment},
+            env={**os.environ, **QUIET, **environment},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return None, ""

@@ -1,7 +1,9 @@
 """Sessions that last: renewed while they are used, listed and ended by their person, against the real program."""
 
+import contextlib
 import fcntl
 import json
+import sqlite3
 import subprocess
 import threading
 
@@ -101,6 +103,9 @@ def test_another_password_ends_all_sessions_but_the_new_one(guarded):  # noqa: F
     assert [entry["current"] for entry in sessions(guarded, new)] == [True]
     assert [refresh(guarded, pair)["code"] for pair in old] == [4004, 4004]
     assert refresh(guarded, new)["code"] == 1000
+    # The list leaves out those of a former password by itself; the store has to end them, too.
+    with contextlib.closing(sqlite3.connect(guarded.data / "notes.parley")) as store:
+        assert store.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
 
 
 def test_of_too_many_sessions_the_oldest_ends(guarded):  # noqa: F811

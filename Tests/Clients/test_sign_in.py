@@ -279,6 +279,18 @@ def test_what_the_provider_says_on_the_way_back_is_believed_in_words_alone(hones
         assert problem(visitor.go(path + query)) == expected, query
 
 
+def test_a_provider_that_promises_to_name_itself_has_to(start, provider, secret):
+    # RFC 9207, section 2.4: an answer without the promised name may be another provider's.
+    provider.lies = {"description": {"authorization_response_iss_parameter_supported": True}}
+    visitor = Visitor(start(*settings(provider, secret)))
+    back = provider.authorise(visitor.begin())
+    asked = len(provider.asked)
+    assert problem(visitor.come_back(back)) == "misbehaves"
+    assert len(provider.asked) == asked, "the code was sent on"
+    named = "&" + urllib.parse.urlencode({"iss": provider.issuer})
+    assert visitor.come_back(provider.authorise(visitor.begin()) + named) == PAGE + "/#signed-in"
+
+
 def test_nobody_is_sent_elsewhere(honest):
     visitor = Visitor(honest)
     for query in ("?next=https://evil.example.org", "?next=//evil.example.org", "?redirect_uri=x"):

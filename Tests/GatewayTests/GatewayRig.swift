@@ -68,9 +68,10 @@ final class GatewayRig {
   ///   - isDemo: without it, tokens are checked against the book.
   ///   - store: what an earlier gateway has left, after a restart.
   ///   - prefix: what the names begin with that it makes.
+  ///   - users: whose sessions end with their passwords; without it there are none.
   init(
-    isDemo: Bool = false, people: PeopleHandlers? = nil, log: any LogSink = NoLog(),
-    store: MemoryStore = MemoryStore(), prefix: String = "g",
+    isDemo: Bool = false, users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
+    log: any LogSink = NoLog(), store: MemoryStore = MemoryStore(), prefix: String = "g",
     change: (inout GatewaySettings) -> Void = { _ in }
   ) {
     self.store = store
@@ -83,7 +84,7 @@ final class GatewayRig {
       surroundings: Gateway.Surroundings(
         clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
-        people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
+        users: users, people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
         queuedBytesBound: { [queues] in queues.bytes.values.max() ?? 0 }))
   }
 

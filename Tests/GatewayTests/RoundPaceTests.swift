@@ -86,6 +86,21 @@ struct RoundPaceTests {
     }
   }
 
+  @Test("an author who pauses is expected for one round only")
+  mutating func pausing() {
+    for person in 0...2 { write(person) }
+    #expect(turns() == nil)
+    // The first of the three pauses: the round of the others waits for its time.
+    for person in 1...2 { write(person) }
+    #expect(turns() == 10)
+    rig.clock.advance(milliseconds: 10)
+    #expect(turns() == nil)
+    #expect(revision == 5)
+    for person in 1...2 { write(person) }
+    #expect(turns() == nil)
+    #expect(revision == 7)
+  }
+
   @Test("a note whose followers leave rests no longer")
   mutating func leaving() {
     write(0)

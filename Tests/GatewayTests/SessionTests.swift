@@ -114,6 +114,32 @@ struct SessionTests {
     }
   }
 
+  /// A user whose password was changed at a time.
+  private final class ChangedUser: UserSource {
+    let since: Timestamp
+    init(since: Timestamp) { self.since = since }
+    var generation: Int { 0 }
+    func refresh(now: Timestamp) {}
+    func user(_ id: String) -> User? { User(id: id, name: id, grants: [], since: since) }
+    func user(_ id: String, password: String) -> User? { nil }
+  }
+
+  @Test("sessions of a former password are not listed")
+  func formerPassword() {
+    let since = VirtualClock().now
+    let rig = GatewayRig(users: ChangedUser(since: since))
+    rig.book?.enter("ada", user: "ada", issuedAt: since)
+    for (id, begunAt) in [("s.1", since - 1), ("s.2", since)] {
+      let session = Session(
+        id: id, user: "ada", begunAt: begunAt, endsAt: rig.clock.now + 90_000_000,
+        device: Session.Device(browser: "", system: ""), SessionRule(idleMilliseconds: 90_000_000))
+      _ = rig.store.perform([.logins(.begin(session, countMax: 32))])
+    }
+    let answer = rig.request("GET", "/api/sessions", token: "ada")
+    #expect(answer.status == 200)
+    #expect(answer.body.contains(#""s.2""#) && !answer.body.contains(#""s.1""#))
+  }
+
   @Test(
     "wherever the process ends, no token counts of a session that is gone",
     arguments: ["a token used twice", "a logout", "another password"])

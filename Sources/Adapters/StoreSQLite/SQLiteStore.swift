@@ -40,6 +40,9 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
   package var walPagesToCheckpoint = 1_024
 
+  /// Measures the free bytes of the disk that holds the store; tests replace it.
+  package var measureFreeBytes: (_ path: String) -> Int? = SQLiteStore.freeBytes(ofDiskWith:)
+
   /// Whether texts are folded on another connection, see ``takeFoldOrders()``; if not, `maintain`
   /// does it.
   package var foldsBeside = false
