@@ -29,6 +29,8 @@ final class GatewayRig {
   private(set) var admitted: [UInt64: Holder] = [:]
   private(set) var holders: [UInt64: Holder] = [:]
   private var responses: [UInt64: Response] = [:]
+  /// The number of answers to each request.
+  private(set) var answerCounts: [UInt64: Int] = [:]
   private var nextID: UInt64 = 1
   /// Whether turns end and the store works only when told to.
   var isStepwise = false
@@ -66,9 +68,9 @@ final class GatewayRig {
 
   /// - Parameters:
   ///   - isDemo: without it, tokens are checked against the book.
+  ///   - users: whose sessions end with their passwords; without it there are none.
   ///   - store: what an earlier gateway has left, after a restart.
   ///   - prefix: what the names begin with that it makes.
-  ///   - users: whose sessions end with their passwords; without it there are none.
   init(
     isDemo: Bool = false, users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
     log: any LogSink = NoLog(), store: MemoryStore = MemoryStore(), prefix: String = "g",
@@ -153,6 +155,22 @@ final class GatewayRig {
       return nil
     }
     return inboxes[id]?.remove(at: index).message
+  }
+
+  /// Sends a message whose reply may follow later, and returns its id.
+  func send(_ id: UInt64, _ message: ClientMessage) -> String {
+    let messageID = "m\(nextID)"
+    nextID += 1
+    var bytes: [UInt8] = []
+    message.encode(messageID: messageID, into: &bytes)
+    bytes.withUnsafeBytes { gateway.received(ConnectionID(id), message: $0, kind: .text) }
+    perform()
+    return messageID
+  }
+
+  /// The number of replies to a message so far.
+  func replyCount(_ id: UInt64, to messageID: String) -> Int {
+    inboxes[id]?.count { $0.messageID == messageID } ?? 0
   }
 
   /// Sends text and returns nothing.
@@ -283,6 +301,20 @@ final class GatewayRig {
     perform()
   }
 
+  /// Finds the note that a link's key opens, and its title, as the program around the gateway does.
+  func openLink(
+    _ key: String, then goOn: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
+  ) {
+    gateway.openLink(key, then: goOn)
+    perform()
+  }
+
+  /// Finds the title of a note, as the program around the gateway does.
+  func openTitle(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
+    gateway.openTitle(of: note, then: goOn)
+    perform()
+  }
+
   /// Requests that wait for the store.
   var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) { gateway.storeBacklog }
 
@@ -340,6 +372,12 @@ final class GatewayRig {
     for item in work {
       gateway.stored(item.ticket, reply: .failed(.unavailable("nothing is written now")))
     }
+    perform()
+  }
+
+  /// Has the store answer the first piece of work with a reply, without doing it.
+  func storeAnswers(_ reply: StoreReply) {
+    gateway.stored(stored.removeFirst().ticket, reply: reply)
     perform()
   }
 
@@ -412,7 +450,9 @@ final class GatewayRig {
       gateway.closed(connection)
     case .admit(let connection, let holder): admitted[connection.rawValue] = holder
     case .count(let request, let holder): holders[request.rawValue] = holder
-    case .respond(let request, let response): responses[request.rawValue] = response
+    case .respond(let request, let response):
+      responses[request.rawValue] = response
+      answerCounts[request.rawValue, default: 0] += 1
     case .search(let request, let search):
       searches.append(search)
       gateway.searched(request, reply: index(search))

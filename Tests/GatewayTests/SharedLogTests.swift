@@ -91,6 +91,59 @@ struct SharedLogTests {
     #expect(b.stored.isEmpty)
   }
 
+  @Test("a join that waits for a commit is answered if the log turns out to be another")
+  func joinBesideAnotherHistory() throws {
+    let author = try client(of: a)
+    a.isStepwise = true
+    a.ask(author.line, change())
+    _ = a.endTurn()
+    // The client comes again while its change is being committed, and asks what became of it.
+    a.close(author.line)
+    let (line, _) = try a.greet(nil, client: author.claim)
+    let join = a.send(
+      line,
+      .join(
+        .init(
+          documentID: "n1", resume: ResumePoint(epoch: "epoch of n1", revision: 0),
+          unanswered: ChangeName(clientID: author.id, sequence: 1))))
+    #expect(a.replyCount(line, to: join) == 0)
+    a.storeAnswers(.failed(.notNext(headRevision: 9)))
+    settle(a)
+    #expect(a.replyCount(line, to: join) == 1)
+  }
+
+  @Test("a client without a session goes on from the floor, after sessions were dropped")
+  func sessionFloor() throws {
+    let author = try client(of: b)
+    _ = store.perform([.fence(id: "n1", clients: ["made up", author.id])])
+    store.dropIdleSessions(of: "n1")
+    // Loaded with the floor.
+    let newcomer = try client(of: a)
+    a.ask(newcomer.line, change())
+    #expect(acknowledged(a.pushes(newcomer.line)) + [store.log(of: "n1")?.count ?? 0] == [1])
+    // Loaded before it rose: the change is not taken, and its client joins again.
+    b.isStepwise = true
+    b.ask(author.line, change())
+    settle(b)
+    #expect(acknowledged(b.pushes(author.line)).isEmpty)
+    #expect(b.closeCodes[author.line] == CloseReason.rejoin.rawValue)
+    #expect(store.log(of: "n1")?.count == 1)
+    b.isStepwise = false
+    let (line, _) = try b.greet(nil, client: author.claim)
+    let reply = b.ask(
+      line,
+      .join(
+        .init(
+          documentID: "n1", resume: ResumePoint(epoch: "epoch of n1", revision: 0),
+          unanswered: ChangeName(clientID: author.id, sequence: 1))))
+    #expect(joined(reply) != nil)
+    b.ask(line, change())
+    #expect(store.log(of: "n1")?.map(\.client).last == author.id)
+    #expect(store.log(of: "n1")?.count == 2)
+    // Programs have no sessions.
+    #expect(b.request("PUT", "/api/notes/n1/text", "words").status == 200)
+  }
+
   @Test("without hints the heads are looked at")
   func heads() throws {
     let author = try client(of: a)

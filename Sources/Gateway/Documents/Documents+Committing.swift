@@ -173,15 +173,19 @@ extension Documents {
   }
 
   /// A commit has failed: all that was not durable is refused.
+  ///
+  /// If the outcome is unknown and the log has one owner, followers are not told that their changes are not in the
+  /// log: they join again, and learn from the log which of them are.
   func fail(_ error: StoreError, in room: DocumentRoom) {
     surroundings.log.write(.error, "commit failed", [("error", error.logName)])
     failed(error)
+    let isUnknown = error.isUnknownOutcome && !(room.live?.isShared ?? false)
     guard let fallen = room.live?.commitFailed() else { return }
     settledAll(in: room)
     room.arrivals.removeAll()
-    refuseFallen(fallen, error, in: room)
+    refuseFallen(fallen, in: room, tellsFollowers: !isUnknown)
     endLeaving(room)
-    guard !error.isRetryable else {
+    guard isUnknown || !error.isRetryable else {
       admitWaiting(room)
       storeEpoch(of: room)
       // Some may have asked for a read of the log meanwhile.
@@ -210,7 +214,7 @@ extension Documents {
   }
 
   /// Refuses the changes of a commit that failed, and those that were made on it.
-  private func refuseFallen(_ fallen: [LogEntry], _ error: StoreError, in room: DocumentRoom) {
+  private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, tellsFollowers: Bool) {
     for entry in fallen {
       if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
         respond(
@@ -218,6 +222,7 @@ extension Documents {
           .problem(503, .unavailable, "the edit could not be stored now; try again later"))
       }
     }
+    guard tellsFollowers else { return }
     for subscription in room.subscriptions {
       let connection = subscription.connection
       for entry in fallen where entry.client == connection.client {

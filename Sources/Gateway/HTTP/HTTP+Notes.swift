@@ -155,8 +155,7 @@ extension HTTP {
       case .list(let list): goOn(request, list, try reply.value(of: \.notes))
       case .page(let work, nil): goOn(request, work, in: nil, try reply.value(of: \.notes))
       case .page(let work, let folder?):
-        guard case .notes(let notes) = try reply.value(of: \.folders) else { return }
-        goOn(request, work, in: folder, notes)
+        goOn(request, work, in: folder, try reply.value(of: \.folderNotes))
       case .create:
         respond(request, .created(try reply.value(of: \.note)))
         noteListChanged()
@@ -167,7 +166,7 @@ extension HTTP {
         documents.renamed(note.id, to: note.title)
         noteListChanged()
       case .move(let renames):
-        guard case .note(let note) = try reply.value(of: \.folders) else { return }
+        let note = try reply.value(of: \.movedNote)
         respond(request, .json(200, NoteJSON.note(note)))
         if renames { documents.renamed(note.id, to: note.title) }
         documents.moved([note])

@@ -51,11 +51,11 @@ final class Links: Part {
     guard !isRepeated else {
       // For whoever still reaches the note, which the store knows.
       let look = StoreRequest.links(.list(note: link.note, now: surroundings.clock.now))
-      return perform(look, request) { [self] _ in respond(request, answer) }
+      return perform(look, request, \.list) { [self] _ in respond(request, answer) }
     }
     let work = keeping(.links(.make(link, key: key, countMax: NoteLink.countMax)))
-    perform(work, request) { [self] reply in
-      guard case .made = reply else {
+    perform(work, request, \.isMade) { [self] isMade in
+      guard isMade else {
         return respond(
           request,
           .problem(
@@ -73,8 +73,8 @@ final class Links: Part {
 
   /// Lists the links of a note, with the keys of those that give nothing that the asker does not have.
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
-    perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
-      guard case .links(let links, let folder) = reply else { return }
+    perform(.links(.list(note: note, now: surroundings.clock.now)), request, \.list) {
+      [self] links, folder in
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
         let mayHave = identity.may(link.access.verbs, .document(note, in: folder))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
@@ -85,15 +85,14 @@ final class Links: Part {
 
   /// Ends a link of a note.
   func end(_ id: String, of note: DocumentID, _ request: RequestID) {
-    perform(.links(.list(note: note, now: surroundings.clock.now)), request) { [self] reply in
-      guard case .links(let links, _) = reply else { return }
+    perform(.links(.list(note: note, now: surroundings.clock.now)), request, \.list) {
+      [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
       // First: whoever asks again after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
-        perform(.links(.end(note: note, id: id)), request) { [self] reply in
-          guard case .ended(let ended) = reply else { return }
+        perform(.links(.end(note: note, id: id)), request, \.ended) { [self] ended in
           respond(
             request,
             link == nil && ended.isEmpty
@@ -105,7 +104,7 @@ final class Links: Part {
 
   /// Ends all links of a note.
   func endAll(of note: DocumentID, _ request: RequestID) {
-    perform(.links(.end(note: note, id: nil)), request) { [self] reply in
+    perform(.links(.end(note: note, id: nil)), request, \.ended) { [self] _ in
       let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
       rights.takeBack([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))
@@ -128,8 +127,8 @@ final class Links: Part {
       .links(.links(.open(key: key, now: surroundings.clock.now))),
       for: .links(of: nil) { [self] outcome in
         goOn(
-          outcome.map { reply in
-            guard case .link(let link, let title) = reply else { return nil }
+          outcome.flatMap { $0.outcome(\.opened) }.map { found in
+            guard let (link, title) = found else { return nil }
             let guest = guest(of: link)
             guard !access.isRevoked(guest), let token = access.token(for: guest) else {
               return nil
@@ -154,14 +153,16 @@ final class Links: Part {
 
   // MARK: The store
 
-  private func perform(
-    _ work: StoreRequest, _ request: RequestID, then goOn: @escaping (LinkReply) -> Void
+  /// Has the store work with links for a request, which is answered here unless the reply has the value.
+  private func perform<Value>(
+    _ work: StoreRequest, _ request: RequestID, _ value: @escaping (LinkReply) -> Value?,
+    then goOn: @escaping (Value) -> Void
   ) {
     store(
       .links(work),
       for: .links(of: request) { [self] outcome in
-        switch outcome {
-        case .success(let reply): goOn(reply)
+        switch outcome.flatMap({ $0.outcome(value) }) {
+        case .success(let value): goOn(value)
         case .failure(.outOfReach): respond(request, .notGranted)
         case .failure(.unknownDocument):
           respond(request, .problem(404, .unknownDocument, "no note has this id"))
@@ -174,5 +175,40 @@ final class Links: Part {
 
   static var notOffered: Response {
     .problem(404, .unknownDocument, "this server makes no links")
+  }
+}
+
+/// The values of replies of one type; `nil` of another.
+extension LinkReply {
+  fileprivate func outcome<Value>(_ value: (LinkReply) -> Value?) -> StoreOutcome<Value> {
+    if let value = value(self) { return .success(value) }
+    let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    return .failure(.unexpectedReply(name, insteadOf: Value.self))
+  }
+
+  /// Whether a link was made, or the note has too many.
+  fileprivate var isMade: Bool? {
+    switch self {
+    case .made: true
+    case .tooMany: false
+    case .link, .unknown, .links, .ended: nil
+    }
+  }
+
+  fileprivate var list: (links: [NoteLink], folder: FolderPath?)? {
+    if case .links(let links, let folder) = self { (links, folder) } else { nil }
+  }
+
+  fileprivate var ended: [NoteLink]? {
+    if case .ended(let links) = self { links } else { nil }
+  }
+
+  /// The link that a key opens, or that none does.
+  fileprivate var opened: (link: NoteLink, title: String)?? {
+    switch self {
+    case .link(let link, let title): .some((link, title))
+    case .unknown: .some(nil)
+    case .made, .tooMany, .links, .ended: nil
+    }
   }
 }

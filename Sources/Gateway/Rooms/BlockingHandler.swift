@@ -134,7 +134,7 @@ public final class StoredBlocking: BlockingHandler {
     then goOn: @escaping (StoreError?) -> Void
   ) {
     store.perform(.block(block, isBlocked: isBlocked)) { [unowned self] reply in
-      if case .failed(let error) = reply { return goOn(error) }
+      if let error = reply.failure { return goOn(error) }
       keep(block, isBlocked: isBlocked)
       goOn(nil)
     }

@@ -23,7 +23,7 @@ public final class StoredMembership: MembershipHandler {
     then goOn: @escaping (StoreError?) -> Void
   ) {
     store.perform(.member(room, person, isMember: isMember)) { reply in
-      if case .failed(let error) = reply { goOn(error) } else { goOn(nil) }
+      goOn(reply.failure)
     }
   }
 

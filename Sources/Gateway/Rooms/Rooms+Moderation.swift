@@ -21,7 +21,10 @@ extension Rooms {
       switch reply {
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
-      case .done, .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
+      case .receipt, .receipts, .flags, .members, .blocks, .lastOnline:
+        sendUnavailable(
+          .unexpectedReply(reply.name, insteadOf: Void.self), ref: ref, to: connection)
+      case .done:
         let news = Self.news(of: flag, in: message.room, isFlagged: message.isFlagged)
         send(news, ref: ref, to: connection)
         tellModerators(news, in: message.room, except: connection)

@@ -24,7 +24,9 @@ extension Rooms {
           .receipt(offset: place.offset, receipt, author: author), in: place.room)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
-      default: preconditionFailure("a receipt is answered with what stands")
+      case .done, .receipts, .flags, .members, .blocks, .lastOnline:
+        sendUnavailable(
+          .unexpectedReply(reply.name, insteadOf: Receipt.self), ref: ref, to: connection)
       }
     }
   }
@@ -64,7 +66,9 @@ extension Rooms {
           to: connection)
       case .unknownPublication: sendUnknownPublication(ref: ref, to: connection)
       case .failed(let error): sendUnavailable(error, ref: ref, to: connection)
-      default: preconditionFailure("a question for receipts is answered with a list")
+      case .done, .receipt, .flags, .members, .blocks, .lastOnline:
+        sendUnavailable(
+          .unexpectedReply(reply.name, insteadOf: [Receipt].self), ref: ref, to: connection)
       }
     }
   }

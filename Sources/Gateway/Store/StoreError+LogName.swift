@@ -29,6 +29,11 @@ extension StoreError {
     }
   }
 
+  /// Whether the work may have been done.
+  var isUnknownOutcome: Bool {
+    if case .unknownOutcome = self { true } else { false }
+  }
+
   /// Whether what was asked for is kept no longer.
   var isCompacted: Bool {
     if case .compacted = self { true } else { false }

@@ -16,16 +16,10 @@ typealias StoreOutcome<Value> = Result<Value, StoreError>
 
 extension StoreReply {
   /// The reply to work whose replies are of one type. Work that cannot be told to be undecided has
-  /// failed.
-  ///
-  /// - Precondition: The store keeps to its contract: any other reply ends the process, since what
-  ///   was written then is unknown.
+  /// failed. After a reply of another type nothing is known of what the store did.
   func outcome<Value>(of value: (StoreReply) -> Value?) -> StoreOutcome<Value> {
     if let value = value(self) { return .success(value) }
-    guard let failure else {
-      preconditionFailure("expected \(Value.self) from the store; \(name) came")
-    }
-    return .failure(failure)
+    return .failure(failure ?? .unexpectedReply(name, insteadOf: Value.self))
   }
 
   /// The value of a reply of one type, as ``outcome(of:)``.
@@ -41,10 +35,26 @@ extension PeopleReply {
   /// The reply to work whose replies are of one type, as ``StoreReply/outcome(of:)``.
   func outcome<Value>(_ value: (PeopleReply) -> Value?) -> StoreOutcome<Value> {
     if case .failed(let error) = self { return .failure(error) }
-    guard let value = value(self) else {
-      preconditionFailure("expected \(Value.self) from the store; another reply came")
+    if let value = value(self) { return .success(value) }
+    return .failure(.unexpectedReply(name, insteadOf: Value.self))
+  }
+
+  /// The reply's name: its content may be users' text.
+  var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
+  /// The error of work whose only reply is ``done``; `nil` if it is done.
+  var failure: StoreError? {
+    switch outcome({ if case .done = $0 { () } else { nil } }) {
+    case .success: nil
+    case .failure(let error): error
     }
-    return .success(value)
+  }
+}
+
+extension StoreError {
+  /// A reply of another type than the request's. The store may have done the work, or not.
+  static func unexpectedReply<Value>(_ name: String, insteadOf expected: Value.Type) -> StoreError {
+    .unknownOutcome("expected \(expected) from the store; \(name) came")
   }
 }
 
@@ -272,4 +282,10 @@ extension StoreReply {
   var files: FileReply? { if case .files(let reply) = self { reply } else { nil } }
   var comments: CommentReply? { if case .comments(let reply) = self { reply } else { nil } }
   var folders: FolderReply? { if case .folders(let reply) = self { reply } else { nil } }
+
+  var folderNotes: [NoteSummary]? {
+    if case .folders(.notes(let notes)) = self { notes } else { nil }
+  }
+
+  var movedNote: NoteSummary? { if case .folders(.note(let note)) = self { note } else { nil } }
 }
