@@ -1,5 +1,7 @@
 import GatewayPorts
+import JSON
 import OTCore
+import PortConformance
 import PostgresClient
 import StorePostgres
 import StoreRecords
@@ -95,6 +97,47 @@ struct RefusedBatchTests {
     _ = try server.execute("UPDATE parley.marks SET begun = begun - 3601", in: database)
     begin(8..<12)
     #expect(try rows().map { $0 <= 3_000 } ?? false)
+  }
+
+  private func rooms() throws -> Int? {
+    try server.execute("SELECT count(*) FROM parley.rooms", in: database).first.flatMap { Int($0) }
+  }
+
+  @Test("a refused request leaves no record of its room", arguments: RefusedRoomRequests.all)
+  func refusedRooms(name: String, request: StoreRequest) throws {
+    _ = store.perform([request])
+    #expect(try rooms() == 0, "alone")
+    let publication = StoreRequest.room(
+      .publish(
+        "kept", PublicationDraft(time: 1, data: .null), memory: .standard, keyAge: 1))
+    let replies = store.perform([request, publication, request])
+    #expect(replies[1].isDone)
+    #expect(try rooms() == 1, "in a batch")
+    // What the batch has needed of the same room stays.
+    let needed = StoreRequest.people(.member(RefusedRoomRequests.room, "zoe", isMember: true))
+    #expect(store.perform([request, needed, request])[1].isDone)
+    #expect(try rooms() == 2, "beside a request that needs the room")
+    #expect(store.check().problems == [])
+  }
+
+  @Test("deleted notes that cannot be read do not keep others from being removed")
+  func unreadableDeletions() throws {
+    for id in ["a", "b", "c", "d"] {
+      let deletion = Deletion(time: id == "d" ? 9 : 5, author: "Ann")
+      #expect(store.perform([.delete(id: id, keeping: deletion)])[0].isDone)
+    }
+    _ = try server.execute(
+      "UPDATE parley.deleted_documents SET chain = 'x' WHERE deleted < 9", in: database)
+    #expect(store.perform([.deleted(.removeOlder(than: 100, limit: 2))])[0].isDone)
+    let left = try server.execute(
+      "SELECT convert_from(id, 'UTF8') FROM parley.deleted_documents ORDER BY id", in: database)
+    #expect(left == ["a", "b", "c"])
+    guard case .deletedNotes(let notes) = store.perform([.deleted(.list(after: nil, limit: 2))])[0]
+    else {
+      Issue.record("deleted notes cannot be listed")
+      return
+    }
+    #expect(notes.isEmpty)
   }
 
   @Test("a race that was lost by very many entries brings a part of them")

@@ -1,5 +1,6 @@
 import GatewayPorts
 import JSON
+import PortConformance
 import StoreRecords
 import StoreSQLite
 import Testing
@@ -54,6 +55,17 @@ struct EmptyRoomTests {
     let other = try SecondConnection(folder.file())
     #expect(try other.integer("SELECT count(*) FROM rooms") == 0)
     #expect(store.check().problems == [])
+  }
+
+  @Test("a refused request leaves no record of its room", arguments: RefusedRoomRequests.all)
+  func refused(name: String, request: StoreRequest) throws {
+    let store = try SQLiteStore(path: folder.file())
+    let other = try SecondConnection(folder.file())
+    _ = store.perform([request])
+    #expect(try other.integer("SELECT count(*) FROM rooms") == 0, "alone")
+    #expect(publish("r", store) != nil)
+    _ = store.perform([request, .create(id: "n", epoch: "e", title: "", time: 1)])
+    #expect(try other.integer("SELECT count(*) FROM rooms") == 1, "in a batch")
   }
 
   @Test("a room that holds something stays what it is")

@@ -25,10 +25,21 @@ extension PostgresStore {
   package func deleted(
     _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
-    let end = " LIMIT $\(values.count + 1)" + end
-    return try link.query(
-      PostgresCommand(Self.selectDeleted + condition + end, values + [max(limit, 0)])
-    ).rows { try? readDeleted($0) }.compactMap(\.self)
+    let end = " LIMIT $\(values.count + 1) OFFSET $\(values.count + 2)" + end
+    var found: [(row: DocumentRow, deletion: Deletion)] = []
+    // A row that another node unlocks meanwhile shifts those behind it, so that one may come twice.
+    var numbers: Set<Int> = []
+    var place = 0
+    while found.count < limit {
+      let asked = limit - found.count
+      let rows = try link.query(
+        PostgresCommand(Self.selectDeleted + condition + end, values + [asked, place]))
+      for case let deleted? in rows.rows({ try? readDeleted($0) })
+      where numbers.insert(deleted.row.number).inserted { found.append(deleted) }
+      place += rows.count
+      if rows.count < asked { break }
+    }
+    return found
   }
 
   package func readDeleted(

@@ -6,37 +6,51 @@ extension PostgresStore {
   /// Locks the rows that a batch will change, each kind in the order of its numbers: of two batches
   /// one waits for the other, and never both.
   func lock(_ locks: RowLocks) throws(StoreError) {
+    let names = locks.rooms.union(locks.newRooms)
+    var commands: [PostgresCommand] = []
     if !locks.newRooms.isEmpty {
       // In the order of their names, for they have no numbers yet.
-      change(
-        """
-        INSERT INTO parley.rooms (name, epoch, head, time, checksum)
-        SELECT n.name, e.epoch, 0, 0, '' FROM unnest($1) AS n(name), parley.room_epoch e
-        WHERE NOT EXISTS (SELECT 1 FROM parley.rooms r WHERE r.name = n.name)
-        ORDER BY n.name ON CONFLICT (name) DO NOTHING
-        """, locks.newRooms.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+      commands.append(
+        PostgresCommand(
+          """
+          INSERT INTO parley.rooms (name, epoch, head, time, checksum)
+          SELECT n.name, e.epoch, 0, 0, '' FROM unnest($1) AS n(name), parley.room_epoch e
+          WHERE NOT EXISTS (SELECT 1 FROM parley.rooms r WHERE r.name = n.name)
+          ORDER BY n.name ON CONFLICT (name) DO NOTHING RETURNING name
+          """, [locks.newRooms.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }]))
     }
     if !locks.documents.isEmpty {
-      let found = try rows(
-        Self.selectDocuments + " WHERE id = ANY ($1) ORDER BY number FOR UPDATE",
-        locks.documents.map(\.text), read: readRow)
-      for id in locks.documents { documents[id] = .some(nil) }
-      for row in found { documents[ExactName(row.id)] = row }
+      commands.append(
+        PostgresCommand(
+          Self.selectDocuments + " WHERE id = ANY ($1) ORDER BY number FOR UPDATE",
+          [locks.documents.map(\.text)]))
     }
     if !locks.users.isEmpty {
-      change(
-        """
-        SELECT 1::bigint FROM parley.sessions WHERE "user" = ANY ($1) ORDER BY id FOR UPDATE
-        """, locks.users.map(\.text))
+      commands.append(
+        PostgresCommand(
+          """
+          SELECT 1::bigint FROM parley.sessions WHERE "user" = ANY ($1) ORDER BY id FOR UPDATE
+          """, [locks.users.map(\.text)]))
     }
-    let names = locks.rooms.union(locks.newRooms)
     if !names.isEmpty {
-      let found = try rows(
-        Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE", names.map(\.text),
-        read: readRoom)
-      for name in names { rooms[name] = .some(nil) }
-      for row in found { rooms[ExactName(row.name)] = row }
+      commands.append(
+        PostgresCommand(
+          Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE",
+          [names.map(\.text)]))
     }
+    guard !commands.isEmpty else { return }
+    var results = try queries(commands)[...]
+    if !locks.newRooms.isEmpty {
+      let added = results.popFirst()?.rows { ExactName($0.text(0)) }
+      unneededRooms = Set(added ?? [])
+    }
+    if !locks.documents.isEmpty {
+      for id in locks.documents { documents[id] = .some(nil) }
+      for row in try results.popFirst()?.rows(readRow) ?? [] { documents[ExactName(row.id)] = row }
+    }
+    if !locks.users.isEmpty { results.removeFirst() }
+    for name in names { rooms[name] = .some(nil) }
+    for row in try results.popFirst()?.rows(readRoom) ?? [] { rooms[ExactName(row.name)] = row }
   }
 
   package func insert(_ row: inout DocumentRow) throws(StoreError) {

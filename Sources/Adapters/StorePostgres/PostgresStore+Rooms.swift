@@ -27,7 +27,16 @@ extension PostgresStore {
     guard let row = try row(of: name) else {
       throw .unavailable("another node removed the room's record meanwhile; send again")
     }
+    unneededRooms.remove(ExactName(name))
     return row
+  }
+
+  /// Removes the rows that were added with the locks for requests that were refused.
+  func removeUnneededRooms() {
+    guard !unneededRooms.isEmpty else { return }
+    change(
+      "DELETE FROM rooms WHERE number = ANY ($1)",
+      unneededRooms.compactMap { rooms[$0].flatMap(\.self)?.number }.sorted())
   }
 
   package func write(_ row: RoomRow) {

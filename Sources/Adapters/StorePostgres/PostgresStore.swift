@@ -46,6 +46,8 @@ public final class PostgresStore: DocumentStore, Outbox {
   var documents: [ExactName: DocumentRow?] = [:]
   /// Rooms' rows, as `documents`.
   var rooms: [ExactName: RoomRow?] = [:]
+  /// Rooms whose rows were added with the locks, and that no request has needed so far.
+  var unneededRooms: Set<ExactName> = []
   /// Whether the transaction under way writes.
   var isWriting = false
 
@@ -181,7 +183,7 @@ public final class PostgresStore: DocumentStore, Outbox {
           try passOn()
           continue
         }
-        let (documents, rooms) = (documents, rooms)
+        let (documents, rooms, unneededRooms) = (documents, rooms, unneededRooms)
         let isAlone = batch.count == 1
         if !isAlone { change("SAVEPOINT request") }
         let reply = recorded(reply(to: request), to: request)
@@ -191,11 +193,13 @@ public final class PostgresStore: DocumentStore, Outbox {
           if isAlone { throw error }
           change("ROLLBACK TO request")
           (self.documents, self.rooms) = (documents, rooms)
+          self.unneededRooms = unneededRooms
         default: break
         }
         if !isAlone { change("RELEASE request") }
         replies.append(reply)
       }
+      removeUnneededRooms()
       return replies
     }
   }
@@ -379,6 +383,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   private func forgetRows() {
     documents = [:]
     rooms = [:]
+    unneededRooms = []
     isWriting = false
   }
 }
@@ -423,7 +428,8 @@ struct RowLocks {
       rooms.insert(ExactName(place.room))
     case .people(.flag(let name, _)): rooms.insert(ExactName(name))
     case .groups(let request): add(request)
-    case .people(.member(let name, _, _)): newRooms.insert(ExactName(name))
+    case .people(.member(let name, _, let isMember)):
+      if isMember { newRooms.insert(ExactName(name)) } else { rooms.insert(ExactName(name)) }
     case .deleted(.bringBack(let id)): documents.insert(ExactName(id))
     case .files(.put(let id, _, _)), .files(.settle(let id, _, _)):
       documents.insert(ExactName(id))

@@ -312,8 +312,7 @@ extension SQLStore {
   private func read(
     _ name: RoomName, by person: PersonID, through offset: Int, marksMax: Int
   ) throws(StoreError) -> GroupReply {
-    let room = try rowMade(for: name)
-    let offset = min(max(offset, 0), room.head)
+    let offset = min(max(offset, 0), try row(of: name)?.head ?? 0)
     var known = try first(
       #"SELECT "offset" FROM read_marks WHERE person = $1 AND name = $2"#, person, name
     ) { $0.integer(0) }
@@ -324,15 +323,15 @@ extension SQLStore {
       guard count ?? 0 < marksMax else { return .tooMany }
       try change(
         #"INSERT INTO read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)"#,
-        person, name, room.number, offset)
+        person, name, rowMade(for: name).number, offset)
       known = offset
     }
     let through = max(known ?? 0, offset)
     try change(
       #"UPDATE read_marks SET "offset" = $3 WHERE person = $1 AND name = $2"#, person, name,
       through)
-    return .badge(
-      RoomBadge(room: name, readThrough: through, unread: max(0, room.head - through)))
+    let head = try row(of: name)?.head ?? 0
+    return .badge(RoomBadge(room: name, readThrough: through, unread: max(0, head - through)))
   }
 
   /// Notes that a person has read a publication, or written it: theirs are no news to them.

@@ -15,14 +15,16 @@ extension SQLStore {
         place.offset, person)
       return .done
     case .flags(let room, let limit): return .flags(try flags(in: room, limit: limit))
-    case .member(let name, let person, let isMember):
+    case .member(let name, let person, isMember: true):
       let room = try rowMade(for: name)
       try change(
-        isMember
-          ? """
-          INSERT INTO room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING
-          """ : "DELETE FROM room_members WHERE room = $1 AND person = $2", room.number,
-        person)
+        "INSERT INTO room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        room.number, person)
+      return .done
+    case .member(let name, let person, isMember: false):
+      guard let room = try row(of: name) else { return .done }
+      try change(
+        "DELETE FROM room_members WHERE room = $1 AND person = $2", room.number, person)
       return .done
     case .members(let room): return .members(try members(of: room))
     case .block(let block, let isBlocked):

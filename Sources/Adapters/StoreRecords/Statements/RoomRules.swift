@@ -24,11 +24,14 @@ extension SQLStore {
       return .recovery(
         try recover(name, from: position, limit: limit, bytesMax: bytesMax, memory, now: now))
     case .renewEpoch(let name, let from, let to):
-      var row = try rowMade(for: name)
-      if from.utf8.elementsEqual(row.epoch.utf8) {
-        row.epoch = to
-        try write(row)
+      let head: RoomPosition
+      if let row = try row(of: name) { head = row.position } else { head = try emptyPosition() }
+      guard from.utf8.elementsEqual(head.epoch.utf8) else {
+        return .recovery(RoomRecovery(head: head, missed: nil))
       }
+      var row = try rowMade(for: name)
+      row.epoch = to
+      try write(row)
       return .recovery(RoomRecovery(head: row.position, missed: nil))
     case .heads(let names):
       return .heads(try heads(of: names))

@@ -125,8 +125,8 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   func readDeleted(_ row: Row) throws(StoreError) -> (row: DocumentRow, deletion: Deletion)
 
-  /// Some deleted notes that a condition holds for; `end` is what the query ends with, as
-  /// ``lockingFree``.
+  /// Some deleted notes that a condition holds for, as many as asked for if there are; those that cannot be read do
+  /// not count. `end` is the end of the query, such as ``lockingFree``.
   func deleted(
     _ condition: String, _ values: any StoredValue..., limit: Int, end: String
   ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)]
