@@ -62,6 +62,14 @@
   extension Monitor {
     /// Waits until `condition` holds, or until the time is over.
     package func wait(atMostMilliseconds limit: Int, until holds: (Value) -> Bool) {
+      wait(atMostMilliseconds: limit, until: holds, then: { _ in })
+    }
+
+    /// Waits until `condition` holds, or until the time is over, then calls `body` with the value, alone.
+    package func wait<Result>(
+      atMostMilliseconds limit: Int, until holds: (Value) -> Bool,
+      then body: (inout Value) -> Result
+    ) -> Result {
       var deadline = timespec()
       clock_gettime(CLOCK_MONOTONIC, &deadline)
       deadline.tv_sec += limit / 1_000
@@ -73,8 +81,9 @@
       pthread_mutex_lock(mutex)
       defer { pthread_mutex_unlock(mutex) }
       while !holds(value) {
-        if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { return }
+        if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { break }
       }
+      return body(&value)
     }
   }
 #endif

@@ -121,7 +121,7 @@ struct FoldingTests {
     let orders = store.takeFoldOrders()
     #expect(orders.map(\.id) == ["n"])
     #expect(store.takeFoldOrders().isEmpty)
-    let folded = try #require(reader.fold(orders[0]))
+    let folded = try #require(try reader.fold(orders[0]))
     // The note is made anew, with a log of the same length.
     rig.delete()
     rig.create()
@@ -129,7 +129,7 @@ struct FoldingTests {
     try store.keep(folded)
     #expect(store.check().snapshots == 0)
     // What is folded of the new one is kept, and entries since then count towards the next.
-    let again = try #require(reader.fold(store.takeFoldOrders()[0]))
+    let again = try #require(try reader.fold(store.takeFoldOrders()[0]))
     rig.append(901...950)
     try store.keep(again)
     #expect(store.check().snapshots == 1)
@@ -154,7 +154,7 @@ struct FoldingTests {
           id: "n", epoch: StoreThreadRig.epoch,
           version: NamedVersion(revision: 7, name: "v", author: "Ann", time: 1))))
     for order in store.takeFoldOrders() {
-      guard let folded = reader.fold(order) else { continue }
+      guard let folded = try reader.fold(order) else { continue }
       try store.keep(folded)
     }
     while store.maintain() {}

@@ -91,12 +91,15 @@ final class StoreThreadRig {
     self.init(Handover(try SQLiteStore(path: folder.storePath)), Handover(readingStore))
   }
 
-  private init(
-    _ store: Handover<any ServerStore>, _ readingStore: Handover<any DocumentStore>
+  init(
+    _ store: Handover<any ServerStore>, _ readingStore: Handover<any DocumentStore>,
+    retry: ChoreRetry = ChoreRetry()
   ) {
     let woken = Monitor(0)
     self.woken = woken
-    thread = StoreThread(store: store, readingStore: readingStore, log: SilentLog()) {
+    thread = StoreThread(
+      store: store, readingStore: readingStore, log: SilentLog(), retry: retry
+    ) {
       woken.withLock { $0 += 1 }
       woken.signal()
     }
@@ -112,6 +115,15 @@ final class StoreThreadRig {
   func hasReply(for ticket: StoreTicket) -> Bool {
     for completion in thread.takeCompletions() { replies[completion.ticket] = completion.reply }
     return replies[ticket] != nil
+  }
+
+  /// Waits until a condition holds, which is looked at after each news of the threads.
+  func wait(until holds: () -> Bool) {
+    while true {
+      let seen = woken.withLock { $0 }
+      if holds() { return }
+      woken.wait(until: { $0 > seen }, then: { _ in })
+    }
   }
 
   /// Waits for a reply.

@@ -100,13 +100,24 @@ extension PostgresStore: RepairableStore {
   }
 
   /// See ``ServerStore``.
-  public func work(on chore: StoreChore) -> StoreChore.Result? {
+  public func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result? {
     guard let order = chore.content as? FoldOrder else { return nil }
-    return fold(order).map { StoreChore.Result($0) }
+    return try fold(order).map { StoreChore.Result($0) }
   }
 
   /// See ``ServerStore``.
   public func keep(_ result: StoreChore.Result) throws(StoreError) {
     if let folded = result.content as? FoldedSnapshots { try keep(folded) }
   }
+
+  /// See ``ServerStore``.
+  public func postpone(_ chore: StoreChore) {
+    if let order = chore.content as? FoldOrder { upkeep.postpone(order) }
+  }
+
+  /// See ``ServerStore``.
+  public var hasFailedChores: Bool { upkeep.awaitsRetry }
+
+  /// See ``ServerStore``.
+  public func retryChores() { upkeep.retry() }
 }

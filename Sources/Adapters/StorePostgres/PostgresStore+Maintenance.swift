@@ -5,10 +5,10 @@ public import StoreRecords
 extension PostgresStore {
   /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or what has expired.
   ///
-  /// Failures are kept quiet: the work stays to be done, and what matters fails again where somebody
-  /// is told. Several nodes may do it at once; one does it at a time, the others leave it to that one.
+  /// Failures are kept quiet: the work is tried again after ``retryChores()``, and what matters fails again where a
+  /// client is answered. Several nodes may do it at once; one does it at a time, the others leave it to that one.
   ///
-  /// - Returns: Whether there is more to do.
+  /// - Returns: Whether there is more to do now.
   public func maintain() -> Bool {
     guard sharing != .reading else { return false }
     do throws(StoreError) {

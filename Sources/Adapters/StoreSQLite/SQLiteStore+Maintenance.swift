@@ -7,10 +7,10 @@ public import StoreRecords
 extension SQLiteStore {
   /// Does one piece of housekeeping: a snapshot, part of a deleted note's log, or a checkpoint.
   ///
-  /// Failures are kept quiet: the work stays to be done, and what matters fails again where
-  /// somebody is told.
+  /// Failures are kept quiet: the work is tried again after ``retryChores()``, and what matters fails again where a
+  /// client is answered.
   ///
-  /// - Returns: Whether there is more to do.
+  /// - Returns: Whether there is more to do now.
   public func maintain() -> Bool {
     do throws(StoreError) {
       try wipeFailedCommit()
@@ -19,6 +19,7 @@ extension SQLiteStore {
         return false
       }
     } catch {
+      upkeep.hasFailed = true
       return false
     }
     return hasChores || connection.walPages >= walPagesToCheckpoint

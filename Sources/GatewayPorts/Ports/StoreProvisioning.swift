@@ -72,12 +72,23 @@ public protocol ServerStore: Outbox {
   func takeChores() -> [StoreChore]
 
   /// Does a chore on a connection for reading; `nil` if there is nothing to do any more.
-  func work(on chore: StoreChore) -> StoreChore.Result?
+  ///
+  /// - Throws: Why the log could not be read. The chore is to be postponed.
+  func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result?
 
   /// Keeps what came of a chore.
   ///
-  /// - Throws: What the disk had against it. Nothing is lost: it is a chore again later.
+  /// - Throws: What the disk had against it. Nothing is lost: the chore is to be postponed.
   func keep(_ result: StoreChore.Result) throws(StoreError)
+
+  /// Sets a chore aside that has failed, until ``retryChores()``.
+  func postpone(_ chore: StoreChore)
+
+  /// Whether chores have failed since the last ``retryChores()``, in `maintain` or beside the commits.
+  var hasFailedChores: Bool { get }
+
+  /// Makes the chores due that have failed.
+  func retryChores()
 }
 
 extension ServerStore {

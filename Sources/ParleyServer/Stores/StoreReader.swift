@@ -20,11 +20,17 @@ final class StoreReader: Sendable {
     let microseconds: Int64
   }
 
+  /// A chore that was done, or failed.
+  struct DoneChore: Sendable {
+    let chore: StoreChore
+    /// `nil` if there was nothing to do.
+    let outcome: Result<StoreChore.Result?, StoreError>
+  }
+
   /// Work that has been done.
   enum News: Sendable {
     case read(Read)
-    /// The outcome of a chore; `nil` if there was nothing to do.
-    case chore(DocumentID, StoreChore.Result?)
+    case chore(DoneChore)
   }
 
   private struct State {
@@ -96,7 +102,10 @@ final class StoreReader: Sendable {
           return (state.requests, isFree ? state.chores.removeFirst() : nil)
         })
       if let chore {
-        done(.chore(chore.id, (store as? any ServerStore)?.work(on: chore)))
+        let outcome = Result { () throws(StoreError) in
+          try (store as? any ServerStore)?.work(on: chore)
+        }
+        done(.chore(DoneChore(chore: chore, outcome: outcome)))
         continue
       }
       guard !batch.isEmpty else { return }

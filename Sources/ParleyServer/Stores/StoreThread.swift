@@ -35,8 +35,8 @@ package final class StoreThread: Sendable {
     var outboxWork: [OutboxWork] = []
     /// Revocations to be exchanged with other nodes.
     var exchange: Exchange?
-    /// Chores that the reader has done, or found nothing to do for.
-    var chores: [(id: DocumentID, result: StoreChore.Result?)] = []
+    /// Chores that the reader has done, found nothing to do for, or failed at.
+    var chores: [StoreReader.DoneChore] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()
     var isStopping = false
@@ -67,6 +67,7 @@ package final class StoreThread: Sendable {
   ///   - readingStore: the same store, opened for reading, which gets a thread of its own; without
   ///     it everything is done on one.
   ///   - untoldMax: how much of what nobody waits for may wait; beyond, it is dropped.
+  ///   - retry: when chores are tried again that have failed.
   ///   - log: told when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
   ///   - committed: called on it with what search has to look at, after each commit.
@@ -75,6 +76,7 @@ package final class StoreThread: Sendable {
     store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
     untoldMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
+    retry: ChoreRetry = ChoreRetry(),
     wake: @escaping @Sendable () -> Void,
     committed: @escaping @Sendable ([SearchedChange]) -> Void = { _ in },
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
@@ -93,8 +95,7 @@ package final class StoreThread: Sendable {
         case .read(let read):
           state.withLock { $0.add(read) }
           wake()
-        case .chore(let id, let result):
-          state.change { $0.chores.append((id, result)) }
+        case .chore(let chore): state.change { $0.chores.append(chore) }
         }
       }
     } else {
@@ -102,8 +103,8 @@ package final class StoreThread: Sendable {
     }
     SystemThread.start { [state, reader, wake] in
       Self.run(
-        store, state: state, reader: reader, log: log, wake: wake, committed: committed,
-        outboxChanged: outboxChanged)
+        store, state: state, reader: reader, retry: retry, log: log, wake: wake,
+        committed: committed, outboxChanged: outboxChanged)
       // The store is closed by now: whoever waits for the end may copy its file.
       state.change { $0.hasStopped = true }
     }
@@ -187,7 +188,7 @@ package final class StoreThread: Sendable {
   /// Works until asked to stop, then closes the store.
   private static func run(
     _ handover: Handover<any ServerStore>, state: Monitor<State>, reader: StoreReader?,
-    log: any LogSink, wake: @Sendable () -> Void,
+    retry: ChoreRetry, log: any LogSink, wake: @Sendable () -> Void,
     committed: @Sendable ([SearchedChange]) -> Void,
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
@@ -197,24 +198,30 @@ package final class StoreThread: Sendable {
     /// Documents with a chore under way.
     var busy: Set<ExactName> = []
     state.withLock { $0.metrics.state = store.state }
+    var retry = retry
     outboxChanged(store.takeOutboxChanges())
     while true {
       reader?.submit(store.takeChores().filter { busy.insert(ExactName($0.id)).inserted })
-      let (batch, outboxWork, chore, exchange) = state.wait(
-        until: { !$0.isIdle || $0.isStopping || hasMore },
-        then: { state in
-          defer { (state.requests, state.outboxWork, state.exchange) = ([], [], nil) }
-          // One at a time: to keep a long text takes as long as some commits.
-          let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
-          state.untold.removeAll()
-          return (state.requests, state.outboxWork, chore, state.exchange)
-        })
+      let (batch, outboxWork, chore, exchange) = next(
+        state, hasMore: hasMore, atMost: retry.wait(at: SystemClock().uptime))
       if batch.isEmpty, outboxWork.isEmpty, chore == nil, exchange == nil {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
         continue
       }
       hasMore = true
+        if retry.isDue(at: SystemClock().uptime) {
+          store.retryChores()
+          hasMore = true
+        } else if store.hasFailedChores {
+          if retry.failed(at: SystemClock().uptime) {
+            log.write(
+              .warning, "housekeeping failed",
+              [("hint", "it is tried again; check the disk, and the store with parley check")])
+          }
+        } else if !hasMore, busy.isEmpty {
+          retry.succeeded()
+        }
       if !batch.isEmpty {
         // Nobody waits for a look at many heads: it does not keep acknowledgements.
         let looks = batch.filter(\.request.looksAtHeads)
@@ -225,8 +232,8 @@ package final class StoreThread: Sendable {
         }
       }
       if let chore {
-        busy.remove(ExactName(chore.id))
-        if let result = chore.result { keep(result, store, state, wake) }
+        busy.remove(ExactName(chore.chore.id))
+        finish(chore, store, state, wake)
       }
       if let exchange {
         exchange.then(
@@ -241,12 +248,41 @@ package final class StoreThread: Sendable {
     }
   }
 
-  private static func keep(
-    _ result: StoreChore.Result, _ store: any ServerStore, _ state: Monitor<State>,
+  /// Work that is taken from the queues.
+  private typealias Work = (
+    batch: [(ticket: StoreTicket?, request: StoreRequest)], outboxWork: [OutboxWork],
+    chore: StoreReader.DoneChore?, exchange: Exchange?
+  )
+
+  /// Waits for work, unless there is housekeeping to do, and takes it.
+  ///
+  /// - Parameter milliseconds: The longest wait; `nil` for any.
+  private static func next(
+    _ state: Monitor<State>, hasMore: Bool, atMost milliseconds: Int?
+  ) -> Work {
+    func isWanted(_ state: State) -> Bool { !state.isIdle || state.isStopping || hasMore }
+    func take(_ state: inout State) -> Work {
+      defer { (state.requests, state.outboxWork, state.exchange) = ([], [], nil) }
+      // One at a time: to keep a long text takes as long as some commits.
+      let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
+      state.untold.removeAll()
+      return (state.requests, state.outboxWork, chore, state.exchange)
+    }
+    guard let milliseconds else { return state.wait(until: isWanted, then: take) }
+    return state.wait(atMostMilliseconds: milliseconds, until: isWanted, then: take)
+  }
+
+  /// Keeps what came of a chore, or sets it aside if it has failed.
+  private static func finish(
+    _ done: StoreReader.DoneChore, _ store: any ServerStore, _ state: Monitor<State>,
     _ wake: @Sendable () -> Void
   ) {
-    // What cannot be kept now is a chore again after a later change.
-    guard (try? store.keep(result)) != nil else { return }
+    do throws(StoreError) {
+      guard let result = try done.outcome.get() else { return }
+      try store.keep(result)
+    } catch {
+      return store.postpone(done.chore)
+    }
     state.withLock { $0.metrics.folds += 1 }
     wake()
   }

@@ -42,7 +42,7 @@ package struct FoldedSnapshots: Sendable {
 ///     reading                      └▶ fold ──────────────┘
 extension SQLStore {
   /// The texts that are due to be folded. A document that is still due is named again by its next
-  /// change.
+  /// change, or after ``Upkeep/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
     guard foldsBeside, !upkeep.unsnapped.isEmpty || !upkeep.overlong.isEmpty else { return [] }
     var orders = upkeep.unsnapped.map { FoldOrder.snapshot($0.text) }
@@ -52,11 +52,12 @@ extension SQLStore {
     return orders
   }
 
-  /// Folds what was ordered; `nil` if there is nothing to fold any more, or the log cannot be read.
+  /// Folds what was ordered; `nil` if there is nothing to fold any more.
   ///
+  /// - Throws: Why the log cannot be read.
   /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
-  package func fold(_ order: FoldOrder) -> FoldedSnapshots? {
-    let folded = try? reading { () throws(StoreError) -> FoldedSnapshots? in
+  package func fold(_ order: FoldOrder) throws(StoreError) -> FoldedSnapshots? {
+    try reading { () throws(StoreError) -> FoldedSnapshots? in
       guard let row = try row(order.id) else { return nil }
       var folded = FoldedSnapshots(of: row)
       switch order {
@@ -79,7 +80,6 @@ extension SQLStore {
       }
       return folded
     }
-    return folded ?? nil
   }
 
   private func add(

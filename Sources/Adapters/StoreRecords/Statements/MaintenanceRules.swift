@@ -12,22 +12,46 @@ extension SQLStore {
   /// Does one piece of what is due: a snapshot, part of a deleted note's log, or what has expired.
   ///
   /// What is known of deleted notes, of times and of rooms changes after the commit: if that fails, all of
-  /// it stays to be done. A snapshot or a log is due again with the note's next change, or after a start.
+  /// it stays to be done. A snapshot or a log is set aside then, for the logs of other notes may be sound.
   ///
   /// - Returns: Whether there was anything.
+  /// - Throws: Why it failed. It is to be tried again after ``Upkeep/retry()``.
   package func doChore() throws(StoreError) -> Bool {
     if !foldsBeside, let id = upkeep.unsnapped.popFirst()?.text {
-      try transaction { () throws(StoreError) in
+      return doFold(.snapshot(id)) { () throws(StoreError) in
         if let row = try row(id), row.needsSnapshot { try takeSnapshot(of: row) }
       }
-    } else if !foldsBeside, let retention, let id = upkeep.overlong.popFirst()?.text {
-      try transaction { () throws(StoreError) in
+    }
+    if !foldsBeside, let retention, let id = upkeep.overlong.popFirst()?.text {
+      return doFold(.retention(id, retention)) { () throws(StoreError) in
         guard let row = try row(id),
           let base = try base(of: row, keeping: retention, now: row.updatedAt)
         else { return }
         try compact(id, through: base)
       }
-    } else if upkeep.hasGarbage {
+    }
+    do throws(StoreError) {
+      return try doOtherChore()
+    } catch {
+      upkeep.hasFailed = true
+      throw error
+    }
+  }
+
+  /// Does a snapshot or the compaction of a log in a transaction of its own, or sets it aside if that fails.
+  ///
+  /// - Returns: `true`: others may be due.
+  private func doFold(_ order: FoldOrder, _ body: () throws(StoreError) -> Void) -> Bool {
+    do throws(StoreError) {
+      try transaction(body)
+    } catch {
+      upkeep.postpone(order)
+    }
+    return true
+  }
+
+  private func doOtherChore() throws(StoreError) -> Bool {
+    if upkeep.hasGarbage {
       upkeep.hasGarbage = try alone { () throws(StoreError) in try removeGarbage() } ?? false
     } else if hasCompacted {
       try removeSomeCompacted()

@@ -6,6 +6,12 @@ package struct Upkeep {
   package var unsnapped: Set<ExactName> = []
   /// Documents whose logs may be longer than what is kept.
   package var overlong: Set<ExactName> = []
+  /// Documents of both kinds whose work has failed, to be due again with ``retry()``.
+  package private(set) var postponed: (unsnapped: Set<ExactName>, overlong: Set<ExactName>) = (
+    [], []
+  )
+  /// Whether work has failed that is still due.
+  package var hasFailed = false
   /// Whether rows of deleted documents may be left.
   package var hasGarbage = true
   /// The newest time that anything came with, or an earlier one if the clock was set back since.
@@ -21,4 +27,25 @@ package struct Upkeep {
 
   /// Knows nothing yet.
   package init() {}
+
+  /// Sets work aside that has failed.
+  package mutating func postpone(_ order: FoldOrder) {
+    switch order {
+    case .snapshot(let id): postponed.unsnapped.insert(ExactName(id))
+    case .retention(let id, _): postponed.overlong.insert(ExactName(id))
+    }
+  }
+
+  /// Whether work has failed since the last ``retry()``.
+  package var awaitsRetry: Bool {
+    hasFailed || !postponed.unsnapped.isEmpty || !postponed.overlong.isEmpty
+  }
+
+  /// Makes the work due that has failed.
+  package mutating func retry() {
+    hasFailed = false
+    unsnapped.formUnion(postponed.unsnapped)
+    overlong.formUnion(postponed.overlong)
+    postponed = ([], [])
+  }
 }
