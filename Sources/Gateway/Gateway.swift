@@ -363,7 +363,17 @@ public final class Gateway: Part, SwitchboardOwner {
   }
 
   /// Hints of other nodes arrive from now on, or no longer.
-  public func hintsChanged(arrive: Bool) { board.hearsHints = arrive }
+  public func hintsChanged(arrive: Bool) {
+    if board.hearsHints, !arrive { board.hasLostHints = true }
+    board.hearsHints = arrive
+    guard arrive, board.hasLostHints else { return }
+    board.hasLostHints = false
+    board.mayHaveMissed()
+  }
+
+  /// The store has lost its connection to the database, and made it anew: changes of other gateways since are read
+  /// before this one is ready.
+  public func storeReconnected() { board.mayHaveMissed() }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.
   public func drain() { board.isDraining = true }

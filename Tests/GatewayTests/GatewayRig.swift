@@ -407,7 +407,10 @@ final class GatewayRig {
   }
 
   /// Hints arrive from now on.
-  func hintsArrive() { gateway.hintsChanged(arrive: true) }
+  func hintsArrive(_ arrive: Bool = true) { gateway.hintsChanged(arrive: arrive) }
+
+  /// The store's connection was made anew.
+  func storeReconnects() { gateway.storeReconnected() }
 
   /// The gateway's counts.
   var metrics: GatewayMetrics { gateway.metrics }

@@ -118,6 +118,58 @@ struct ReadinessTests {
     #expect(text == "elsewhere")
   }
 
+  /// An interruption in which no request of the gateway has failed.
+  enum Interruption: CaseIterable {
+    case lostHints, reconnectedStore
+  }
+
+  /// A change by another gateway.
+  enum Change: CaseIterable {
+    case text, title, deletion
+  }
+
+  @Test(
+    "after an interruption a gateway is ready once it has read what others wrote meanwhile",
+    arguments: Interruption.allCases, Change.allCases)
+  func interrupted(interruption: Interruption, change: Change) throws {
+    let store = MemoryStore(isShared: true)
+    let cut = GatewayRig(isDemo: true, store: store, prefix: "a") { $0.sharesStore = true }
+    let whole = GatewayRig(isDemo: true, store: store, prefix: "b") { $0.sharesStore = true }
+    cut.make("n1")
+    for rig in [cut, whole] { rig.hintsArrive() }
+    let (line, _) = try cut.greet(nil)
+    cut.ask(line, .join(.init(documentID: "n1")))
+    // Its look at the heads is over for now.
+    cut.pass(milliseconds: 1_000)
+    cut.isStepwise = true
+    switch change {
+    case .text: #expect(whole.request("PUT", "/api/notes/n1/text", "elsewhere").status == 200)
+    case .title:
+      #expect(whole.request("PATCH", "/api/notes/n1", #"{"title":"T"}"#).status == 200)
+    case .deletion: #expect(whole.request("DELETE", "/api/notes/n1").status == 204)
+    }
+    #expect(cut.unreadiness == nil)
+    switch interruption {
+    case .lostHints:
+      cut.hintsArrive(false)
+      cut.hintsArrive()
+    case .reconnectedStore: cut.storeReconnects()
+    }
+    #expect(cut.unreadiness?.contains("other gateways") == true)
+    var steps = 0
+    while cut.unreadiness != nil, steps < 10 {
+      cut.pass(milliseconds: 1)
+      #expect(cut.unreadiness != nil, "a step before the store has answered")
+      cut.storeWorks()
+      steps += 1
+    }
+    #expect(cut.unreadiness == nil)
+    switch change {
+    case .text, .title: #expect(!cut.pushes(line).isEmpty)
+    case .deletion: #expect(cut.closeCodes[line] != nil || !cut.pushes(line).isEmpty)
+    }
+  }
+
   @Test("a failure to read one document's log says nothing of the others")
   func oneLog() throws {
     let rig = GatewayRig(isDemo: true, store: MemoryStore(isShared: true))

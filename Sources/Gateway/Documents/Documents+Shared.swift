@@ -107,7 +107,7 @@ extension Documents {
         title: live.title, epoch: live.epoch, revision: live.durableRevision,
         chain: live.chain ?? LogChain(high: 0, low: 0), folder: live.folder)
       guard var head, head != known else {
-        if head == nil { look(at: room) }
+        if head == nil { miss(room) }
         continue
       }
       // Whoever has lost a right by it is not to wait until the log can be read.
@@ -122,9 +122,15 @@ extension Documents {
         room.heardRevision = max(room.heardRevision, head.revision)
         readNews(of: room)
       } else {
-        look(at: room)
+        miss(room)
       }
     }
+  }
+
+  /// Has a log be read that differs from the one in memory in more than new entries.
+  private func miss(_ room: DocumentRoom) {
+    lookedAt.lacks(room.id, upTo: .max)
+    look(at: room)
   }
 
   /// Whether other nodes' changes are still to be read after failures of the store.
@@ -221,6 +227,7 @@ extension Documents {
     guard let room = documents[id], let read = room.logRead, read.ticket == ticket else { return }
     switch outcome {
     case .success(.entries(let stretch)):
+      lookedAt.hasRead(id)
       room.logRead = nil
       take(stretch, read, in: room)
     case .failure(.unknownDocument): deleted(id)

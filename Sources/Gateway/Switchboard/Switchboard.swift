@@ -21,8 +21,12 @@ final class Switchboard {
   var backlog: StoreBacklog
   /// Why the last commit failed; `nil` once one has succeeded again.
   var storeFailure: StoreError? { didSet { if storeFailure != nil { storeFailures += 1 } } }
-  /// The number of failures since the start.
+  /// The number of failures since the start, and of interruptions during which others may have written.
   private(set) var storeFailures = 0
+
+  /// Takes note that other gateways may have written what this one has not heard of.
+  func mayHaveMissed() { storeFailures += 1 }
+
   /// Whether the store is being asked if it commits again.
   var isProbing = false
   /// The uptime from which it may be asked once more.
@@ -31,6 +35,8 @@ final class Switchboard {
   var isDraining = false
   /// Whether hints of other nodes arrive.
   var hearsHints = false
+  /// Whether hints were lost since they arrived last.
+  var hasLostHints = false
 
   /// Ends connections and answers requests, which concerns all parts.
   unowned var owner: (any SwitchboardOwner)?

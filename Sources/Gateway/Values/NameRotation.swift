@@ -52,9 +52,14 @@ struct NameRotation {
     return slice
   }
 
-  /// Takes note that the store has more of a name than is known here.
+  /// Takes note that the store has more of a name than is known here; `Int.max` stands for all of it.
   mutating func lacks(_ name: String, upTo number: Int) {
     if catchingUp != nil { missing[name] = number }
+  }
+
+  /// Takes note that all of a name was read.
+  mutating func hasRead(_ name: String) {
+    if !missing.isEmpty, missing[name] == .max { missing[name] = nil }
   }
 
   /// Takes note that a slice was looked at.

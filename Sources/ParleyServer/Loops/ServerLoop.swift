@@ -95,6 +95,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Work for the store that this turn of the loop has brought, and reads that nobody waits for any more.
   private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
   private var forgotten: [StoreTicket] = []
+  /// The number of the store's reconnections that the gateway knows of.
+  private var reconnections = 0
+  /// Whether the gateway was ready when the other loops heard last.
+  private var wasReady = true
   /// Replies of the store that the gateway has yet to take.
   private var replies = SlicedWork<StoreThread.Completion>(sliceMicroseconds: 8_000)
   /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
@@ -427,6 +431,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   func woken() {
     let attached = attached
+    noteReconnections()
     replies.add(attached.storeThread.takeCompletions())
     takeReplies()
     for (request, reply) in attached.searchThread.takeReplies(of: place) {
@@ -447,6 +452,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
+  /// Tells the gateway that the store's connection was made anew, before it hears of what was done since.
+  private func noteReconnections() {
+    guard attached.broker != nil else { return }
+    let count = attached.storeThread.reconnections
+    guard count != reconnections else { return }
+    reconnections = count
+    gateway.storeReconnected()
+  }
+
   func ticked() {
     recent.tick(now: SystemClock().microseconds) { sample }
     exchangeRevocations()
@@ -456,12 +470,20 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     attached.company?.report(report, by: place)
   }
 
+  /// Tells the other loops at once when this one is ready or no longer is: the process is ready if all of them are.
+  private func tellReadiness() {
+    guard let company = attached.company, (gateway.unreadiness == nil) != wasReady else { return }
+    wasReady.toggle()
+    company.report(report, by: place)
+  }
+
   func turnEnded() -> Int? {
     takeReplies()
     let rest = gateway.endTurn()
     perform()
     submitWork()
     replies.endTurn()
+    tellReadiness()
     return replies.isEmpty ? rest : 0
   }
 

@@ -165,6 +165,9 @@ package final class StoreThread: Sendable {
     }
   }
 
+  /// The number of times that the store has lost its connection and made it anew, as of its last batch.
+  package var reconnections: Int { state.withLock { $0.metrics.state.reconnections } }
+
   /// The counters since the start.
   package var metrics: StoreMetrics {
     state.withLock { state in
@@ -195,10 +198,10 @@ package final class StoreThread: Sendable {
     let store = handover.take()
     // Whether the store has housekeeping to do as soon as nobody waits.
     var hasMore = true
+    var retry = retry
     /// Documents with a chore under way.
     var busy: Set<ExactName> = []
     state.withLock { $0.metrics.state = store.state }
-    var retry = retry
     outboxChanged(store.takeOutboxChanges())
     while true {
       reader?.submit(store.takeChores().filter { busy.insert(ExactName($0.id)).inserted })
@@ -207,9 +210,6 @@ package final class StoreThread: Sendable {
       if batch.isEmpty, outboxWork.isEmpty, chore == nil, exchange == nil {
         if state.withLock({ $0.isStopping }) { break }
         hasMore = store.maintain()
-        continue
-      }
-      hasMore = true
         if retry.isDue(at: SystemClock().uptime) {
           store.retryChores()
           hasMore = true
@@ -222,6 +222,9 @@ package final class StoreThread: Sendable {
         } else if !hasMore, busy.isEmpty {
           retry.succeeded()
         }
+        continue
+      }
+      hasMore = true
       if !batch.isEmpty {
         // Nobody waits for a look at many heads: it does not keep acknowledgements.
         let looks = batch.filter(\.request.looksAtHeads)
