@@ -120,6 +120,66 @@ struct RefusedBatchTests {
     #expect(store.check().problems == [])
   }
 
+  @Test(
+    "a change of before a session that was dropped is refused, however late it comes",
+    arguments: [false, true])
+  func dropped(inTransaction: Bool) throws {
+    func perform(_ request: StoreRequest) -> StoreReply {
+      // Beside work with the same note an append is done in a transaction.
+      inTransaction
+        ? store.perform([request, .rename(id: "a", title: "New", time: 9)])[0]
+        : store.perform([request])[0]
+    }
+    let late = try append("a", client: "zoe")
+    #expect(store.perform([.fence(id: "a", clients: ["zoe"])])[0].isDone)
+    _ = try server.execute("UPDATE parley.marks SET begun = begun - 3601", in: database)
+    for number in 0..<5 {
+      let names = (0..<500).map { "\(number) \($0)" }
+      #expect(store.perform([.fence(id: "a", clients: names)])[0].isDone)
+    }
+    let kept = try server.execute(
+      "SELECT count(*) FROM parley.marks WHERE client = 'zoe'", in: database)
+    #expect(kept == ["0"], "the session was not dropped")
+    guard case .failed(.fenced(["zoe"])) = perform(late) else {
+      Issue.record("a change of an earlier session was committed")
+      return
+    }
+    // Others go on: in the session that the store names, and without a session where there is no sequence.
+    guard case .document(let document) = store.perform([.load(id: "a", recentMax: 1)])[0],
+      let chain = document.chain
+    else { throw PostgresServer.Failure(description: "expected a document") }
+    #expect(document.sessionFloor == 1)
+    guard case .append(_, _, let entries, _) = try append("a", client: "new") else { return }
+    let condition = AppendCondition(chain: chain, sessions: ["new": document.sessionFloor])
+    let own = StoreRequest.append(id: "a", epoch: "e", entries: entries, condition: condition)
+    guard case .appended(let next) = perform(own) else {
+      Issue.record("a new client's change was refused")
+      return
+    }
+    let news = store.perform([
+      .news(id: "a", epoch: "e", after: 1, chain: next, clients: ["new", "other"])
+    ])[0]
+    guard case .news(.entries(let stretch)) = news else {
+      Issue.record("expected news, found \(news)")
+      return
+    }
+    #expect(stretch.sessions == ["new": 1, "other": 1] && stretch.sessionFloor == 1)
+    guard case .sessions(["other": 2]) = store.perform([.fence(id: "a", clients: ["other"])])[0]
+    else {
+      Issue.record("a session of before may come again")
+      return
+    }
+    var operation = TextOperation()
+    operation.retain(1)
+    operation.insert("y")
+    let edit = LogEntry(
+      revision: 2, client: "program", sequence: 0, digest: 7, operation: operation, author: "P",
+      time: 6)
+    let reply = perform(
+      .append(id: "a", epoch: "e", entries: [edit], condition: AppendCondition(chain: next)))
+    #expect(reply.isDone, "\(reply)")
+  }
+
   @Test("deleted notes that cannot be read do not keep others from being removed")
   func unreadableDeletions() throws {
     for id in ["a", "b", "c", "d"] {

@@ -404,14 +404,22 @@ enum PostgresSchema {
       "ALTER TABLE parley.deleted_documents ADD COLUMN folder bytea NOT NULL DEFAULT ''",
       "CREATE INDEX documents_by_folder ON parley.documents (folder, created, id)",
     ],
+    // The session of clients that a note has no mark of: marks of idle sessions are dropped.
+    [
+      "ALTER TABLE parley.documents ADD COLUMN session_floor bigint NOT NULL DEFAULT 0",
+      "ALTER TABLE parley.deleted_documents ADD COLUMN session_floor bigint NOT NULL DEFAULT 0",
+      appendFunction,
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.
   ///
   /// The rows are locked in the order of their numbers, so that two calls never wait for each other
   /// in a circle, and only while the statement runs: the caller may vanish at any time.
+  ///
+  /// The first format has it, too: its columns are looked up when it runs, which is after all migrations.
   private static let appendFunction = """
-    CREATE FUNCTION parley.append(
+    CREATE OR REPLACE FUNCTION parley.append(
       a_ids bytea[], a_epochs bytea[], a_revisions bigint[], a_chains bytea[],
       a_counts bigint[], a_lengths bigint[], a_heads bytea[], a_sizes bigint[],
       a_firsts bigint[], a_lasts bigint[],
@@ -433,8 +441,13 @@ enum PostgresSchema {
         SELECT coalesce(array_agg(DISTINCT s.place), '{}') INTO fenced_places
         FROM unnest(a_session_places, a_session_clients, a_sessions) AS s(place, client, session)
         JOIN parley.documents d ON d.id = a_ids[s.place]
-        JOIN parley.marks m ON m.document = d.number AND m.client = s.client
-        WHERE m.session > s.session;
+        LEFT JOIN parley.marks m ON m.document = d.number AND m.client = s.client
+        WHERE m.session > s.session
+          -- A client without a mark. An entry without a sequence is never sent again.
+          OR m.session IS NULL AND d.session_floor > s.session
+            AND EXISTS (SELECT 1 FROM unnest(a_places, a_clients, a_sequences)
+              AS e(place, client, sequence)
+              WHERE e.place = s.place AND e.client = s.client AND e.sequence > 0);
       END IF;
       WITH changed AS (
         UPDATE parley.documents d SET
@@ -462,12 +475,13 @@ enum PostgresSchema {
           a_times, a_checksums)
           AS e(place, revision, client, sequence, digest, operation, author, time, checksum)
         JOIN unnest(won_places, won_numbers) AS w(place, number) ON w.place = e.place;
-        INSERT INTO parley.marks (document, client, sequence, revision, digest)
+        INSERT INTO parley.marks (document, client, sequence, revision, digest, session)
         SELECT DISTINCT ON (w.number, e.client)
-          w.number, e.client, e.sequence, e.revision, e.digest
+          w.number, e.client, e.sequence, e.revision, e.digest, d.session_floor
         FROM unnest(a_places, a_entries, a_clients, a_sequences, a_digests)
           AS e(place, revision, client, sequence, digest)
         JOIN unnest(won_places, won_numbers) AS w(place, number) ON w.place = e.place
+        JOIN parley.documents d ON d.number = w.number
         WHERE e.sequence > 0 ORDER BY w.number, e.client, e.revision DESC
         ON CONFLICT (document, client) DO UPDATE SET sequence = excluded.sequence,
           revision = excluded.revision, digest = excluded.digest;

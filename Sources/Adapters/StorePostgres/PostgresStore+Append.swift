@@ -35,6 +35,14 @@ struct LogAppend {
     return Set(entries.map(\.client)).map { ($0, condition.sessions[$0] ?? 0) }
   }
 
+  /// The session that a client without a mark has to be in. An entry without a sequence is never sent again.
+  func floor(of client: String, in row: DocumentRow) -> Int {
+    let isNumbered = entries.contains {
+      $0.sequence > 0 && $0.client.utf8.elementsEqual(client.utf8)
+    }
+    return isNumbered ? row.sessionFloor : 0
+  }
+
   /// The reply to what was appended.
   func done(_ chain: RecordChecksum) -> StoreReply {
     // Found after a standby has taken the database's place, it says nothing of what else that has.
@@ -315,11 +323,12 @@ extension PostgresStore {
       if entry.sequence > 0 {
         change(
           """
-          INSERT INTO parley.marks (document, client, sequence, revision, digest)
-          VALUES ($1, $2, $3, $4, $5)
+          INSERT INTO parley.marks (document, client, sequence, revision, digest, session)
+          VALUES ($1, $2, $3, $4, $5, $6)
           ON CONFLICT (document, client) DO UPDATE SET sequence = excluded.sequence,
             revision = excluded.revision, digest = excluded.digest
-          """, row.number, entry.client, entry.sequence, entry.revision, entry.digest)
+          """, row.number, entry.client, entry.sequence, entry.revision, entry.digest,
+          row.sessionFloor)
       }
       row.revision = entry.revision
       row.length = entry.operation.targetLength
@@ -359,7 +368,10 @@ extension PostgresStore {
     let asked = append.sessions
     guard !asked.isEmpty else { return nil }
     let newest = try sessions(of: row, asked.map(\.client))
-    let fenced = asked.filter { newest[$0.client] ?? 0 > $0.session }.map(\.client)
+    let fenced = asked.map(\.client).filter { client in
+      newest[client] ?? append.floor(of: client, in: row)
+        > append.condition?.sessions[client] ?? 0
+    }
     return fenced.isEmpty ? nil : .failed(.fenced(fenced.sorted()))
   }
 

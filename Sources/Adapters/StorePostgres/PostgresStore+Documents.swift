@@ -93,7 +93,7 @@ extension PostgresStore {
 
   static let selectDocuments = """
     SELECT number, id, title, created, updated, epoch, revision, length, chain, base, base_chain,
-      unsnapped, folder FROM parley.documents
+      unsnapped, folder, session_floor FROM parley.documents
     """
 
   static let selectSummaries =
@@ -110,12 +110,14 @@ extension PostgresStore {
     guard let chain = row.withBytes(8, { RecordChecksum($0) }),
       let baseChain = row.withBytes(10, { RecordChecksum($0) })
     else { throw .damaged("a note's own record has no checksum; \(damageAdvice)") }
-    return DocumentRow(
+    var document = DocumentRow(
       number: row.integer(0), id: row.text(1), title: row.text(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
       epoch: row.text(5), revision: row.integer(6), length: row.integer(7), chain: chain,
       base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11),
       folder: FolderPath(stored: row.text(12)))
+    document.sessionFloor = row.integer(13)
+    return document
   }
 
   /// Writes a row that this transaction has locked.

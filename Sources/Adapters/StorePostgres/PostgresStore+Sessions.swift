@@ -64,11 +64,11 @@ extension PostgresStore {
     PostgresCommand(
       """
       WITH asked AS (SELECT id, client FROM unnest($1, $2) AS a(id, client)),
-      locked AS (SELECT number, id, revision FROM parley.documents WHERE id = ANY ($3)
-        ORDER BY number FOR UPDATE),
+      locked AS (SELECT number, id, revision, session_floor FROM parley.documents
+        WHERE id = ANY ($3) ORDER BY number FOR UPDATE),
       begun AS (
         INSERT INTO parley.marks AS m (document, client, sequence, revision, digest, session, begun)
-        SELECT DISTINCT l.number, a.client, 0::bigint, l.revision, 0::bigint, 1::bigint,
+        SELECT DISTINCT l.number, a.client, 0::bigint, l.revision, 0::bigint, l.session_floor + 1,
           extract(epoch FROM now())::bigint
         FROM locked l JOIN asked a ON a.id = l.id ORDER BY 1, 2
         ON CONFLICT (document, client) DO UPDATE SET session = m.session + 1,
@@ -98,8 +98,10 @@ extension PostgresStore {
   }
 
   /// A statement that drops the oldest sessions of clients that have changed nothing, once enough have begun:
-  /// their ids may be made up. A change of such a client that a node has had under way for over an hour may be
-  /// committed after all.
+  /// their ids may be made up. The note's floor rises to the newest of them, so that a change that a node has had
+  /// under way since before such a session is still refused, however late it comes.
+  ///
+  /// The note's row is locked first, as by all who change marks.
   ///
   /// - Complexity: O(*n*) marks of the note, once in ``idleSessionsMin`` of them.
   private func idleDrop(_ fence: SessionFence, _ begun: [String: Int]) -> PostgresCommand? {
@@ -112,13 +114,20 @@ extension PostgresStore {
     idleSessions[name] = nil
     return PostgresCommand(
       """
-      DELETE FROM parley.marks m USING parley.documents d,
-        (SELECT document, client, row_number() OVER (ORDER BY begun DESC, revision DESC, client) AS place
-          FROM parley.marks WHERE sequence = 0
-            AND document = (SELECT number FROM parley.documents WHERE id = $1)) AS idle
-      WHERE d.id = $1 AND m.document = d.number AND m.client = idle.client AND m.sequence = 0
-        AND m.client <> ALL ($2) AND idle.place > $3
-        AND (idle.place > $4 OR m.begun < extract(epoch FROM now())::bigint - $5)
+      WITH note AS (SELECT number FROM parley.documents WHERE id = $1 FOR UPDATE),
+      idle AS (
+        SELECT m.client, m.begun,
+          row_number() OVER (ORDER BY m.begun DESC, m.revision DESC, m.client) AS place
+        FROM note JOIN parley.marks m ON m.document = note.number WHERE m.sequence = 0),
+      dropped AS (
+        DELETE FROM parley.marks m USING note, idle
+        WHERE m.document = note.number AND m.client = idle.client AND m.sequence = 0
+          AND m.client <> ALL ($2) AND idle.place > $3
+          AND (idle.place > $4 OR idle.begun < extract(epoch FROM now())::bigint - $5)
+        RETURNING m.session)
+      UPDATE parley.documents d
+      SET session_floor = greatest(d.session_floor, (SELECT max(session) FROM dropped))
+      FROM note WHERE d.number = note.number AND EXISTS (SELECT 1 FROM dropped)
       """,
       [
         fence.id, fence.clients, Self.idleSessionsMin, Self.idleSessionsMax, Self.idleSeconds,

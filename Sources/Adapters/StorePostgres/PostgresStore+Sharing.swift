@@ -37,8 +37,7 @@ extension PostgresStore {
       PostgresCommand(
         """
         SELECT m.client, m.session FROM parley.documents d
-        JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) AND m.session > 0
-        WHERE d.id = $1
+        JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) WHERE d.id = $1
         """, [id, clients]),
     ])
     guard let row = try found[0].first.map(readRow) else { throw .unknownDocument }
@@ -71,7 +70,8 @@ extension PostgresStore {
       LogStretch(
         title: row.title, entries: entries, chain: LogChain(place.chain, life: link.life),
         headRevision: row.revision,
-        sessions: Dictionary(clients.map { ($0, newest[$0] ?? 0) }) { $1 }, folder: row.folder))
+        sessions: Dictionary(clients.map { ($0, newest[$0] ?? row.sessionFloor) }) { $1 },
+        sessionFloor: row.sessionFloor, folder: row.folder))
   }
 
   /// The heads of many logs, in one statement.
@@ -95,12 +95,11 @@ extension PostgresStore {
     return ids.map { heads[Array($0.utf8)] }
   }
 
-  /// The newest sessions of clients; those that are missing have none.
+  /// The newest sessions of clients that the note has marks of.
   func sessions(of row: DocumentRow, _ clients: [String]) throws(StoreError) -> [String: Int] {
     let found = try rows(
       """
       SELECT client, session FROM parley.marks WHERE document = $1 AND client = ANY ($2)
-        AND session > 0
       """, row.number, clients
     ) { ($0.text(0), $0.integer(1)) }
     return Dictionary(found) { $1 }

@@ -25,6 +25,8 @@ package struct DocumentRow {
   package var unsnapped: Int
   /// The folder that the note is in.
   package var folder: FolderPath
+  /// The session of clients without a mark, in a log that several nodes share. Not covered by the row's checksum.
+  package var sessionFloor = 0
 
   /// Makes a row.
   package init(

@@ -95,7 +95,7 @@ extension Documents {
       room.add(subscription)
       meetNodes(in: room)
     }
-    subscription.session = joining.session
+    subscription.session = joining.session ?? live.sessionFloor
     let wasShown = subscription.verbs.contains(.presence)
     subscription.verbs = verbs
     if verbs.contains(.presence) {

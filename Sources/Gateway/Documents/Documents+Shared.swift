@@ -245,6 +245,7 @@ extension Documents {
     storeFailure = nil
     room.isUnsettled = false
     room.failedReads = 0
+    room.live?.raise(sessionFloor: stretch.sessionFloor)
     // First: who may not read the entries any more is not sent them.
     take(stretch.folder, in: room)
     if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
@@ -271,7 +272,7 @@ extension Documents {
       case .join(let id, let messageID, var joining):
         guard let connection = connections[id], connection.isReady else { continue }
         joining.isFresh = true
-        joining.session = sessions[connection.client] ?? 0
+        joining.session = sessions[connection.client]
         join(room.id, joining, messageID: messageID, connection)
       case .edit(var edit):
         edit.isFresh = true

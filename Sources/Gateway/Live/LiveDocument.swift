@@ -112,6 +112,8 @@ package struct LiveDocument {
   private var committingThrough: Int?
   /// The chain at ``durableRevision``; `nil` in a log with one owner.
   package private(set) var chain: LogChain?
+  /// The session of clients that the store has no session of, as far as it is known here.
+  package private(set) var sessionFloor: Int
 
   /// Takes a document as it came out of the store.
   package init(_ stored: StoredDocument) {
@@ -123,6 +125,7 @@ package struct LiveDocument {
     window = stored.recent
     marks = stored.marks
     chain = stored.chain
+    sessionFloor = stored.sessionFloor
     sequencer = ServerSequencer(
       document: Document(stored.text), revision: stored.summary.revision,
       recent: stored.recent.map(\.operation))
@@ -332,6 +335,9 @@ package struct LiveDocument {
   /// Marks the commit under way as one of unknown outcome: its entries stay tentative until the log has been
   /// read.
   package mutating func commitUnsettled() { committingThrough = nil }
+
+  /// Takes note of the session of clients that the store has no session of.
+  package mutating func raise(sessionFloor floor: Int) { sessionFloor = max(sessionFloor, floor) }
 
   /// A client's tentative changes count for a session that it has begun here.
   package mutating func raise(session: Int, of client: String) {

@@ -11,8 +11,8 @@ struct DocumentJoining {
   var pages = false
   /// Whether the log was read since it came, where several nodes share it.
   var isFresh = false
-  /// The client's session in such a log.
-  var session = 0
+  /// The client's session in such a log, where it was read; else the document's floor.
+  var session: Int?
 }
 
 /// The wish to read changes that somebody has missed.

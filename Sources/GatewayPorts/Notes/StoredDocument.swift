@@ -12,11 +12,13 @@ public struct StoredDocument: Sendable {
   public var marks: [String: ClientMark]
   /// The chain at the head revision; `nil` from a store with one owner.
   public var chain: LogChain?
+  /// The session of clients that the store has no session of; see ``LogStretch/sessionFloor``.
+  public var sessionFloor: Int
 
   /// Makes a stored document.
   public init(
     summary: NoteSummary, epoch: String, text: String, recent: [LogEntry],
-    marks: [String: ClientMark], chain: LogChain? = nil
+    marks: [String: ClientMark], chain: LogChain? = nil, sessionFloor: Int = 0
   ) {
     self.summary = summary
     self.epoch = epoch
@@ -24,5 +26,6 @@ public struct StoredDocument: Sendable {
     self.recent = recent
     self.marks = marks
     self.chain = chain
+    self.sessionFloor = sessionFloor
   }
 }

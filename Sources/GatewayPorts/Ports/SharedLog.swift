@@ -59,19 +59,26 @@ public struct LogStretch: Sendable, Equatable {
   public var headRevision: Int
   /// The newest session of each client that was asked for.
   public var sessions: [String: Int]
+  /// The session of clients that the store has no session of.
+  ///
+  /// A store may drop sessions of clients that have changed nothing, whose ids may be made up. The floor is at least
+  /// as high as each of those: a change that was sent before a dropped session is still refused. Entries without a
+  /// sequence are appended whatever the floor is: they are never sent again.
+  public var sessionFloor: Int
   /// The folder that the note is in.
   public var folder: FolderPath
 
   /// Makes a stretch.
   public init(
     title: String, entries: [LogEntry], chain: LogChain, headRevision: Int,
-    sessions: [String: Int] = [:], folder: FolderPath = .none
+    sessions: [String: Int] = [:], sessionFloor: Int = 0, folder: FolderPath = .none
   ) {
     self.title = title
     self.entries = entries
     self.chain = chain
     self.headRevision = headRevision
     self.sessions = sessions
+    self.sessionFloor = sessionFloor
     self.folder = folder
   }
 }

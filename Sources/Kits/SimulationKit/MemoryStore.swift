@@ -234,7 +234,8 @@ public final class MemoryStore: DocumentStore, Outbox {
         StoredDocument(
           summary: record.summary, epoch: record.state.epoch, text: record.head().text,
           recent: Array(record.recent(recentMax)), marks: record.marks,
-          chain: isShared ? record.chain(at: record.entries.count, in: life) : nil))
+          chain: isShared ? record.chain(at: record.entries.count, in: life) : nil,
+          sessionFloor: record.sessionFloor))
     case .entries(let id, let after, let through, let bytesMax):
       let entries = try readable(id).entries(after: after, through: through)
       var bytes = 0
@@ -574,8 +575,11 @@ public final class MemoryStore: DocumentStore, Outbox {
         chain: isShared ? record.chain(at: headRevision, in: life) : nil)
     }
     if let condition {
-      let fenced = Set(entries.map(\.client)).filter {
-        record.sessions[$0, default: 0] > condition.sessions[$0, default: 0]
+      let numbered = Set(entries.filter { $0.sequence > 0 }.map(\.client))
+      let fenced = Set(entries.map(\.client)).filter { client in
+        let newest =
+          record.sessions[client] ?? (numbered.contains(client) ? record.session(of: client) : 0)
+        return newest > condition.sessions[client, default: 0]
       }
       guard fenced.isEmpty else { throw .fenced(fenced.sorted()) }
     }
@@ -589,6 +593,10 @@ public final class MemoryStore: DocumentStore, Outbox {
     undo.append(.changed(record, record.state))
     for entry in entries {
       if entry.sequence > 0 {
+        if record.marks[entry.client] == nil, record.sessionFloor > 0 {
+          undo.append(.fenced(record, record.sessions))
+          record.sessions[entry.client] = record.session(of: entry.client)
+        }
         undo.append(.marked(record, entry.client, record.marks[entry.client]))
         record.marks[entry.client] = ClientMark(
           sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
@@ -608,14 +616,13 @@ public final class MemoryStore: DocumentStore, Outbox {
       record.chain(at: after, in: life) == chain
     else { return .otherHistory }
     let sessions = Dictionary(
-      clients.map { ($0, record.sessions[$0, default: 0]) }, uniquingKeysWith: { first, _ in first }
-    )
+      clients.map { ($0, record.session(of: $0)) }, uniquingKeysWith: { first, _ in first })
     return .entries(
       LogStretch(
         title: record.summary.title,
         entries: Array(try record.entries(after: after, through: .max)),
         chain: record.chain(at: headRevision, in: life), headRevision: headRevision,
-        sessions: sessions, folder: record.summary.folder))
+        sessions: sessions, sessionFloor: record.sessionFloor, folder: record.summary.folder))
   }
 
   private func fence(
@@ -624,11 +631,14 @@ public final class MemoryStore: DocumentStore, Outbox {
     undo.append(.fenced(record, record.sessions))
     var begun: [String: Int] = [:]
     for client in clients {
-      record.sessions[client, default: 0] += 1
+      record.sessions[client] = record.session(of: client) + 1
       begun[client] = record.sessions[client]
     }
     return begun
   }
+
+  /// Drops the sessions of clients that have changed nothing in a document, as a store does after a while.
+  public func dropIdleSessions(of id: DocumentID) { records[ExactName(id)]?.dropIdleSessions() }
 
   /// A snapshot is not needed here, so it is checked instead.
   private func check(
@@ -703,6 +713,8 @@ private final class Record {
   var marks: [String: ClientMark] = [:]
   /// The newest session of each client that has begun one.
   var sessions: [String: Int] = [:]
+  /// The newest of the sessions that were dropped.
+  private(set) var sessionFloor = 0
   /// The chain at each revision, as far as somebody has asked for it.
   private var chains = [LogChain(high: 0, low: 0)]
 
@@ -717,6 +729,18 @@ private final class Record {
 
   init(_ summary: NoteSummary, epoch: String) {
     state = State(summary: summary, epoch: epoch)
+  }
+
+  /// The newest session of a client.
+  func session(of client: String) -> Int {
+    sessions[client] ?? (marks[client] == nil ? sessionFloor : 0)
+  }
+
+  func dropIdleSessions() {
+    for (client, session) in sessions where marks[client] == nil {
+      sessions[client] = nil
+      sessionFloor = max(sessionFloor, session)
+    }
   }
 
   func entries(after: Int, through: Int) throws(StoreError) -> ArraySlice<LogEntry> {

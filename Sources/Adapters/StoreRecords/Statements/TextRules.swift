@@ -32,7 +32,7 @@ extension SQLStore {
     }
     return StoredDocument(
       summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks,
-      chain: shared(row.chain))
+      chain: shared(row.chain), sessionFloor: row.sessionFloor)
   }
 
   /// The log's fold at a revision, which is at most the head.
