@@ -371,8 +371,7 @@ public final class Gateway: Part, SwitchboardOwner {
     board.mayHaveMissed()
   }
 
-  /// The store has lost its connection to the database, and made it anew: changes of other gateways since are read
-  /// before this one is ready.
+  /// The store has reconnected to its database: changes of other gateways since are read before this one is ready.
   public func storeReconnected() { board.mayHaveMissed() }
 
   /// Takes no more changes: they are refused as retryable, and reads go on.

@@ -409,7 +409,7 @@ final class GatewayRig {
   /// Hints arrive from now on.
   func hintsArrive(_ arrive: Bool = true) { gateway.hintsChanged(arrive: arrive) }
 
-  /// The store's connection was made anew.
+  /// The store has reconnected to its database.
   func storeReconnects() { gateway.storeReconnected() }
 
   /// The gateway's counts.

@@ -112,7 +112,7 @@ struct SharedLogTests {
     #expect(a.replyCount(line, to: join) == 1)
   }
 
-  @Test("a client without a session goes on from the floor, after sessions were dropped")
+  @Test("a client without a session begins at the floor, after sessions were dropped")
   func sessionFloor() throws {
     let author = try client(of: b)
     _ = store.perform([.fence(id: "n1", clients: ["made up", author.id])])

@@ -144,7 +144,7 @@ struct RefusedBatchTests {
       Issue.record("a change of an earlier session was committed")
       return
     }
-    // Others go on: in the session that the store names, and without a session where there is no sequence.
+    // Other clients continue: in the session that the store names, and without a session where there is no sequence.
     guard case .document(let document) = store.perform([.load(id: "a", recentMax: 1)])[0],
       let chain = document.chain
     else { throw PostgresServer.Failure(description: "expected a document") }

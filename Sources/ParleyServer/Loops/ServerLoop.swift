@@ -452,7 +452,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
-  /// Tells the gateway that the store's connection was made anew, before it hears of what was done since.
+  /// Notifies the gateway of a reconnection of the store, before it takes the replies that came since.
   private func noteReconnections() {
     guard attached.broker != nil else { return }
     let count = attached.storeThread.reconnections

@@ -165,7 +165,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// The number of times that the store has lost its connection and made it anew, as of its last batch.
+  /// The number of times that the store has reconnected, as of its last batch.
   package var reconnections: Int { state.withLock { $0.metrics.state.reconnections } }
 
   /// The counters since the start.
