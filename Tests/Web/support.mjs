@@ -317,10 +317,11 @@ export class Line extends World {
  * @param {Map<string, import("../../Web/js/client/note.js").Kept>} [options.kept] Edits in the browser, by client id.
  * @param {import("../../Web/js/client/note.js").Kept} [options.restored]
  * @param {number} [options.room] For so many records.
+ * @param {typeof Note} [options.Kind]
  */
-export function openedNote({ line = new Line(), kept = new Map(), restored, room = 9 } = {}) {
+export function openedNote({ line = new Line(), kept = new Map(), restored, room = 9, Kind = Note } = {}) {
   const screen = { text: "", notices: /** @type {string[]} */ ([]) };
-  const note = new Note({
+  const note = new Kind({
     core: line.core,
     connection: line.connection,
     documentId: "d",

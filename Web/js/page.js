@@ -10,7 +10,7 @@ import { Emitter } from "./emitter.js";
  * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void}>}
  */
 class Page extends Emitter {
-  /** @type {import("./client/note.js").Note | undefined} */
+  /** @type {import("./notes/shownnote.js").ShownNote | undefined} */
   current;
   /** @type {ReturnType<typeof import("./editing/editor.js").createEditor> | undefined} */
   editor;

@@ -25,7 +25,8 @@ public struct NoteExport {
     case let reply: throw unexpected(reply)
     }
     switch format {
-    case .markdown, .text: write(Array(stored.text.utf8))
+    // A file's lines end alike; the other formats have the text as it was committed.
+    case .markdown, .text: write(WholeText.shown(Array(stored.text.utf8)))
     case .json:
       var line = JSONLine()
       Self.describe(stored, in: &line)

@@ -56,7 +56,8 @@ public struct NoteImport {
   ) throws(ExportError) -> NoteSummary {
     switch format {
     case .markdown, .text:
-      return try make(details, entries: [try Self.entry(inserting: bytes, details)])
+      return try make(
+        details, entries: [try Self.entry(inserting: WholeText.normalized(bytes), details)])
     case .json:
       guard let fields = JSONFields(bytes[...]), let text = fields.string("text") else {
         throw .malformed(line: 1, expected: "a JSON object with a string called text")
@@ -64,7 +65,8 @@ public struct NoteImport {
       var details = details
       details.title = fields.string("title") ?? details.title
       details.folder = Self.folder(fields) ?? details.folder
-      return try make(details, entries: [try Self.entry(inserting: Array(text.utf8), details)])
+      let plain = WholeText.normalized(Array(text.utf8))
+      return try make(details, entries: [try Self.entry(inserting: plain, details)])
     case .operations: return try importLog(bytes, details)
     }
   }

@@ -63,11 +63,12 @@ extension NotesRequest.Edit {
 }
 
 extension HTTP {
-  /// Replaces the whole text. With `base`, what others changed since that revision is kept, and
-  /// merged as if the writer had been connected; with `If-Match`, the note must not have changed.
+  /// Replaces the whole text, with `\n` at each line end. With `base`, what others changed since that
+  /// revision is kept, and merged as if the writer had been connected; with `If-Match`, the note must
+  /// not have changed.
   func replaceText(_ call: Call) throws(Response) {
     let request = call.request
-    guard let text = String(validating: call.body, as: UTF8.self) else {
+    guard let text = String(validating: WholeText.normalized(call.body), as: UTF8.self) else {
       throw .problem(400, .badMessage, "expected the text in UTF-8 as the body")
     }
     let expected = try expectedRevision(call)

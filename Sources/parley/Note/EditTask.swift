@@ -77,7 +77,7 @@ actor EditTask: NoteTask {
 
   /// Makes file and note the same for the first time.
   private func begin(_ note: ServiceNote) async throws {
-    let text = try await note.text()
+    let text = try await note.lines()
     guard TextFile.Stamp(path) != nil else {
       base = text
       stamp = try TextFile.replace(path, by: text).stamp
@@ -112,7 +112,7 @@ actor EditTask: NoteTask {
       try await take(changed)
     } else if TextFile.Stamp(path) != nil, news.taken() {
       // One that is not there was removed by its editor, who makes it again; or by its owner.
-      try await write(try await note.text())
+      try await write(try await note.lines())
     }
     let state = await note.state
     switch state {

@@ -73,7 +73,7 @@ struct CatTask: NoteTask {
 
   func run() async throws {
     let note = try await session.open()
-    Terminal.output(try await note.text())
+    Terminal.output(try await note.lines())
   }
 
   func finish() {}

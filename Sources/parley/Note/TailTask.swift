@@ -1,3 +1,4 @@
+import GatewayPorts
 import ParleyClient
 
 /// `parley note tail`: the last lines, then each that is added at the end.
@@ -91,6 +92,6 @@ struct TextFollower {
       return nil
     }
     defer { shown = last + 1 }
-    return String(decoding: units[shown...last], as: UTF16.self)
+    return WholeText.normalized(String(decoding: units[shown...last], as: UTF16.self))
   }
 }

@@ -1,4 +1,6 @@
+import GatewayPorts
 import Glibc
+import ParleyClient
 import ParleyServer
 
 /// Files of text on this machine, as `parley note` reads and writes them.
@@ -34,9 +36,11 @@ enum TextFile {
     Files.read(STDIN_FILENO, bytesMax: bytesMax).flatMap { $0.count <= bytesMax ? $0 : nil }
   }
 
-  /// The text of bytes that are one.
+  /// The text of bytes in UTF-8, with `\n` at each line end and without a byte order mark.
   static func text(_ bytes: [UInt8], named name: String) throws(CommandFailure) -> String {
-    guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else {
+    guard !bytes.contains(0),
+      let text = String(validating: WholeText.normalized(bytes), as: UTF8.self)
+    else {
       throw CommandFailure("\(name) is no text: expected UTF-8 without NUL")
     }
     return text
@@ -104,5 +108,12 @@ enum TextFile {
 
   private static func failure(_ path: String) -> CommandFailure {
     CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno)))")
+  }
+}
+
+extension ServiceNote {
+  /// The text as files and terminals take it, with `\n` at each line end.
+  func lines() async throws(NoteError) -> String {
+    String(decoding: WholeText.shown(Array(try await text().utf8)), as: UTF8.self)
   }
 }

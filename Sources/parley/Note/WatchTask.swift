@@ -51,7 +51,7 @@ struct WatchTask: NoteTask {
       if last == nil || latest.age.map({ $0 >= rest }) == true {
         latest.seen()
         let text: String
-        do throws(NoteError) { text = try await note.text() } catch {
+        do throws(NoteError) { text = try await note.lines() } catch {
           return error == .cancelled ? nil : CommandFailure("\(error)")
         }
         // A text that has become what it was needs no second run.

@@ -7,7 +7,7 @@ import { access, connection, drawer, profile } from "../session.js";
 
 /** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
 let shown;
-/** @type {import("../client/note.js").Note | undefined} The note on which a comment was begun before its comments were there. */
+/** @type {import("../notes/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
 let wanted;
 
 /** Ends what belongs to another note or another editor. */

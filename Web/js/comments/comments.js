@@ -107,7 +107,7 @@ export class Comments extends Emitter {
 
   /**
    * @param {object} options
-   * @param {import("../client/note.js").Note} options.note
+   * @param {import("../client/note.js").Note & {ends?: import("../lineends.js").LineEnds}} options.note
    * @param {import("../client/connection.js").Connection} options.connection
    * @param {Marks} options.marks
    * @param {typeof import("../client/http.js").request} options.request
@@ -218,12 +218,13 @@ export class Comments extends Emitter {
     const isPlacing = this.#isSettled;
     const revision = this.#note.revision;
     const moment = isPlacing ? this.#marks.moment() : undefined;
+    const { ends } = this.#note;
     this.#wantsPlaces = !isPlacing;
     this.#placedFrom = 0;
     try {
       const answer = await this.#request(isPlacing ? `${this.#path}?revision=${revision}` : this.#path);
       if (this.#isClosed) return;
-      this.#take(answer, moment && !moment.isLost ? { moment, revision } : undefined);
+      this.#take(answer, moment && !moment.isLost ? { moment, ends, revision } : undefined);
       if (moment?.isLost) this.#isStale = true;
     } finally {
       moment?.end();
@@ -232,7 +233,8 @@ export class Comments extends Emitter {
 
   /**
    * @param {{epoch: string, mayComment: boolean, limits: {textBytesMax: number}, comments: Comment[]}} answer
-   * @param {{moment: Moment, revision: number} | undefined} at Whose revision the ranges are for.
+   * @param {{moment: Moment, ends: import("../lineends.js").LineEnds | undefined, revision: number} | undefined} at Whose revision
+   *   the ranges are for.
    */
   #take({ epoch, mayComment, limits, comments }, at) {
     this.#epoch = epoch;
@@ -244,7 +246,9 @@ export class Comments extends Emitter {
     const draft = former.filter(({ id }) => id === "");
     const open = comments.filter(({ made, place, resolved }) => made && place && !resolved);
     if (at) {
-      const units = unitsOf(at.moment.doc.toString(), open.flatMap(({ place }) => (place ? [place.from, place.to] : [])));
+      const text = at.ends?.text ?? at.moment.doc.toString();
+      const units = unitsOf(text, open.flatMap(({ place }) => (place ? [place.from, place.to] : [])));
+      const placeOf = (/** @type {number} */ scalar) => at.ends?.toShown(units.get(scalar) ?? 0) ?? units.get(scalar) ?? 0;
       this.#marks.set([
         ...draft,
         ...open.flatMap(({ id, place }) => {
@@ -255,7 +259,7 @@ export class Comments extends Emitter {
             this.#wantsPlaces = true;
             return former.filter((mark) => mark.id === id);
           }
-          return at.moment.moved({ id, from: units.get(place.from) ?? 0, to: units.get(place.to) ?? 0 }) ?? [];
+          return at.moment.moved({ id, from: placeOf(place.from), to: placeOf(place.to) }) ?? [];
         }),
       ]);
     } else {
@@ -283,10 +287,12 @@ export class Comments extends Emitter {
     if (!mark) return null;
     const moment = this.#marks.moment();
     moment.end();
-    const words = moment.doc.toString();
-    const from = scalarsBefore(words, mark.from);
-    const to = from + scalarsBefore(words.slice(mark.from, mark.to), mark.to - mark.from);
-    const anchor = { revision: this.#note.revision, from, to };
+    const { ends, revision } = this.#note;
+    const words = ends?.text ?? moment.doc.toString();
+    const [start, end] = ends ? [ends.toNote(mark.from), ends.toNote(mark.to)] : [mark.from, mark.to];
+    const from = scalarsBefore(words, start);
+    const to = from + scalarsBefore(words.slice(start, end), end - start);
+    const anchor = { revision, from, to };
     return { text, author, anchor: this.#epoch ? { epoch: this.#epoch, ...anchor } : anchor };
   }
 

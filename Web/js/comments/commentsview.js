@@ -20,7 +20,7 @@ import { messageOf } from "../words.js";
 
 /**
  * @param {object} options
- * @param {import("../client/note.js").Note} options.note
+ * @param {import("../notes/shownnote.js").ShownNote} options.note
  * @param {Editor} options.editor
  * @param {import("../client/connection.js").Connection} options.connection
  * @param {() => {name: string, color: string}} options.profile

@@ -38,6 +38,7 @@ import { commandKeymap, commandsOf } from "./editorcommands.js";
 import { rangeOf } from "../search/foundplace.js";
 import { endsInHalf } from "./halves.js";
 import { highlighter } from "./highlighter.js";
+import { wholeText } from "../lineends.js";
 import { t } from "../shell/language.js";
 import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
@@ -47,7 +48,7 @@ import { uploadsInto } from "./uploads.js";
 import { wellFormed } from "../wellformed.js";
 
 /**
- * @typedef {import("../client/note.js").Note} Note
+ * @typedef {import("../notes/shownnote.js").ShownNote} Note
  * @typedef {import("../client/door.js").TextChange} TextChange
  */
 
@@ -318,15 +319,14 @@ export function createEditor({ host, note, sheets }) {
         return false;
       },
     }),
-    // Only "\n" ends a line: with the default, a "\r\n" would count as one character here, and as
-    // two everywhere else. What is typed or pasted gets "\n".
+    // The note is shown with "\n" at each line end; what is pasted or dropped gets the same.
     EditorState.lineSeparator.of("\n"),
-    EditorView.clipboardInputFilter.of((text) => text.replace(/\r\n?/g, "\n")),
+    EditorView.clipboardInputFilter.of(wholeText),
     EditorState.tabSize.of(4),
     EditorState.phrases.of(phrases),
     EditorView.lineWrapping,
     perLineDirection,
-    highlightSpecialChars({ addSpecialChars: /\r/g }),
+    highlightSpecialChars(),
     history(),
     drawSelection(),
     dropCursor(),
@@ -459,7 +459,7 @@ export function createEditor({ host, note, sheets }) {
     focus: () => view.focus(),
     /** Selects what was found, near where it was then. */
     show(place) {
-      const { from, to } = rangeOf(place, view.state.doc.toString());
+      const { from, to } = rangeOf(place, view.state.doc.toString(), note.ends);
       view.dispatch({
         selection: { anchor: from, head: to },
         effects: EditorView.scrollIntoView(from, { y: "center" }),

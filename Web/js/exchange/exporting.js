@@ -3,6 +3,7 @@
 import { Archive, fileName } from "./archive.js";
 import { embedFiles, fetchFile } from "../editing/files.js";
 import { authorised, request } from "../client/http.js";
+import { shownOf } from "../lineends.js";
 import { t } from "../shell/language.js";
 
 /** @param {string} title */
@@ -91,7 +92,8 @@ export async function downloadAll(notes, say) {
     // It was deleted meanwhile.
     if (response === undefined) continue;
     const place = folder ? `${folder.split("/").map(nameOf).join("/")}/` : "";
-    archive.add(`${place}${nameOf(title)}.md`, new Uint8Array(await response.arrayBuffer()), new Date(updatedAt));
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer());
+    archive.add(`${place}${nameOf(title)}.md`, new TextEncoder().encode(shownOf(text)), new Date(updatedAt));
     for (const { path, time } of (await request(`/api/notes/${encodeURIComponent(id)}/files`)).files) {
       const place = decodeURIComponent(path);
       if (files.has(place)) continue;

@@ -3,6 +3,7 @@
 
 import { Emitter } from "../emitter.js";
 import { request } from "../client/http.js";
+import { lineEndsOf, shownOf } from "../lineends.js";
 import { palette } from "../people/people.js";
 
 /**
@@ -26,9 +27,9 @@ const settleTime = 90;
 const keptUnitsMax = 4_000_000;
 
 /**
- * The gateway counts a run in Unicode scalars, an editor in UTF-16 units.
+ * The gateway counts a run in Unicode scalars of the note's text, an editor in UTF-16 units of the shown one.
  *
- * @param {string} text
+ * @param {string} text The note's.
  * @param {{author: string, count: number}[]} authors
  * @returns {Run[]} Neighbours of one author are one run.
  */
@@ -46,7 +47,11 @@ export function runsOf(text, authors) {
     if (last && last.author === author) last.to = position;
     else if (position > from) runs.push({ author, from, to: position });
   }
-  return runs;
+  const ends = lineEndsOf(text);
+  if (!ends) return runs;
+  const shown = runs.map((run) => ({ ...run, from: ends.toShown(run.from), to: ends.toShown(run.to) }));
+  // The "\r" of one author, before the "\n" of another.
+  return shown.filter(({ from, to }) => from < to);
 }
 
 /**
@@ -331,7 +336,7 @@ export class NoteHistory extends Emitter {
     try {
       const path = `${this.#path}/text?revision=${revision}`;
       const { text, time, authors } = await this.#request(path, "GET", undefined, abort.signal);
-      past = { revision, time, text, runs: runsOf(text, authors) };
+      past = { revision, time, text: shownOf(text), runs: runsOf(text, authors) };
     } catch (error) {
       problem = error;
     }

@@ -65,7 +65,7 @@ export function createReader({ host, sheets }) {
           "aria-readonly": "true",
           tabindex: "0",
         }),
-        highlightSpecialChars({ addSpecialChars: /\r/g }),
+        highlightSpecialChars(),
         drawSelection(),
         syntaxHighlighting(highlighter),
         keymap.of(withoutCharacters(defaultKeymap)),

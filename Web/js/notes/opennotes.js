@@ -6,12 +6,14 @@ import {
   adoptedIdentities, othersOf, pendingOf, removePending, savePending, setPendingAside,
 } from "../client/identity.js";
 import { followCopy, saveCopy } from "../offline/keepingcopies.js";
-import { Note } from "../client/note.js";
 import { page } from "../page.js";
 import { connection, copies, core, early, list, ownerNow } from "../session.js";
+import { ShownNote } from "./shownnote.js";
 import { wellFormed } from "../wellformed.js";
 
-/** @type {Map<string, Note>} By id. */
+/** @typedef {import("../client/note.js").Note} Note */
+
+/** @type {Map<string, ShownNote>} By id. */
 export const notes = new Map();
 
 const pending = {
@@ -59,7 +61,7 @@ function noteAsLeft(documentId) {
   const kept = leftBehind(documentId);
   if (!kept) return noteAsCopied(options);
   try {
-    return new Note({ ...options, restored: inCurrentForm(kept, core) });
+    return new ShownNote({ ...options, restored: inCurrentForm(kept, core) });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
     setPendingAside(documentId, kept.identity.id);
@@ -73,18 +75,18 @@ function noteAsLeft(documentId) {
 /**
  * With the text as it was when it was copied last.
  *
- * @param {ConstructorParameters<typeof Note>[0]} options
+ * @param {ConstructorParameters<typeof ShownNote>[0]} options
  */
 function noteAsCopied(options) {
   const copied = copies.of(options.documentId);
-  if (!copied) return new Note(options);
+  if (!copied) return new ShownNote(options);
   try {
-    return new Note({ ...options, copied });
+    return new ShownNote({ ...options, copied });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
     // Another version has written it. The server has the text.
     void copies.remove(options.documentId);
-    return new Note(options);
+    return new ShownNote(options);
   }
 }
 

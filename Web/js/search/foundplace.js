@@ -5,10 +5,17 @@
 /**
  * Where a place that was found is in a text, which may have changed since.
  *
- * @param {Place} place
- * @param {string} text
+ * @param {Place} place Of the note's own text.
+ * @param {string} text As it is shown.
+ * @param {import("../lineends.js").LineEnds} [ends] Of a note that is shown with other line ends than it has.
  */
-export function rangeOf({ text: piece, start, marks: [mark] }, text) {
+export function rangeOf(place, text, ends) {
+  const { from, to } = rangeIn(place, ends?.text ?? text);
+  return ends ? { from: ends.toShown(from), to: ends.toShown(to) } : { from, to };
+}
+
+/** @param {Place} place @param {string} text */
+function rangeIn({ text: piece, start, marks: [mark] }, text) {
   const { from, to } = mark ?? { from: 0, to: 0 };
   const words = [...piece].slice(from, to).join("");
   // Places count scalars; a text here counts halves of pairs.

@@ -1,0 +1,47 @@
+"""A note that contains CR, which another program has sent, is shown and written in line by line."""
+
+from conftest import converge, wait_until
+from playwright.sync_api import expect
+
+TEXT = "# 😀 Plan\r\n\r\n|a|b|\r\n|-|-|\r\n|1|2|\r\rend"
+
+
+def test_a_line_end_of_cr_is_no_letter_of_the_line(server, person):
+    note = server.create("Lines")
+
+    def sent(operation, revision):
+        return server.request("POST", f"/api/notes/{note}/changes", {"revision": revision, "operation": operation})
+
+    def stored():
+        return server.request("GET", f"/api/notes/{note}/text")["text"]
+
+    sent([TEXT], 0)
+    ann, bo = person("Ann").open(note), person("Bo").open(note)
+    ann.wait_for_text("# 😀 Plan\n\n|a|b|\n|-|-|\n|1|2|\n\nend")
+    expect(ann.page.locator("#editor .cm-specialChar")).to_have_count(0)
+    # End and a letter: in front of the CR.
+    ann.put_caret(2)
+    ann.press("End")
+    ann.type("X")
+    assert converge(ann, bo).startswith("# 😀 PlanX\n\n|a|b|")
+    wait_until(lambda: stored() == TEXT.replace("Plan", "PlanX"), stored)
+    # A new line has LF, and a table is one on the page.
+    ann.press("Control+End", "Enter")
+    ann.type("Y")
+    wait_until(lambda: stored().endswith("\r\rend\nY"), stored)
+    ann.page.get_by_role("button", name="Read as a page").click()
+    expect(ann.page.locator("#rendered table td")).to_have_text(["1", "2"])
+    ann.page.get_by_role("button", name="Read as a page").click()
+    # More CR while it is open, beside one and in one pair.
+    head = server.request("GET", f"/api/notes/{note}")["revision"]
+    sent([1, "!\r\n", len(stored()) - 1], head)
+    assert converge(ann, bo).startswith("#!\n 😀 PlanX\n")
+    # Backspace joins two lines: both signs of the line end go.
+    bo.put_caret(3)
+    bo.press("Backspace")
+    assert converge(ann, bo).startswith("#! 😀 PlanX\n")
+    wait_until(lambda: stored().startswith("#! 😀 PlanX\r\n\r\n|a|b|\r\n"), stored)
+    # A whole text has LF: the note is like any other from then on.
+    server.put_text(note, stored())
+    wait_until(lambda: "\r" not in stored())
+    assert converge(ann, bo) == stored()

@@ -1,0 +1,92 @@
+// A note as the page shows it: its text, and every place in it, with one kind of line end.
+
+import { Note } from "../client/note.js";
+import { applied, lineEndsOf, shownOf } from "../lineends.js";
+
+/**
+ * @typedef {import("../client/note.js").NoteEvents} NoteEvents
+ * @typedef {import("../client/door.js").TextChange} TextChange
+ */
+
+export class ShownNote extends Note {
+  /** @type {import("../lineends.js").LineEnds | undefined} Of a note that contains "\r". */
+  #ends;
+  /** Whether a "\r" has come into a note that contained none. */
+  #isStale = false;
+
+  /** @param {ConstructorParameters<typeof Note>[0]} options */
+  constructor(options) {
+    super(options);
+    this.#ends = lineEndsOf(super.text ?? "");
+  }
+
+  /** The note's own text and its places, as they are at this moment; undefined where the shown ones are the same. */
+  get ends() {
+    return this.#ends;
+  }
+
+  /** @override */
+  get text() {
+    const text = super.text;
+    return text === undefined ? undefined : shownOf(text);
+  }
+
+  /** @override */
+  get peerSelections() {
+    const ends = this.#ends;
+    const selections = super.peerSelections;
+    if (!ends) return selections;
+    return selections.map((one) => ({ ...one, anchor: ends.toShown(one.anchor), head: ends.toShown(one.head) }));
+  }
+
+  /** @override @param {TextChange[]} changes */
+  edit(changes) {
+    this.#renew();
+    const own = this.#ends?.note(changes) ?? changes;
+    if (this.hasText) this.#follow(own);
+    super.edit(own);
+  }
+
+  /** @override @param {number} anchor @param {number} head */
+  select(anchor, head) {
+    super.select(this.#ends?.toNote(anchor) ?? anchor, this.#ends?.toNote(head) ?? head);
+  }
+
+  /**
+   * @override
+   * @template {keyof NoteEvents} Name
+   * @param {Name} name
+   * @param {NoteEvents[Name]} detail
+   */
+  emit(name, detail) {
+    // The constructor of a note may emit, before there is anything here.
+    if (!(#ends in this) || (name !== "reset" && name !== "changes")) return super.emit(name, detail);
+    if (name === "reset") {
+      const { text } = /** @type {NoteEvents["reset"]} */ (detail);
+      this.#isStale = false;
+      this.#ends = lineEndsOf(text);
+      return super.emit("reset", { text: shownOf(text) });
+    }
+    const { changes, isOwn } = /** @type {NoteEvents["changes"]} */ (detail);
+    if (this.#isStale) return;
+    if (!this.#ends && changes.some(({ insert }) => insert.includes("\r"))) {
+      // The core is ahead of the events that wait here, so the text is taken when all of them are through.
+      this.#isStale = true;
+      queueMicrotask(() => this.#renew());
+      return;
+    }
+    const shown = this.#ends?.shown(changes) ?? changes;
+    this.#follow(changes);
+    if (shown.length > 0) super.emit("changes", { changes: shown, isOwn });
+  }
+
+  #renew() {
+    if (!this.#isStale || !this.hasText) return;
+    this.emit("reset", { text: super.text ?? "" });
+  }
+
+  /** @param {TextChange[]} changes Of the note's text. */
+  #follow(changes) {
+    if (this.#ends) this.#ends = lineEndsOf(applied(this.#ends.text, changes));
+  }
+}
