@@ -113,6 +113,8 @@ let package = Package(
     library("TwakeCubits", ["DialectModels", "JSON"]),
     // Views for Apple's systems; what decides how they behave is compiled everywhere.
     library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
+    // Files that become notes; also in the page, as WebAssembly.
+    library("Importing", ["ParleyModel"]),
     // Ports, and the core behind them.
     library("GatewayPorts", ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"]),
     library(
@@ -165,7 +167,7 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
+        "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
         "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "CAPIDescription",
         "WebSocketFrames", "Locks",
       ]),
@@ -266,6 +268,7 @@ let package = Package(
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
+    tests("ImportingTests", ["Importing", "ParleyModel"]),
     tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
     tests(
       "GatewayTests",

@@ -355,7 +355,8 @@ def build(target):
         (target / names[name.removesuffix(".js")]).write_bytes(content)
 
     (target / "immutable").mkdir()
-    write("client.wasm", (WEB / "generated" / "client.wasm").read_bytes())
+    for name in ("client.wasm", "import.wasm"):
+        write(name, (WEB / "generated" / name).read_bytes())
     for name, sheets in (("page.css", ("app", "reading", "editing", "history", "access", "touch")), ("admin.css", ("app", "admin"))):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
@@ -366,6 +367,7 @@ def build(target):
         (work / "js" / "assets.js").write_text(
             'import { at } from "./base.js";\n'
             f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'
+            f'export const importAddress = at("/assets/{names["import.wasm"]}");\n'
             'export const iconAddress = (name) => `#icon-${name}`;\n'
         )
         (work / "js" / "editing" / "editorsheet.js").write_text(
@@ -440,7 +442,7 @@ def main():
     sources = [pathlib.Path(__file__), pathlib.Path(build_sdk.__file__), *WEB.glob("*.html"), *WEB.glob("*.svg")]
     for folder in ("js", "sdk", "css", "worker", "install", "vendor", "licences"):
         sources += [path for path in (WEB / folder).rglob("*") if path.is_file()]
-    sources = sorted({*sources, WEB / "generated" / "client.wasm"})
+    sources = sorted({*sources, WEB / "generated" / "client.wasm", WEB / "generated" / "import.wasm"})
     for path in sources:
         if not path.exists():
             fail(f"{path.relative_to(ROOT)} is missing; make page makes it")

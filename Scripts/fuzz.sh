@@ -60,7 +60,7 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 compile_modules() {
   local folder module sources faster
   for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
-    GatewayPorts Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
+    GatewayPorts Importing Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
     module=${folder##*/}
     sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
     # shellcheck disable=SC2086

@@ -97,32 +97,48 @@ enum StoreCommand {
     do throws(FolderPathError) {
       folder = try FolderPath(words.options["folder"] ?? "")
     } catch { throw UsageError("--folder: \(error)") }
-    guard !Files.isFolder(file) else { return try importAll(file, into: folder, words) }
+    let format = try words.options["format"].map(format)
+    guard let title = words.options["title"] ?? format.map({ _ in file }) else {
+      return try importAll(file, into: folder, words)
+    }
+    guard !Files.isFolder(file) else {
+      throw UsageError("files of a folder have their titles and formats from their names")
+    }
     let note = try commands(words).importNote(
-      from: file, as: words.options["format"].map(format) ?? formatOfEnding(file),
-      title: words.options["title"] ?? file, author: words.options["author"] ?? "import",
-      folder: folder)
+      from: file, as: try format ?? formatOfEnding(file), title: title,
+      author: words.options["author"] ?? "import", folder: folder)
     Terminal.output("\(note.id)\n")
   }
 
   private static func importAll(
     _ root: String, into folder: FolderPath, _ words: CommandWords
   ) throws {
-    guard words.options["title"] == nil, words.options["format"] == nil else {
-      throw UsageError("files of a folder have their titles and formats from their names")
-    }
-    var isWhole = true
+    // A file of one note is made as often as it is asked for.
+    let isSingle = !Files.isFolder(root) && !holdsSeveral(root)
+    if isSingle { _ = try formatOfEnding(root) }
+    var progress = ProgressLines()
+    var (found, refused) = (0, 0)
     try commands(words).importAll(
-      from: root, author: words.options["author"] ?? "import", folder: folder
+      from: root, author: words.options["author"] ?? "import", folder: folder,
+      isRepeatable: !isSingle,
+      progress: { progress.show("importing", $0, of: $1, "files") }
     ) { path, outcome in
       switch outcome {
-      case .success(let note): Terminal.output("\(note.id)  \(path)\n")
-      case .failure(let error):
-        isWhole = false
+      case .made(let note): Terminal.output(isSingle ? "\(note.id)\n" : "\(note.id)  \(path)\n")
+      case .found: found += 1
+      case .refused(let error):
+        refused += 1
         Terminal.error("parley import: \(path): \(error)\n")
       }
     }
-    if !isWhole { throw Program.ExitCode.failure }
+    if found > 0 { Terminal.error("parley import: \(found) notes were there already\n") }
+    if refused > 0 { throw Program.ExitCode.failure }
+  }
+
+  /// Whether a file's ending names a format of several notes.
+  private static func holdsSeveral(_ file: String) -> Bool {
+    let name = file.lowercased()
+    return name.hasSuffix(".zip") || name.hasSuffix(".etherpad")
   }
 
   private static func compact(_ arguments: [String]) throws {
@@ -197,7 +213,12 @@ enum StoreCommand {
   private static func formatOfEnding(_ file: String) throws(UsageError) -> ExportFormat {
     let name = file.split(separator: "/").last ?? ""
     let ending = name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) }
-    if let format = ending.flatMap(ExportFormat.init(rawValue:)) { return format }
+    switch ending?.lowercased() {
+    case "markdown": return .markdown
+    case "text": return .text
+    case let small?: if let format = ExportFormat(rawValue: small) { return format }
+    case nil: break
+    }
     let known = ExportFormat.allCases.map(\.rawValue)
     throw UsageError(
       (ending.map { "the ending “.\($0)” of the file's name says no format" }

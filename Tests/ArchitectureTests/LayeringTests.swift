@@ -48,6 +48,8 @@ struct LayeringTests {
     "ParleyUI": [
       "OTCore", "ParleyClient", "ParleyOffline", "AppKit", "Observation", "SwiftUI", "UIKit",
     ],
+    // Files that become notes: also WebAssembly.
+    "Importing": ["ParleyModel", "Swift"],
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"],
     "Gateway": [
@@ -81,12 +83,13 @@ struct LayeringTests {
     "ParleyServer": [
       "CAPIDescription", "WebSocketFrames", "Locks",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "StorePostgres", "StoreRecords", "BrokerPostgres", "BrokerNATS",
+      "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
       "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "Glibc",
       "Synchronization", "FoundationEssentials",
     ],
     "parley": [
-      "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Glibc",
+      "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords", "Importing",
+      "Glibc",
       "ParleyClient", "Locks",
       "Dispatch", "Synchronization",
     ],

@@ -133,6 +133,58 @@ struct StoreCommandsTests {
     #expect(try epoch(of: note.id, in: commands) != before)
   }
 
+  /// The notes of a store as an export has them, in the order of folders and titles.
+  private func listed(_ commands: StoreCommands) throws -> [String] {
+    try commands.notes().map { "\($0.folder.text)/\($0.title)" }.sorted()
+  }
+
+  @Test("a folder is imported once, however often the command runs")
+  func importTwice() throws {
+    let (folder, files) = (Folder(), Folder())
+    let commands = Self.commands(in: folder)
+    _ = files.write("# One\r\n", as: "one.md")
+    _ = files.write("# One\n", as: "same.markdown")
+    _ = files.write("text", as: "e\u{301}.TXT")
+    _ = files.write("GIF", as: "picture.gif")
+    _ = files.write("\u{0}", as: "binary.txt")
+    func run(_ commands: StoreCommands) throws -> (made: Int, found: Int, refused: Int) {
+      var counts = (made: 0, found: 0, refused: 0)
+      try commands.importAll(from: files.path, author: "Ada", folder: FolderPath("team")) {
+        _, outcome in
+        switch outcome {
+        case .made: counts.made += 1
+        case .found: counts.found += 1
+        case .refused: counts.refused += 1
+        }
+      }
+      return counts
+    }
+    #expect(try run(commands) == (3, 0, 1))
+    let first = try listed(commands)
+    #expect(first.count == 3 && first.contains("team/One"))
+    #expect(try run(commands) == (0, 3, 1))
+    _ = files.write("another", as: "two.md")
+    #expect(try run(commands) == (1, 3, 1))
+    #expect(try commands.check().problems.isEmpty)
+  }
+
+  @Test("many notes are committed together, and all are there")
+  func importMany() throws {
+    let (folder, files) = (Folder(), Folder())
+    let commands = Self.commands(in: folder)
+    for number in 0..<1_100 { _ = files.write("# \(number)\n", as: "\(number).md") }
+    var made = 0
+    var progress: [Int] = []
+    try commands.importAll(
+      from: files.path, author: "Ada", folder: .none, progress: { done, _ in progress.append(done) }
+    ) { _, outcome in
+      if case .made = outcome { made += 1 }
+    }
+    #expect(made == 1_100)
+    #expect(try commands.notes().count == 1_100)
+    #expect(progress.last == 1_100)
+  }
+
   private func epoch(of id: DocumentID, in commands: StoreCommands) throws -> String {
     guard
       case .document(let document) = try SQLiteStore(reading: commands.path).perform([

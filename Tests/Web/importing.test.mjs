@@ -2,25 +2,23 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 import { Archive, crc32 } from "../../Web/js/exchange/archive.js";
-import { padsIn } from "../../Web/js/exchange/etherpad.js";
 import { RequestError } from "../../Web/js/client/http.js";
-import { baseName, cleanTitle, folderOf, textOf, titleOf } from "../../Web/js/exchange/importedtext.js";
 import { importNotes, piecesOf } from "../../Web/js/exchange/importing.js";
-import { ImportProblem } from "../../Web/js/exchange/importproblem.js";
-import { importFilesMax, notesIn } from "../../Web/js/exchange/importsource.js";
+import { ImportReader, importFilesMax } from "../../Web/js/exchange/importreader.js";
 import { oneLine } from "../../Web/js/oneline.js";
-import { entriesOf, unpack } from "../../Web/js/exchange/unzip.js";
 
+const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generated/import.wasm", import.meta.url)));
 const encoder = new TextEncoder();
 const bytesOf = (/** @type {string | Uint8Array} */ text) => (typeof text === "string" ? encoder.encode(text) : text);
 
 /**
  * An archive; what it says of a file may be a lie.
  *
- * @typedef {{name: string | Uint8Array, data?: string | Uint8Array, isStored?: boolean, lies?: Partial<Record<"size" | "packed" | "sum" | "flags" | "method" | "offset", number>>}} Packed
+ * @typedef {{name: string | Uint8Array, data?: string | Uint8Array, isStored?: boolean, lies?: Partial<Record<"size" | "packed" | "sum" | "flags" | "method" | "offset" | "system", number>>}} Packed
  * @param {Packed[]} files
  * @param {{count?: number, comment?: string, size?: number}} [end]
  */
@@ -46,7 +44,7 @@ function zipOf(files, end = {}) {
     const own = new DataView(new ArrayBuffer(14));
     own.setUint32(10, lies.offset ?? place, true);
     // Of the comment, the volume, the attributes and the place, behind the names' lengths.
-    entries.push(Uint8Array.from([0x50, 0x4b, 1, 2, 20, 3, ...shared, ...new Uint8Array(own.buffer)]), letters);
+    entries.push(Uint8Array.from([0x50, 0x4b, 1, 2, 20, lies.system ?? 3, ...shared, ...new Uint8Array(own.buffer)]), letters);
     place += 30 + letters.length + packed.length;
   }
   const directory = entries.reduce((sum, one) => sum + one.length, 0);
@@ -68,13 +66,27 @@ function zipOf(files, end = {}) {
 async function read(files, scalarsMax = 4_000_000) {
   const found = [];
   const given = files.map(([path, data]) => ({ path, file: data instanceof Blob ? data : new Blob([/** @type {any} */ (bytesOf(data))]) }));
-  for await (const { path, draft, problem } of notesIn(given, { scalarsMax })) {
+  for await (const { path, draft, problem } of new ImportReader(compiled, { scalarsMax }).notesIn(given)) {
     found.push(draft ? [path, draft.title, draft.text] : [path, problem?.key]);
   }
   return found;
 }
 
-test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", () => {
+/**
+ * The only note of a file, or why there is none.
+ *
+ * @param {string} path
+ * @param {string | Uint8Array} data
+ */
+async function only(path, data) {
+  const found = [];
+  const given = [{ path, file: new Blob([/** @type {any} */ (bytesOf(data))]) }];
+  for await (const one of new ImportReader(compiled, { scalarsMax: 4_000_000 }).notesIn(given)) found.push(one);
+  assert.equal(found.length, 1);
+  return /** @type {import("../../Web/js/exchange/importreader.js").Found} */ (found[0]);
+}
+
+test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", async () => {
   const utf16 = (/** @type {string} */ text, isBig = false) => {
     const bytes = new DataView(new ArrayBuffer(2 * text.length));
     for (let index = 0; index < text.length; index += 1) bytes.setUint16(2 * index, text.charCodeAt(index), !isBig);
@@ -90,7 +102,7 @@ test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", () 
     [utf16("\ufeffGröße 🐦", true), "Größe 🐦"],
     [bytesOf("bell \u0007 and \u202e"), "bell \u0007 and \u202e"],
   ])) {
-    assert.equal(textOf(bytes), text);
+    assert.equal((await only("a.txt", bytes)).draft?.text, text);
   }
   for (const bytes of [
     Uint8Array.from([0x47, 0x72, 0xf6, 0xdf, 0x65]),
@@ -103,16 +115,22 @@ test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", () 
     Uint8Array.from([0xed, 0xa0, 0x80]),
     Uint8Array.from([0xc0, 0xaf]),
   ]) {
-    assert.throws(() => textOf(bytes), new ImportProblem("import.notText"));
+    assert.equal((await only("a.txt", bytes)).problem?.key, "import.notText");
   }
 });
 
-test("a title comes from the front matter, the first heading, or the file's name", () => {
+test("a title comes from the front matter, the first heading, or the file's name", async () => {
   for (const [text, path, title] of /** @type {[string, string, string][]} */ ([
     ["---\ntitle: From the front\ntags: a, b\n---\n# Heading\n", "file.md", "From the front"],
     ['---\ntags: a\ntitle: "Quo\\"ted: yes" # not this\n...\n', "file.md", 'Quo"ted: yes'],
     ["---\ntitle: 'It''s'\n---\n", "file.md", "It's"],
     ["---\ntitle: plain # a remark\n---\n", "file.md", "plain"],
+    ['---\ntitle: "\\u00dcber \\x41\\U0001F426 \\ud83d\\udc26\\ttab\\nline\\_\\/"\n---\n', "file.md", "Über A🐦 🐦 tab line /"],
+    ['---\ntitle: "it goes on\n  here"\n---\n# Heading', "file.md", "Heading"],
+    ["Title\n=====\ntext\n# Later", "file.md", "Title"],
+    ["a line\n\n  *Two*\nlines\n ===  \n", "file.md", "Two lines"],
+    ["Not this\n\n===\n> quote\n===\n- item\n===\n1. one\n===\n    code\n===\n| a |\n===\n```\ncode\n===\n```\n", "file.md", "file"],
+    ["text\n---\n", "file.md", "file"],
     ["---\ntitle: |\n  a block\n---\n# Heading", "file.md", "Heading"],
     ["---\ntitle:\n---\n# Heading", "file.md", "Heading"],
     ["---\ntitle: never closed\n# Heading", "file.md", "Heading"],
@@ -123,10 +141,8 @@ test("a title comes from the front matter, the first heading, or the file's name
     ["#hashtag\n#\n# \n    # indented", "notes/file.md", "file"],
     ["", "../../etc/passwd.txt", "passwd"],
     ["", "..\\..\\windows\\evil.md", "evil"],
-    ["", "C:\\a\\..\\.md", ".md"],
-    ["", "a/../..", "a"],
-    ["", "/", ""],
     ["", "x.tar.md", "x.tar"],
+    ["", "X.MARKDOWN", "X"],
     ["# <img src=x onerror=alert(1)>", "a.md", "<img src=x onerror=alert(1)>"],
     ["# a\u202eb\u0007c", "a.md", "a b c"],
     [`# ${"🐦".repeat(300)}`, "a.md", "🐦".repeat(125)],
@@ -134,12 +150,19 @@ test("a title comes from the front matter, the first heading, or the file's name
     [`#${" ".repeat(200_000)}x`, "a.md", "a"],
     [`# ${"[".repeat(900)}`, "a.md", "[".repeat(200)],
   ])) {
-    assert.equal(titleOf(text, path), title, JSON.stringify(text.slice(0, 60)));
+    assert.equal((await only(path, text)).draft?.title, title, JSON.stringify(text.slice(0, 60)));
   }
-  assert.equal(cleanTitle("half \ud800"), "half \ufffd");
-  assert.equal(cleanTitle("a\u061cb\u0085c\u2029"), "a b c");
-  assert.equal(baseName("a/b.markdown"), "b");
-  assert.equal(folderOf("\u2800/team/\u3164 \u{1d159}/a.md"), "team");
+  assert.equal((await only("a.md", "# a\u061cb\u0085c\u2029")).draft?.title, "a b c");
+});
+
+test("the folder of a note is one that the server takes, in composed letters", async () => {
+  for (const [path, folder] of /** @type {[string, string | undefined][]} */ ([
+    ["a.md", undefined], ["../../etc/a.md", "etc"], ["C:\\x*y\\a.md", "C:/x y"], ["e\u0301\u0302/a.md", "\u00e9\u0302"],
+    ["\u2800/team/\u3164 \u{1d159}/a.md", "team"], ["a\u202e/ b \u0007/a.md", "a/b"], ["1/2/3/4/5/6/7/8/9/a.md", "1/2/3/4/5/6/7/8"],
+    [`${"ä".repeat(100)}/${"ö".repeat(100)}/a.md`, "ä".repeat(100)],
+  ])) {
+    assert.equal((await only(path, "")).draft?.folder, folder, path);
+  }
 });
 
 test("what is typed or pasted as a title is one line, as the server takes it", () => {
@@ -219,6 +242,16 @@ test("names in archives lead nowhere, and are read in whatever letters they have
   ]);
 });
 
+test("names without the mark of UTF-8 are read as unzip reads them", async () => {
+  const name = (/** @type {number[]} */ ...bytes) => Uint8Array.from([...bytes, 0x2e, 0x6d, 0x64]);
+  // ü in UTF-8, in code page 437 and in Windows-1252; by programs of DOS and of Unix.
+  for (const [bytes, system, title] of /** @type {[Uint8Array, number, string][]} */ ([
+    [name(0xc3, 0xbc), 0, "ü"], [name(0xc3, 0xbc), 3, "ü"], [name(0x81), 0, "ü"], [name(0xfc), 3, "ü"], [name(0x80, 0xe1), 0, "Çß"], [name(0x80), 3, "€"],
+  ])) {
+    assert.deepEqual(await read([["a.zip", zipOf([{ name: bytes, lies: { flags: 0, system } }])]]), [[`a.zip/${title}.md`, title, ""]]);
+  }
+});
+
 test("an archive that was made to fill memories is refused whole, and one that lies is not believed", async () => {
   const good = { name: "good.md", data: "good" };
   const zeros = new Uint8Array(8 << 20).fill(0x61);
@@ -247,12 +280,7 @@ test("an archive that was made to fill memories is refused whole, and one that l
 test("every cut and many changed bytes of an archive are refused or read, never a crash", async () => {
   const bytes = new Uint8Array(await zipOf([{ name: "a.md", data: "text" }, { name: "b.md", data: "more", isStored: true }], { comment: "c" }).arrayBuffer());
   const attempt = async (/** @type {Uint8Array} */ changed) => {
-    const blob = new Blob([/** @type {any} */ (changed)]);
-    try {
-      for (const entry of await entriesOf(blob)) if (entry.size < 1_000) await unpack(blob, entry).catch((error) => assert.ok(error instanceof ImportProblem));
-    } catch (error) {
-      assert.ok(error instanceof ImportProblem, String(error));
-    }
+    for (const row of await read([["a.zip", new Blob([/** @type {any} */ (changed)])]])) assert.ok(row.every((cell) => typeof cell === "string"));
   };
   for (let index = 0; index < bytes.length; index += 1) {
     await attempt(bytes.slice(0, index));
@@ -291,35 +319,46 @@ const pad = {
   "pad:g.abc$Plan:revs:0": { changeset: "Z:1>0$", meta: { atext: { text: "not this\n", attribs: "|1+9" } } },
 };
 
-test("a pad keeps its text and its lists; a mark that nobody typed is no letter of it", () => {
-  const [read] = padsIn(JSON.stringify(pad));
-  assert.deepEqual(read, {
-    name: "Plan", revision: 42, authors: ["Ann"],
+test("a pad keeps its text and its lists; a mark that nobody typed is no letter of it", async () => {
+  assert.deepEqual((await only("team/plan.etherpad", JSON.stringify(pad))).draft, {
+    title: "Head", folder: "team", pad: { revision: 42, authors: ["Ann"] },
     text: "Ünï 🐦\n1. first\n   1. inner\n2. second\n- dot\n  - deep\n\tin\n## Head\n* mine\n",
   });
 });
 
-test("a pad whose marks do not fit its text keeps it as it is, and JSON that is none is refused", () => {
+test("a numbered list begins with the number that the pad has for it", async () => {
+  const pool = { numToAttrib: { 0: ["list", "number1"], 1: ["start", "1"], 2: ["start", "2"], 3: ["start", 7], 4: ["list", "number2"], 5: ["lmkr", "1"] } };
+  const atext = { text: "*one\nbetween\n*two\n*three\n*in\n*seven\n", attribs: "*0*1*5|1+5|1+8*0*2*5|1+5*0*2*5|1+7*4*1*5|1+4*0*3*5|1+7" };
+  const { draft } = await only("a.etherpad", JSON.stringify({ "pad:x": { atext, pool } }));
+  assert.equal(draft?.text, "1. one\nbetween\n2. two\n3. three\n   1. in\n7. seven");
+});
+
+test("a note in Parley's own JSON has its title, its folder and its text", async () => {
+  const own = { id: "n", title: "Plan", createdAt: 1, folder: "team/plans", text: "# Other\r\n" };
+  assert.deepEqual((await only("a.json", JSON.stringify(own))).draft, { title: "Plan", folder: "team/plans", text: "# Other\n" });
+});
+
+test("a pad whose marks do not fit its text keeps it as it is, and JSON that is none is refused", async () => {
   for (const attribs of [undefined, 7, "", "garbage", "+zz", "*0|1+7-3", "*z+1", "+".repeat(1_000)]) {
-    const [read] = padsIn(JSON.stringify({ "pad:x": { atext: { text: "*a\nb\n", attribs } } }));
-    assert.equal(read?.text, "*a\nb");
+    const { draft } = await only("x.etherpad", JSON.stringify({ "pad:x": { atext: { text: "*a\nb\n", attribs } } }));
+    assert.equal(draft?.text, "*a\nb");
   }
-  const [odd] = padsIn('{"pad:x":{"atext":{"text":"\\ud800*\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":"x","__proto__":["list","bullet1"]}}}}');
-  assert.equal(odd?.text, "\ufffd*");
-  const [deep] = padsIn('{"pad:x":{"atext":{"text":"*a\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":["list","number999999999"]}}}}');
-  assert.ok((deep?.text.length ?? 0) < 100);
+  const odd = await only("x.etherpad", '{"pad:x":{"atext":{"text":"\\ud800*\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":"x","__proto__":["list","bullet1"]}}}}');
+  assert.equal(odd.draft?.text, "\ufffd*");
+  const deep = await only("x.etherpad", '{"pad:x":{"atext":{"text":"*a\\n","attribs":"*0+3"},"pool":{"numToAttrib":{"0":["list","number999999999"]}}}}');
+  assert.ok((deep.draft?.text.length ?? 0) < 100);
   for (const [json, key] of [
     ["{", "notEtherpad"], ["[]", "notEtherpad"], ["null", "notEtherpad"], ["7", "notEtherpad"], ['{"pad:x":null}', "notEtherpad"], ['{"a":{"atext":{"text":"x"}}}', "notEtherpad"],
     ['[{"id":"a","text":"Title","time":1,"tags":[]}]', "history"],
   ]) {
-    assert.throws(() => padsIn(json ?? ""), (/** @type {any} */ error) => error.key === `import.${key}`);
+    assert.equal((await only("x.json", json ?? "")).problem?.key, `import.${key}`);
   }
 });
 
-test("a long pad is read in time in proportion to its length", () => {
+test("a long pad is read in time in proportion to its length", async () => {
   const count = 100_000;
   const long = { "pad:x": { atext: { text: "*a\n".repeat(count), attribs: "*0|1+3".repeat(count) }, pool: { numToAttrib: { 0: ["list", "number3"] } } } };
-  assert.equal(padsIn(JSON.stringify(long))[0]?.text.split("\n").length, count);
+  assert.equal((await only("x.etherpad", JSON.stringify(long))).draft?.text.split("\n").length, count);
 });
 
 /** A server that keeps notes, and fails as it is told. */

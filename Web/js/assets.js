@@ -6,5 +6,8 @@ import { at } from "./base.js";
 /** The client core. */
 export const coreAddress = at("/assets/generated/client.wasm");
 
+/** The rules of imports. */
+export const importAddress = at("/assets/generated/import.wasm");
+
 /** @param {string} name @returns {string} The address of an icon. */
 export const iconAddress = (name) => at(`/assets/icons.svg#${name}`);

@@ -47,6 +47,24 @@ public struct NoteImport {
     }
   }
 
+  /// A note that is read and not stored yet.
+  public struct Draft: Sendable {
+    /// The note as the store will list it.
+    public let summary: NoteSummary
+    /// The bytes that a batch counts for it.
+    public let bytes: Int
+    fileprivate let requests: [StoreRequest]
+
+    /// Whether the draft's text is this one.
+    public func hasText(_ text: String) -> Bool {
+      var document = Document()
+      for case .append(_, _, let entries, _) in requests {
+        for entry in entries where (try? document.apply(entry.operation)) == nil { return false }
+      }
+      return document.text.utf8.elementsEqual(text.utf8)
+    }
+  }
+
   /// Makes one note.
   ///
   /// - Returns: The note.
@@ -54,20 +72,52 @@ public struct NoteImport {
   public func importNote(
     _ bytes: [UInt8], as format: ExportFormat, _ details: Details
   ) throws(ExportError) -> NoteSummary {
+    switch make([try Self.draft(bytes, as: format, details)])[0] {
+    case .failure(let error): throw error
+    case .success(let note):
+      guard case .document(let stored) = store.perform([.load(id: note.id, recentMax: 0)])[0]
+      else { throw .store(.unavailable("the note was imported, but could not be read back")) }
+      return stored.summary
+    }
+  }
+
+  /// Reads one note.
+  public static func draft(
+    _ bytes: [UInt8], as format: ExportFormat, _ details: Details
+  ) throws(ExportError) -> Draft {
     switch format {
     case .markdown, .text:
-      return try make(
-        details, entries: [try Self.entry(inserting: WholeText.normalized(bytes), details)])
+      let plain = WholeText.normalized(bytes)
+      return try draft(details, entries: [try entry(inserting: plain, details)], bytes: bytes.count)
     case .json:
       guard let fields = JSONFields(bytes[...]), let text = fields.string("text") else {
         throw .malformed(line: 1, expected: "a JSON object with a string called text")
       }
       var details = details
       details.title = fields.string("title") ?? details.title
-      details.folder = Self.folder(fields) ?? details.folder
+      details.folder = folder(fields) ?? details.folder
       let plain = WholeText.normalized(Array(text.utf8))
-      return try make(details, entries: [try Self.entry(inserting: plain, details)])
-    case .operations: return try importLog(bytes, details)
+      return try draft(details, entries: [try entry(inserting: plain, details)], bytes: bytes.count)
+    case .operations: return try draft(ofLog: bytes, details)
+    }
+  }
+
+  /// Makes notes in one commit: if the disk fills up, none of them is there.
+  ///
+  /// - Returns: The note or the error of each draft.
+  public func make(_ drafts: [Draft]) -> [Result<NoteSummary, ExportError>] {
+    let replies = store.perform(drafts.flatMap(\.requests))
+    var place = 0
+    return drafts.map { draft in
+      let own = replies[place..<place + draft.requests.count]
+      place = own.endIndex
+      if let error = own.first?.failure { return .failure(.store(error)) }
+      if let error = own.lazy.compactMap(\.failure).first {
+        // A store that took part of it.
+        _ = store.perform([.delete(id: draft.summary.id)])
+        return .failure(.store(error))
+      }
+      return .success(draft.summary)
     }
   }
 
@@ -107,9 +157,9 @@ public struct NoteImport {
 
   // MARK: Logs
 
-  private func importLog(
-    _ bytes: [UInt8], _ details: Details
-  ) throws(ExportError) -> NoteSummary {
+  private static func draft(
+    ofLog bytes: [UInt8], _ details: Details
+  ) throws(ExportError) -> Draft {
     var lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)[...]
     guard let first = lines.popFirst().flatMap({ JSONFields($0) }),
       first.string("format") == NoteExport.operationsFormat,
@@ -186,8 +236,9 @@ public struct NoteImport {
         in: details.epoch, movedBy: offset, head: entries.count,
         length: entries.last?.operation.targetLength ?? 0)
     }
-    return try make(
-      details, entries: entries, versions: versions, files: files, comments: comments)
+    return try draft(
+      details, entries: entries, versions: versions, files: files, comments: comments,
+      bytes: bytes.count)
   }
 
   /// Reads a file, whose content has to be what its hash says: the note's text names it by that.
@@ -203,10 +254,10 @@ public struct NoteImport {
 
   // MARK: The note
 
-  private func make(
+  private static func draft(
     _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
-    files: [FileDraft] = [], comments: [Comment] = []
-  ) throws(ExportError) -> NoteSummary {
+    files: [FileDraft] = [], comments: [Comment] = [], bytes: Int
+  ) throws(ExportError) -> Draft {
     let title = OneLine.made(of: details.title)
     guard title.utf8.count <= details.titleBytesMax else {
       throw .titleTooLong(bytes: title.utf8.count, max: details.titleBytesMax)
@@ -235,17 +286,10 @@ public struct NoteImport {
         .comments(CommentRequest(note: details.id, .add(comment, countMax: .max))))
     }
     batch += files.map { .files(.put(id: details.id, $0, .unbounded)) }
-    // One batch, one commit: if the disk fills up, nothing of it is there.
-    let replies = store.perform(batch)
-    if let error = replies[0].failure { throw .store(error) }
-    if let error = replies.lazy.compactMap(\.failure).first {
-      // A store that took part of it.
-      _ = store.perform([.delete(id: details.id)])
-      throw .store(error)
-    }
-    guard case .document(let stored) = store.perform([.load(id: details.id, recentMax: 0)])[0]
-    else { throw .store(.unavailable("the note was imported, but could not be read back")) }
-    return stored.summary
+    let summary = NoteSummary(
+      id: details.id, title: title, revision: entries.count, createdAt: created,
+      updatedAt: entries.last?.time ?? created, folder: details.folder)
+    return Draft(summary: summary, bytes: bytes, requests: batch)
   }
 }
 

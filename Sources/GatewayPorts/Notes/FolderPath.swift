@@ -1,3 +1,5 @@
+import ParleyModel
+
 /// The path of a folder of notes, such as `team/minutes`.
 ///
 /// A folder is there while a note stands in it; it has no record of its own. Paths are compared byte by byte:
@@ -50,21 +52,11 @@ public struct FolderPath: Hashable, Comparable, Sendable {
       throw .dots
     }
     guard !name.contains("\\"), !name.contains("*") else { throw .reserved }
-    guard !name.contains(where: isRefused), name.contains(where: isVisible) else {
+    guard !name.contains(where: CharacterRules.isRefusedInNames),
+      name.contains(where: { !$0.isInvisible && !$0.isBlank })
+    else {
       throw .invisible
     }
-  }
-
-  /// Whether a scalar deceives, or has no meaning that everyone shares.
-  private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .privateUse, .unassigned: true
-    default: scalar.isDeceiving
-    }
-  }
-
-  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-    !scalar.isInvisible && !scalar.isBlank
   }
 
   // MARK: Places

@@ -1,27 +1,21 @@
+import ParleyModel
+
 /// Texts of one line, as the titles of notes and the names of versions are: lists, tabs and files show them so.
 public enum OneLine {
   /// Whether a text has neither line breaks nor other control characters.
   ///
   /// - Complexity: O(*n*) scalars.
   public static func isMet(by text: String) -> Bool {
-    !text.unicodeScalars.contains(where: isBreak)
+    !text.unicodeScalars.contains(where: CharacterRules.isBreak)
   }
 
   /// Returns a text from elsewhere in one line: each line break and each control character is a space, and there is
   /// none at either end.
   public static func made(of text: String) -> String {
     guard !isMet(by: text) else { return text }
-    var line: [Unicode.Scalar] = text.unicodeScalars.map { isBreak($0) ? " " : $0 }
+    var line: [Unicode.Scalar] = text.unicodeScalars.map { CharacterRules.isBreak($0) ? " " : $0 }
     while line.last == " " { line.removeLast() }
     return String(String.UnicodeScalarView(line.drop { $0 == " " }))
-  }
-
-  /// Whether a scalar breaks a line, or controls a terminal.
-  package static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 
   /// The expectation of a text, and what to do; `subject` is what it is, such as `a title`.

@@ -1,3 +1,5 @@
+import ParleyModel
+
 /// The part of a text that shows why it was found.
 public struct SearchPlace: Sendable, Equatable {
   /// A piece of the text. Line breaks and other control characters are spaces in it, one for one.
@@ -68,7 +70,7 @@ public struct SearchPlace: Sendable, Equatable {
     var length = 0
     while index < scalars.endIndex, length < Self.scalarsMax {
       let scalar = scalars[index]
-      piece.unicodeScalars.append(OneLine.isBreak(scalar) ? " " : scalar)
+      piece.unicodeScalars.append(CharacterRules.isBreak(scalar) ? " " : scalar)
       length += 1
       index = scalars.index(after: index)
     }

@@ -21,7 +21,7 @@ package enum Help {
       undelete Restore a deleted note
       webhooks List dead letters: events that could not be delivered
       export   Write a note as Markdown, text, JSON or with its whole log
-      import   Make a note from a file, or notes from a folder
+      import   Make a note from a file, or notes from a folder or an archive
       compact  Drop history beyond the retention settings
       token    Make a token with rights, or inspect one
       revoke   Revoke tokens before they expire
@@ -349,7 +349,7 @@ package enum Help {
            parley export ID [--format md|txt|json|ops] [--output FILE]
            parley export --all --output FOLDER [--format md|txt|json|ops]
            parley import FILE [--format md|txt|json|ops] [--title TEXT] [--folder PATH] [--author NAME]
-           parley import FOLDER [--folder PATH] [--author NAME]
+           parley import FOLDER|ARCHIVE [--folder PATH] [--author NAME]
            parley compact
 
     All of them accept the settings of serve, above all --data-dir and --config.
@@ -380,8 +380,10 @@ package enum Help {
     export writes to standard output without --output. The format ops holds every change with its
     author and time, and can be imported again. With --all each note gets a file of its own, named by
     title and id, in an empty or new folder, with the notes' own folders below it. import prints the id
-    of the new note. For a folder it imports each file with such an ending, into the same subfolders
-    below --folder; it prints id and path of each, and names files that it could not import.
+    of the new note. The title is --title, the title in the front matter, the first heading, or the
+    file's name. For a folder, a ZIP archive or an .etherpad file it makes a note of each file in it
+    that is one, into the same subfolders below --folder; it prints id and path of each, and names
+    files that it could not import. Run again, it makes only the notes that are not there yet.
 
     webhooks prints dead letters, a line of JSON each, the newest first.
 

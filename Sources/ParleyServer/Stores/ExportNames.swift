@@ -8,7 +8,8 @@ package struct ExportNames {
   private static let bytesMax = 235
 
   private let ending: String
-  /// The number that was last put behind a path.
+  /// The number that was last put behind a path, by the path in small letters: some file systems ignore case, and
+  /// composition, as strings do here.
   private var numbers: [String: Int] = [:]
 
   /// Names files with one ending.
@@ -17,9 +18,10 @@ package struct ExportNames {
   /// Returns the path of a note's file, where nothing is yet.
   package mutating func unusedPath(for note: NoteSummary, in folder: String) -> String {
     let path = "\(folder)/\(Self.name(of: note))"
+    let compared = path.lowercased()
     while true {
-      let number = numbers[path, default: 0] + 1
-      numbers[path] = number
+      let number = numbers[compared, default: 0] + 1
+      numbers[compared] = number
       let numbered = "\(path)\(number == 1 ? "" : "-\(number)").\(ending)"
       if !Files.isThere(numbered) { return numbered }
     }

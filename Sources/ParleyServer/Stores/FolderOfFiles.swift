@@ -8,11 +8,29 @@ struct FolderOfFiles {
   struct File {
     /// The path by which it is opened.
     let path: String
-    /// The folder that it is in, from the root.
-    let folder: String
-    /// The name without its ending.
+    /// The path from the root.
     let name: String
+    /// In small letters.
     let ending: String
+
+    init(path: String, name: String) {
+      (self.path, self.name) = (path, name)
+      ending = Self.ending(of: name)
+    }
+
+    /// A file that is imported by itself: its folder is not the note's.
+    init(only path: String) {
+      self.init(
+        path: path,
+        name: path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path)
+    }
+
+    static func ending(of name: String) -> String {
+      name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    }
+
+    /// The place of a file in an archive, for reports.
+    func place(of found: String) -> String { path + found.dropFirst(name.count) }
   }
 
   /// Files that one import takes, and levels that it goes down.
@@ -43,15 +61,13 @@ struct FolderOfFiles {
         try walk(below, endings, depth: depth + 1, into: &found)
         continue
       }
-      guard let dot = name.lastIndex(of: ".") else { continue }
-      let ending = String(name[name.index(after: dot)...])
-      guard endings.contains(ending) else { continue }
+      guard endings.contains(File.ending(of: name)) else { continue }
       guard found.count < Self.filesMax else {
         throw FileError(
           "\(root) has more than \(Self.filesMax) files; import its folders one by one")
       }
       found.append(
-        File(path: "\(path)/\(name)", folder: folder, name: String(name[..<dot]), ending: ending))
+        File(path: "\(path)/\(name)", name: folder.isEmpty ? name : "\(folder)/\(name)"))
     }
   }
 

@@ -127,63 +127,6 @@ package struct StoreCommands {
       backup, to: path, isReplacing: isReplacing, names: RandomNames())
   }
 
-  /// Makes a note of a file; no server may be running.
-  package func importNote(
-    from file: String, as format: ExportFormat, title: String, author: String,
-    folder: FolderPath = .none
-  ) throws -> NoteSummary {
-    let bytes = try Files.bytes(at: file, bytesMax: bytesMax(of: format))
-    try Files.makeDirectory(configuration.dataDirectory)
-    return try NoteImport(into: configuration.repairableStore(writing: true)).importNote(
-      bytes, as: format, details(title: title, author: author, folder: folder))
-  }
-
-  /// Makes a note of each file in a folder and below, in a folder of the same path; no server may be running.
-  ///
-  /// - Parameter report: Takes what came of each file.
-  package func importAll(
-    from root: String, author: String, folder: FolderPath,
-    report: (String, Result<NoteSummary, any Error>) -> Void
-  ) throws {
-    let files = try FolderOfFiles(root).files(endings: ExportFormat.allCases.map(\.rawValue))
-    try Files.makeDirectory(configuration.dataDirectory)
-    let notes = NoteImport(into: try configuration.repairableStore(writing: true))
-    for file in files {
-      report(
-        file.path,
-        Result {
-          guard let format = ExportFormat(rawValue: file.ending) else {
-            throw FileError("\(file.path) has no ending that says its format")
-          }
-          let place = try FolderPath(folder.text + "/" + file.folder)
-          return try notes.importNote(
-            Files.bytes(at: file.path, bytesMax: bytesMax(of: format)), as: format,
-            details(title: file.name, author: author, folder: place))
-        })
-    }
-  }
-
-  /// The size of the largest file that can hold what a note may have, so that no file fills the memory.
-  private func bytesMax(of format: ExportFormat) -> Int {
-    switch format {
-    case .markdown, .text: 4 * configuration.documentScalarsMax + (1 << 20)
-    // Each character may be written as two escapes of six bytes.
-    case .json: 12 * configuration.documentScalarsMax + (1 << 20)
-    // A whole history, with pictures.
-    case .operations: 4 << 30
-    }
-  }
-
-  private func details(title: String, author: String, folder: FolderPath) -> NoteImport.Details {
-    let names = RandomNames()
-    var details = NoteImport.Details(
-      id: names.next(), epoch: names.next(), title: title, author: author,
-      time: SystemClock().now, titleBytesMax: configuration.limits.titleBytesMax,
-      textScalarsMax: configuration.documentScalarsMax)
-    details.folder = folder
-    return details
-  }
-
   /// Forgets what the retention settings say may be forgotten; no server may be running.
   ///
   /// - Returns: How many logs became shorter.

@@ -30,6 +30,13 @@ export function fileName(title, otherwise) {
   return [...name].slice(0, 80).join("").trim() || otherwise;
 }
 
+/**
+ * A name as file systems compare it that ignore case and composition, as macOS and Windows have them.
+ *
+ * @param {string} name
+ */
+const comparedName = (name) => name.normalize("NFC").toLowerCase().normalize("NFC");
+
 /** Bytes of files that are held here until the browser has them, which may put them on its disk. */
 const heldMax = 4 << 20;
 
@@ -52,16 +59,15 @@ export class Archive {
    */
   add(name, bytes, time) {
     let own = name;
-    // As file systems compare names that take no heed of case.
-    const key = name.toLowerCase();
+    const key = comparedName(name);
     let number = this.#names.get(key) ?? 1;
     // A title may have such a number of its own.
-    while (this.#names.has(own.toLowerCase())) {
+    while (this.#names.has(comparedName(own))) {
       number += 1;
       own = name.replace(/(\.[^.]*)?$/, (ending) => ` ${number}${ending}`);
     }
     this.#names.set(key, number);
-    this.#names.set(own.toLowerCase(), this.#names.get(own.toLowerCase()) ?? 1);
+    this.#names.set(comparedName(own), this.#names.get(comparedName(own)) ?? 1);
     const encoded = new TextEncoder().encode(own);
     const common = this.#common(bytes, encoded, time);
     const local = new Uint8Array([0x50, 0x4b, 3, 4, ...common, ...encoded]);

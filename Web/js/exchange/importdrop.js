@@ -6,7 +6,7 @@ import { loadPart } from "../parts.js";
 import { mayCreate } from "../account/rights.js";
 import { messageOf } from "../words.js";
 
-/** @typedef {import("./importsource.js").Given} Given */
+/** @typedef {import("./importreader.js").Given} Given */
 
 /** Folders within folders. */
 const depthMax = 32;

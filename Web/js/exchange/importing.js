@@ -9,8 +9,8 @@ import { randomId } from "../client/identity.js";
 import { ImportProblem } from "./importproblem.js";
 
 /**
- * @typedef {import("./importsource.js").Found} Found
- * @typedef {{path: string, id?: string, title?: string, pad?: import("./etherpad.js").Pad, problem?: ImportProblem | RequestError,
+ * @typedef {import("./importreader.js").Found} Found
+ * @typedef {{path: string, id?: string, title?: string, pad?: import("./importreader.js").Pad, problem?: ImportProblem | RequestError,
  *   isLeft?: boolean}} Outcome `isLeft`: a note without its whole text is there.
  *
  * @typedef {object} Gateway
@@ -41,7 +41,7 @@ export async function* importNotes(found, { gateway, untitled, author, messageBy
     else yield await importOne(path, { ...draft, title: draft.title || untitled });
   }
 
-  /** @param {string} path @param {import("./importsource.js").Draft} draft @returns {Promise<Outcome>} */
+  /** @param {string} path @param {import("./importreader.js").Draft} draft @returns {Promise<Outcome>} */
   async function importOne(path, { title, text, folder, pad }) {
     /** @type {string | undefined} */
     let id;

@@ -5,7 +5,7 @@ import { announce, byId, openDialog, toast } from "../shell/dialogs.js";
 import { request } from "../client/http.js";
 import { importNotes } from "./importing.js";
 import { ImportProblem } from "./importproblem.js";
-import { importFilesMax, notesIn } from "./importsource.js";
+import { ImportReader, importFilesMax } from "./importreader.js";
 import { language, t } from "../shell/language.js";
 import { untitled } from "../notes/newnote.js";
 import { pathOf } from "../routes.js";
@@ -13,7 +13,7 @@ import { connection, list, profile } from "../session.js";
 import { messageOf } from "../words.js";
 
 /**
- * @typedef {import("./importsource.js").Given} Given
+ * @typedef {import("./importreader.js").Given} Given
  * @typedef {import("./importing.js").Outcome} Outcome
  */
 
@@ -184,7 +184,8 @@ async function run(given) {
   addEventListener("beforeunload", stay);
   try {
     const { messageBytesMax, documentScalarsMax } = { ...limitsOtherwise, ...connection.welcome?.limits };
-    const outcomes = importNotes(notesIn(given, { scalarsMax: documentScalarsMax }), {
+    const reader = await ImportReader.load({ scalarsMax: documentScalarsMax });
+    const outcomes = importNotes(reader.notesIn(given), {
       gateway: { request, wait: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)) },
       untitled,
       author: profile.name,

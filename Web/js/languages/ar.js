@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "ليس تصديرًا من Etherpad.",
   "import.history": "يسرد ملاحظات HedgeDoc دون نصوصها. صدّر الملاحظات نفسها.",
   "import.archiveInArchive": "أرشيف داخل أرشيف. استورده وحده.",
-  "import.oldBrowser": "لا يستطيع هذا المتصفح فك الضغط. فُكّ ضغطه أولًا.",
   "import.unreadable": "تعذّر على المتصفح قراءته.",
 
   // The search of notes.

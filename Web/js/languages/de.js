@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "Das ist kein Export von Etherpad.",
   "import.history": "Das zählt Notizen von HedgeDoc auf, hat aber ihre Texte nicht. Bitte die Notizen selbst exportieren.",
   "import.archiveInArchive": "Das ist ein Archiv in einem Archiv. Bitte einzeln importieren.",
-  "import.oldBrowser": "Dieser Browser kann keine Archive entpacken. Bitte vorher entpacken.",
   "import.unreadable": "Der Browser konnte das nicht lesen.",
 
   // The search of notes.

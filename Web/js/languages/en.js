@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "It is not an export of Etherpad.",
   "import.history": "It lists notes of HedgeDoc, but does not contain their texts. Export the notes themselves.",
   "import.archiveInArchive": "It is an archive in an archive. Import it by itself.",
-  "import.oldBrowser": "This browser cannot unpack archives. Unpack it first.",
   "import.unreadable": "The browser could not read it.",
 
   // The search of notes.

@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "No es una exportación de Etherpad.",
   "import.history": "Enumera notas de HedgeDoc, pero no tiene sus textos. Exporta las notas mismas.",
   "import.archiveInArchive": "Es un archivo comprimido dentro de otro. Impórtalo por separado.",
-  "import.oldBrowser": "Este navegador no puede descomprimir. Descomprímelo antes.",
   "import.unreadable": "El navegador no ha podido leerlo.",
 
   // The search of notes.

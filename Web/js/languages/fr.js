@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "Ce n’est pas un export d’Etherpad.",
   "import.history": "Le fichier énumère des notes de HedgeDoc, mais sans leurs textes. Exportez les notes elles-mêmes.",
   "import.archiveInArchive": "C’est une archive dans une archive. Importez-la séparément.",
-  "import.oldBrowser": "Ce navigateur ne sait pas décompresser les archives. Décompressez d’abord l’archive.",
   "import.unreadable": "Le navigateur n’a pas pu le lire.",
 
   // The search of notes.

@@ -128,7 +128,6 @@ export default {
   "import.notEtherpad": "Etherpad の書き出しではありません。",
   "import.history": "HedgeDoc のノートの一覧で、本文が入っていません。ノートそのものを書き出してください。",
   "import.archiveInArchive": "アーカイブの中のアーカイブです。単独でインポートしてください。",
-  "import.oldBrowser": "このブラウザーはアーカイブを展開できません。先に展開してください。",
   "import.unreadable": "ブラウザーで読み取れませんでした。",
 
   // The search of notes.
