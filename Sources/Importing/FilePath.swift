@@ -74,11 +74,14 @@ package enum FilePath {
   /// A name that the server takes for a folder's; empty where nothing of it is visible.
   private static func cleanName(_ written: String) -> String {
     var name: [Unicode.Scalar] = written.unicodeScalars.map { scalar in
-      CharacterRules.isRefusedInNames(scalar) || scalar == "*" || scalar == "\u{fffd}" ? " " : scalar
+      CharacterRules.isRefusedInNames(scalar) || scalar == "*" || scalar == "\u{fffd}"
+        ? " " : scalar
     }
     while let last = name.last, last.properties.isWhitespace { name.removeLast() }
     name.removeFirst(name.prefix { $0.properties.isWhitespace }.count)
-    guard name.contains(where: CharacterRules.isVisible), name != ["."], name != [".", "."] else {
+    guard name.contains(where: { !CharacterRules.isInvisible($0) && !$0.properties.isWhitespace }),
+      name != ["."], name != [".", "."]
+    else {
       return ""
     }
     return String(String.UnicodeScalarView(name))
