@@ -4,9 +4,10 @@ import ParleyServer
 enum DoctorCommand {
   /// Prints what the machine is like.
   static func run(_ arguments: [String]) throws {
-    let configuration = try ConfigurationLoader(environment: Program.environment)
-      .load(arguments.filter { $0 != "--json" }).configuration
-    let findings = Doctor.examine(configuration, executable: Program.executable)
+    let loaded = try ConfigurationLoader(environment: Program.environment)
+      .load(arguments.filter { $0 != "--json" })
+    Program.warn(of: loaded.injected)
+    let findings = Doctor.examine(loaded.configuration, executable: Program.executable)
     if arguments.contains("--json") {
       Terminal.output(JSONReport.findings(findings))
     } else {

@@ -4,8 +4,9 @@ import ParleyServer
 enum HealthCommand {
   /// Asks the running server whether it takes changes.
   static func run(_ arguments: [String]) throws {
-    let configuration = try ConfigurationLoader(environment: Program.environment)
-      .load(arguments).configuration
+    let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
+    let configuration = loaded.configuration
+    Program.warn(of: loaded.injected)
     guard configuration.port != 0 else {
       Terminal.error("parley: health needs the port of the server, and got 0, which is any\n")
       throw Program.ExitCode.usage

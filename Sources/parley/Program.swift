@@ -19,11 +19,17 @@ enum Program {
     _ settings: some Sequence<String>
   ) throws(ConfigurationError) -> ConfigurationLoader.Result {
     let loaded = try ConfigurationLoader(environment: environment).load(settings)
+    warn(of: loaded.injected)
     for unknown in loaded.unknown {
       guard case .unknownSetting(_, .environment, _) = unknown else { throw unknown }
       Terminal.error("parley: ignored: \(unknown)\n")
     }
     return loaded
+  }
+
+  /// Prints which variables of a container platform were ignored, if there are any.
+  static func warn(of injected: InjectedVariables?) {
+    if let injected { Terminal.error("parley: warning: \(injected)\n") }
   }
 
   /// Runs the command that the arguments name; returns the exit code.

@@ -7,6 +7,7 @@ enum ServeCommand {
     let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
     var configuration = loaded.configuration
     configuration.webDirectory = try configuration.webDirectory(executable: Program.executable)
+    Program.warn(of: loaded.injected)
     for unknown in loaded.unknown { Terminal.error("parley: ignored: \(unknown)\n") }
     // Before any thread starts, so that all of them inherit the signals.
     let signals = StopSignals()

@@ -86,6 +86,7 @@ enum TokenCommand {
     }
     let loaded = try ConfigurationLoader(environment: Program.environment).load(
       values["config"].map { ["--config", $0.last ?? ""] } ?? [])
+    Program.warn(of: loaded.injected)
     guard let profile = loaded.configuration.profiles.first(where: { $0.name == name }) else {
       throw UsageError("the configuration has no issuer-profile \(name)")
     }

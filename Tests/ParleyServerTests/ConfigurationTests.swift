@@ -168,6 +168,58 @@ struct ConfigurationTests {
     }
   }
 
+  /// The variables that Kubernetes sets for a Service `parley` with a port named `http`.
+  private static let serviceLinks = [
+    "PARLEY_SERVICE_HOST": "10.96.0.7", "PARLEY_SERVICE_PORT": "8080",
+    "PARLEY_SERVICE_PORT_HTTP": "8080", "PARLEY_PORT": "tcp://10.96.0.7:8080",
+    "PARLEY_PORT_8080_TCP": "tcp://10.96.0.7:8080", "PARLEY_PORT_8080_TCP_PROTO": "tcp",
+    "PARLEY_PORT_8080_TCP_PORT": "8080", "PARLEY_PORT_8080_TCP_ADDR": "10.96.0.7",
+  ]
+
+  @Test("variables that Kubernetes sets for a Service are ignored, with one warning")
+  func serviceLinks() throws {
+    let loaded = try load([], Self.serviceLinks, file: "port = 9000")
+    #expect(loaded.configuration.port == 9_000)
+    #expect(loaded.unknown.isEmpty)
+    #expect(loaded.places["port"] == .file("parley.conf", line: 1))
+    let warning = try #require(loaded.injected).description
+    #expect(warning.contains("enableServiceLinks: false"))
+    #expect(warning.contains("7 more variables"))
+    #expect(!warning.contains("10.96.0.7"))
+  }
+
+  @Test(
+    "links to other services with this name are ignored",
+    arguments: [
+      ("PARLEY_LIVE_SERVICE_HOST", "10.96.0.7"), ("PARLEY_LIVE_PORT", "udp://10.96.0.7:53"),
+      ("PARLEY_PORT_443_SCTP", "sctp://10.96.0.7:443"), ("PARLEY_ENV_PATH", "/usr/bin"),
+      ("PARLEY_PORT_8000_TCP_START", "tcp://172.17.0.2:8000"),
+      ("PARLEY_SERVER_SERVICE_PORT_HTTP_ALT", "80"), ("PARLEY_SERVER_PORT", "tcp://10.96.0.7:80"),
+    ])
+  func injected(name: String, value: String) throws {
+    let loaded = try load([], [name: value])
+    #expect(loaded.injected?.names == [name])
+    #expect(loaded.unknown.isEmpty)
+  }
+
+  @Test(
+    "a value that no platform sets is a setting, or refused as one",
+    arguments: [("PARLEY_PROT", "80"), ("PARLEY_PORT_80", "80"), ("PARLEY_SERVICE", "x")])
+  func notInjected(name: String, value: String) throws {
+    let loaded = try load([], [name: value])
+    #expect(loaded.injected == nil)
+    #expect(loaded.unknown.count == 1)
+  }
+
+  @Test("a port in the environment is a setting, and a wrong one is refused")
+  func portOfEnvironment() throws {
+    #expect(try load([], ["PARLEY_PORT": "8081"]).configuration.port == 8_081)
+    #expect(throws: ConfigurationError.self) { try load([], ["PARLEY_PORT": "http://a:80"]) }
+    for setting in Configuration.settings {
+      #expect(!InjectedVariables.contains(setting.variable, "1"), "\(setting.variable)")
+    }
+  }
+
   @Test("unknown names in file and environment are told, and the rest holds")
   func unknownNames() throws {
     let loaded = try load(

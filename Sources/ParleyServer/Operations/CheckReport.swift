@@ -55,6 +55,7 @@ package struct CheckReport {
         place: "\(loaded.places[setting.name] ?? .standard)")
     }
     problems = loaded.unknown.map { "\($0)" }
+    if let injected = loaded.injected { warnings = ["\(injected)"] }
     do throws(ConfigurationError) {
       _ = try configuration.webDirectory(executable: executable)
     } catch {
@@ -62,7 +63,7 @@ package struct CheckReport {
     }
     do {
       let authenticator = try configuration.authenticator(log: nil)
-      warnings = (authenticator?.warnings ?? []) + configuration.issuerWarnings
+      warnings += (authenticator?.warnings ?? []) + configuration.issuerWarnings
       _ = try configuration.apiKeys(log: nil)
       _ = try configuration.users(log: nil)
       try configuration.checkProvider()

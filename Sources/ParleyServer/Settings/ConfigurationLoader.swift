@@ -14,6 +14,9 @@ public struct ConfigurationLoader: Sendable {
     /// Names in the file and the environment that are no settings. `check` refuses them; `serve`
     /// starts all the same, since a newer version's file must not keep an older one from running.
     public var unknown: [ConfigurationError]
+    /// Variables that a container platform set for a service with this program's name; `nil` without any. They
+    /// are not among ``unknown``.
+    package var injected: InjectedVariables?
     /// The source of each setting that was given, by the setting's name.
     public var places: [String: SettingPlace]
   }
@@ -44,7 +47,8 @@ public struct ConfigurationLoader: Sendable {
   public func load(_ arguments: some Sequence<String>) throws(ConfigurationError) -> Result {
     var unknown: [ConfigurationError] = []
     var flags = try flags(Array(arguments))
-    var variables = variables(&unknown)
+    var injected = InjectedVariables()
+    var variables = variables(&unknown, &injected)
     let path = flags.removeValue(forKey: Self.fileSetting)?.values.last
     let variable = variables.removeValue(forKey: Self.fileSetting)?.values.last
     let file = path ?? variable
@@ -66,7 +70,8 @@ public struct ConfigurationLoader: Sendable {
     }
     try configuration.validate()
     return Result(
-      configuration: configuration, file: file, unknown: unknown, places: places)
+      configuration: configuration, file: file, unknown: unknown,
+      injected: injected.names.isEmpty ? nil : injected, places: places)
   }
 
   /// Not a setting, for a file cannot name itself.
@@ -116,13 +121,16 @@ public struct ConfigurationLoader: Sendable {
     return given
   }
 
-  private func variables(_ unknown: inout [ConfigurationError]) -> [String: Given] {
+  private func variables(
+    _ unknown: inout [ConfigurationError], _ injected: inout InjectedVariables
+  ) -> [String: Given] {
     var given: [String: Given] = [:]
     let names = Dictionary(
       uniqueKeysWithValues: Configuration.settings.map { ($0.variable, $0.name) }
         + [(Self.fileVariable, Self.fileSetting)])
     for (variable, value) in environment.sorted(by: { $0.key < $1.key })
     where variable.hasPrefix("PARLEY_") && !Self.noteVariables.contains(variable) {
+      if injected.take(variable, value) { continue }
       if let name = names[variable] {
         given[name] = Given(values: [value], place: .environment)
       } else {
