@@ -73,6 +73,8 @@ enum ResponseHead {
     case .upgrade: append("connection: Upgrade\r\n\r\n", to: &head)
     // Of a response that says what to switch to.
     case .close where namesUpgrade: append("connection: close, Upgrade\r\n\r\n", to: &head)
+    case .keepAlive where namesUpgrade:
+      append("connection: keep-alive, Upgrade\r\n\r\n", to: &head)
     case .close: append("connection: close\r\n\r\n", to: &head)
     case .keepAlive: append("connection: keep-alive\r\n\r\n", to: &head)
     }

@@ -73,6 +73,22 @@ struct HabitTests {
     }
   }
 
+  @Test func `answers to clients name no flags of the command line`() throws {
+    let folders =
+      ["Sources/Gateway", "Sources/GatewayPorts", "Sources/HTTP1"]
+      + ["Loops", "Page", "Provider", "SignIn"].map { "Sources/ParleyServer/" + $0 }
+    let flag = /"(?:[^"]*[\s(“])?--[a-z][^"]*"/
+    for file in try folders.flatMap({ try tree.files(in: $0, endings: ["swift"]) }) {
+      // It asks a server, for a command that has these flags.
+      if file.path.hasSuffix("/LinkRequest.swift") { continue }
+      for (number, line) in file.code.enumerated() where line.holds("--") {
+        guard line.firstMatch(of: flag) != nil else { continue }
+        Issue.record(
+          "\(file.path):\(number + 1) has a flag: a client over HTTP has no command line")
+      }
+    }
+  }
+
   /// Whether the word stands there, and not as the end of a longer name.
   private static func contains(_ line: Substring, _ word: String) -> Bool {
     guard line.holds(word) else { return false }

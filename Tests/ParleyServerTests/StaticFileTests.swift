@@ -50,6 +50,9 @@ struct StaticFileTests {
       let response = files.response(to: head)
       let policy = try headers(#require(response))["content-security-policy"]
       #expect(policy?.contains("; frame-ancestors \(expected); ") == true, "\(path)")
+      for closed in ["base-uri", "form-action", "object-src"] {
+        #expect(policy?.contains("; \(closed) 'none'") == true, "\(path)")
+      }
     }
   }
 

@@ -47,6 +47,27 @@ struct UserFileTests {
       ])
   }
 
+  @Test(
+    "a name that is refused is explained to people who fill in a form",
+    arguments: [("ada", "a\nb"), ("ada", " "), ("a b", nil), ("share/x", nil), ("-x", nil)])
+  func namesOfForms(id: String, name: String?) throws {
+    let error = #expect(throws: FileError.self) {
+      try UserLine(id: id, name: name, password: .ofNobody, rights: [], since: 1)
+    }
+    let words = try #require(error).description
+    #expect(!words.contains("--") && !words.contains("arguments"), "\(words)")
+  }
+
+  @Test(
+    "a provider's name for a person becomes one line",
+    arguments: [
+      ("Ada\nLovelace", "Ada Lovelace"), (" Ada\r\n", "Ada"), ("Ada\tL.", "Ada L."),
+      ("Ada\u{2028}Lovelace", "Ada Lovelace"), ("Ada\u{202e}", "Ada"), ("\n\n", ""),
+    ])
+  func namesOfProviders(text: String, name: String) {
+    #expect(UserLine.shownName(text) == name)
+  }
+
   @Test("lines of groups that are none are refused, and other lines stay as they are written")
   func lines() throws {
     defer { unlink(path) }

@@ -85,6 +85,11 @@ extension Response {
     return problem(405, .badMessage, "this path takes \(allowed)").with("allow", allowed)
   }
 
+  /// The answer to `OPTIONS`, with which some proxies check whether the server is there.
+  package static func options(_ methods: String...) -> Response {
+    Response(status: 204, headers: [("allow", listed(methods + ["OPTIONS"]))])
+  }
+
   /// Methods as a header lists them. Where GET is one of them, so is HEAD.
   static func listed(_ methods: [String]) -> String {
     methods.flatMap { $0 == "GET" ? [$0, "HEAD"] : [$0] }.joined(separator: ", ")

@@ -26,6 +26,11 @@ extension ServerLoop {
       .providerReturn, nil:
       return nil
     }
+    // A check by this method means what it means by GET. The API has a rule of its own, for all of its paths.
+    if head.method == "OPTIONS", resource.page != .description {
+      let readiness = resource.page == .readiness ? readiness() : nil
+      return readiness.flatMap { $0.status < 300 ? nil : $0 } ?? .options("GET")
+    }
     return resource.route(head.method) == nil ? resource.methodNotAllowed : answer()
   }
 

@@ -82,10 +82,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private let origins: OriginPolicy
   private let crossOrigin: CrossOrigin
   private let hosts: HostPolicy
-  private let proxies: TrustedProxies
+  let proxies: TrustedProxies
   private let ports: PortRule
   private var files: StaticFiles?
-  private var echo: EchoEndpoint?
+  var echo: EchoEndpoint?
   private var attachments: Attachments?
   var recent = RecentActivity()
   var exchange = RevocationExchange()
@@ -262,10 +262,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   // MARK: Upgrades
 
-  private static let subprotocol = "parley.v1"
-
   /// Whether a request is for a host that this server answers to; if not, the log says what to add.
-  private func allowsHost(_ head: RequestHead) -> Bool {
+  func allowsHost(_ head: RequestHead) -> Bool {
     if hosts.allows(head) { return true }
     let host = head.headers["x-forwarded-host"] ?? head.headers["host"] ?? ""
     log.write(
@@ -282,7 +280,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   /// Whether a request comes from a page that may ask; if not, the log says what to add.
-  private func allowsOrigin(_ head: RequestHead) -> Bool {
+  func allowsOrigin(_ head: RequestHead) -> Bool {
     if origins.allows(head) { return true }
     logRefusal(of: head)
     return false
@@ -314,38 +312,6 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     asking.headers["origin"] = head.headers["origin"] ?? head.headers["referer"] ?? "unknown"
     logRefusal(of: asking)
     return false
-  }
-
-  func decide(upgrade head: RequestHead) -> UpgradeDecision {
-    let head = proxies.resolved(head)
-    guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
-    guard allowsOrigin(head) else {
-      return .refuse(
-        .plain(
-          403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
-    }
-    guard head.entrance == .front else {
-      return .refuse(.plain(404, "This port is for programs; WebSockets are at the page's.\n"))
-    }
-    if let echo, echo.answers(head) { return .accept(subprotocol: nil) }
-    switch head.path {
-    case "/ws":
-      let offered = head.headers["sec-websocket-protocol"]?.split(separator: ",").map {
-        $0.trimmingSpaces()
-      }
-      guard offered?.contains(Self.subprotocol) ?? false else {
-        return .refuse(
-          .plain(400, "This path speaks \(Self.subprotocol); offer it as subprotocol.\n"))
-      }
-      if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
-      return .accept(subprotocol: Self.subprotocol)
-    default:
-      guard let opening = Opening(head) else {
-        return .refuse(.plain(404, "WebSockets are at /ws, /socket and /faye.\n"))
-      }
-      if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
-      return .accept(subprotocol: nil)
-    }
   }
 
   func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision {
@@ -505,7 +471,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     // A session that polls sends by POST and receives by GET.
     let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
-    if !isReading, !allowsOrigin(head) || !allowsScript(head) {
+    guard isReading || allowsOrigin(head) else {
+      transport.respond(to: request, with: Self.foreignOrigin)
+      return
+    }
+    if let response = generalOptions(head) ?? answerWithoutUpgrade(head) {
+      transport.respond(to: request, with: response)
+      return
+    }
+    guard isReading || allowsScript(head) else {
       transport.respond(to: request, with: Self.foreignOrigin)
       return
     }

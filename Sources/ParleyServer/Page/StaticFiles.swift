@@ -30,7 +30,8 @@ package struct StaticFiles {
     "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
     "woff2": "font/woff2", "ts": "text/plain; charset=utf-8", "tgz": "application/gzip",
   ]
-  /// The page runs its own scripts and the algebra's WebAssembly, and nothing else.
+  /// The page runs its own scripts and the algebra's WebAssembly, and nothing else. No form is sent by the browser
+  /// itself: scripts read them, and one that is sent before they run would put its fields into an address.
   ///
   /// - Parameter ancestors: Sites whose pages may show it in a frame.
   private static func securityHeaders(
@@ -43,7 +44,8 @@ package struct StaticFiles {
       (
         "content-security-policy",
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
-          + "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors \(framing); base-uri 'none'"
+          + "img-src 'self' data: blob:; connect-src 'self'; object-src 'none'; "
+          + "frame-ancestors \(framing); base-uri 'none'; form-action 'none'"
       ),
       ("x-content-type-options", "nosniff"),
       ("referrer-policy", "same-origin"),
@@ -109,8 +111,10 @@ package struct StaticFiles {
     } else {
       return nil
     }
-    guard head.method == "GET" || head.method == "HEAD" else {
-      return Response(status: 405, headers: [("allow", "GET, HEAD")])
+    switch head.method {
+    case "GET", "HEAD": break
+    case "OPTIONS": return .options("GET")
+    default: return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
     var entry: Entry
     var tag: String

@@ -31,7 +31,7 @@ package struct UserLine: Sendable, Equatable {
     let user = User(id: id, name: name ?? id, grants: [], since: since)
     self.init(user: user, password: password, rights: rights)
     // Read back, so that what cannot be read is not written.
-    self = try Self(text[...], place: "the arguments")
+    self = try Self(text[...], place: nil)
   }
 
   private init(user: User, password: PasswordHash, rights: [String]) {
@@ -58,9 +58,10 @@ package struct UserLine: Sendable, Equatable {
       && !id.unicodeScalars.contains { $0 == "#" || $0.isBlank || $0.isInvisible }
   }
 
-  /// A name from elsewhere without what deceives, and no longer than a user's may be.
-  static func shownName(_ text: String) -> String {
-    var name = String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isDeceiving }))
+  /// A name from elsewhere in one line, without marks that deceive, and no longer than a user's may be.
+  package static func shownName(_ text: String) -> String {
+    var name = String(
+      String.UnicodeScalarView(OneLine.made(of: text).unicodeScalars.filter { !$0.isDeceiving }))
     while let first = name.unicodeScalars.first, first.isBlank {
       name.unicodeScalars.removeFirst()
     }
@@ -76,7 +77,7 @@ package struct UserLine: Sendable, Equatable {
         "expected a user's name of 1 to \(bytesMax) bytes without blanks, # and invisible "
           + "characters, and no - at its beginning")
     }
-    guard !Identity.isReserved(id) else { throw reserved("the arguments") }
+    guard !Identity.isReserved(id) else { throw reserved(nil) }
   }
 
   /// Throws if a name that somebody chose reads as something else in the file: a group, a right or a pattern.
@@ -95,15 +96,19 @@ package struct UserLine: Sendable, Equatable {
       !name.unicodeScalars.contains(where: \.isDeceiving)
     else {
       throw FileError(
-        "expected --name to have 1 to \(bytesMax) bytes, and no line breaks, control characters "
-          + "or marks that turn the direction of writing")
+        "expected a shown name of 1 to \(bytesMax) bytes, without line breaks, control characters "
+          + "and marks that turn the direction of writing")
     }
   }
 
-  private static func reserved(_ place: String) -> FileError {
+  /// - Parameter place: The file and its line; `nil` if the id is in no file.
+  private static func reserved(_ place: String?) -> FileError {
     FileError(
-      "\(place): no user may be called \(Identity.guestPrefix)… or \(Identity.programPrefix)…")
+      prefix(place)
+        + "no user may be called \(Identity.guestPrefix)… or \(Identity.programPrefix)…")
   }
+
+  private static func prefix(_ place: String?) -> String { place.map { "\($0): " } ?? "" }
 
   // MARK: Reading
 
@@ -150,11 +155,12 @@ package struct UserLine: Sendable, Equatable {
     return all
   }
 
-  private init(_ line: Substring, place: String) throws(FileError) {
+  private init(_ line: Substring, place: String?) throws(FileError) {
     let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
     guard words.count >= 2, let password = PasswordHash(words[1]) else {
       throw FileError(
-        "\(place): expected USER scrypt$… and rights; parley user add makes such lines")
+        Self.prefix(place)
+          + "expected USER scrypt$… and rights; parley user add makes such lines")
     }
     guard !Identity.isReserved(words[0]) else { throw Self.reserved(place) }
     var user = User(id: words[0], name: words[0], grants: [])
@@ -173,7 +179,8 @@ package struct UserLine: Sendable, Equatable {
         }
       } catch {
         throw FileError(
-          "\(place): expected name:NAME, group:NAME, room:MATCH=MAY, document:MATCH=MAY or "
+          Self.prefix(place)
+            + "expected name:NAME, group:NAME, room:MATCH=MAY, document:MATCH=MAY or "
             + "folder:MATCH=MAY: \(error)")
       }
     }

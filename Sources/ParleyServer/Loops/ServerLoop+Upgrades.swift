@@ -1,0 +1,90 @@
+import Gateway
+import GatewayPorts
+import SocketMessages
+
+/// WebSocket handshakes, whole ones and those that arrive without their `Upgrade`.
+extension ServerLoop {
+  static let subprotocol = "parley.v1"
+  private static let nativePath = "/ws"
+
+  func decide(upgrade head: RequestHead) -> UpgradeDecision {
+    let head = proxies.resolved(head)
+    guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
+    guard allowsOrigin(head) else {
+      return .refuse(
+        .plain(
+          403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
+    }
+    guard head.entrance == .front else {
+      return .refuse(.plain(404, "This port is for programs; WebSockets are at the page's.\n"))
+    }
+    if let echo, echo.answers(head) { return .accept(subprotocol: nil) }
+    switch head.path {
+    case Self.nativePath:
+      let offered = head.headers["sec-websocket-protocol"]?.split(separator: ",").map {
+        $0.trimmingSpaces()
+      }
+      guard offered?.contains(Self.subprotocol) ?? false else {
+        return .refuse(
+          .plain(400, "This path speaks \(Self.subprotocol); offer it as subprotocol.\n"))
+      }
+      if let refusal = gateway.refusal(ofUpgrade: head, as: .native) { return .refuse(refusal) }
+      return .accept(subprotocol: Self.subprotocol)
+    default:
+      guard let opening = Opening(head) else {
+        return .refuse(.plain(404, "WebSockets are at /ws, /socket and /faye.\n"))
+      }
+      if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
+      return .accept(subprotocol: nil)
+    }
+  }
+
+  /// The answer to a request for a WebSocket that has no `Upgrade`; `nil` for any other request.
+  ///
+  /// A proxy that does not forward upgrades removes `Upgrade` and `Connection`, and leaves the other fields of the
+  /// handshake. The log names the path's dialect, not the path.
+  func answerWithoutUpgrade(_ head: RequestHead) -> Response? {
+    guard head.entrance == .front, let place = webSocketPlace(head) else { return nil }
+    let isHandshake = head.headers["sec-websocket-key"] != nil
+    guard isHandshake || place.isForWebSocketsOnly else { return nil }
+    switch head.method {
+    case "GET", "HEAD": break
+    case "OPTIONS": return .options("GET")
+    default: return place.isForWebSocketsOnly ? .methodNotAllowed(["GET"]) : nil
+    }
+    log.write(
+      .warning, "WebSocket request without Upgrade",
+      [
+        ("place", place.name),
+        (
+          "hint",
+          "a proxy in front probably removes the headers Upgrade and Connection: have it forward "
+            + "WebSockets, as in the examples in Packaging/proxies; parley doctor tests public-url"
+        ),
+      ])
+    return .plain(
+      426,
+      "This is an address for WebSockets, and the request has no Upgrade: websocket. If a WebSocket client sent "
+        + "it, a proxy on the way removed the header.\n"
+    ).with("upgrade", "websocket")
+  }
+
+  /// The path of a WebSocket, by a name for the log, and whether it takes nothing else.
+  private func webSocketPlace(_ head: RequestHead) -> (name: String, isForWebSocketsOnly: Bool)? {
+    if let echo, echo.answers(head) { return ("echo", true) }
+    if head.path == Self.nativePath { return (Self.nativePath, true) }
+    return switch Opening(head) {
+    case .whaler?: ("/socket", true)
+    // Both have other transports beside WebSockets, at the same path.
+    case .socketIO?: ("/socket (Socket.IO)", false)
+    case .bayeux?: ("/faye", false)
+    case .native?, nil: nil
+    }
+  }
+
+  /// The answer to a proxy that asks by `OPTIONS *` whether the server is there; `nil` for any other request.
+  func generalOptions(_ head: RequestHead) -> Response? {
+    guard head.method == "OPTIONS", head.path == "*" else { return nil }
+    return Response(status: 204, headers: [("allow", Route.methods + ", OPTIONS")])
+  }
+}
