@@ -259,10 +259,9 @@ def try_image(work):
     """Runs the image's command as its user, in its own files alone, which may not be written."""
     archive = newest("parley-*-image-*.tar")
     began = time.monotonic()
-    volume = work / "volume"
 
     @contextlib.contextmanager
-    def container(number):
+    def container(number, volume=work / "volume", user=None):
         folder = work / f"container{number}"
         settings = unpack_image(archive, folder)
         assert settings["User"].split(":")[0] not in ("", "0", "root")
@@ -281,7 +280,7 @@ def try_image(work):
             mounted(folder / "data", "--bind", volume),
             mounted(folder / "proc", "-t", "proc", "proc"),
         ):
-            yield Root(folder, environment, settings["User"]), settings
+            yield Root(folder, environment, user or settings["User"]), settings
 
     port = str(free_port())
     chosen = {"PARLEY_PORT": port, "PARLEY_ALLOW_OPEN_NETWORK": "true"}
@@ -315,6 +314,13 @@ def try_image(work):
             status, answer = request(int(port), "POST", "/api/user/login", login)
             assert status == 200, (status, answer)
             assert request(int(port), "GET", note)[0] == 401
+    # As a user whom the image does not know; engines give such a user the group 0.
+    chosen = {"PARLEY_PORT": port, "PARLEY_ALLOW_OPEN_NETWORK": "true"}
+    with container(4, work / "other", "12345:0") as (root, settings):
+        with root.serving(*command, environment=chosen):
+            write(int(port))
+        files = list((work / "other").iterdir())
+        assert files and {path.stat().st_uid for path in files} == {12345}
     return took
 
 

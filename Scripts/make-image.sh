@@ -2,7 +2,8 @@
 # Makes a container image from the tarball's files, without a registry and without a base image:
 # .build/parley-VERSION-image-ARCHITECTURE.tar, which `docker load` and `podman load` take.
 #
-# In it are the program, the libraries it uses, certificates to check others by, and two users; no shell.
+# In it are the program, the libraries it uses, certificates to check others by, and two users; no shell. It runs as
+# any user: one without an entry in /etc/passwd has the group 0, which may write to the data folder.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -33,8 +34,8 @@ printf 'root:x:0:0:root:/:/sbin/nologin\nparley:x:10001:10001:Parley:/data:/sbin
 printf 'root:x:0:\nparley:x:10001:\n' >"$root/etc/group"
 printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
 chmod 1777 "$root/tmp"
-chmod 700 "$root/data"
-chown 10001:10001 "$root/data"
+chmod 770 "$root/data"
+chown 10001:0 "$root/data"
 
 container=$("${buildah[@]}" from scratch)
 # An archive keeps the owners of its files.

@@ -393,11 +393,15 @@ public final class Gateway: Part, SwitchboardOwner {
     }
   }
 
+  /// Why the store writes nothing although no commit has failed, as the program around the gateway found out.
+  public var storeProblem: String?
+
   /// Why changes are refused at the moment, in a sentence; `nil` when they are taken.
   public var unreadiness: String? {
     if board.isDraining { return "the server is going down" }
     if let problem = access.unreadiness { return problem }
     if let backlogProblem { return backlogProblem }
+    if let storeProblem { return storeProblem }
     if storeFailure != nil {
       return
         "the last commit failed: check the disk; reading continues, and changes are retried"

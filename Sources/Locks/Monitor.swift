@@ -68,8 +68,8 @@
     /// Waits until `condition` holds, or until the time is over, then calls `body` with the value, alone.
     package func wait<Result>(
       atMostMilliseconds limit: Int, until holds: (Value) -> Bool,
-      then body: (inout Value) -> Result
-    ) -> Result {
+      then body: (inout Value) throws -> Result
+    ) rethrows -> Result {
       var deadline = timespec()
       clock_gettime(CLOCK_MONOTONIC, &deadline)
       deadline.tv_sec += limit / 1_000
@@ -83,7 +83,7 @@
       while !holds(value) {
         if pthread_cond_timedwait(condition, mutex, &deadline) != 0 { break }
       }
-      return body(&value)
+      return try body(&value)
     }
   }
 #endif

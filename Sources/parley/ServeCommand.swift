@@ -27,8 +27,10 @@ enum ServeCommand {
       let url = ListenAddress.url(address.host, port: server.apiPort, isSecure: isSecure)
       Terminal.output("programs are answered on \(url)\n")
     }
-    let url = ListenAddress.url(configuration.host, port: server.port, isSecure: isSecure)
-    Terminal.output("listening on \(url)\n")
+    let urls = configuration.hosts.map {
+      ListenAddress.url($0, port: server.port, isSecure: isSecure)
+    }
+    Terminal.output("listening on \(urls.joined(separator: ", "))\n")
     manager?.ready()
     signals.wait { server.reload() }
     Terminal.output("stopping; once more ends it at once\n")

@@ -16,13 +16,13 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def start(tmp_path, request):
-    """Starts servers with flags; they are ended with the test, and have to be alive till then."""
+    """Starts servers with flags and variables; they are ended with the test, and have to be alive till then."""
     servers = []
 
-    def start(*flags):
+    def start(*flags, environment=None):
         folder = tmp_path / f"server{len(servers)}"
         folder.mkdir()
-        server = ParleyServer(folder, *flags)
+        server = ParleyServer(folder, *flags, environment=environment)
         servers.append(server)
         return server.start()
 

@@ -1,10 +1,15 @@
 """`parley doctor` looks at the machine; what it says is what happens then."""
 
+import contextlib
 import os
 import resource
+import socket
 import subprocess
+import threading
 
+import pytest
 from parley_server import PROGRAM, ROOT
+from patience import SECONDS
 from test_tls import make_certificate
 
 
@@ -93,3 +98,37 @@ def test_more_loops_than_cores(tmp_path):
     assert severity == "warning" and ", or auto" in text
     _, findings = examine(tmp_path, "--loops", "auto")
     assert findings["loops"] == [("ok", "one, which is best for a file in data-dir")]
+
+
+@contextlib.contextmanager
+def relaying(port, passes):
+    """A proxy before a port that forwards one request, with its headers Upgrade and Connection or without."""
+
+    def relay(listener):
+        with contextlib.suppress(OSError), listener.accept()[0] as client:
+            head = client.makefile("rb")
+            lines = list(iter(head.readline, b"\r\n"))
+            if not passes:
+                lines = [line for line in lines if not line.lower().startswith((b"upgrade:", b"connection:"))]
+            with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as server:
+                server.sendall(b"".join(lines) + b"\r\n")
+                client.sendall(server.recv(65536))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=relay, args=(listener,))
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join(SECONDS)
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_websockets_through_the_public_address(start, tmp_path, passes):
+    server = start()
+    with relaying(server.port, passes) as port:
+        code, findings = examine(tmp_path, "--port", server.port, "--public-url", f"http://127.0.0.1:{port}")
+    severity, text = findings["websockets"][0]
+    assert (severity, code) == (("ok", 0) if passes else ("problem", 1)), text
+    assert ("get through" if passes else "removes the headers Upgrade") in text
+    # While the server does not run, there is nothing to ask.
+    _, findings = examine(tmp_path, "--public-url", "http://127.0.0.1:1")
+    assert findings["websockets"][0][0] == "ok"

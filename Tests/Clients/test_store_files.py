@@ -3,9 +3,11 @@
 import shutil
 import sqlite3
 import subprocess
+import time
 
 import pytest
 from parley_server import PROGRAM, ROOT
+from patience import SECONDS
 
 
 def parley(*arguments):
@@ -112,3 +114,66 @@ def test_importing_a_file_whose_ending_says_no_format(tmp_path):
         assert ended.returncode == 2
         assert words in ended.stderr and "give --format, one of md, txt, json, ops" in ended.stderr
     assert parley("import", file, "--format", "txt", "--data-dir", tmp_path / "data").returncode == 0
+
+
+def await_readiness(server, expected):
+    """Asks until the server is ready, or is not; returns the answer."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        status, _, body = server.request("GET", "/ready")
+        if status == expected:
+            return body.decode()
+        assert time.monotonic() < deadline, (status, body)
+
+
+def test_a_database_that_is_moved_while_the_server_runs(server):
+    note = write(server)
+    place, other = server.data / "notes.parley", server.data / "elsewhere"
+    place.rename(other)
+    reason = await_readiness(server, 503)
+    assert "notes.parley was moved or deleted" in reason and str(server.data) not in reason
+    status, _, body = server.request("PUT", f"/api/notes/{note}/text", b"lost")
+    assert status == 503, body
+    assert server.request("OPTIONS", "/ready")[0] == 503, "a check by another method means the same"
+    assert server.request("GET", "/health")[0] == 200
+    assert read(server, note) == "text 19", "reading goes on"
+    assert b"parley_ready 0" in server.request("GET", "/metrics")[2]
+    other.rename(place)
+    await_readiness(server, 200)
+    put(server, note, "after")
+    assert server.stop() == 0
+    log = server.log.read_text()
+    assert log.count("changes are refused for the store's files") == 1
+    assert log.count("the store's files are back") == 1
+    server.start()
+    assert read(server, note) == "after"
+
+
+def test_a_copy_without_its_log_does_not_pass_the_check(server, tmp_path):
+    write(server)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    shutil.copy(server.data / "notes.parley", copy)
+    checked = parley("check", "--data-dir", copy, "--web-dir", ROOT / "Web")
+    assert checked.returncode == 1, checked
+    assert "the log (-wal) that was beside it is missing" in checked.stderr
+    shutil.copy(server.data / "notes.parley-wal", copy)
+    for _ in range(2):
+        checked = parley("check", "--data-dir", copy, "--web-dir", ROOT / "Web")
+        assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_store_is_checked_without_a_page(server):
+    write(server)
+    server.stop()
+    checked = parley("check", "--data-dir", server.data, "--web-dir", server.data)
+    assert checked.returncode == 2 and "web-dir expects" in checked.stderr
+    assert "sound, 1 notes" in checked.stdout
+    copy = server.data.parent / "copy"
+    shutil.copytree(server.data, copy)
+    with open(copy / "notes.parley", "r+b") as file:
+        file.seek(8192)
+        file.write(bytes(40_000))
+    checked = parley("check", "--data-dir", copy, "--web-dir", copy)
+    assert "sound" not in checked.stdout and "notes.parley: " in checked.stderr
+    server.start()

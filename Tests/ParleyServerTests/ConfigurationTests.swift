@@ -53,7 +53,7 @@ struct ConfigurationTests {
     #expect(try load([], environment, file: file).configuration.port == 2)
     let loaded = try load(["--port", "3"], environment, file: file)
     #expect(loaded.configuration.port == 3)
-    #expect(loaded.configuration.host == "127.0.0.2")
+    #expect(loaded.configuration.hosts == ["127.0.0.2"])
     #expect(loaded.places == ["port": .flag, "host": .file("parley.conf", line: 2)])
   }
 
@@ -260,13 +260,27 @@ struct ConfigurationTests {
     ])
   func openNetwork(host: String, isLoopback: Bool) throws {
     if isLoopback {
-      #expect(try load(["--host", host]).configuration.host == host)
+      #expect(try load(["--host", host]).configuration.hosts == [host])
     } else {
       #expect(throws: ConfigurationError.openNetwork(host: host)) {
         try load(["--host", host])
       }
     }
-    #expect(try load(["--host", host, "--allow-open-network"]).configuration.host == host)
+    #expect(try load(["--host", host, "--allow-open-network"]).configuration.hosts == [host])
+  }
+
+  @Test("several hosts are listened on, and an open demo wants all of them to be loopback")
+  func hosts() throws {
+    let both = ["127.0.0.1", "::1"]
+    #expect(try load(["--host", both[0], "--host", both[1]]).configuration.hosts == both)
+    #expect(try load([], ["PARLEY_HOST": "127.0.0.1, ::1"]).configuration.hosts == both)
+    #expect(try load(file: "host = 127.0.0.1\nhost = ::1").configuration.hosts == both)
+    #expect(throws: ConfigurationError.openNetwork(host: "10.0.0.1")) {
+      try load(["--host", "127.0.0.1", "--host", "10.0.0.1"])
+    }
+    for nothing in ["", " , "] {
+      #expect(throws: ConfigurationError.self) { try load(["--host", nothing]) }
+    }
   }
 
   @Test(

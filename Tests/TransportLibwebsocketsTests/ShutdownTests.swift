@@ -116,14 +116,14 @@ struct ShutdownTests {
 
   @Test func `unknown hosts and foreign addresses are named`() throws {
     let foreign = #expect(throws: TransportError.self) {
-      _ = try TestServer { $1.host = "192.0.2.77" }
+      _ = try TestServer { $1.hosts = ["192.0.2.77"] }
     }
     guard case .cannotListen("192.0.2.77", _, _) = foreign else {
       Issue.record("got \(String(describing: foreign))")
       return
     }
     let unknown = #expect(throws: TransportError.self) {
-      _ = try TestServer { $1.host = "256.1.1.1.invalid" }
+      _ = try TestServer { $1.hosts = ["256.1.1.1.invalid"] }
     }
     guard case .unknownHost = unknown else {
       Issue.record("got \(String(describing: unknown))")
@@ -131,13 +131,59 @@ struct ShutdownTests {
     }
   }
 
+  @Test(arguments: [
+    (["::"], ["127.0.0.1", "::1"]), (["0.0.0.0"], ["127.0.0.1"]),
+    (["127.0.0.1", "::1"], ["127.0.0.1", "::1"]),
+    (["127.0.0.1", "127.0.0.2"], ["127.0.0.1", "127.0.0.2"]),
+    // What another address contains is bound once.
+    (["127.0.0.1", "::", "0.0.0.0"], ["127.0.0.1", "::1"]),
+    (["127.0.0.1", "127.0.0.1"], ["127.0.0.1"]),
+  ])
+  func `several addresses share one port`(hosts: [String], reachable: [String]) throws {
+    let server = try TestServer { $1.hosts = hosts }
+    defer { server.stop() }
+    for address in reachable where address != "::1" || hasIPv6 {
+      #expect(connects(to: address, port: server.port), "\(address)")
+    }
+  }
+
+  @Test func `of several hosts the unusable one is named, and nothing stays open`() throws {
+    let error = #expect(throws: TransportError.self) {
+      _ = try TestServer { $1.hosts = ["127.0.0.1", "192.0.2.77"] }
+    }
+    guard case .cannotListen("192.0.2.77", let port, _) = error else {
+      Issue.record("got \(String(describing: error))")
+      return
+    }
+    #expect(port != 0)
+    #expect(!connects(to: "127.0.0.1", port: port))
+  }
+
   @Test func `localhost serves both families on one port`() throws {
-    let server = try TestServer { $1.host = "localhost" }
+    let server = try TestServer { $1.hosts = ["localhost"] }
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
     try client.sendText("x")
     #expect(try client.receive().text == "x")
   }
+}
+
+/// Whether this machine has a loopback address of IPv6.
+private let hasIPv6 = access("/proc/net/if_inet6", R_OK) == 0
+
+/// Whether a connection to an address is accepted.
+private func connects(to address: String, port: Int) -> Bool {
+  var hints = addrinfo()
+  hints.ai_flags = AI_NUMERICHOST
+  hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+  var list: UnsafeMutablePointer<addrinfo>?
+  guard getaddrinfo(address, "\(port)", &hints, &list) == 0, let entry = list?.pointee else {
+    return false
+  }
+  defer { freeaddrinfo(list) }
+  let descriptor = socket(entry.ai_family, entry.ai_socktype, 0)
+  defer { close(descriptor) }
+  return connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0
 }
 
 private func openDescriptors() -> Int {

@@ -24,6 +24,8 @@ public final class CurlClient {
     /// Keep the answer's body, of so many bytes at most: an answer with more is a failure. With `nil`,
     /// no body is kept.
     public var keptBytesMax: Int?
+    /// Use HTTP/1.1, for a request with `Upgrade`, which HTTP/2 does not have.
+    public var avoidsHTTP2 = false
     /// Begin with a header of the PROXY protocol, version 1, as a proxy does.
     public var sendsProxyHeader = false
 
@@ -160,6 +162,7 @@ private final class Transfer {
       set(CURLOPT_SSL_VERIFYPEER, 0)
       set(CURLOPT_SSL_VERIFYHOST, 0)
     }
+    if request.avoidsHTTP2 { set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
     if request.sendsProxyHeader { set(CURLOPT_HAPROXYPROTOCOL, 1) }
     guard let capacity = request.keptBytesMax else {
       check(CCurl_dropBody(handle, answerBytesLeft))

@@ -24,8 +24,9 @@ import CSQLite
     let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, vfs)
     guard code == SQLITE_OK, let opened else {
       let extendedCode = opened.map { sqlite3_extended_errcode($0) } ?? code
+      let failure = SQLiteFailure(code: extendedCode, of: opened)
       sqlite3_close_v2(opened)
-      throw SQLiteFailure(code: extendedCode)
+      throw failure
     }
     handle = opened
     sqlite3_extended_result_codes(handle, 1)
@@ -53,7 +54,7 @@ import CSQLite
   /// Runs statements that take and return nothing.
   func execute(_ sql: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(handle, sql, nil, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
   /// A statement, prepared when its text comes for the first time, and kept as long as the connection.
@@ -80,12 +81,12 @@ import CSQLite
     var statement: OpaquePointer?
     var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     defer { sqlite3_finalize(statement) }
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
     code = sqlite3_step(statement)
     switch code {
     case SQLITE_ROW: return Int(sqlite3_column_int64(statement, 0))
     case SQLITE_DONE: return 0
-    default: throw SQLiteFailure(code: code)
+    default: throw SQLiteFailure(code: code, of: handle)
     }
   }
 
@@ -104,20 +105,25 @@ import CSQLite
     var copiedPages: Int32 = 0
     let code = sqlite3_wal_checkpoint_v2(
       handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logPages, &copiedPages)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
     walPagesBox.pointee = Int(logPages - copiedPages)
   }
 
   /// Copies all of the write-ahead log into the database and truncates the log to no bytes.
   ///
-  /// Fails with `SQLITE_BUSY` if another connection goes on reading from the log for a second.
-  func emptyLog() throws(SQLiteFailure) {
-    sqlite3_busy_timeout(handle, Self.emptyingMilliseconds)
+  /// Fails with `SQLITE_BUSY` if another connection still reads from the log after a second, or, unless it
+  /// `waits`, at once.
+  func emptyLog(waits: Bool = true) throws(SQLiteFailure) {
+    sqlite3_busy_timeout(handle, waits ? Self.emptyingMilliseconds : 0)
     defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
     walPagesBox.pointee = 0
   }
+
+  /// Leaves the write-ahead log beside the database when this connection closes as the last one. A connection that
+  /// reads changes nothing: whether there was a log tells whether the database is whole.
+  func keepLogAtClose() { CSQLite_keepLogAtClose(handle) }
 
   /// Makes this database a copy of another, as it is at one moment.
   ///
@@ -143,7 +149,7 @@ import CSQLite
       return stepCode == SQLITE_DONE ? finishCode : stepCode
     }
     try source.execute("COMMIT")
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
   /// Pages that a copy takes between two reports: of 4 kB each, 16 MB.
@@ -170,14 +176,14 @@ import CSQLite
     // The head of the shared index, as SQLite's page on its WAL format describes it.
     var mapped: UnsafeMutableRawPointer?
     var code = map(database, 0, 32_768, 0, &mapped)
-    guard code == SQLITE_OK, let mapped else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK, let mapped else { throw SQLiteFailure(code: code, of: handle) }
     let pageSize = Int64(mapped.load(fromByteOffset: 14, as: UInt16.self))
     let goodFrames = Int64(mapped.load(fromByteOffset: 16, as: UInt32.self))
     let wiped = [UInt8](repeating: 0, count: 24)
     code = write(log, wiped, Int32(wiped.count), 32 + goodFrames * (24 + pageSize))
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
     code = sync(log, SQLITE_SYNC_NORMAL)
-    guard code == SQLITE_OK else { throw SQLiteFailure(code: code) }
+    guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: handle) }
   }
 
   /// SQLite's own file behind this connection, the database's or its log's, if it is open.

@@ -118,7 +118,8 @@ public final class SQLiteMove: UnfinishedStore {
   private static func rows(of table: StoreTable) -> String {
     switch table.name {
     // What a note's row has in other stores stands among the small values here.
-    case "meta": "meta WHERE name NOT LIKE 'clock:%'"
+    case "meta":
+      "meta WHERE name NOT LIKE 'clock:%' AND name <> '\(SQLiteStore.runningMark)'"
     // Files have numbers here, and are named by their hashes elsewhere.
     case "note_files":
       """

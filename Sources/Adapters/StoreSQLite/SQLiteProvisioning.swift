@@ -21,6 +21,8 @@ public struct SQLiteProvisioning: StoreProvisioning {
   public func open() throws -> sending any ServerStore {
     let store = try SQLiteStore(path: path)
     store.retention = retention
+    // A disk that is full now takes no mark, and no changes that could be missing.
+    try? store.markRunning()
     return store
   }
 
@@ -35,12 +37,14 @@ public struct SQLiteProvisioning: StoreProvisioning {
 
 /// The store's upkeep and secrets, beside requests.
 extension SQLiteStore: RepairableStore {
-  /// The state of a store on one machine, which is always there.
-  public var state: StoreState { StoreState() }
+  /// The state of a store on one machine, and whether its files are where they were.
+  public var state: StoreState { StoreState(problem: watch?.problem) }
 
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {
     do throws(StoreError) {
+      // The mark's removal is in the log then, which stays if the log cannot be emptied.
+      try? unmarkRunning()
       try emptyLog()
       return nil
     } catch {

@@ -37,7 +37,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     connection = try StoreFile.connect(path)
     guard (try? connection.integer("PRAGMA user_version")) == Self.version else { return nil }
     do throws(SQLiteFailure) {
-      try connection.execute("PRAGMA query_only = ON")
+      try connection.execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
     } catch {
       throw StoreOpenError(error, path: path)
     }
@@ -72,7 +72,10 @@ public final class SQLiteSearchIndex: SearchIndex {
     let tables = try connection.integer("SELECT count(*) FROM sqlite_schema")
     if found != version, tables > 0 { throw SQLiteFailure(code: SQLITE_NOTADB) }
     try connection.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
+      """
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON;
+      PRAGMA temp_store = MEMORY;
+      """)
     guard tables == 0 else { return connection }
     try connection.execute(
       """

@@ -16,7 +16,9 @@ package final class SQLiteStatement: StoredRow {
       var prepared: OpaquePointer?
       let code = sqlite3_prepare_v3(
         connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-      guard code == SQLITE_OK, let prepared else { throw SQLiteFailure(code: code) }
+      guard code == SQLITE_OK, let prepared else {
+        throw SQLiteFailure(code: code, of: connection)
+      }
       return prepared
     }
   }
@@ -53,7 +55,7 @@ package final class SQLiteStatement: StoredRow {
     case SQLITE_DONE: return false
     default:
       reset()
-      throw SQLiteFailure(code: code).storeError
+      throw SQLiteFailure(code: code, of: sqlite3_db_handle(handle)).storeError
     }
   }
 

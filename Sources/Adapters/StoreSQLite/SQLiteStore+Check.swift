@@ -13,6 +13,7 @@ extension SQLiteStore {
   /// - Complexity: O(*n*) bytes of the file.
   public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
     var findings = StoreFindings()
+    if lacksLog { findings.add(nil, Self.logMissing) }
     do throws(StoreError) {
       try reading { () throws(StoreError) in
         try checkFile(&findings)

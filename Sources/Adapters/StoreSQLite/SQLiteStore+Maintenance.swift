@@ -16,6 +16,7 @@ extension SQLiteStore {
       try wipeFailedCommit()
       if try !doChore(), connection.walPages >= walPagesToCheckpoint {
         try checkpoint()
+        shrinkLog()
         return false
       }
     } catch {
@@ -43,6 +44,28 @@ extension SQLiteStore {
     try checkpoint()
     return count
   }
+
+  /// See ``ServerStore``.
+  public func look() {
+    watch?.look()
+    shrinkLog()
+  }
+
+  /// Truncates a log that a long read has let grow, unless something reads from it now: nothing waits for that.
+  ///
+  /// SQLite uses a log again from its beginning, and never makes its file shorter by itself.
+  private func shrinkLog() {
+    guard let watch, watch.problem == nil, watch.logBytes > logBytesMax else { return }
+    // Another program's read is over sooner or later.
+    guard (try? wipeFailedCommit()) != nil, (try? connection.emptyLog(waits: false)) != nil else {
+      return
+    }
+    if isMarked { try? logMark() }
+    self.watch?.look()
+  }
+
+  /// Bytes of log that are left to be used again: twice those that make a checkpoint worth its while.
+  private var logBytesMax: Int { 2 * walPagesToCheckpoint * 4_096 }
 
   func checkpoint() throws(StoreError) {
     do throws(SQLiteFailure) {

@@ -47,6 +47,15 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// does it.
   package var foldsBeside = false
 
+  /// The files that the store was opened with; `nil` if it was opened to be read.
+  var watch: StoreWatch?
+
+  /// Whether a server has marked the database as its own.
+  var isMarked = false
+
+  /// Whether a server's log was missing when the store was opened.
+  private(set) var lacksLog = false
+
   /// Whether a failed commit may have left something in the file that a restart would find.
   private var hasFailedCommit = false
 
@@ -67,12 +76,20 @@ public final class SQLiteStore: DocumentStore, Outbox {
     var lock = try StoreLock(beside: path)
     if try !StoreFile.inspect(path) { try StoreFile.make(path) }
     try lock.hold(database: path)
+    watch = lock.databaseFile.map { StoreWatch(path: path, database: $0) }
     self.lock = consume lock
+    let hadLog = StoreFile.hasLog(path)
     connection = try StoreFile.connect(path, vfs: vfs)
     try StoreSchema.prepare(connection, path: path)
+    if (try? isMarkedRunning()) == true {
+      lacksLog = !hadLog
+      // The killed server's log is merged when this program ends.
+      if hadLog { try? unmarkRunning() }
+    }
     // A mistake here costs snapshots that are taken later.
     upkeep.unsnapped = (try? idsToSnapshot()) ?? []
     compacted = (try? numbersOfCompacted()) ?? []
+    watch?.look()
   }
 
   /// Opens a store that another process may have open, to read from it.
@@ -87,13 +104,17 @@ public final class SQLiteStore: DocumentStore, Outbox {
     self.path = path
     lock = nil
     guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
+    let hadLog = StoreFile.hasLog(path)
     connection = try StoreFile.connect(path)
+    if hadLog { connection.keepLogAtClose() }
     try StoreSchema.verify(connection, path: path, isUnfinished: isUnfinished)
     do throws(SQLiteFailure) {
-      try connection.execute("PRAGMA query_only = ON")
+      // Sorts use memory, too: a container may have no folder for temporary files.
+      try connection.execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
     } catch {
       throw StoreOpenError(error, path: path)
     }
+    if !hadLog, !isUnfinished { lacksLog = (try? isMarkedRunning()) ?? false }
   }
 
   /// Whether there is a store at a path, without opening it.
@@ -107,7 +128,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
-      try wipeFailedCommit()
+      try prepareToWrite()
       try sql("BEGIN IMMEDIATE").run()
     } catch {
       return replies(to: batch, failing: .failed(error))
@@ -201,7 +222,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   package func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try wipeFailedCommit()
+    try prepareToWrite()
     try sql("BEGIN IMMEDIATE").run()
     do throws(StoreError) {
       let result = try body()
@@ -235,6 +256,14 @@ public final class SQLiteStore: DocumentStore, Outbox {
     if connection.isInTransaction { try? sql("ROLLBACK").run() }
     hasFailedCommit = true
     try? wipeFailedCommit()
+  }
+
+  /// Refuses to write into a file that is not at the store's path any more, and removes what a failed commit
+  /// left.
+  private func prepareToWrite() throws(StoreError) {
+    watch?.look()
+    if let problem = watch?.problem { throw .unavailable(problem) }
+    try wipeFailedCommit()
   }
 
   /// Nothing is written before what a failed commit left is gone.

@@ -173,13 +173,17 @@ public enum StoreBackup {
     try opening { () throws(StoreOpenError) in
       guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
       let source = try StoreFile.connect(path)
-      _ = try StoreSchema.version(of: source, path: path)
+      let version = try StoreSchema.version(of: source, path: path)
       StoreFile.remove(destination)
       try StoreFile.make(destination)
       let copy = try StoreFile.connect(destination)
       do throws(SQLiteFailure) {
         try copy.execute("PRAGMA synchronous = FULL")
         try copy.copyAll(from: source, progress: progress)
+        // The copy has what is in the log, and no server uses it.
+        if version > 0 {
+          try copy.execute("DELETE FROM meta WHERE name = '\(SQLiteStore.runningMark)'")
+        }
       } catch {
         throw StoreOpenError(error, path: destination)
       }

@@ -15,6 +15,12 @@ enum StoreFile {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Whether a file is on a file system that is mounted read-only.
+  static func isOnReadOnlySystem(_ path: String) -> Bool {
+    var system = statvfs()
+    return statvfs(path, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0
+  }
+
   /// Whether there is any file of a store.
   static func hasAny(_ path: String) -> Bool { endings.contains { exists(path + $0) } }
 
@@ -37,6 +43,12 @@ enum StoreFile {
     }
     if isFolder { throw .folder(path: path) }
     return isThere
+  }
+
+  /// Whether a store's log is beside it. A connection that only reads may leave an empty one.
+  static func hasLog(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path + "-wal", &status) == 0 && status.st_size > 0
   }
 
   /// Whether a store's log holds anything beyond its header.
@@ -73,12 +85,16 @@ enum StoreFile {
     for ending in endings { unlink(path + ending) }
   }
 
+  /// The folder that a file is in.
+  private static func folder(of path: String) -> String {
+    path.utf8.lastIndex(of: 0x2f).map { slash in
+      slash == path.startIndex ? "/" : String(path[..<slash])
+    } ?? "."
+  }
+
   /// Makes names in a file's folder durable.
   static func syncFolder(of path: String) throws(StoreOpenError) {
-    let folder =
-      path.utf8.lastIndex(of: 0x2f).map { slash in
-        slash == path.startIndex ? "/" : String(path[..<slash])
-      } ?? "."
+    let folder = folder(of: path)
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw StoreOpenError(errno: errno, path: path) }
     defer { close(descriptor) }

@@ -43,6 +43,9 @@ import Glibc
     database = descriptor
   }
 
+  /// The file that the lock on the database is on; `nil` before ``hold(database:)``.
+  var databaseFile: FileIdentity? { FileIdentity(ofOpen: database) }
+
   /// Sets or releases the lock on the database's byte; whether that could be done.
   private static func set(_ type: Int32, on descriptor: Int32) -> Bool {
     var range: flock = .init()

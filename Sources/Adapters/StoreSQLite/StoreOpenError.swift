@@ -8,6 +8,8 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
   case noFolder(path: String)
   /// This user may not read and write the file or its folder.
   case notPermitted(path: String)
+  /// The store's file system is mounted read-only.
+  case readOnly(path: String)
   /// Another process has the store open; its number, if it could be read.
   case inUse(path: String, process: Int?)
   /// The file is something else than a store.
@@ -49,6 +51,9 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case .notPermitted(let path):
       "cannot open the store \(path): this user may not read and write it and its folder; "
         + "check owner and mode of both"
+    case .readOnly(let path):
+      "cannot open the store \(path): its file system is mounted read-only; mount it for writing, or name "
+        + "a folder on another, in a container one on a volume"
     case .inUse(let path, let process):
       "cannot open the store \(path): "
         + (process.map { "process \($0)" } ?? "another process")
@@ -86,7 +91,8 @@ extension StoreOpenError {
     self =
       switch code {
       case ENOENT, ENOTDIR: .noFolder(path: path)
-      case EACCES, EPERM, EROFS: .notPermitted(path: path)
+      case EROFS: .readOnly(path: path)
+      case EACCES, EPERM: .notPermitted(path: path)
       case EISDIR: .notAStore(path: path)
       default: .unavailable(path: path, detail: String(cString: strerror(code)))
       }
@@ -95,6 +101,7 @@ extension StoreOpenError {
   init(_ failure: SQLiteFailure, path: String) {
     self =
       switch failure.primaryCode {
+      case _ where failure.isOfReadOnlySystem: .readOnly(path: path)
       case SQLITE_NOTADB: .notAStore(path: path)
       case SQLITE_CORRUPT: .damaged(path: path, detail: failure.name)
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted(path: path)

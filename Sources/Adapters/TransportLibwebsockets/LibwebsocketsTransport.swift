@@ -70,11 +70,11 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     let isListening = place == 0
     let front: (sockets: [Int32], port: Int) =
       isListening
-      ? try Listener.open(host: configuration.host, port: configuration.port) : ([], 0)
+      ? try Listener.open(hosts: configuration.hosts, port: configuration.port) : ([], 0)
     var back: (sockets: [Int32], port: Int)?
     if isListening, let address = configuration.back {
       do throws(TransportError) {
-        back = try Listener.open(host: address.host, port: address.port)
+        back = try Listener.open(hosts: [address.host], port: address.port)
       } catch {
         Listener.close(front.sockets)
         throw error

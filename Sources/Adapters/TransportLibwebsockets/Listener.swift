@@ -4,9 +4,61 @@ import Glibc
 
 /// Opens listening sockets.
 enum Listener {
-  /// Binds `host` at every address it stands for.
-  static func open(host: String, port: Int) throws(TransportError) -> (sockets: [Int32], port: Int)
-  {
+  /// Binds each host at every address it resolves to, all on one port.
+  ///
+  /// `::` stands for all addresses, IPv4 included, on a socket for each family. An address that an earlier one
+  /// contains is not bound again.
+  static func open(
+    hosts: [String], port: Int
+  ) throws(TransportError) -> (sockets: [Int32], port: Int) {
+    var bound: [(address: ListeningAddress, socket: Int32)] = []
+    var port = port
+    do throws(TransportError) {
+      let places = try hosts.map { host throws(TransportError) in
+        (host, addresses: try addresses(of: host))
+      }
+      // Addresses that stand for all come first: they contain the others.
+      let wildcards = places.flatMap(\.addresses).filter(\.isWildcard)
+      for (host, addresses) in places {
+        try bind(addresses, of: host, besides: wildcards, at: &port, &bound)
+      }
+    } catch {
+      close(bound.map(\.socket))
+      throw error
+    }
+    return (bound.map(\.socket), port)
+  }
+
+  /// Binds the addresses of a host that are not bound yet, at least one of them.
+  private static func bind(
+    _ addresses: [ListeningAddress], of host: String, besides wildcards: [ListeningAddress],
+    at port: inout Int, _ bound: inout [(address: ListeningAddress, socket: Int32)]
+  ) throws(TransportError) {
+    var isServed = false
+    var failure: Int32 = 0
+    for address in addresses {
+      if bound.contains(where: { $0.address.contains(address) })
+        || !address.isWildcard && wildcards.contains(where: { $0.contains(address) })
+      {
+        isServed = true
+        continue
+      }
+      switch bind(address, port: port) {
+      case .success(let socket):
+        if port == 0 { port = localPort(of: socket) }
+        bound.append((address, socket))
+        isServed = true
+      case .failure(let error):
+        // A name may stand for an address family this machine has switched off.
+        failure = error.number
+        if error.number == EADDRINUSE { throw .addressInUse(host: host, port: port) }
+      }
+    }
+    if !isServed { throw .cannotListen(host: host, port: port, reason: systemMessage(failure)) }
+  }
+
+  /// Looks a host up.
+  private static func addresses(of host: String) throws(TransportError) -> [ListeningAddress] {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -16,29 +68,13 @@ enum Listener {
       throw .unknownHost(host, reason: String(cString: gai_strerror(status)))
     }
     defer { freeaddrinfo(list) }
-    var sockets: [Int32] = []
-    var bound = port
-    var failure: Int32 = 0
+    var addresses: [ListeningAddress] = []
     var next = list
     while let entry = next?.pointee {
       next = entry.ai_next
-      switch bind(entry, port: bound) {
-      case .success(let socket):
-        if bound == 0 { bound = localPort(of: socket) }
-        sockets.append(socket)
-      case .failure(let error):
-        // A name may stand for an address family this machine has switched off.
-        failure = error.number
-        if error.number == EADDRINUSE {
-          close(sockets)
-          throw .addressInUse(host: host, port: bound)
-        }
-      }
+      addresses.append(ListeningAddress(entry))
     }
-    if sockets.isEmpty {
-      throw .cannotListen(host: host, port: port, reason: systemMessage(failure))
-    }
-    return (sockets, bound)
+    return addresses.contains(.anySix) ? addresses + [.anyFour] : addresses
   }
 
   /// Closes sockets.
@@ -55,30 +91,21 @@ enum Listener {
     var number: Int32
   }
 
-  private static func bind(_ entry: addrinfo, port: Int) -> Result<Int32, SystemError> {
+  private static func bind(
+    _ place: ListeningAddress, port: Int
+  ) -> Result<Int32, SystemError> {
     let descriptor = socket(
-      entry.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
+      place.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
       0)
     guard descriptor >= 0 else { return .failure(SystemError(number: errno)) }
     var one: Int32 = 1
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-    if entry.ai_family == AF_INET6 {
+    if place.family == AF_INET6 {
       setsockopt(
         descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one,
         socklen_t(MemoryLayout<Int32>.size))
     }
-    var address = sockaddr_storage()
-    memcpy(&address, entry.ai_addr, Int(entry.ai_addrlen))
-    let networkPort = UInt16(truncatingIfNeeded: port).bigEndian
-    withUnsafeMutableBytes(of: &address) {
-      // Both families keep the port behind the family.
-      $0.storeBytes(of: networkPort, toByteOffset: 2, as: UInt16.self)
-    }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.bind(descriptor, $0, entry.ai_addrlen)
-      }
-    }
+    let status = place.withSystemAddress(port: port) { Glibc.bind(descriptor, $0, $1) }
     guard status == 0, listen(descriptor, 1024) == 0 else {
       let number = errno
       _ = Glibc.close(descriptor)

@@ -31,9 +31,9 @@ extension LibwebsocketsTransport {
       }
     }
 
-    /// A name or an address; a name is bound at every address it stands for.
-    public var host: String
-    /// The port, or 0 for one that is free (`boundPort` tells which).
+    /// Names or addresses; a name is bound at every address it stands for, and `::` at all of IPv4, too.
+    public var hosts: [String]
+    /// The port of all of them, or 0 for one that is free (`boundPort` tells which).
     public var port: Int
     /// Encrypts every connection when given.
     public var tls: TLS?
@@ -122,9 +122,9 @@ extension LibwebsocketsTransport {
         body: Array((words + "\n").utf8))
     }
 
-    /// Listens at a host and port, with limits at their defaults.
-    public init(host: String = "127.0.0.1", port: Int = 0, tls: TLS? = nil) {
-      self.host = host
+    /// Listens at hosts on one port, with limits at their defaults.
+    public init(hosts: [String] = ["127.0.0.1"], port: Int = 0, tls: TLS? = nil) {
+      self.hosts = hosts
       self.port = port
       self.tls = tls
     }

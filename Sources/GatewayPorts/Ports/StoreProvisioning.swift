@@ -46,6 +46,12 @@ public protocol ServerStore: Outbox {
   /// The store's promise, and how it has fared since it was opened.
   var state: StoreState { get }
 
+  /// Looks at the store while nothing is asked of it, about once a second; ``state`` has what was found.
+  func look()
+
+  /// Something about the store as it was found when it was opened, for the log; `nil` for nothing.
+  var openingRemark: StoreRemark? { get }
+
   /// Returns a call, for any thread, that ends all waiting for a database that is away: what is asked for
   /// then fails at once. Nothing that was acknowledged depends on it.
   func interruption() -> @Sendable () -> Void
@@ -92,6 +98,12 @@ public protocol ServerStore: Outbox {
 }
 
 extension ServerStore {
+  /// Returns `nil`: a database is what its own server says.
+  public var openingRemark: StoreRemark? { nil }
+
+  /// Does nothing: a database that is away is noticed by what is asked of it.
+  public func look() {}
+
   /// Returns a call that does nothing: a file is not away.
   public func interruption() -> @Sendable () -> Void { {} }
 
@@ -138,11 +150,14 @@ public struct StoreState: Sendable, Equatable {
   public var machines: Int
   /// The number of times at which a lost connection was made anew.
   public var reconnections: Int
+  /// Why nothing is written although no commit has failed, and what to do, for operators; `nil` if all is well.
+  public var problem: String?
 
   /// Makes a state.
-  public init(machines: Int = 1, reconnections: Int = 0) {
+  public init(machines: Int = 1, reconnections: Int = 0, problem: String? = nil) {
     self.machines = machines
     self.reconnections = reconnections
+    self.problem = problem
   }
 
   /// The promise in words.

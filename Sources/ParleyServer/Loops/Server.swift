@@ -59,6 +59,9 @@ public final class Server: Sendable {
     }
     try Files.makeDirectory(configuration.dataDirectory)
     let store = Handover(try configuration.store.open())
+    if let remark = store.prepare({ $0.openingRemark }) {
+      log.write(.warning, remark.message, [("reason", remark.reason), ("hint", remark.hint)])
+    }
     // Before anybody is connected, for it ends what they would come back to. A disk that is full now
     // leaves it to the next start.
     let idleSince = SystemClock().now - Self.emptyRoomMilliseconds

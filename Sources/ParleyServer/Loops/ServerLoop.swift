@@ -431,6 +431,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     recent.tick(now: SystemClock().microseconds) { sample }
     exchangeRevocations()
     tellNodes()
+    gateway.storeProblem = attached.storeThread.problem
     gateway.ticked()
     perform()
     attached.company?.report(report, by: place)

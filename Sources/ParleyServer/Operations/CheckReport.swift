@@ -15,7 +15,7 @@ package struct CheckReport {
 
   /// The store's state.
   package enum Store {
-    /// It was not looked at, since the configuration has problems.
+    /// It was not looked at, since the configuration cannot be read, or has names that are no settings.
     case unknown
     /// There is none yet.
     case missing
@@ -41,7 +41,7 @@ package struct CheckReport {
   /// Reports a configuration that cannot be read at all.
   package init(_ error: ConfigurationError) { problems = ["\(error)"] }
 
-  /// Looks at a configuration and, if nothing is wrong with it, at its store.
+  /// Looks at a configuration and, unless it has names that are no settings, at its store.
   ///
   /// - Parameter progress: Called with the number of notes read so far, and of all.
   package init(
@@ -70,7 +70,8 @@ package struct CheckReport {
     } catch {
       problems.append("\(error)")
     }
-    guard problems.isEmpty else { return }
+    // A name that is no setting may be meant to say which store; everything else leaves it as it is.
+    guard loaded.unknown.isEmpty else { return }
     let commands = StoreCommands(configuration)
     storeName = commands.name
     do {

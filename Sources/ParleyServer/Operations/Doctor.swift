@@ -28,6 +28,8 @@ package struct Doctor {
   private let configuration: Configuration
   private let executable: String
   private var findings: [Finding] = []
+  /// Whether another program, which may be this server, listens at the port.
+  private var isPortTaken = false
 
   /// Examines everything.
   package static func examine(_ configuration: Configuration, executable: String) -> [Finding] {
@@ -35,6 +37,7 @@ package struct Doctor {
     doctor.examineOpenFiles()
     doctor.examineLoops()
     doctor.examineListening()
+    doctor.examinePublicAddress()
     doctor.examineEncryption()
     doctor.examineAccess()
     doctor.examineProvider()
@@ -96,15 +99,19 @@ package struct Doctor {
     }
   }
 
+  /// The addresses that are listened on, in words.
+  private var hosts: String { configuration.hosts.joined(separator: ", ") }
+
   private mutating func examineListening() {
     let transport = LibwebsocketsTransport(
       configuration: configuration.transport, delegate: Nobody())
     do throws(TransportError) {
       try transport.start()
       transport.stop(within: 0)
-      note(.fine, "listening", "\(configuration.host) port \(configuration.port) can be had")
+      note(.fine, "listening", "\(hosts) port \(configuration.port) can be had")
     } catch {
       if case .addressInUse = error {
+        isPortTaken = true
         note(.warning, "listening", "\(error); if that is this Parley running, all is well")
       } else {
         note(.problem, "listening", "\(error)")
@@ -112,9 +119,36 @@ package struct Doctor {
     }
   }
 
+  /// Looks whether WebSockets get through whatever stands before the server, while it runs.
+  private mutating func examinePublicAddress() {
+    guard let address = configuration.publicURL else { return }
+    guard isPortTaken else {
+      note(.fine, "websockets", "\(address) is tested while the server runs: look again then")
+      return
+    }
+    switch UpgradeProbe.ask(address) {
+    case .passes: note(.fine, "websockets", "they get through at \(address)")
+    case .removed:
+      note(
+        .problem, "websockets",
+        "the proxy at \(address) removes the headers Upgrade and Connection, so live connections fail: have it "
+          + "forward WebSockets, as in the examples in Packaging/proxies")
+    case .other(let status):
+      note(
+        .warning, "websockets",
+        "\(address) answers a WebSocket request with status \(status): look whether this is the address of this "
+          + "server, and whether the proxy forwards WebSockets")
+    case .unreachable(let reason):
+      note(
+        .warning, "websockets",
+        "\(address) does not answer this machine (\(reason)): look at the name, the proxy and its certificate"
+      )
+    }
+  }
+
   private mutating func examineEncryption() {
     guard let tls = configuration.transport.tls else {
-      if Configuration.isLoopback(configuration.host) {
+      if configuration.listensOnLoopbackOnly {
         note(.fine, "tls", "none, and only this machine or a proxy on it can connect")
       } else {
         note(
@@ -155,12 +189,12 @@ package struct Doctor {
     for warning in configuration.issuerWarnings { note(.warning, "access", warning) }
     if !configuration.isDemo {
       note(.fine, "access", "every client needs a token")
-    } else if Configuration.isLoopback(configuration.host) {
+    } else if configuration.listensOnLoopbackOnly {
       note(.warning, "access", "every user of this machine may read and write: set auth-key")
     } else {
       note(
         .warning, "access",
-        "everyone who reaches \(configuration.host) may read and write: set auth-key")
+        "everyone who reaches \(hosts) may read and write: set auth-key")
     }
   }
 

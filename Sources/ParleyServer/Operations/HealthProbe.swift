@@ -4,7 +4,8 @@ import TransportLibwebsockets
 
 /// Asks a running server on this machine whether it takes changes, as a container's health check does.
 ///
-/// The address is that of the settings. A server that listens on all addresses is asked at loopback, and
+/// The address is that of the settings, a loopback address if one of several is. A server that listens on all
+/// addresses is asked at loopback, and
 /// its certificate is not judged: it names the host that others know.
 package struct HealthProbe {
   /// The answer.
@@ -23,7 +24,8 @@ package struct HealthProbe {
 
   /// Prepares to ask the server that has these settings; its port must be a set one, not 0.
   package init(_ configuration: Configuration, timeoutMilliseconds: Int = 5_000) {
-    let host = Self.reachable(configuration.host)
+    let host = Self.reachable(
+      configuration.hosts.first(where: Configuration.isLoopback) ?? configuration.hosts[0])
     let isSecure = configuration.transport.tls != nil
     url = "\(isSecure ? "https" : "http")://\(host):\(configuration.port)/ready"
     var request = CurlClient.Request(
@@ -39,24 +41,18 @@ package struct HealthProbe {
 
   /// Asks, and waits for the answer.
   package func ask() -> Outcome {
-    let client = CurlClient(waker: CurlClient.Waker())
-    client.start(request, key: 0)
-    while true {
-      switch client.wait(atMostMilliseconds: Int64(request.timeoutMilliseconds)).first?.outcome {
-      case .answered(status: 200, _): return .ready
-      case .answered(let status, _): return .notReady(status: status)
-      case .failed(let reason): return .unreachable(reason)
-      // The wait ended early; the request has a limit of its own.
-      case nil: continue
-      }
+    switch request.outcome() {
+    case .answered(status: 200, _): .ready
+    case .answered(let status, _): .notReady(status: status)
+    case .failed(let reason): .unreachable(reason)
     }
   }
 
   /// The address at which this machine reaches a server that listens on the host.
   private static func reachable(_ host: String) -> String {
     switch host {
-    case "0.0.0.0": "127.0.0.1"
-    case "::": "[::1]"
+    // `::` listens on IPv4, too, and IPv6 may be switched off.
+    case "0.0.0.0", "::": "127.0.0.1"
     default: host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     }
   }

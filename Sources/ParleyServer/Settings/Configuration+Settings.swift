@@ -230,19 +230,20 @@ extension Setting {
   /// Any number of texts that `isValid` accepts.
   static func list(
     _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
-    _ section: Section, _ placeholder: String, expected: String, help: String,
-    isValid: @escaping @Sendable (String) -> Bool = { !$0.isEmpty }
+    _ section: Section, _ placeholder: String, expected: String, isRequired: Bool = false,
+    help: String, isValid: @escaping @Sendable (String) -> Bool = { !$0.isEmpty }
   ) -> Setting {
     list(
-      name, property, section, placeholder, separator: ",", expected: expected, help: help,
-      problem: { isValid($0) ? nil : expected })
+      name, property, section, placeholder, separator: ",", expected: expected,
+      isRequired: isRequired, help: help, problem: { isValid($0) ? nil : expected })
   }
 
-  /// Any number of texts for which `problem` returns `nil`; otherwise it says what was expected.
+  /// Any number of texts, at least one if `isRequired`, for which `problem` returns `nil`; otherwise it says what
+  /// was expected.
   static func list(
     _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
     _ section: Section, _ placeholder: String, separator: Character, expected: String,
-    help: String, problem: @escaping @Sendable (String) -> String?
+    isRequired: Bool = false, help: String, problem: @escaping @Sendable (String) -> String?
   ) -> Setting {
     let items = { @Sendable (values: [String]) in
       values.flatMap { ValueText.list($0, separator: separator) }
@@ -252,7 +253,9 @@ extension Setting {
       expected: expected, isSecret: false,
       change: { configuration, values in
         let items = items(values)
-        guard items.allSatisfy({ problem($0) == nil }) else { return false }
+        guard items.allSatisfy({ problem($0) == nil }), !(isRequired && items.isEmpty) else {
+          return false
+        }
         configuration[keyPath: property] = items
         return true
       },
@@ -267,9 +270,11 @@ extension Configuration {
   package static let settings: [Setting] = plainSettings + providerSettingList
 
   private static let plainSettings: [Setting] = [
-    .text(
-      "host", \.host, .listening, "ADDRESS",
-      help: "IP address or host name to listen on."),
+    .list(
+      "host", \.hosts, .listening, "ADDRESS", expected: "IP addresses or host names",
+      isRequired: true,
+      help:
+        "IP address or host name to listen on; :: is every address, of IPv4 too. Repeat for more."),
     .number(
       "port", \.port, .listening, "PORT", in: 0...65_535,
       help: "Port for the page, the HTTP API and WebSockets; 0 picks a free port."),

@@ -5,7 +5,7 @@ import TransportLibwebsockets
 
 extension Configuration {
   var transport: LibwebsocketsTransport.Configuration {
-    var transport = LibwebsocketsTransport.Configuration(host: host, port: port)
+    var transport = LibwebsocketsTransport.Configuration(hosts: hosts, port: port)
     if let certificatePath, let certificateKeyPath {
       transport.tls = .init(certificatePath: certificatePath, keyPath: certificateKeyPath)
     }

@@ -3,7 +3,9 @@ import Glibc
 extension Configuration {
   /// Checks what no single setting can: whether they go together.
   package func validate() throws(ConfigurationError) {
-    if isDemo, !allowOpenNetwork, !Self.isLoopback(host) { throw .openNetwork(host: host) }
+    if isDemo, !allowOpenNetwork, let host = hosts.first(where: { !Self.isLoopback($0) }) {
+      throw .openNetwork(host: host)
+    }
     if let address = apiListen.flatMap(ListenAddress.init) {
       if isDemo, !allowOpenNetwork, !Self.isLoopback(address.host) {
         throw .conflict(
@@ -11,7 +13,7 @@ extension Configuration {
             + "may read and write; if everyone who can reach this machine may do so, add "
             + "--allow-open-network")
       }
-      guard port == 0 || address.port != port || address.host != host else {
+      guard port == 0 || address.port != port || !hosts.contains(address.host) else {
         throw .conflict("api-listen and port name the same address; give api-listen another port")
       }
     }
@@ -73,6 +75,9 @@ extension Configuration {
     for candidate in candidates where Files.isFile(candidate + "/index.html") { return candidate }
     throw .noPage(nil)
   }
+
+  /// Whether only this machine can reach the server.
+  var listensOnLoopbackOnly: Bool { hosts.allSatisfy(Self.isLoopback) }
 
   /// Whether only this machine can reach the address. A name other than `localhost` could be
   /// anything, so it is not taken for loopback.

@@ -11,8 +11,9 @@ public import SocketMessages
 public struct Configuration: Sendable, Equatable {
   // MARK: Listening
 
-  /// The address to listen on: an IP address, or a name that stands for one of this machine's.
-  public var host = "127.0.0.1"
+  /// The addresses to listen on: IP addresses, or names that stand for this machine's; `::` is every address of
+  /// both families.
+  public var hosts = ["127.0.0.1"]
   /// The port to listen on; 0 takes a free one.
   public var port = 8080
   /// The address for programs with API keys, `HOST:PORT`; without it they use the page's.

@@ -114,9 +114,9 @@ package struct HostPolicy: Sendable {
 extension HostPolicy {
   /// The policy that an operator has chosen.
   init(_ configuration: Configuration) {
-    let listening = [configuration.host, configuration.apiListen.flatMap(ListenAddress.init)?.host]
+    let back = configuration.apiListen.flatMap(ListenAddress.init).map(\.host)
     self.init(
-      isOpen: configuration.isDemo, listening: listening.compactMap(\.self),
+      isOpen: configuration.isDemo, listening: configuration.hosts + [back].compactMap(\.self),
       origins: configuration.allowedOrigins)
   }
 }

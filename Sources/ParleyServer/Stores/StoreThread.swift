@@ -55,6 +55,9 @@ package final class StoreThread: Sendable {
     }
   }
 
+  /// Milliseconds without work after which the store looks at its files.
+  private static let lookMilliseconds = 1_000
+
   private let state: Monitor<State>
   private let reader: StoreReader?
   private let wake: @Sendable () -> Void
@@ -178,6 +181,9 @@ package final class StoreThread: Sendable {
     }
   }
 
+  /// Why the store writes nothing although no commit has failed; `nil` if all is well.
+  package var problem: String? { state.withLock { $0.metrics.state.problem } }
+
   /// Does what is queued, then ends the threads; returns when they have ended. A database that is away
   /// is not waited for: what it was asked for fails.
   package func stop() {
@@ -205,23 +211,12 @@ package final class StoreThread: Sendable {
     outboxChanged(store.takeOutboxChanges())
     while true {
       reader?.submit(store.takeChores().filter { busy.insert(ExactName($0.id)).inserted })
-      let (batch, outboxWork, chore, exchange) = next(
-        state, hasMore: hasMore, atMost: retry.wait(at: SystemClock().uptime))
+      let wait = min(retry.wait(at: SystemClock().uptime) ?? lookMilliseconds, lookMilliseconds)
+      let (batch, outboxWork, chore, exchange) = next(state, hasMore: hasMore, atMost: wait)
       if batch.isEmpty, outboxWork.isEmpty, chore == nil, exchange == nil {
         if state.withLock({ $0.isStopping }) { break }
-        hasMore = store.maintain()
-        if retry.isDue(at: SystemClock().uptime) {
-          store.retryChores()
-          hasMore = true
-        } else if store.hasFailedChores {
-          if retry.failed(at: SystemClock().uptime) {
-            log.write(
-              .warning, "housekeeping failed",
-              [("hint", "it is tried again; check the disk, and the store with parley check")])
-          }
-        } else if !hasMore, busy.isEmpty {
-          retry.succeeded()
-        }
+        hasMore = idle(
+          store, hasMore: hasMore, retry: &retry, hasChores: !busy.isEmpty, state, log)
         continue
       }
       hasMore = true
@@ -230,6 +225,7 @@ package final class StoreThread: Sendable {
         let looks = batch.filter(\.request.looksAtHeads)
         for part in [batch.filter { !$0.request.looksAtHeads }, looks] where !part.isEmpty {
           let changes = perform(part, store, state)
+          note(store.state, state, log)
           wake()
           if !changes.isEmpty { committed(changes) }
         }
@@ -258,10 +254,8 @@ package final class StoreThread: Sendable {
   )
 
   /// Waits for work, unless there is housekeeping to do, and takes it.
-  ///
-  /// - Parameter milliseconds: The longest wait; `nil` for any.
   private static func next(
-    _ state: Monitor<State>, hasMore: Bool, atMost milliseconds: Int?
+    _ state: Monitor<State>, hasMore: Bool, atMost milliseconds: Int
   ) -> Work {
     func isWanted(_ state: State) -> Bool { !state.isIdle || state.isStopping || hasMore }
     func take(_ state: inout State) -> Work {
@@ -271,8 +265,53 @@ package final class StoreThread: Sendable {
       state.untold.removeAll()
       return (state.requests, state.outboxWork, chore, state.exchange)
     }
-    guard let milliseconds else { return state.wait(until: isWanted, then: take) }
     return state.wait(atMostMilliseconds: milliseconds, until: isWanted, then: take)
+  }
+
+  /// Does a piece of housekeeping if there is some, and checks the store's files otherwise. Failed housekeeping is due
+  /// again after a while.
+  ///
+  /// - Returns: Whether there is more housekeeping.
+  private static func idle(
+    _ store: any ServerStore, hasMore: Bool, retry: inout ChoreRetry, hasChores: Bool,
+    _ state: Monitor<State>, _ log: any LogSink
+  ) -> Bool {
+    var hasMore = hasMore
+    if hasMore {
+      hasMore = store.maintain()
+    } else {
+      store.look()
+      note(store.state, state, log)
+    }
+    let now = SystemClock().uptime
+    if retry.isDue(at: now) {
+      store.retryChores()
+      return true
+    }
+    if store.hasFailedChores {
+      if retry.failed(at: now) {
+        log.write(
+          .warning, "housekeeping failed",
+          [("hint", "it is tried again; check the disk, and the store with parley check")])
+      }
+    } else if !hasMore, !hasChores {
+      retry.succeeded()
+    }
+    return hasMore
+  }
+
+  /// Keeps the store's state for the loop, and logs when a problem begins and ends.
+  private static func note(_ standing: StoreState, _ state: Monitor<State>, _ log: any LogSink) {
+    let former = state.withLock { state in
+      defer { state.metrics.state = standing }
+      return state.metrics.state.problem
+    }
+    guard former != standing.problem else { return }
+    if let problem = standing.problem {
+      log.write(.error, "changes are refused for the store's files", [("reason", problem)])
+    } else {
+      log.write(.notice, "the store's files are back", [])
+    }
   }
 
   /// Keeps what came of a chore, or sets it aside if it has failed.
@@ -298,9 +337,7 @@ package final class StoreThread: Sendable {
     let begin = SystemClock().microseconds
     let replies = store.perform(batch.map(\.request))
     let duration = SystemClock().microseconds - begin
-    let standing = store.state
     state.withLock { state in
-      state.metrics.state = standing
       state.metrics.batches += 1
       state.metrics.requests += batch.count
       state.metrics.failures += replies.count(where: \.isFailure)

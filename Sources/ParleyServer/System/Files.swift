@@ -86,8 +86,11 @@ public enum Files {
     guard !isFolder(path) else { return }
     let parent = folder(of: path)
     if parent != path, !isFolder(parent) { try makeDirectory(parent) }
-    guard mkdir(path, 0o700) == 0 || isFolder(path) else {
-      throw FileError("the folder \(path) cannot be made: \(String(cString: strerror(errno)))")
+    guard mkdir(path, 0o700) != 0 else { return }
+    let failure = errno
+    // Another program may have made it meanwhile.
+    guard isFolder(path) else {
+      throw FileError("the folder \(path) cannot be made: \(String(cString: strerror(failure)))")
     }
   }
 

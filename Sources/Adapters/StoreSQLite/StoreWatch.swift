@@ -1,0 +1,84 @@
+import Glibc
+
+/// Identifies a file, whatever its name.
+struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  /// The file behind an open descriptor; `nil` if there is none.
+  init?(ofOpen descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  init(_ status: stat) {
+    device = status.st_dev
+    number = status.st_ino
+  }
+}
+
+/// Compares the files at a store's path with those that are open.
+///
+/// A file that was moved, deleted or replaced, or whose volume was unmounted, can still be written through its
+/// descriptor, and what is written then is lost with the process. So no commit begins while they differ.
+struct StoreWatch {
+  private let path: String
+  private let database: FileIdentity
+  /// The write-ahead log, as soon as it was seen: SQLite makes it, and keeps it while the store is open.
+  private var log: FileIdentity?
+  /// Bytes of the log's file when it was last looked at.
+  private(set) var logBytes = 0
+  /// The difference that was found last, and what to do about it; `nil` for none.
+  private(set) var problem: String?
+
+  /// Watches the files of an open store.
+  init(path: String, database: FileIdentity) {
+    self.path = path
+    self.database = database
+  }
+
+  /// Looks at both files.
+  mutating func look() { problem = databaseProblem() ?? logProblem() }
+
+  private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  private func databaseProblem() -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      return switch errno {
+      case ENOENT, ENOTDIR:
+        "the database \(name) was moved or deleted, or its volume unmounted, while the server runs; changes "
+          + "are refused: put the same file back, or restore a backup and restart"
+      default:
+        "the database \(name) cannot be found (\(String(cString: strerror(errno)))); changes are refused: "
+          + "check its volume"
+      }
+    }
+    guard FileIdentity(status) == database else {
+      return
+        "the database \(name) was replaced by another file while the server runs; changes are refused: "
+        + "restart the server to use the new one, or put the former file back"
+    }
+    return nil
+  }
+
+  private mutating func logProblem() -> String? {
+    var status = stat()
+    let isThere = stat(path + "-wal", &status) == 0
+    guard let log else {
+      if isThere {
+        log = FileIdentity(status)
+        logBytes = Int(status.st_size)
+      }
+      return nil
+    }
+    logBytes = isThere ? Int(status.st_size) : 0
+    guard isThere, FileIdentity(status) == log else {
+      return
+        "the log \(name)-wal was moved, deleted or replaced while the server runs; changes are refused: "
+        + "put the same file back, or stop the server in an orderly way, which writes all of it into \(name)"
+    }
+    return nil
+  }
+}
