@@ -37,6 +37,9 @@ public final class Gateway: Part, SwitchboardOwner {
     ///   - queuedBytes: bytes that wait for a connection's socket; asked before changes are sent,
     ///     so that a slow reader's queue stays short.
     ///   - queuedBytesBound: a number of bytes that is not exceeded by what waits for any one of them.
+    ///   - isStalled: whether a connection's socket was full, and bytes have waited for it since.
+    ///   - makeRoom: writes to a connection's socket until at most so many bytes wait, and returns whether that was
+    ///     possible; asked before a connection is closed as too slow.
     ///   - limits: holds users and addresses to their limits together with other gateways of the
     ///     process; without it this one does by itself.
     ///   - place: the number of this gateway among them, which is in the ids of its sessions' places.
@@ -48,11 +51,14 @@ public final class Gateway: Part, SwitchboardOwner {
       users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
       limits: (any SharedLimits)? = nil, place: Int = 0, hasOthers: Bool = false,
       queuedBytes: @escaping (ConnectionID) -> Int,
-      queuedBytesBound: @escaping () -> Int = { .max }
+      queuedBytesBound: @escaping () -> Int = { .max },
+      isStalled: @escaping (ConnectionID) -> Bool = { _ in true },
+      makeRoom: @escaping (ConnectionID, Int) -> Bool = { _, _ in false }
     ) {
       board = Switchboard.Ports(
         clock: clock, names: names, tokens: tokens, log: log, queuedBytes: queuedBytes,
-        queuedBytesBound: queuedBytesBound, hasOthers: hasOthers)
+        queuedBytesBound: queuedBytesBound, isStalled: isStalled, makeRoom: makeRoom,
+        hasOthers: hasOthers)
       access = Access.Ports(
         authenticator: authenticator, apiKeys: apiKeys, ownTokens: ownTokens,
         revocations: revocations, users: users, limits: limits)
@@ -128,7 +134,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// Lets the connections go: they hold their dialects, and these the switchboard and the sessions,
   /// which hold the connections.
   deinit {
-    board.connections = [:]
+    board.letGo()
     socketIO.letGo()
     bayeux.letGo()
   }
@@ -234,7 +240,7 @@ public final class Gateway: Part, SwitchboardOwner {
       access.count(connection, towards: identity)
       board.admit(id, as: identity, from: limited)
     }
-    connections[id] = connection
+    board.enter(connection)
     metrics.connectionsOpened += 1
     guard case .whaler(let pool) = opening else { return }
     guard let identity else {
@@ -287,7 +293,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// A connection is gone.
   public func closed(_ id: ConnectionID) {
     access.uncount(id)
-    guard let connection = connections.removeValue(forKey: id) else {
+    guard let connection = board.leave(id) else {
       closedCarrier(id)
       return
     }

@@ -80,27 +80,31 @@ public struct FrameQueue {
   ///
   /// - Parameters:
   ///   - scratch: Where small frames are joined; its size bounds a joined write.
+  ///   - atMost: The most bytes to offer.
   ///   - write: Sends bytes and returns how many were taken.
   /// - Returns: What `write` returned; 0 if nothing waits.
   public mutating func writeNext(
-    joiningIn scratch: UnsafeMutableRawBufferPointer, _ write: (UnsafeRawBufferPointer) -> Int
+    joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int = .max,
+    _ write: (UnsafeRawBufferPointer) -> Int
   ) -> Int {
     guard head < frames.count else { return 0 }
     let first = frames[head]
     let left = first.byteCount - sentOfFirst
+    let joinedMax = min(scratch.count, atMost)
     let taken: Int
-    if head + 1 == frames.count || left + frames[head + 1].byteCount > scratch.count {
+    if head + 1 == frames.count || left + frames[head + 1].byteCount > joinedMax {
+      let offered = min(left, atMost)
       taken = first.withUnsafeBytes {
-        write(UnsafeRawBufferPointer(rebasing: $0[sentOfFirst...]))
+        write(UnsafeRawBufferPointer(rebasing: $0[sentOfFirst..<sentOfFirst + offered]))
       }
-      precondition(taken <= left, "more was taken than was offered")
+      precondition(taken <= offered, "more was taken than was offered")
     } else {
       var filled = 0
       var skipped = sentOfFirst
       var index = head
       while index < frames.count {
         let count = frames[index].byteCount - skipped
-        if filled + count > scratch.count { break }
+        if filled + count > joinedMax { break }
         frames[index].withUnsafeBytes {
           guard let from = $0.baseAddress, let to = scratch.baseAddress else { return }
           (to + filled).copyMemory(from: from + skipped, byteCount: count)

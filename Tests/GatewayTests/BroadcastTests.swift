@@ -1,5 +1,6 @@
 import Gateway
 import GatewayPorts
+import OTCore
 import JSON
 import OTWorkloads
 import SocketMessages
@@ -70,5 +71,52 @@ struct BroadcastTests {
     rig.recipients = []
     try publish(2, in: "r", rig, by: publisher)
     #expect(rig.recipients.filter { $0 != publisher } == others)
+  }
+
+  @Test("a subscriber whose bytes only wait for a turn of the loop is not closed")
+  func offered() throws {
+    let rig = GatewayRig(isDemo: true)
+    let (publisher, _) = try rig.greet(nil)
+    let (member, _) = try rig.greet(nil)
+    _ = rig.ask(member, .subscribe(.init(room: "r")))
+    rig.queues.withRoom = [member]
+    rig.queues.bytes[member] = GatewaySettings().queuedBytesMax + 1
+    rig.recipients = []
+    try publish(1, in: "r", rig, by: publisher)
+    #expect(rig.recipients.contains(member) && rig.closeCodes[member] == nil)
+    #expect(rig.queues.bytes[member] == nil)
+  }
+
+  @Test(
+    "a follower whose bytes only wait for a turn of the loop gets changes, up to a limit",
+    arguments: [(1 << 20, true, true), (1 << 20, false, false), (5 << 20, true, false)])
+  func waiting(bytes: Int, hasRoom: Bool, getsChange: Bool) throws {
+    let rig = GatewayRig(isDemo: true)
+    rig.make("n")
+    let (author, _) = try rig.greet(nil)
+    let (follower, _) = try rig.greet(nil)
+    for id in [author, follower] { _ = rig.ask(id, .join(.init(documentID: "n"))) }
+    _ = rig.pushes(follower)
+    rig.queues.bytes[follower] = bytes
+    if hasRoom { rig.queues.withRoom = [follower] }
+    func change(_ sequence: Int) throws {
+      var operation = TextOperation()
+      operation.retain(sequence - 1)
+      operation.insert("x")
+      _ = rig.ask(
+        author,
+        .change(
+          .init(
+            documentID: "n", epoch: "epoch of n", revision: sequence - 1, sequence: sequence,
+            operation: operation)))
+    }
+    func changes() -> Int {
+      rig.pushes(follower).count { if case .changes = $0 { true } else { false } }
+    }
+    try change(1)
+    #expect(changes() == (getsChange ? 1 : 0))
+    rig.queues.bytes[follower] = nil
+    rig.drain(follower)
+    #expect(changes() == (getsChange ? 0 : 1))
   }
 }

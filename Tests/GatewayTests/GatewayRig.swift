@@ -11,6 +11,14 @@ final class GatewayRig {
   /// Bytes that wait for connections, none unless told otherwise.
   final class Queues {
     var bytes: [UInt64: Int] = [:]
+    /// Connections whose sockets have room: their bytes only wait for a turn of the loop.
+    var withRoom: Set<UInt64> = []
+
+    func makeRoom(_ id: UInt64) -> Bool {
+      guard withRoom.contains(id) else { return false }
+      bytes[id] = nil
+      return true
+    }
   }
 
   let queues = Queues()
@@ -87,7 +95,9 @@ final class GatewayRig {
         clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
         users: users, people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
-        queuedBytesBound: { [queues] in queues.bytes.values.max() ?? 0 }))
+        queuedBytesBound: { [queues] in queues.bytes.values.max() ?? 0 },
+        isStalled: { [queues] in !queues.withRoom.contains($0.rawValue) },
+        makeRoom: { [queues] id, _ in queues.makeRoom(id.rawValue) }))
   }
 
   /// Makes documents.

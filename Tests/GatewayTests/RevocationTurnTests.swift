@@ -58,6 +58,28 @@ struct RevocationTurnTests {
     while rig.endTurn() {}
   }
 
+  @Test("connections that come and go during a pass change nothing for the others")
+  func churn() throws {
+    let request = revoke("ben")
+    var opened: [UInt64] = []
+    var gone: Set<UInt64> = []
+    var turn = 0
+    while rig.endTurn() {
+      // Most of them go, so that the list of connections is made anew.
+      for id in others.suffix(170) where rig.closeCodes[id] == nil && !gone.contains(id) {
+        rig.close(id)
+        gone.insert(id)
+      }
+      opened.append(try rig.greet("ada").0)
+      turn += 1
+    }
+    #expect(turn > 0 && gone.count > Self.count / 2)
+    let left = others.filter { !gone.contains($0) }
+    #expect(left.allSatisfy { rig.closeCodes[$0] == CloseReason.revoked.rawValue })
+    #expect(opened.allSatisfy { rig.closeCodes[$0] == nil } && rig.closeCodes[first] == nil)
+    #expect(rig.answer(request)?.body == #"{"connections":\#(left.count)}"#)
+  }
+
   @Test("what is taken back meanwhile holds for those that have had their turn, too")
   func meanwhile() {
     let requests = [revoke("ben"), revoke("ada"), revoke("nobody")]

@@ -45,7 +45,7 @@ struct FolderMoveTests {
     to new: FolderPath, limit: Int
   ) throws -> (notes: [NoteSummary], hasMore: Bool) {
     let reply = store.perform([.folders(.moveAll(from: old, to: new, limit: limit))])[0]
-    guard case .folders(.moved(let notes, let hasMore)) = reply else {
+    guard case .folders(.moved(let notes, let hasMore, rest: nil)) = reply else {
       throw StoreError.damaged("an unexpected reply")
     }
     return (notes, hasMore)

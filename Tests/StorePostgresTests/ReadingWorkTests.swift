@@ -82,11 +82,11 @@ struct ReadingWorkTests {
       let store = try PostgresStore(address)
       let counting = FolderCounting(notes: [], folders: [NamePattern("small")])
       let replies = try store.perform([
-        .folders(.list(after: nil, limit: 10, counting: counting)),
+        .folders(.list(after: nil, limit: 10, counting: counting, work: 2_000)),
         .folders(.moveAll(from: FolderPath("big"), to: FolderPath("new"), limit: 50)),
       ])
       guard case .folders(.folders(let folders, next: nil)) = replies[0],
-        case .folders(.moved(let moved, hasMore: true)) = replies[1]
+        case .folders(.moved(let moved, hasMore: true, rest: nil)) = replies[1]
       else {
         Issue.record("expected folders, and a part of one moved")
         return

@@ -631,7 +631,8 @@ struct StoreGrowthTests {
     Row(.listFolders, prepare: { $0.makeNotes() }) { _ in
       .folders(
         .list(
-          after: nil, limit: 50, counting: FolderCounting(notes: [NamePattern("*")], folders: [])))
+          after: nil, limit: 50, counting: FolderCounting(notes: [NamePattern("n*")], folders: []),
+          work: 50))
     },
     Row(.foldersOf, prepare: { $0.makeNotes() }) { _ in .folders(.of(["n"])) },
     Row(.moveFolder, prepare: { $0.makeNotes() }) { stage in

@@ -9,7 +9,7 @@ struct QueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `bytes leave in the order of frames, however little a socket takes`(seed: UInt64) {
+  func `bytes leave in the order of frames, however little is offered or taken`(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var queue = FrameQueue(bytesMax: 20_000)
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 16)
@@ -17,7 +17,9 @@ struct QueueTests {
     var expected: [UInt8] = []
     var sent: [UInt8] = []
     func send() {
-      let taken = queue.writeNext(joiningIn: scratch) { bytes in
+      let most = generator.chance(50) ? .max : 1 + generator.below(1500)
+      let taken = queue.writeNext(joiningIn: scratch, atMost: most) { bytes in
+        #expect(bytes.count <= most)
         let count = generator.chance(40) ? bytes.count : generator.below(bytes.count + 1)
         sent += bytes[..<count]
         return count

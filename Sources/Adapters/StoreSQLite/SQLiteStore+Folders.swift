@@ -3,9 +3,6 @@ package import StoreRecords
 
 /// Folders of notes: each note's row names its own.
 extension SQLiteStore {
-  /// Notes that are looked at one by one for a list of folders, about.
-  private static let scanMax = 100_000
-
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     var folders: [FolderPath?] = []
     for id in ids {
@@ -17,60 +14,27 @@ extension SQLiteStore {
     return folders
   }
 
-  /// Goes from folder to folder along the index. Where all notes count, the index counts them.
-  package func folders(
-    after last: FolderPath?, limit: Int, _ counting: FolderCounting
-  ) throws(StoreError) -> FolderReply {
-    if let names = counting.names {
-      var notes: [NoteSummary] = []
-      for name in names { if let row = try row(name) { notes.append(row.summary) } }
-      return counting.page(of: notes, after: last, limit: limit)
+  /// Folder by folder: grouping costs several times as much as counting along the index.
+  package func counts(
+    of folders: [FolderPath], limit: Int
+  ) throws(StoreError) -> [FolderCount] {
+    var counts: [FolderCount] = []
+    var left = limit
+    for folder in folders where left > 0 {
+      let count = try first(
+        "SELECT count(*) FROM (SELECT 1 FROM documents WHERE folder = $1 LIMIT $2)", folder.text,
+        left
+      ) { $0.integer(0) }
+      counts.append(FolderCount(folder: folder, notes: count ?? 0))
+      left -= count ?? 0
     }
-    var found: [FolderCount] = []
-    var scanned = 0
-    var next = try firstFolder("WHERE folder >= ?", "")
-    if let last { next = try firstFolder("WHERE folder > ?", last.text) }
-    while let folder = next {
-      guard found.count < limit, scanned < Self.scanMax else {
-        // The one before it: the next page begins with it.
-        return .folders(found, next: try folderBefore(folder))
-      }
-      var count = 0
-      if counting.includesAll(of: folder) {
-        count =
-          try first("SELECT count(*) FROM documents WHERE folder = $1", folder.text) {
-            $0.integer(0)
-          } ?? 0
-      } else if !counting.notes.isEmpty {
-        let statement = try sql("SELECT id, created FROM documents WHERE folder = ?")
-        statement.bind(folder.text)
-        defer { statement.reset() }
-        while try statement.step() {
-          scanned += 1
-          if counting.includes(statement.text(0), madeAt: Timestamp(statement.integer(1))) {
-            count += 1
-          }
-        }
-      }
-      if count > 0 { found.append(FolderCount(folder: folder, notes: count)) }
-      scanned += 1
-      next = try firstFolder("WHERE folder > ?", folder.text)
-    }
-    return .folders(found, next: nil)
+    return counts
   }
 
-  private func firstFolder(
-    _ condition: String, _ text: String
-  ) throws(StoreError) -> FolderPath? {
-    try first("SELECT folder FROM documents \(condition) ORDER BY folder LIMIT 1", text) {
-      FolderPath(stored: $0.text(0))
-    }
-  }
-
-  private func folderBefore(_ folder: FolderPath) throws(StoreError) -> FolderPath? {
-    try first(
-      "SELECT folder FROM documents WHERE folder < $1 ORDER BY folder DESC LIMIT 1", folder.text
-    ) { FolderPath(stored: $0.text(0)) }
+  package func summaries(of ids: [DocumentID]) throws(StoreError) -> [NoteSummary] {
+    var notes: [NoteSummary] = []
+    for id in ids { if let row = try row(id) { notes.append(row.summary) } }
+    return notes
   }
 
   package func rows(toMove numbers: [Int]) throws(StoreError) -> [DocumentRow] {

@@ -8,7 +8,8 @@ public import WebSocketFrames
 /// from there may `send`, `close`, `respond` and `queuedBytes` be called. What `TransportControl`
 /// names may be called from anywhere else.
 ///
-/// What `send` queues during one turn of the loop leaves in one write per connection at its end.
+/// What `send` queues during one turn of the loop leaves in one write per connection at its end, up to 64 KiB. Of more,
+/// for one connection or for all of them, later turns write the rest, and others are read from and written to in between.
 public final class LibwebsocketsTransport: Transport, TransportControl, @unchecked Sendable {
   // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
   // what other threads may touch is behind locks.
@@ -173,7 +174,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
 
   /// A number of bytes that is not exceeded by what is queued for any connection.
   ///
-  /// While every socket has taken what former turns have queued, that is the bytes queued in this one.
+  /// While former turns have left nothing, that is the bytes queued in this one.
   public var queuedBytesBound: Int { loop.queuedBytesBound }
 
   /// Whether `turnEnded` is still to come in this turn of the loop: what can wait for it does not wait
@@ -181,9 +182,18 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   package var isInTurn: Bool { loop.isInTurn }
 
   /// Bytes queued for a connection that its socket has not taken.
-  ///
   public func queuedBytes(for connection: ConnectionID) -> Int {
     loop.queuedBytes(for: connection)
+  }
+
+  /// Whether a connection's socket was full, and bytes have waited for it since.
+  public func isStalled(_ connection: ConnectionID) -> Bool { loop.isStalled(connection) }
+
+  /// Writes what is queued for a connection until at most so many bytes are left, or its socket is full.
+  ///
+  /// - Returns: Whether at most so many bytes are left.
+  public func makeRoom(for connection: ConnectionID, upTo bytesMax: Int) -> Bool {
+    loop.makeRoom(for: connection, upTo: bytesMax)
   }
 
   /// Sends what is queued, then a close frame; cuts the socket after `closeSeconds`.

@@ -123,21 +123,19 @@ extension Loop {
     }
   }
 
-  /// The most of responses that one connection is sent in a turn.
-  private static let bytesPerTurn = 64 << 10
-
   /// Writes responses until all are sent, the socket is full, or others should have their turn.
   func writeResponses(_ session: Session, _ http: HTTPHalf) {
     let stream = session.stream
-    var left = Self.bytesPerTurn
+    var left = Self.sliceBytes
     while http.connection.unsentByteCount > 0, stream.mayWrite {
-      guard left > 0 else { return markReady(session) }
+      guard left > 0 else { return putBehind(session) }
       let sent = http.connection.writeNext(joiningIn: scratch, atMost: left, now: now) {
         // What is offered comes again until it is taken: a response is never taken back.
         stream.write($0, mayHold: false)
       }
       guard sent >= 0 else { return retire(session) }
       left -= sent
+      writingLeft -= sent + Self.bytesOfWrite
     }
     guard http.connection.unsentByteCount == 0 else { return }
     giveBodies(of: http)

@@ -8,8 +8,9 @@ import WebSocketFrames
 /// The thread that owns every connection.
 ///
 /// One turn: wait for events, accept and read, read the mailbox, tell the owner that this was all,
-/// then write what was queued, and what the owner adds when it is woken meanwhile. Nothing here is
-/// locked, and nothing here may be touched from another thread.
+/// then write what was queued, and what the owner adds when it is woken meanwhile. Of much that is queued,
+/// a turn writes a part; then the next one comes at once. Nothing here is locked, and nothing here may be
+/// touched from another thread.
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
@@ -67,8 +68,12 @@ final class Loop {
   @exclusivity(unchecked) private var ready: [Session] = []
   /// Sessions whose large messages have to wait for the turn to come, which begins with them.
   @exclusivity(unchecked) private var putOff: [Session] = []
-  /// Sessions with something to write at the end of this turn.
+  /// Sessions for which this turn has queued something, which is written at its end.
   @exclusivity(unchecked) var dirty: [Session] = []
+  /// Sessions whose sockets have room and that former writes have left, the next one first.
+  @exclusivity(unchecked) var behind = SessionQueue()
+  /// Bytes that may still be written in this turn; below zero if the last write was larger than that.
+  @exclusivity(unchecked) var writingLeft = 0
   /// Bytes of frames that were queued since the last flush, each counted once however many get it.
   @exclusivity(unchecked) var bytesOfTurn = 0
   /// WebSockets that are stalled.
@@ -154,7 +159,8 @@ final class Loop {
     var rest: Int?
     while true {
       isInTurn = true
-      let isWoken = wait(atMost: ready.isEmpty && arrivals.isEmpty ? rest : 0)
+      let isWoken = wait(
+        atMost: ready.isEmpty && arrivals.isEmpty && behind.isEmpty ? rest : 0)
       parley_pulse_count(pulse.handle)
       pulse.enter(.sockets)
       serve()

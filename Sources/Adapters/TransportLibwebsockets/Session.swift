@@ -27,9 +27,10 @@ final class Session {
   var awaitsProxy = false
   /// Whether it is among the sessions with bytes to read.
   var isReady = false
-  /// Whether it is among those with something to write at the end of this turn.
+  /// Whether it is among those that are to be written to, in this turn or a later one.
   @exclusivity(unchecked) var isDirty = false
-  /// Whether its socket has not taken all that former turns have queued.
+  /// Whether its socket was full, and bytes have waited for it since. Bytes that only wait for a turn of the
+  /// loop do not count.
   @exclusivity(unchecked) var isStalled = false
   /// The place among the sessions with a deadline; -1 if it has none.
   var timedIndex = -1

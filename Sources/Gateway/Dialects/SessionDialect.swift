@@ -36,7 +36,7 @@ class SessionDialect: Dialect {
     guard table.enter(place, from: limited) else { return nil }
     metrics.connectionsOpened += 1
     place.client = surroundings.names.next()
-    connections[place.id] = place
+    board.enter(place)
     return place
   }
 
@@ -45,7 +45,7 @@ class SessionDialect: Dialect {
 
   /// Removes a session's place.
   final func forget(_ place: Connection) {
-    guard connections.removeValue(forKey: place.id) != nil else { return }
+    guard board.leave(place.id) != nil else { return }
     place.phase = .closing
     table.leave(place)
     rooms.leaveAll(place, mayComeBack: true)

@@ -6,8 +6,8 @@ import WebSocketFrames
 /// Bringing durable changes to those who follow a document.
 ///
 /// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame
-/// shared by all; one whose socket is full gets nothing until it has drained, and then the next
-/// range of the log in one frame. Nothing is composed on the way: transforming over a composed
+/// shared by all, also while the loop writes a long one to a crowd in slices; one whose socket is full gets
+/// nothing until it has drained, and then the next range of the log in one frame. Nothing is composed on the way: transforming over a composed
 /// operation is not the same as transforming over its parts.
 extension Documents {
   /// Sends newly durable entries to all who have everything before them.
@@ -50,7 +50,7 @@ extension Documents {
       subscription.verbs.contains(.read)
     else { return }
     let connection = subscription.connection
-    guard isRoomy || surroundings.queuedBytes(connection.id) <= settings.laggingBytes else {
+    guard isRoomy || board.keepsUp(connection.id) else {
       subscription.isLagging = true
       metrics.lags += 1
       lagging.insert(connection.id)

@@ -46,11 +46,18 @@ enum FolderJSON {
     }
   }
 
-  /// The number of notes that were moved, and whether some are left.
-  static func moved(_ count: Int, hasMore: Bool) -> [UInt8] {
+  /// `{"moved": …, "more": …, "next": {"from": …, "to": …}}`: the number of notes that were moved, whether the same
+  /// request moves more, and the request that then moves the rest, if there is one.
+  static func moved(_ count: Int, hasMore: Bool, next: FolderMove?) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("moved", count, &body)
       object.field("more", hasMore, &body)
+      guard let next else { return }
+      object.key("next", &body)
+      JSONWriter.object(&body) { object, body in
+        object.field("from", next.old.text, &body)
+        object.field("to", next.new.text, &body)
+      }
     }
   }
 

@@ -27,13 +27,31 @@ final class Folders: Part {
 
   /// Answers with a page of folders.
   func list(
-    _ request: RequestID, _ fields: QueryFields, _ identity: Identity
+    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, by stranger: Stranger?
   ) throws(Response) {
     let limit = try fields.limit(Self.pageDefault, max: Self.pageMax)
     let last = try fields.text("after").map { text throws(Response) in try FolderPath(asked: text) }
-    store(
-      .folders(.list(after: last, limit: limit, counting: FolderCounting(of: identity))),
-      for: .folders(request, .list(identity, limit: limit)))
+    let page = FolderPage(identity: identity, limit: limit)
+    board.beginLongRead(request, by: stranger) { [self] in
+      read(request, page, after: last.map { FolderPlace($0) })
+    }
+  }
+
+  private func read(_ request: RequestID, _ page: FolderPage, after place: FolderPlace?) {
+    board.store(page.step(after: place), of: request, .list(page))
+  }
+
+  /// The store has done a step of a page.
+  private func goOn(
+    _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderPlace?
+  ) {
+    var page = page
+    if page.take(folders, next: next) { return read(request, page, after: next) }
+    let last = next?.folder
+    respond(
+      request,
+      .json(200, FolderJSON.list(page.found, for: page.identity, next: last)).followed(
+        by: last.map { "folders?limit=\(page.limit)&after=\(PercentEncoding.encoded($0.text))" }))
   }
 
   /// Moves notes of a folder, and of those below it, for somebody who may do so with all of them.
@@ -73,23 +91,14 @@ final class Folders: Part {
   /// The store has done what a request wants, or not.
   func finish(_ request: RequestID, _ work: FolderWork, _ outcome: StoreOutcome<FolderReply>) {
     switch (outcome, work) {
-    case (.success(.folders(let folders, let next)), .list(let identity, let limit)):
-      respond(
-        request,
-        .json(200, FolderJSON.list(folders, for: identity, next: next)).followed(
-          by: next.map { "folders?limit=\(limit)&after=\(PercentEncoding.encoded($0.text))" }))
-    case (.success(.moved(let notes, let hasMore)), .moveAll):
-      respond(request, .json(200, FolderJSON.moved(notes.count, hasMore: hasMore)))
+    case (_, .list) where !board.isReading(request): break
+    case (.success(.folders(let folders, let next)), .list(let page)):
+      goOn(request, page, folders, next: next)
+    case (.success(.moved(let notes, let hasMore, let rest)), .moveAll):
+      respond(request, .json(200, FolderJSON.moved(notes.count, hasMore: hasMore, next: rest)))
       documents.moved(notes)
       if !notes.isEmpty { rooms.publishNoteList() }
     case (.success(.unfit(let error)), _): respond(request, .unfit(error))
-    case (.success(.tooManyWithin), _):
-      respond(
-        request,
-        .problem(
-          413, .tooMany,
-          "at most \(Self.moveMax) notes may come to places within the folder that is moved; first move the folder "
-            + "below it that would take its place"))
     case (.success, _):
       refuse(request, .unavailable("another reply"), "folder request failed")
     case (.failure(let error), _): refuse(request, error, "folder request failed")

@@ -13,9 +13,10 @@ extension HTTP {
 
   func listDeleted(_ call: Call) throws(Response) {
     let (limit, place) = try page(call)
-    read(
-      call.request, NotesRequest.DeletedPage(identity: call.identity, limit: limit),
-      after: place)
+    let work = NotesRequest.DeletedPage(identity: call.identity, limit: limit)
+    board.beginLongRead(call.request, by: call.stranger) { [self] in
+      read(call.request, work, after: place)
+    }
   }
 
   private func read(

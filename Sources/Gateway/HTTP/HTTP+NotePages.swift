@@ -19,10 +19,15 @@ extension HTTP {
     } else if let tag = try fields.text("tag") {
       return try search.listNotes(request, tagged: tag, limit: page(call).limit, identity)
     } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
-      return read(request, WholeNoteList(identity: identity), after: nil)
+      return board.beginLongRead(request, by: call.stranger) { [self] in
+        read(request, WholeNoteList(identity: identity), after: nil)
+      }
     }
     let (limit, place) = try page(call)
-    read(request, NotesRequest.Page(identity: identity, limit: limit), in: folder, after: place)
+    let work = NotesRequest.Page(identity: identity, limit: limit)
+    board.beginLongRead(request, by: call.stranger) { [self, folder] in
+      read(request, work, in: folder, after: place)
+    }
   }
 
   /// Reads what page a request asks for.

@@ -150,6 +150,8 @@ extension HTTP {
 
   /// The store has done what a request about notes asks for, or not.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
+    // A step of a list whose client is gone.
+    if kind.isLong, !board.isReading(request) { return }
     do throws(StoreError) {
       switch kind {
       case .list(let list): goOn(request, list, try reply.value(of: \.notes))

@@ -16,7 +16,7 @@ extension Route {
 
     // Their folders.
     Route("GET", "/api/folders", .notes(.read)) {
-      try $0.folders.list($1.request, $1.query, $1.identity)
+      try $0.folders.list($1.request, $1.query, $1.identity, by: $1.stranger)
     },
     Route("POST", "/api/folders/move", .folders(.manage), .json) {
       try $0.folders.moveAll($1.request, $1.body, by: $1.identity)

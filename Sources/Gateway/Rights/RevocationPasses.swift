@@ -2,7 +2,8 @@ import GatewayPorts
 
 /// Passes over all connections, some of them in each turn, which apply the revocations that came before the pass began.
 ///
-/// A revocation that comes while a pass is under way waits for the next one, which begins with the oldest connection
+/// A pass takes the connections in the order in which they were opened, as a list that is kept and not sorted for it. A
+/// revocation that comes while a pass is under way waits for the next one, which begins with the oldest connection
 /// again: for two passes at most.
 struct RevocationPasses {
   /// A caller that waits for the end of a pass, called with the number of connections that it has closed.
@@ -15,8 +16,8 @@ struct RevocationPasses {
   /// The work of a connection that is closed.
   private static let closeWork = 64
 
-  /// The connections that the pass has not come to, the oldest last.
-  private var left: [ConnectionID] = []
+  /// The connections that the pass has not come to, the oldest first, with gaps.
+  private var left: ArraySlice<ConnectionID> = []
   /// The number of connections that the pass has closed.
   private var closed = 0
   private var waiting: [Waiting] = []
@@ -33,8 +34,11 @@ struct RevocationPasses {
   mutating func wait(_ caller: @escaping Waiting) { waitingForNext.append(caller) }
 
   /// Begins a pass, once there is none.
+  ///
+  /// - Parameter connections: The connections in the order of the pass, with gaps.
+  /// - Complexity: O(1).
   mutating func begin(_ connections: [ConnectionID]) {
-    left = connections
+    left = connections[...]
     closed = 0
     waiting = waitingForNext
     waitingForNext = []
@@ -42,9 +46,11 @@ struct RevocationPasses {
 
   /// The next connection to be looked at; `nil` at the end of the pass, and once this turn's work is done.
   mutating func next() -> ConnectionID? {
-    guard workLeft > 0 else { return nil }
-    workLeft -= 1
-    return left.popLast()
+    while workLeft > 0, let id = left.popFirst() {
+      workLeft -= 1
+      if let id = id.element { return id }
+    }
+    return nil
   }
 
   /// Takes note that a connection may have lost something.

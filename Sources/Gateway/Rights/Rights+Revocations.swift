@@ -43,7 +43,7 @@ extension Rights {
       let hasNews = access.revocationsGeneration != seenRevocations
       guard hasNews || revocationPasses.isWanted else { return }
       seenRevocations = access.revocationsGeneration
-      revocationPasses.begin(hasNews ? connections.keys.sorted(by: >) : [])
+      revocationPasses.begin(hasNews ? board.openingOrder.slots : [])
     }
   }
 

@@ -29,6 +29,14 @@ enum NotesRequest {
   case deleteVersion
   case restore(DocumentID, revision: Int, author: String)
 
+  /// Whether it may take several steps of the store.
+  var isLong: Bool {
+    switch self {
+    case .list, .page, .deletedPage: true
+    default: false
+    }
+  }
+
   /// A page of notes that the identity may read.
   typealias Page = PageWork<NoteSummary, NotePlace>
   /// A page of deleted notes that the identity may manage.

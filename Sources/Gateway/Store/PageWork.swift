@@ -3,7 +3,7 @@ import GatewayPorts
 /// A page of a list, of which only what somebody may see is shown.
 ///
 /// The store knows no rights: a page takes as many steps as it needs, but does not look at more items
-/// than ``scanMax`` and a step, so that whoever may see few of many gets short pages.
+/// than ``scanMax`` and a step, so that a user who may see few of many gets short pages.
 struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
   /// The way a page goes on.
   enum Step {
@@ -13,8 +13,10 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
     case end(next: Place?)
   }
 
-  /// The number of items of a page at most, and of a step.
+  /// The number of items of a page at most.
   static var limitMax: Int { 1_000 }
+  /// The number of items of a step at most, so that other reads have their turn in between.
+  static var stepMax: Int { 250 }
   /// The number of items that are looked at for one page, about.
   static var scanMax: Int { 10_000 }
 
@@ -31,7 +33,7 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
     self.identity = identity
     self.limit = limit
     // One more tells whether there is another page.
-    asked = limit + 1
+    asked = min(limit + 1, Self.stepMax)
   }
 
   /// Takes what the store has read in a step, in order.
@@ -48,7 +50,7 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
     guard items.count == asked, let last else { return .end(next: nil) }
     guard scanned < Self.scanMax else { return .end(next: last) }
     // Where few may be seen, more are looked at.
-    asked = Self.limitMax
+    asked = found.count == limit ? 1 : Self.stepMax
     return .read(after: last)
   }
 }

@@ -8,7 +8,7 @@ final class WholeNoteList {
   /// The number of notes in the list, at most.
   static var countMax: Int { 10_000 }
   /// The number of notes that the store reads at a time.
-  static var stepCount: Int { 1_000 }
+  static var stepCount: Int { 250 }
 
   let identity: Identity
   /// The notes that changed last of those that were read; beyond twice ``countMax`` the others go.

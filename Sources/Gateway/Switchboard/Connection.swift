@@ -24,6 +24,8 @@ final class Connection {
   /// The address whose limits it counts towards; `nil` if there are none.
   var limitedAddress: IPAddress?
   let openedAt: Timestamp
+  /// Its place in ``Switchboard/openingOrder``.
+  var place = 0
   @exclusivity(unchecked) var phase: Phase
   /// The client's identity; `nil` before the hello if the upgrade brought no token.
   var identity: Identity?

@@ -16,10 +16,7 @@ extension Part {
   var allowances: Allowances { _read { yield board.allowances } }
   var surroundings: Switchboard.Ports { _read { yield board.surroundings } }
 
-  var connections: [ConnectionID: Connection] {
-    _read { yield board.connections }
-    _modify { yield &board.connections }
-  }
+  var connections: [ConnectionID: Connection] { _read { yield board.connections } }
 
   var connectionsByClient: ExactDictionary<ConnectionID> {
     _read { yield board.connectionsByClient }

@@ -12,7 +12,9 @@ final class Switchboard {
   let allowances: Allowances
   let surroundings: Ports
 
-  var connections: [ConnectionID: Connection] = [:]
+  private(set) var connections: [ConnectionID: Connection] = [:]
+  /// The connections in the order in which they were opened, with gaps where others were.
+  private(set) var openingOrder = GappedArray<ConnectionID>()
   /// Which connection a native client is on.
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
   /// The counts since the start.
@@ -52,6 +54,8 @@ final class Switchboard {
   private var awaited: [StoreTicket: Work] = [:]
   /// The reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
+  /// The reads that take many steps, by the strangers whose requests they are.
+  private var longReads = LongReads()
   /// The folders to which requests about notes are restricted, until they are answered.
   private var conditions: [RequestID: FolderCondition] = [:]
   /// Work that did not go to the store because too much waits there.
@@ -75,6 +79,10 @@ final class Switchboard {
     /// A number of bytes that is not exceeded by what waits for any connection's socket. While it is
     /// small, nobody is asked about singly.
     let queuedBytesBound: () -> Int
+    /// Whether a connection's socket was full, and bytes have waited for it since.
+    let isStalled: (ConnectionID) -> Bool
+    /// Writes to a connection's socket until at most so many bytes wait, and returns whether that was possible.
+    let makeRoom: (ConnectionID, Int) -> Bool
     /// Whether there are other gateways in the process.
     let hasOthers: Bool
   }
@@ -105,6 +113,26 @@ final class Switchboard {
     act(.admit(connection, as: Holder(Stranger(identity, from: address))))
   }
 
+  /// Adds a connection.
+  func enter(_ connection: Connection) {
+    connections[connection.id] = connection
+    connection.place = openingOrder.append(connection.id)
+  }
+
+  /// Removes all connections, which hold their dialects.
+  func letGo() { (connections, openingOrder) = ([:], GappedArray()) }
+
+  /// Removes and returns a connection; `nil` if there is none of this id.
+  ///
+  /// - Complexity: O(1) over many calls.
+  func leave(_ id: ConnectionID) -> Connection? {
+    guard let connection = connections.removeValue(forKey: id) else { return nil }
+    if openingOrder.remove(at: connection.place) {
+      for (place, other) in openingOrder.slots.enumerated() { connections[other]?.place = place }
+    }
+    return connection
+  }
+
   /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
   /// much of it unread is closed and comes back to resume.
   func send(_ frame: Frame, to connection: Connection) {
@@ -120,8 +148,11 @@ final class Switchboard {
     var others = members
     var slow: [ConnectionID] = []
     if !allHaveRoom(upTo: limit) {
-      slow = members.filter { surroundings.queuedBytes($0) > limit }
-      if !slow.isEmpty { others = members.filter { surroundings.queuedBytes($0) <= limit } }
+      slow = members.filter { !hasRoom($0, upTo: limit) }
+      if !slow.isEmpty {
+        let left = Set(slow)
+        others = members.filter { !left.contains($0) }
+      }
     }
     if !others.isEmpty {
       metrics.framesSent += others.count
@@ -130,9 +161,18 @@ final class Switchboard {
     for connection in slow.compactMap({ connections[$0] }) { closeSlow(connection) }
   }
 
-  /// Whether so few bytes wait for a connection's socket.
+  /// Whether so few bytes wait for a connection's socket, after it was offered what only waits for a turn of the loop.
   func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
     allHaveRoom(upTo: limit) || surroundings.queuedBytes(connection) <= limit
+      || surroundings.makeRoom(connection, limit)
+  }
+
+  /// Whether a connection keeps up with a log: little waits for its socket, or what waits there only waits for a turn
+  /// of the loop. Then a frame that all followers share is cheaper than a range of the log for each of them.
+  func keepsUp(_ connection: ConnectionID) -> Bool {
+    let waiting = surroundings.queuedBytes(connection)
+    return waiting <= settings.laggingBytes
+      || waiting <= settings.queuedBytesMax / 4 && !surroundings.isStalled(connection)
   }
 
   /// Whether so few bytes wait for every connection's socket. What is queued from here on counts once
@@ -187,7 +227,10 @@ final class Switchboard {
   func act(_ action: GatewayAction) {
     switch action {
     case .send(let frame, let id): return queue(frame, for: id)
-    case .respond(let request, _): if !conditions.isEmpty { conditions[request] = nil }
+    case .respond(let request, _):
+      if !conditions.isEmpty { conditions[request] = nil }
+      append(action)
+      return endLongRead(of: request)
     default: break
     }
     append(action)
@@ -240,7 +283,16 @@ final class Switchboard {
 
   /// Gives the store what a request about notes asks for.
   func store(_ request: StoreRequest, for asked: RequestID, _ kind: NotesRequest) {
-    let ticket = store(request, for: Awaited.notes(asked, kind))
+    store(request, for: asked, Awaited.notes(asked, kind))
+  }
+
+  /// Gives the store a step of a request's list of folders.
+  func store(_ step: FolderRequest, of asked: RequestID, _ work: FolderWork) {
+    store(.folders(step), for: asked, Awaited.folders(asked, work))
+  }
+
+  private func store(_ request: StoreRequest, for asked: RequestID, _ purpose: Awaited) {
+    let ticket = store(request, for: purpose)
     if request.isAside { reads[asked] = ticket }
   }
 
@@ -276,9 +328,29 @@ final class Switchboard {
     return work.purpose
   }
 
-  /// Has a read that nobody waits for any more not be done, for others wait behind it.
+  /// Cancels the reads of a request whose client is gone.
   func forgetRead(of request: RequestID) {
     if let ticket = reads.removeValue(forKey: request) { append(.forget(ticket)) }
+    endLongRead(of: request)
+  }
+
+  /// Begins a read of many steps, now or once other such reads of the stranger have ended.
+  func beginLongRead(
+    _ request: RequestID, by stranger: Stranger?, _ start: @escaping () -> Void
+  ) {
+    switch longReads.begin(request, by: stranger, start) {
+    case .started: start()
+    case .waits: break
+    case .refused:
+      respond(request, .busy("too many lists are being read; wait for one, then ask again"))
+    }
+  }
+
+  /// Whether the client of a read of many steps still waits for it.
+  func isReading(_ request: RequestID) -> Bool { longReads.contains(request) }
+
+  private func endLongRead(of request: RequestID) {
+    if longReads.count > 0, let start = longReads.end(request) { start() }
   }
 
   /// Whether work waits for the answer that the store has too much to do.

@@ -81,7 +81,7 @@ public struct WebhookScribe: OutboxScribe {
   }
 
   private func movedAll(_ reply: StoreReply) -> [OutboxDraft] {
-    guard case .folders(.moved(let notes, _)) = reply else { return [] }
+    guard case .folders(.moved(let notes, _, _)) = reply else { return [] }
     return notes.flatMap { note(.noteMoved, $0.id, at: clock.now, .note($0)) }
   }
 

@@ -6,6 +6,9 @@
 ///     a/b    ─▶  a
 ///     a/b/c  ─▶  a/c
 ///     a/b/b  ─▶  a/b    with the last portion
+///
+/// If they are too many for that, they are left to ``rest``, a move of its own: of `a/b/b` to `a/b`, once nothing else
+/// is left in `a/b`. So each note moves once, and no state is kept between the portions.
 public struct FolderMove: Sendable, Equatable {
   /// The folder that moves.
   public let old: FolderPath
@@ -21,6 +24,9 @@ public struct FolderMove: Sendable, Equatable {
     // No note is at a path that would be too long or too deep.
     successor = old != new && old.isWithin(new) ? try? old.moved(from: new, to: old) : nil
   }
+
+  /// The move of the notes that come to places within the old one, which is due once no others are left there.
+  public var rest: FolderMove? { successor.map { FolderMove(from: $0, to: old) } }
 
   /// Chooses the notes of the next portion.
   ///

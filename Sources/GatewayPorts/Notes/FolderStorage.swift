@@ -7,13 +7,16 @@ public enum FolderRequest: Sendable {
   ///
   /// - Complexity: O(`limit`) and a search, however many notes there are.
   case notes(in: FolderPath, after: NotePlace?, limit: Int)
-  /// Lists at most `limit` folders that have notes, in the order of their bytes, with the notes to be counted.
-  case list(after: FolderPath?, limit: Int, counting: FolderCounting)
+  /// Lists at most `limit` folders that have notes to be counted, in the order of their bytes. A step of a long read:
+  /// it ends early after about as much work as looking at `work` notes, and replies with the place to continue from.
+  ///
+  /// - Complexity: O(`work`), however many notes and folders there are.
+  case list(after: FolderPlace?, limit: Int, counting: FolderCounting, work: Int)
   /// Finds the folders of some notes; `nil` for those that are not there.
   case of([DocumentID])
   /// Moves at most `limit` notes of a folder and of those below it to another place, all of them or none: one folder
   /// after the other in the order of their bytes, of each the oldest first. Repeated while notes are left, it moves each
-  /// note once: those that come to places within the folder go last, as ``FolderMove`` says.
+  /// note once: those that come to places within the folder go last, or are left to another move, as ``FolderMove`` says.
   ///
   /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
@@ -24,6 +27,35 @@ public enum FolderRequest: Sendable {
     case .move, .moveAll: true
     case .notes, .list, .of: false
     }
+  }
+}
+
+/// A place in the list of folders, from which another step continues: behind a folder, or among its notes.
+public struct FolderPlace: Sendable, Hashable {
+  /// A count of a part of a folder's notes.
+  public struct Partial: Sendable, Hashable {
+    /// The number of notes that count.
+    public var notes: Int
+    /// The time at which the last note that was looked at was made, and its name: the next one has a greater time, or
+    /// the same time and a greater name.
+    public var last: NotePlace
+
+    /// Counts notes up to one of them.
+    public init(notes: Int, last: NotePlace) {
+      self.notes = notes
+      self.last = last
+    }
+  }
+
+  /// The folder.
+  public var folder: FolderPath
+  /// What was counted of the folder; `nil` if the place is behind it.
+  public var partial: Partial?
+
+  /// Names the place behind a folder, or among its notes.
+  public init(_ folder: FolderPath, partial: Partial? = nil) {
+    self.folder = folder
+    self.partial = partial
   }
 }
 
@@ -73,8 +105,8 @@ public struct FolderCounting: Sendable, Equatable {
     return notes.contains { $0.matches(id) }
   }
 
-  /// Makes a page of the folders of those notes that count by their names, as ``FolderRequest/list(after:limit:counting:)``
-  /// wants it.
+  /// Makes a page of the folders of those notes that count by their names, as
+  /// ``FolderRequest/list(after:limit:counting:work:)`` requires it.
   public func page(
     of found: [NoteSummary], after last: FolderPath?, limit: Int
   ) -> FolderReply {
@@ -86,7 +118,8 @@ public struct FolderCounting: Sendable, Equatable {
       last.map { $0 < count.folder } ?? true
     }.sorted { $0.folder < $1.folder }
     let page = folders.prefix(max(limit, 0))
-    return .folders(Array(page), next: page.count < folders.count ? page.last?.folder : nil)
+    let next = page.count < folders.count ? page.last : nil
+    return .folders(Array(page), next: next.map { FolderPlace($0.folder) })
   }
 }
 
@@ -110,14 +143,13 @@ public enum FolderReply: Sendable, Equatable {
   case note(NoteSummary)
   /// Notes of a folder.
   case notes([NoteSummary])
-  /// Folders, and the place after which there may be more; `nil` if there are none.
-  case folders([FolderCount], next: FolderPath?)
+  /// Folders, and the place from which another step continues; `nil` at the end.
+  case folders([FolderCount], next: FolderPlace?)
   /// The folders of the notes that were asked for, in their order.
   case of([FolderPath?])
-  /// The notes that were moved, as they stand now, and whether more are left.
-  case moved([NoteSummary], hasMore: Bool)
+  /// The notes that were moved, as they are now, and whether more are left to the same request. With ``FolderMove/rest``
+  /// those are left that come to places within the folder, which are more than may be moved at once.
+  case moved([NoteSummary], hasMore: Bool, rest: FolderMove?)
   /// Nothing was moved, for a path would not be one.
   case unfit(FolderPathError)
-  /// Nothing was moved, for more notes would come to places within the folder than may be moved at once.
-  case tooManyWithin
 }

@@ -130,6 +130,17 @@ public enum StoreRequest: Sendable {
   }
 }
 
+extension StoreRequest {
+  /// Whether it is a step of a long read, of which each takes a few milliseconds at most: other reads go first.
+  public var isStep: Bool {
+    switch self {
+    case .list, .notes, .folders(.list), .folders(.notes), .deleted(.list): true
+    case .within(_, let request): request.isStep
+    default: false
+    }
+  }
+}
+
 /// The reply to one request.
 public enum StoreReply: Sendable {
   /// Nothing was appended, for another writer was first: the entries that the log has from the first

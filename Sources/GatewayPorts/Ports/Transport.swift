@@ -162,6 +162,14 @@ public protocol Transport: AnyObject {
   func send(_ frame: Frame, to connections: [ConnectionID])
   /// Bytes queued for a connection that its socket has not taken.
   func queuedBytes(for connection: ConnectionID) -> Int
+  /// Whether a connection's socket was full, and bytes have waited for it since. Otherwise what is queued waits only
+  /// for a turn of the loop.
+  func isStalled(_ connection: ConnectionID) -> Bool
+  /// Writes what is queued for a connection until at most so many bytes are left, or its socket is full. To be called
+  /// before a connection is taken for too slow.
+  ///
+  /// - Returns: Whether at most so many bytes are left.
+  func makeRoom(for connection: ConnectionID, upTo bytesMax: Int) -> Bool
   /// A number of bytes that is not exceeded by what is queued for any connection; large when it would take
   /// long to find out.
   var queuedBytesBound: Int { get }

@@ -85,17 +85,7 @@ extension DocumentStoreConformance {
         try rig.move(id, to: folder)
       }
       func counts(_ counting: FolderCounting) throws -> [String] {
-        var all: [String] = []
-        var last: FolderPath?
-        repeat {
-          guard
-            case .folders(let page, let next) = try rig.folders(
-              .list(after: last, limit: 2, counting: counting))
-          else { throw ConformanceFailure("expected folders") }
-          all += page.map { "\($0.folder.text):\($0.notes)" }
-          last = next
-        } while last != nil
-        return all
+        try rig.counts(counting, limit: 2, work: 100_000)
       }
       try expect(
         counts(everything), [":1", "team:1", "team/x:2", "teamster:1", "z:1"], "all notes")
@@ -120,6 +110,38 @@ extension DocumentStoreConformance {
         rig.folders(.of(["d", "x", "a"])), .of([FolderPath("team/x"), nil, FolderPath.none]),
         "the folders of some")
     },
+    ConformanceCheck("folders are counted in steps of bounded work, with the same result") { rig in
+      var expected: [String: Int] = [:]
+      for index in 0..<40 {
+        let folder = ["", "a", "a/b", "b", "c/d/e"][index * index % 5]
+        // Several of one time, which names tell apart.
+        try rig.create("n\(index)", time: Timestamp(index / 7))
+        try rig.move("n\(index)", to: folder)
+        if index % 3 == 0 { expected[folder, default: 0] += 1 }
+      }
+      let third = (0..<40).filter { $0 % 3 == 0 }.map { NamePattern(exactly: "n\($0)") }
+      // A pattern beside the names has all notes looked at.
+      let countings = [
+        everything, FolderCounting(notes: third + [NamePattern("x*")], folders: []),
+        FolderCounting(notes: [], folders: [NamePattern("a/*"), NamePattern("c/d/e")]),
+        FolderCounting(notes: [NamePattern("n1*")], folders: [NamePattern("b")]),
+      ]
+      for counting in countings {
+        let all = try rig.counts(counting, limit: 100, work: 100_000)
+        for (limit, work) in [(100, 1), (1, 3), (2, 8), (100, 17), (3, 40)] {
+          let counts = try rig.counts(counting, limit: limit, work: work)
+          try expect(counts, all, "steps of \(work) notes and \(limit) folders")
+        }
+      }
+      try expect(
+        rig.counts(countings[1], limit: 9, work: 5),
+        expected.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }, "every third note")
+      guard
+        case .folders(let found, .some) = try rig.folders(
+          .list(after: nil, limit: 100, counting: countings[1], work: 8))
+      else { throw ConformanceFailure("expected a step that ends before the list does") }
+      try expect(found.count < expected.count, true, "a step's folders are few")
+    },
     ConformanceCheck("a folder moves with all below it, in portions, or not at all") { rig in
       for (index, folder) in ["a", "a/b", "a/b/c", "ab", "a/b", "a-"].enumerated() {
         try rig.create("n\(index)", time: Timestamp(index))
@@ -127,11 +149,11 @@ extension DocumentStoreConformance {
       }
       let request = FolderRequest.moveAll(
         from: try FolderPath("a"), to: try FolderPath("x/y"), limit: 3)
-      guard case .moved(let first, hasMore: true) = try rig.folders(request) else {
+      guard case .moved(let first, hasMore: true, rest: nil) = try rig.folders(request) else {
         throw ConformanceFailure("expected a first portion")
       }
       try expect(first.map(\.id), ["n0", "n1", "n4"], "the first portion")
-      guard case .moved(let rest, hasMore: false) = try rig.folders(request) else {
+      guard case .moved(let rest, hasMore: false, rest: nil) = try rig.folders(request) else {
         throw ConformanceFailure("expected the rest")
       }
       try expect(rest.map(\.folder.text), ["x/y/b/c"], "the rest")
@@ -151,14 +173,13 @@ extension DocumentStoreConformance {
       }
       func move(_ old: String, _ new: String, limit: Int) throws -> [String] {
         var places: [String] = []
-        var hasMore = true
-        while hasMore {
-          let reply = try rig.folders(
-            .moveAll(from: FolderPath(old), to: FolderPath(new), limit: limit))
-          guard case .moved(let notes, let isCut) = reply
+        var next: FolderMove? = FolderMove(from: try FolderPath(old), to: try FolderPath(new))
+        while let move = next, places.count < 9 {
+          let reply = try rig.folders(.moveAll(from: move.old, to: move.new, limit: limit))
+          guard case .moved(let notes, let hasMore, let rest) = reply, notes.count <= limit
           else { throw unexpected(reply, "notes that were moved") }
           places += notes.map { "\($0.id):\($0.folder.text)" }
-          hasMore = isCut && places.count < 9
+          next = hasMore ? move : rest
         }
         return places.sorted()
       }
@@ -168,12 +189,23 @@ extension DocumentStoreConformance {
       try expect(
         move("a", "", limit: 9), ["n0:b", "n1:", "n2:b/b", "n3:c", "n4:z", "n5:bb"],
         "the notes of the one above")
-      try rig.create("late")
-      try rig.move("late", to: "b/b/x")
+      // Two of them come to places within the folder, and one more to a place within that.
+      for (id, folder) in [("late", "b/b/x"), ("last", "b/b/b"), ("other", "b/b!x"), ("z", "b/a")] {
+        try rig.create(id)
+        try rig.move(id, to: folder)
+      }
       try expect(
-        rig.folders(.moveAll(from: FolderPath("b"), to: .none, limit: 1)), .tooManyWithin,
-        "a move of more than come to places within the folder at once")
-      try expect(rig.ids(in: "b") + rig.ids(in: "b/b"), ["n0", "n2"], "what was not moved")
+        move("b", "", limit: 1),
+        ["late:b/x", "last:b/b", "n0:", "n2:b", "other:b!x", "z:a"].sorted(),
+        "more notes of the folder below than move at once")
+      for id in ["two", "three"] {
+        try rig.create(id)
+        try rig.move(id, to: "q/q")
+      }
+      try expect(
+        rig.folders(.moveAll(from: FolderPath("q"), to: .none, limit: 1)),
+        .moved([], hasMore: false, rest: FolderMove(from: FolderPath("q/q"), to: FolderPath("q"))),
+        "the move that is due next")
     },
     ConformanceCheck("a folder whose name is a sign elsewhere has its own notes, and no others") {
       rig in

@@ -63,6 +63,24 @@ final class StoreRig: ReplyReader {
     return notes.map(\.id)
   }
 
+  /// All folders with their notes, as `folder:notes`, gathered step by step.
+  func counts(_ counting: FolderCounting, limit: Int, work: Int) throws -> [String] {
+    var all: [String] = []
+    var place: FolderPlace?
+    var steps = 0
+    repeat {
+      guard
+        case .folders(let found, let next) = try folders(
+          .list(after: place, limit: limit, counting: counting, work: work)),
+        found.count <= limit, steps < 1_000
+      else { throw ConformanceFailure("expected at most \(limit) folders, and an end") }
+      all += found.map { "\($0.folder.text):\($0.notes)" }
+      place = next
+      steps += 1
+    } while place != nil
+    return all
+  }
+
   func folders(_ request: FolderRequest) throws -> FolderReply {
     let reply = try one(.folders(request))
     guard case .folders(let folders) = reply else { throw unexpected(reply, "folders") }

@@ -442,16 +442,8 @@ public final class MemoryStore: DocumentStore, Outbox {
       }
       return .notes(
         Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
-    case .list(let last, let limit, let counting):
-      let counted = list().filter {
-        counting.includesAll(of: $0.folder) || counting.includes($0.id, madeAt: $0.createdAt)
-      }
-      let all = Dictionary(grouping: counted, by: \.folder).map {
-        FolderCount(folder: $0, notes: $1.count)
-      }.sorted { $0.folder < $1.folder }
-      let rest = all.filter { found in last.map { $0 < found.folder } ?? true }
-      return .folders(
-        Array(rest.prefix(limit)), next: rest.count > limit ? rest.prefix(limit).last?.folder : nil)
+    case .list(let place, let limit, let counting, let work):
+      return folders(after: place, limit: limit, counting, work: max(1, work))
     case .of(let ids): return .of(ids.map { records[ExactName($0)]?.summary.folder })
     case .moveAll(let old, let new, let limit):
       let (move, limit) = (FolderMove(from: old, to: new), max(limit, 0))
@@ -460,12 +452,14 @@ public final class MemoryStore: DocumentStore, Outbox {
           $0.folder == $1.folder
             ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
         }
-      if let successor = move.successor,
-        below.count(where: { $0.folder.isWithin(successor) }) > limit
-      {
-        return .tooManyWithin
+      let others = below.filter { note in
+        move.successor.map { !note.folder.isWithin($0) } ?? true
       }
-      let (portion, hasMore) = move.portion(of: below, limit: limit) { $0.folder }
+      let isTooMany = below.count - others.count > limit
+      let (portion, hasMore) =
+        isTooMany
+        ? (Array(others.prefix(limit)), others.count > limit)
+        : move.portion(of: below, limit: limit) { $0.folder }
       var moved: [NoteSummary] = []
       for var note in portion {
         do throws(FolderPathError) {
@@ -480,8 +474,50 @@ public final class MemoryStore: DocumentStore, Outbox {
         undo.append(.changed(record, record.state))
         record.summary.folder = note.folder
       }
-      return .moved(moved, hasMore: hasMore)
+      return .moved(moved, hasMore: hasMore, rest: isTooMany && !hasMore ? move.rest : nil)
     }
+  }
+
+  /// A step through the notes, folder by folder.
+  private func folders(
+    after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
+  ) -> FolderReply {
+    let notes = list().sorted {
+      $0.folder == $1.folder
+        ? NotePlace($0).isAfter(NotePlace($1)) : $0.folder < $1.folder
+    }.filter { note in
+      guard let place else { return true }
+      guard note.folder == place.folder else { return place.folder < note.folder }
+      return place.partial.map { $0.last.isAfter(NotePlace(note)) } ?? false
+    }
+    var found: [FolderCount] = []
+    var open = place.flatMap { place in
+      place.partial.map { FolderCount(folder: place.folder, notes: $0.notes) }
+    }
+    func end() {
+      if let open, open.notes > 0 { found.append(open) }
+    }
+    for (index, note) in notes.enumerated() {
+      if index == work, let open {
+        let last = NotePlace(notes[index - 1])
+        return .folders(
+          found,
+          next: FolderPlace(
+            open.folder, partial: FolderPlace.Partial(notes: open.notes, last: last)))
+      }
+      if note.folder != open?.folder {
+        end()
+        if found.count >= limit {
+          return .folders(found, next: open.map { FolderPlace($0.folder) })
+        }
+        open = FolderCount(folder: note.folder, notes: 0)
+      }
+      let counts =
+        counting.includesAll(of: note.folder) || counting.includes(note.id, madeAt: note.createdAt)
+      open?.notes += counts ? 1 : 0
+    }
+    end()
+    return .folders(found, next: nil)
   }
 
   private func reply(

@@ -147,7 +147,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         users: access.users, people: people, limits: access.limits, place: place,
         hasOthers: company != nil,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) },
-        queuedBytesBound: { [unowned transport] in transport.queuedBytesBound }))
+        queuedBytesBound: { [unowned transport] in transport.queuedBytesBound },
+        isStalled: { [unowned transport] in transport.isStalled($0) },
+        makeRoom: { [unowned transport] in transport.makeRoom(for: $0, upTo: $1) }))
     let sessions = SessionService(
       names: RandomNames(), clock: SystemClock(), revocations: revocations, log: log,
       rule: SessionRule(idleMilliseconds: Int64(configuration.refreshTokenTime.milliseconds)),

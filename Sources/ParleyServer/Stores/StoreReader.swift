@@ -34,9 +34,8 @@ final class StoreReader: Sendable {
   }
 
   private struct State {
-    var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    /// Reads that have not begun, taken or not.
-    var waiting = 0
+    /// Reads that have not begun.
+    var requests = ReadQueue()
     /// Reads among those that wait that nobody wants any more, and perhaps some that are done.
     var forgotten: Set<StoreTicket> = []
     /// Work for when nobody waits for a read; one for each document at most.
@@ -61,16 +60,15 @@ final class StoreReader: Sendable {
   /// Queues reads. Never blocks.
   func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
-    state.change {
-      $0.requests += work
-      $0.waiting += work.count
+    state.change { state in
+      for item in work { state.requests.append(item) }
     }
   }
 
   /// Has reads fail instead of being done, if they have not begun.
   func forget(_ tickets: [StoreTicket]) {
     guard !tickets.isEmpty else { return }
-    state.withLock { if $0.waiting > 0 { $0.forgotten.formUnion(tickets) } }
+    state.withLock { if !$0.requests.isEmpty { $0.forgotten.formUnion(tickets) } }
   }
 
   /// Queues chores.
@@ -80,7 +78,7 @@ final class StoreReader: Sendable {
   }
 
   /// Reads that have not begun.
-  var queued: Int { state.withLock { $0.waiting } }
+  var queued: Int { state.withLock { $0.requests.count } }
 
   /// Does the reads that are queued, then ends the thread; returns when it has ended. Chores that are
   /// still to be done are left to the next start.
@@ -94,12 +92,17 @@ final class StoreReader: Sendable {
   ) {
     let store = handover.take()
     while true {
-      let (batch, chore) = state.wait(
+      // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
+      let (read, isForgotten, chore) = state.wait(
         until: { !$0.requests.isEmpty || !$0.chores.isEmpty || $0.isStopping },
-        then: { state in
-          defer { state.requests = [] }
-          let isFree = state.requests.isEmpty && !state.isStopping && !state.chores.isEmpty
-          return (state.requests, isFree ? state.chores.removeFirst() : nil)
+        then: { state -> (ReadQueue.Item?, Bool, StoreChore?) in
+          if let read = state.requests.popFirst() {
+            let isForgotten = read.ticket.map { state.forgotten.remove($0) != nil } ?? false
+            if state.requests.isEmpty { state.forgotten = [] }
+            return (read, isForgotten, nil)
+          }
+          let isFree = !state.isStopping && !state.chores.isEmpty
+          return (nil, false, isFree ? state.chores.removeFirst() : nil)
         })
       if let chore {
         let outcome = Result { () throws(StoreError) in
@@ -108,22 +111,14 @@ final class StoreReader: Sendable {
         done(.chore(DoneChore(chore: chore, outcome: outcome)))
         continue
       }
-      guard !batch.isEmpty else { return }
-      // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
-      for (ticket, request) in batch {
-        let isForgotten = state.withLock { state in
-          state.waiting -= 1
-          defer { if state.waiting == 0 { state.forgotten = [] } }
-          return ticket.map { state.forgotten.remove($0) != nil } ?? false
-        }
-        let begin = SystemClock().microseconds
-        let reply =
-          isForgotten
-          ? StoreReply.failed(.cancelled)
-          : store.perform([request])[0]
-        let end = SystemClock().microseconds
-        done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))
-      }
+      guard let (ticket, request) = read else { return }
+      let begin = SystemClock().microseconds
+      let reply =
+        isForgotten
+        ? StoreReply.failed(.cancelled)
+        : store.perform([request])[0]
+      let end = SystemClock().microseconds
+      done(.read(Read(ticket: ticket, reply: reply, microseconds: end - begin)))
     }
   }
 }

@@ -19,8 +19,8 @@ extension SQLStore {
       return .note(row.summary)
     case .notes(let folder, let place, let limit):
       return .notes(try notes(in: folder, after: place, limit: limit))
-    case .list(let last, let limit, let counting):
-      return try folders(after: last, limit: max(limit, 0), counting)
+    case .list(let place, let limit, let counting, let work):
+      return try folders(after: place, limit: max(limit, 0), counting, work: work)
     case .of(let ids): return .of(try folders(of: ids))
     case .moveAll(let old, let new, let limit):
       return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
@@ -37,12 +37,28 @@ extension SQLStore {
     var within = 0
     if let successor = move.successor {
       within = try notes(within: successor, limit: limit + 1).count
-      guard within <= limit else { return .tooManyWithin }
     }
+    guard within <= limit else { return try moveOthers(move, limit: limit) }
     let (notes, hasMore) = move.portion(
       of: try notes(within: move.old, limit: within + limit + 1), limit: limit
     ) { $0.folder }
-    let rows = try rows(toMove: notes.map(\.number))
+    return try self.move(notes.map(\.number), by: move, hasMore: hasMore, rest: nil)
+  }
+
+  /// Moves a portion of the notes that leave the folder; the others come to places within it, and are too many for one
+  /// portion.
+  private func moveOthers(_ move: FolderMove, limit: Int) throws(StoreError) -> FolderReply {
+    let others = try notes(within: move.old, outside: move.successor ?? move.old, limit: limit + 1)
+    let hasMore = others.count > limit
+    return try self.move(
+      others.prefix(limit).map(\.number), by: move, hasMore: hasMore,
+      rest: hasMore ? nil : move.rest)
+  }
+
+  private func move(
+    _ numbers: [Int], by move: FolderMove, hasMore: Bool, rest: FolderMove?
+  ) throws(StoreError) -> FolderReply {
+    let rows = try rows(toMove: numbers)
     // All paths first: nothing is moved if one of them would be none.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
     for row in rows where row.folder.isWithin(move.old) {
@@ -55,7 +71,7 @@ extension SQLStore {
     // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
     // there are no others, the rest cannot be read.
     let goesOn = hasMore && (!moves.isEmpty || isShared)
-    return .moved(try self.move(moves), hasMore: goesOn)
+    return .moved(try self.move(moves), hasMore: goesOn, rest: rest)
   }
 
   /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next
@@ -74,5 +90,29 @@ extension SQLStore {
         ORDER BY folder, created, id LIMIT $3
         """, folder.text + "/", folder.text + "0", limit - notes.count
       ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
+  }
+
+  /// The same without the notes of a folder below and those below that.
+  private func notes(
+    within folder: FolderPath, outside below: FolderPath, limit: Int
+  ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
+    var notes = try rows(
+      "SELECT number, folder FROM documents WHERE folder = $1 ORDER BY created, id LIMIT $2",
+      folder.text, limit
+    ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
+    // Between the folder below and its own subfolders are names that begin with its name; none has a control character.
+    let ranges = [
+      (folder.text + "/", below.text), (below.text + " ", below.text + "/"),
+      (below.text + "0", folder.text + "0"),
+    ]
+    for (first, end) in ranges where notes.count < limit {
+      notes += try rows(
+        """
+        SELECT number, folder FROM documents WHERE folder >= $1 AND folder < $2
+        ORDER BY folder, created, id LIMIT $3
+        """, first, end, limit - notes.count
+      ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
+    }
+    return notes
   }
 }

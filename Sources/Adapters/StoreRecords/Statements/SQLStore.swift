@@ -100,10 +100,13 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   // MARK: Folders
 
-  /// Some folders with the numbers of their notes.
-  func folders(
-    after last: FolderPath?, limit: Int, _ counting: FolderCounting
-  ) throws(StoreError) -> FolderReply
+  /// Counts the notes of folders that follow each other, one folder after the other, until there are so many.
+  ///
+  /// - Returns: The counted folders; of the last one, the notes up to the limit.
+  func counts(of folders: [FolderPath], limit: Int) throws(StoreError) -> [FolderCount]
+
+  /// The notes of some ids; those that are not there are left out.
+  func summaries(of ids: [DocumentID]) throws(StoreError) -> [NoteSummary]
 
   /// The folders of notes.
   func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?]

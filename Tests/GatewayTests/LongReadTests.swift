@@ -1,0 +1,105 @@
+import Gateway
+import GatewayPorts
+import SimulationKit
+import Testing
+
+/// Lists that take many steps of the store.
+@Suite("Long reads")
+struct LongReadTests {
+  private let rig = GatewayRig()
+
+  init() throws {
+    for user in ["ada", "ben"] { _ = rig.token(user, [try Grant(word: "document:n*=all")]) }
+    // The gateway's own first reads are not counted.
+    rig.pass(milliseconds: 0)
+    rig.isStepwise = true
+  }
+
+  private func begin(_ user: String, _ path: String = "/api/folders") -> UInt64 {
+    rig.begin("GET", path, headers: ["authorization": "Bearer \(user)"])
+  }
+
+  private func make(_ count: Int, in folder: String) {
+    let path = FolderPath(stored: folder)
+    _ = rig.store.perform(
+      (0..<count).map {
+        .create(id: "n\(folder)\($0)", epoch: "e", title: "", time: 1, folder: path)
+      })
+  }
+
+  /// Has the store do what it was asked for, one request after the other, until nothing is left.
+  ///
+  /// - Returns: The number of requests.
+  private func finish() -> Int {
+    var count = 0
+    while !rig.stored.isEmpty {
+      rig.storeWorks(on: 1)
+      count += 1
+    }
+    return count
+  }
+
+  @Test("folders with many notes are counted in steps, and the answer is the same")
+  func steps() throws {
+    make(600, in: "a")
+    make(40, in: "b")
+    let request = begin("ada")
+    #expect(rig.answer(request) == nil)
+    #expect(finish() == 2)
+    let body = try #require(rig.answer(request)).body
+    #expect(body.contains(#"{"folder":"a","notes":600"#))
+    #expect(body.contains(#"{"folder":"b","notes":40"#))
+    #expect(!body.contains("next"))
+  }
+
+  @Test(
+    "of each user one list is read at a time; another user's does not wait",
+    arguments: ["/api/folders", "/api/notes", "/api/notes?limit=3", "/api/deleted"])
+  func oneForEach(path: String) {
+    make(3, in: "")
+    let (first, second, third) = (begin("ada", path), begin("ada", path), begin("ada", path))
+    #expect(rig.stored.count == 1)
+    let other = begin("ben", path)
+    #expect(rig.stored.count == 2)
+    // One that waits is given up.
+    rig.abandon(second)
+    rig.storeWorks(on: 1)
+    #expect(rig.answer(first)?.status == 200)
+    #expect(rig.stored.count == 2)
+    _ = finish()
+    #expect(rig.answer(third)?.status == 200 && rig.answer(other)?.status == 200)
+    #expect(rig.answer(second) == nil)
+  }
+
+  @Test("a list whose client is gone reads no further, and the next one begins")
+  func abandoned() {
+    make(1_100, in: "a")
+    let first = begin("ada")
+    rig.storeWorks(on: 1)
+    #expect(rig.stored.count == 1)
+    let second = begin("ada")
+    rig.abandon(first)
+    #expect(rig.forgotten.count == 1)
+    // The step that was under way, and the other request's three.
+    #expect(finish() == 4)
+    #expect(rig.answer(first) == nil)
+    #expect(rig.answer(second)?.status == 200)
+  }
+
+  @Test("one user has half of the lists that may wait, and another still gets one")
+  func shares() {
+    let requests = (0..<300).map { _ in begin("ada") }
+    let refused = requests.filter { rig.answer($0) != nil }
+    #expect(refused.count == 300 - 256)
+    for request in refused {
+      #expect(rig.answer(request)?.status == 503)
+      #expect(rig.response(request)?.headers.contains { $0.name == "retry-after" } ?? false)
+    }
+    let other = begin("ben")
+    _ = finish()
+    #expect(rig.answer(other)?.status == 200)
+    #expect(requests.allSatisfy { rig.answer($0) != nil })
+    // All shares have been given back.
+    #expect(rig.answer(begin("ada")) == nil)
+  }
+}
