@@ -26,40 +26,135 @@ public struct BayeuxMessage: Sendable, Hashable {
   /// Messages in one frame or request, at most.
   public static let messagesMax = 256
 
-  /// Reads a frame or the body of a request: one object, or an array of them.
-  ///
-  /// - Returns: `nil` if it is neither; an object without a channel has an empty one.
-  public static func decode(_ bytes: some Sequence<UInt8>) -> [BayeuxMessage]? {
-    guard let value = JSONValue(bytes) else { return nil }
-    if let fields = value.fields { return [BayeuxMessage(fields)] }
-    guard let elements = value.elements, elements.count <= messagesMax else { return nil }
-    var messages: [BayeuxMessage] = []
-    for element in elements {
-      guard let fields = element.fields else { return nil }
-      messages.append(BayeuxMessage(fields))
-    }
-    return messages
+  /// JSON values in one frame or request, at most; those nested in data count.
+  public static let valuesMax = 100_000
+
+  /// Channels that one message may name, and ways to connect.
+  public static let listMax = 1_000
+
+  /// The protocol's own channels that clients send on.
+  package enum MetaChannel: String, Sendable, CaseIterable {
+    case handshake = "/meta/handshake"
+    case connect = "/meta/connect"
+    case disconnect = "/meta/disconnect"
+    case subscribe = "/meta/subscribe"
+    case unsubscribe = "/meta/unsubscribe"
   }
 
-  private init(_ fields: JSONFields) {
-    func text(_ name: String) -> String? { fields[name]?.string }
-    channel = text("channel") ?? ""
-    // An id is text, or a number; nothing longer than either is sent back.
-    id = fields["id"].flatMap {
-      $0.utf8.count <= 256 && ($0.string ?? $0.integer.map(String.init)) != nil ? $0 : nil
+  /// The fields that are read; others are skipped.
+  package enum Field: String, Sendable, CaseIterable {
+    case channel, id, clientId, version, supportedConnectionTypes, connectionType, subscription
+    case data, ext, advice
+  }
+
+  /// Reads a frame or the body of a request: one object, or an array of them.
+  ///
+  /// Reads it once, and stops at the first message, value or channel too many.
+  ///
+  /// - Returns: `nil` if it is neither, or too large; an object without a channel has an empty one.
+  public static func decode(_ bytes: some Sequence<UInt8>) -> [BayeuxMessage]? {
+    if let messages = bytes.withContiguousStorageIfAvailable({ messages(in: $0) }) {
+      return messages
     }
-    clientID = text("clientId")
-    version = text("version")
-    supportedConnectionTypes = fields["supportedConnectionTypes"]?.elements?.compactMap(\.string)
-    connectionType = text("connectionType")
-    if let one = text("subscription") {
-      subscriptions = [one]
-    } else {
-      subscriptions = fields["subscription"]?.elements?.compactMap(\.string)
+    return Array(bytes).withUnsafeBufferPointer { messages(in: $0) }
+  }
+
+  private static func messages(in bytes: UnsafeBufferPointer<UInt8>) -> [BayeuxMessage]? {
+    var reader = JSONReader(bytes)
+    reader.limitNesting()
+    reader.limitValues(to: valuesMax)
+    var messages: [BayeuxMessage] = []
+    do throws(JSONError) {
+      if reader.isAtArray() {
+        try reader.array { reader throws(JSONError) in
+          guard messages.count < messagesMax else { throw .tooManyValues(valuesMax: messagesMax) }
+          messages.append(try BayeuxMessage(&reader))
+        }
+      } else {
+        messages.append(try BayeuxMessage(&reader))
+      }
+      try reader.finish()
+      return messages
+    } catch {
+      return nil
     }
-    data = fields["data"]
-    accessToken = fields["ext"]?.fields?["access_token"]?.string
-    timeout = fields["advice"]?.fields?["timeout"]?.integer
+  }
+
+  /// Reads an object. A field of another type counts as missing; of one that comes twice, the last counts.
+  private init(_ reader: inout JSONReader) throws(JSONError) {
+    var message = BayeuxMessage()
+    try reader.object { key, reader throws(JSONError) in try message.read(key, &reader) }
+    self = message
+  }
+
+  private init() { channel = "" }
+
+  private mutating func read(
+    _ key: JSONText, _ reader: inout JSONReader
+  ) throws(JSONError) {
+    switch Field(key) {
+    case .channel: channel = try reader.stringIfAny() ?? ""
+    case .id: id = try Self.id(&reader)
+    case .clientId: clientID = try reader.stringIfAny()
+    case .version: version = try reader.stringIfAny()
+    case .supportedConnectionTypes:
+      supportedConnectionTypes = try reader.stringsIfAny(countMax: Self.listMax)
+    case .connectionType: connectionType = try reader.stringIfAny()
+    case .subscription:
+      subscriptions =
+        reader.isAtString
+        ? try reader.stringIfAny().map { [$0] } : try reader.stringsIfAny(countMax: Self.listMax)
+    case .data: data = try reader.value()
+    case .ext:
+      accessToken = nil
+      try reader.objectIfAny { key, reader throws(JSONError) in
+        if key == "access_token" {
+          accessToken = try reader.stringIfAny()
+        } else {
+          try reader.skipValue()
+        }
+      }
+    case .advice:
+      timeout = nil
+      try reader.objectIfAny { key, reader throws(JSONError) in
+        if key == "timeout" {
+          timeout = try reader.integerIfAny()
+        } else {
+          try reader.skipValue()
+        }
+      }
+    case nil: try reader.skipValue()
+    }
+  }
+
+  /// The most bytes of an id that is sent back.
+  private static let idBytesMax = 256
+
+  /// Reads an id: text, or a number; nothing longer than either is sent back.
+  private static func id(_ reader: inout JSONReader) throws(JSONError) -> JSONValue? {
+    let range = try reader.skipValue()
+    guard range.count <= idBytesMax else { return nil }
+    let value = reader.value(at: range)
+    return (value.string ?? value.integer.map { String($0) }) == nil ? nil : value
+  }
+}
+
+extension BayeuxMessage.Field {
+  /// The field of a name; `nil` for one that is skipped.
+  fileprivate init?(_ key: JSONText) {
+    switch key {
+    case "channel": self = .channel
+    case "id": self = .id
+    case "clientId": self = .clientId
+    case "version": self = .version
+    case "supportedConnectionTypes": self = .supportedConnectionTypes
+    case "connectionType": self = .connectionType
+    case "subscription": self = .subscription
+    case "data": self = .data
+    case "ext": self = .ext
+    case "advice": self = .advice
+    default: return nil
+    }
   }
 }
 

@@ -4,6 +4,8 @@
   case malformed(offset: Int)
   /// More objects and arrays are open at this offset than a message may have.
   case tooDeep(offset: Int)
+  /// There are more values than may be read; each number, word, string, object and array counts.
+  case tooManyValues(valuesMax: Int)
   /// A field holds another type than expected.
   case wrongType(expected: String, offset: Int)
   /// An object lacks a field.

@@ -14,6 +14,9 @@
   @usableFromInline var position: Int
   @usableFromInline let end: Int
   @usableFromInline var depth = 0
+  /// Values that ``skipValue()`` and ``countValue()`` may still pass.
+  @usableFromInline var valuesLeft = Int.max
+  @usableFromInline var valuesMax = Int.max
 
   /// The offset of the byte to be read next.
   @inlinable package var offset: Int { position }
@@ -23,6 +26,23 @@
     self.bytes = bytes
     position = range?.lowerBound ?? 0
     end = range?.upperBound ?? bytes.count
+  }
+
+  /// Limits the values that are passed, kept or counted from here on: each number, word, string, object and array.
+  ///
+  /// Reading ends with `tooManyValues` at the first one beyond.
+  @inlinable package mutating func limitValues(to valuesMax: Int) {
+    self.valuesMax = valuesMax
+    valuesLeft = valuesMax
+  }
+
+  /// Limits the objects and arrays that may be open at once to those of a ``JSONValue``.
+  package mutating func limitNesting() { depth = max(depth, Self.depthMax - JSONValue.depthMax) }
+
+  /// Counts a value towards the limit.
+  @inlinable package mutating func countValue() throws(JSONError) {
+    guard valuesLeft > 0 else { throw .tooManyValues(valuesMax: valuesMax) }
+    valuesLeft -= 1
   }
 
   @inlinable var current: UInt8? { position < end ? bytes[position] : nil }
@@ -110,6 +130,12 @@
     try passesComma(or: UInt8(ascii: "}"))
   }
 
+  /// Whether an array stands here, after space.
+  @inlinable package mutating func isAtArray() -> Bool {
+    skipSpace()
+    return current == UInt8(ascii: "[")
+  }
+
   /// Begins an array; whether an element follows. To be followed by as many calls of
   /// ``nextElement()`` as return true, each with an element read or skipped before it.
   @inlinable package mutating func beginArray() throws(JSONError) -> Bool {
@@ -141,6 +167,7 @@
     // One bit for each open object or array, the innermost last: 1 is an object.
     var open: UInt64 = 0
     value: repeat {
+      try countValue()
       switch current {
       case UInt8(ascii: "{"):
         try self.open(UInt8(ascii: "{"), "an object")
@@ -175,13 +202,16 @@
     return start..<position
   }
 
+  /// A value that was passed, as it stands in the bytes.
+  package func value(at range: Range<Int>) -> JSONValue { JSONValue(trusted: Array(bytes[range])) }
+
   /// Copies any value, checking it. It may nest `JSONValue.depthMax` deep.
   @usableFromInline package mutating func value() throws(JSONError) -> JSONValue {
     let outside = depth
-    depth = max(depth, Self.depthMax - JSONValue.depthMax)
+    limitNesting()
     let range = try skipValue()
     depth = outside
-    return JSONValue(trusted: Array(bytes[range]))
+    return value(at: range)
   }
 
   // MARK: Numbers and words
@@ -229,31 +259,32 @@
 
   private mutating func skipNumber() throws(JSONError) {
     let start = position
-    if current == UInt8(ascii: "-") { position += 1 }
-    let digits = position
-    passDigits()
-    guard position > digits, bytes[digits] != UInt8(ascii: "0") || position == digits + 1 else {
+    let digits = current == UInt8(ascii: "-") ? start + 1 : start
+    var place = digitsEnd(from: digits)
+    guard place > digits, bytes[digits] != UInt8(ascii: "0") || place == digits + 1 else {
       throw .malformed(offset: start)
     }
-    if current == UInt8(ascii: ".") {
-      position += 1
-      let fraction = position
-      passDigits()
-      guard position > fraction else { throw .malformed(offset: position) }
+    if place < end, bytes[place] == UInt8(ascii: ".") {
+      let fraction = place + 1
+      place = digitsEnd(from: fraction)
+      guard place > fraction else { throw .malformed(offset: place) }
     }
-    if let byte = current, byte | 0x20 == UInt8(ascii: "e") {
-      position += 1
-      if let sign = current, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
-        position += 1
+    if place < end, bytes[place] | 0x20 == UInt8(ascii: "e") {
+      place += 1
+      if place < end, bytes[place] == UInt8(ascii: "+") || bytes[place] == UInt8(ascii: "-") {
+        place += 1
       }
-      let exponent = position
-      passDigits()
-      guard position > exponent else { throw .malformed(offset: position) }
+      let exponent = place
+      place = digitsEnd(from: exponent)
+      guard place > exponent else { throw .malformed(offset: place) }
     }
+    position = place
   }
 
-  private mutating func passDigits() {
-    while let byte = current, isDigit(byte) { position += 1 }
+  private func digitsEnd(from start: Int) -> Int {
+    var place = start
+    while place < end, isDigit(bytes[place]) { place += 1 }
+    return place
   }
 
   @inlinable package mutating func boolean() throws(JSONError) -> Bool {
@@ -295,58 +326,57 @@
   @usableFromInline package mutating func text() throws(JSONError) -> JSONText {
     skipSpace()
     guard isAtString else { throw mismatch("a string") }
-    position += 1
-    let start = position
+    let start = position + 1
+    // Not `position`, which would be written to memory and read again for each escape.
+    var place = start
     var hasEscapes = false
     while true {
-      passPlainText()
-      guard let byte = current else { throw .malformed(offset: position) }
-      switch byte {
-      case UInt8(ascii: "\""):
-        position += 1
-        return JSONText(
-          content: UnsafeBufferPointer(rebasing: bytes[start..<(position - 1)]),
-          hasEscapes: hasEscapes)
-      case UInt8(ascii: "\\"):
+      place = plainEnd(from: place)
+      guard place < end else { throw .malformed(offset: place) }
+      let byte = bytes[place]
+      if byte == UInt8(ascii: "\"") { break }
+      if byte == UInt8(ascii: "\\") {
         hasEscapes = true
-        try passEscape()
-      case ..<0x20: throw .malformed(offset: position)
-      case ..<0x80: position += 1
-      default:
-        // Scripts other than Latin come in runs.
-        var first = byte
         repeat {
-          try passScalar(first)
-          first = current ?? 0
-        } while first >= 0x80
+          place = try escapeEnd(from: place)
+        } while place < end && bytes[place] == UInt8(ascii: "\\")
+      } else if byte >= 0x80 {
+        // Scripts other than Latin come in runs.
+        repeat { place = try scalarEnd(from: place) } while place < end && bytes[place] >= 0x80
+      } else {
+        guard byte >= 0x20 else { throw .malformed(offset: place) }
+        place += 1
       }
     }
+    position = place + 1
+    return JSONText(
+      content: UnsafeBufferPointer(rebasing: bytes[start..<place]), hasEscapes: hasEscapes)
   }
 
-  /// Passes ASCII that means itself, eight bytes at a time.
-  private mutating func passPlainText() {
+  /// The end of ASCII that means itself, looked at eight bytes at a time; the last few bytes are left out.
+  private func plainEnd(from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highBits: UInt64 = 0x8080_8080_8080_8080
-    while end - position >= 8 {
+    var place = start
+    while end - place >= 8 {
       let word = UInt64(
         littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(
-          fromByteOffset: position, as: UInt64.self))
+          fromByteOffset: place, as: UInt64.self))
       let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
       // A byte below `n` borrows into its high bit when `n` is taken from it. A borrow also runs
       // into the bytes above, so only the lowest bit that is set can be trusted.
       let controls = word &- ones &* 0x20
       let special = ((quotes &- ones) | (backslashes &- ones) | controls | word) & highBits
-      guard special == 0 else {
-        position += special.trailingZeroBitCount / 8
-        return
-      }
-      position += 8
+      guard special == 0 else { return place + special.trailingZeroBitCount / 8 }
+      place += 8
     }
+    return place
   }
 
-  /// Passes a scalar of two to four bytes.
-  private mutating func passScalar(_ first: UInt8) throws(JSONError) {
+  /// The end of a scalar of two to four bytes.
+  private func scalarEnd(from place: Int) throws(JSONError) -> Int {
+    let first = bytes[place]
     var low: UInt8 = 0x80
     var high: UInt8 = 0xbf
     let length: Int
@@ -358,55 +388,51 @@
     case 0xf0: (length, low) = (4, 0x90)
     case 0xf4: (length, high) = (4, 0x8f)
     case 0xf1...0xf3: length = 4
-    default: throw .malformed(offset: position)
+    default: throw .malformed(offset: place)
     }
-    guard position + length <= end, (low...high).contains(bytes[position + 1]) else {
-      throw .malformed(offset: position)
+    guard place + length <= end, (low...high).contains(bytes[place + 1]) else {
+      throw .malformed(offset: place)
     }
-    for index in 2..<max(2, length) where bytes[position + index] & 0xc0 != 0x80 {
-      throw .malformed(offset: position)
-    }
-    position += length
+    if length > 2, bytes[place + 2] & 0xc0 != 0x80 { throw .malformed(offset: place) }
+    if length > 3, bytes[place + 3] & 0xc0 != 0x80 { throw .malformed(offset: place) }
+    return place + length
   }
 
-  private mutating func passEscape() throws(JSONError) {
-    position += 1
-    guard let byte = current else { throw .malformed(offset: position) }
-    position += 1
-    switch byte {
+  /// The end of an escape; of a surrogate pair, that of both its halves.
+  private func escapeEnd(from place: Int) throws(JSONError) -> Int {
+    guard place + 1 < end else { throw .malformed(offset: place + 1) }
+    switch bytes[place + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      break
+      return place + 2
     case UInt8(ascii: "u"):
-      let unit = try hexadecimal()
-      guard unit & 0xf800 == 0xd800 else { return }
+      let unit = try hexadecimal(at: place + 2)
+      guard unit & 0xf800 == 0xd800 else { return place + 6 }
       // A high surrogate wants its low half right behind it.
-      guard unit < 0xdc00 else { throw .malformed(offset: position) }
-      try expect(UInt8(ascii: "\\"))
-      try expect(UInt8(ascii: "u"))
-      guard try hexadecimal() & 0xfc00 == 0xdc00 else { throw .malformed(offset: position) }
-    default: throw .malformed(offset: position - 1)
+      let second = place + 6
+      guard unit < 0xdc00, second < end, bytes[second] == UInt8(ascii: "\\") else {
+        throw .malformed(offset: second)
+      }
+      guard second + 1 < end, bytes[second + 1] == UInt8(ascii: "u") else {
+        throw .malformed(offset: second + 1)
+      }
+      guard try hexadecimal(at: second + 2) & 0xfc00 == 0xdc00 else {
+        throw .malformed(offset: second + 6)
+      }
+      return second + 6
+    default: throw .malformed(offset: place + 1)
     }
   }
 
-  private mutating func hexadecimal() throws(JSONError) -> UInt32 {
+  /// The number that four hexadecimal digits write.
+  private func hexadecimal(at start: Int) throws(JSONError) -> UInt32 {
     var value: UInt32 = 0
-    for _ in 0..<4 {
-      guard let byte = current, let digit = Self.hexadecimalDigit(byte) else {
-        throw .malformed(offset: position)
+    for place in start..<start + 4 {
+      guard place < end, JSONText.isHexadecimal(bytes[place]) else {
+        throw .malformed(offset: place)
       }
-      value = value << 4 | digit
-      position += 1
+      value = value << 4 | JSONText.hexadecimalValue(bytes[place])
     }
     return value
-  }
-
-  static func hexadecimalDigit(_ byte: UInt8) -> UInt32? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
   }
 }

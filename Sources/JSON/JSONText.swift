@@ -54,7 +54,8 @@
   @usableFromInline package func isEqual(to expected: String) -> Bool {
     var expected = expected
     return expected.withUTF8 { expected in
-      withUTF8 { text in
+      guard content.count <= Self.escapedByteMax * expected.count else { return false }
+      return withUTF8 { text in
         guard text.count == expected.count else { return false }
         for index in text.indices where text[index] != expected[index] { return false }
         return true
@@ -62,17 +63,18 @@
     }
   }
 
+  /// The most bytes that one byte of a text takes where it is written as an escape.
+  private static let escapedByteMax = 6
+
   /// Compares a text that has escapes.
   @usableFromInline func isWithEscapes(_ expected: StaticString) -> Bool {
     let count = expected.utf8CodeUnitCount
-    let start = expected.utf8Start
-    var index = 0
-    var isEqual = true
-    forEachByte { byte in
-      isEqual = isEqual && index < count && start[index] == byte
-      index += 1
+    // Most texts are told apart by their length, without a look at all of them: an escape is longer than its byte.
+    guard content.count > count, content.count <= Self.escapedByteMax * count else { return false }
+    return withUTF8 { text in
+      guard text.count == count, let start = text.baseAddress else { return text.count == count }
+      return Self.isEqual(UnsafeRawPointer(start), UnsafeRawPointer(expected.utf8Start), count)
     }
-    return isEqual && index == count
   }
 
   /// Lets a `switch` over a text have literals as its cases.
@@ -97,53 +99,91 @@
     }
   }
 
+  /// Copies the text with its escapes resolved, and returns the number of bytes. The reader has checked each
+  /// escape.
   @usableFromInline func unescape(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    guard let source = content.baseAddress, let target = buffer.baseAddress else { return 0 }
+    let end = content.count
+    var from = 0
     var count = 0
-    forEachByte { byte in
-      buffer.initializeElement(at: count, to: byte)
-      count += 1
+    while from < end {
+      let byte = source[from]
+      guard byte == UInt8(ascii: "\\") else {
+        target[count] = byte
+        from += 1
+        count += 1
+        continue
+      }
+      let escape = source[from + 1]
+      guard escape == UInt8(ascii: "u") else {
+        target[count] = Self.unescaped(escape)
+        from += 2
+        count += 1
+        continue
+      }
+      var value = Self.hexadecimalValue(at: source + from + 2)
+      from += 6
+      if value & 0xfc00 == 0xd800 {
+        // The reader has seen both halves of each pair.
+        let low = Self.hexadecimalValue(at: source + from + 2)
+        value = 0x10000 + (value - 0xd800) << 10 + (low - 0xdc00)
+        from += 6
+      }
+      count += Self.put(value, target + count)
     }
     return count
   }
 
-  /// Gives out the UTF-8 with its escapes resolved. The reader has checked each of them.
-  private func forEachByte(_ emit: (UInt8) -> Void) {
-    var index = 0
-    func hexadecimal() -> UInt32 {
-      var value: UInt32 = 0
-      for digit in content[index..<(index + 4)] {
-        value = value << 4 | (JSONReader.hexadecimalDigit(digit) ?? 0)
-      }
-      index += 4
-      return value
+  /// The byte that an escape of one letter stands for.
+  private static func unescaped(_ escape: UInt8) -> UInt8 {
+    switch escape {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0c
+    case UInt8(ascii: "n"): 0x0a
+    case UInt8(ascii: "r"): 0x0d
+    case UInt8(ascii: "t"): 0x09
+    default: escape
     }
-    while index < content.count {
-      let byte = content[index]
-      index += 1
-      guard byte == UInt8(ascii: "\\") else {
-        emit(byte)
-        continue
-      }
-      let escape = content[index]
-      index += 1
-      switch escape {
-      case UInt8(ascii: "b"): emit(0x08)
-      case UInt8(ascii: "f"): emit(0x0c)
-      case UInt8(ascii: "n"): emit(0x0a)
-      case UInt8(ascii: "r"): emit(0x0d)
-      case UInt8(ascii: "t"): emit(0x09)
-      case UInt8(ascii: "u"):
-        var value = hexadecimal()
-        if value & 0xfc00 == 0xd800 {
-          index += 2
-          value = 0x10000 + (value - 0xd800) << 10 + (hexadecimal() - 0xdc00)
-        }
-        // The reader has seen both halves of each pair.
-        if let scalar = Unicode.Scalar(value), let bytes = UTF8.encode(scalar) {
-          for byte in bytes { emit(byte) }
-        }
-      default: emit(escape)
-      }
+  }
+
+  /// Writes a scalar in UTF-8, and returns the number of its bytes.
+  private static func put(_ value: UInt32, _ target: UnsafeMutablePointer<UInt8>) -> Int {
+    func last(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | value >> shift & 0x3f) }
+    switch value {
+    case ..<0x80:
+      target[0] = UInt8(truncatingIfNeeded: value)
+      return 1
+    case ..<0x800:
+      target[0] = UInt8(truncatingIfNeeded: 0xc0 | value >> 6)
+      target[1] = last(0)
+      return 2
+    case ..<0x10000:
+      target[0] = UInt8(truncatingIfNeeded: 0xe0 | value >> 12)
+      target[1] = last(6)
+      target[2] = last(0)
+      return 3
+    default:
+      target[0] = UInt8(truncatingIfNeeded: 0xf0 | value >> 18)
+      target[1] = last(12)
+      target[2] = last(6)
+      target[3] = last(0)
+      return 4
     }
+  }
+
+  /// The number that four hexadecimal digits write.
+  private static func hexadecimalValue(at digits: UnsafePointer<UInt8>) -> UInt32 {
+    hexadecimalValue(digits[0]) << 12 | hexadecimalValue(digits[1]) << 8
+      | hexadecimalValue(digits[2]) << 4 | hexadecimalValue(digits[3])
+  }
+
+  /// The value of a hexadecimal digit; of another byte anything.
+  static func hexadecimalValue(_ digit: UInt8) -> UInt32 {
+    UInt32(digit & 15 &+ 9 &* (digit >> 6))
+  }
+
+  /// Whether a byte is a hexadecimal digit.
+  static func isHexadecimal(_ byte: UInt8) -> Bool {
+    byte &- UInt8(ascii: "0") < 10 || byte | 0x20 &- UInt8(ascii: "a") < 6
   }
 }

@@ -24,6 +24,16 @@
       buffer.append(UInt8(ascii: ":"))
     }
 
+    /// Writes a name as it stands in what is read, with its escapes.
+    package mutating func key(asRead name: JSONText, _ buffer: inout [UInt8]) {
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      buffer.append(UInt8(ascii: "\""))
+      buffer.append(contentsOf: name.content)
+      buffer.append(UInt8(ascii: "\""))
+      buffer.append(UInt8(ascii: ":"))
+    }
+
     @inlinable package mutating func field(
       _ name: StaticString, _ value: String?, _ buffer: inout [UInt8]
     ) {
@@ -183,32 +193,38 @@
 
   /// Appends a piece with its escapes, all at once.
   private static func escape(_ piece: UnsafeBufferPointer<UInt8>, _ buffer: inout [UInt8]) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 6 * pieceBytes) { room in
+    // Two more, for an escape is written as eight bytes of which six count.
+    withUnsafeTemporaryAllocation(byteCount: 6 * pieceBytes + 2, alignment: 1) { room in
       var count = 0
-      func put(_ byte: UInt8) {
-        room[count] = byte
-        count += 1
-      }
       for byte in piece {
-        guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-          put(byte)
-          continue
-        }
-        put(UInt8(ascii: "\\"))
-        switch byte {
-        case 0x0a: put(UInt8(ascii: "n"))
-        case 0x0d: put(UInt8(ascii: "r"))
-        case 0x09: put(UInt8(ascii: "t"))
-        case ..<0x20:
-          put(UInt8(ascii: "u"))
-          put(UInt8(ascii: "0"))
-          put(UInt8(ascii: "0"))
-          put(hexDigit(byte >> 4))
-          put(hexDigit(byte & 15))
-        default: put(byte)
+        if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+          room[count] = byte
+          count += 1
+        } else {
+          let escape = escape(of: byte)
+          room.storeBytes(of: escape.bytes.littleEndian, toByteOffset: count, as: UInt64.self)
+          count += escape.count
         }
       }
-      buffer.append(contentsOf: UnsafeBufferPointer(rebasing: room[..<count]))
+      buffer.append(contentsOf: UnsafeRawBufferPointer(rebasing: room[..<count]))
+    }
+  }
+
+  /// The escape of a byte that has one, the first byte lowest.
+  private static func escape(of byte: UInt8) -> (bytes: UInt64, count: Int) {
+    func short(_ letter: UInt8) -> (bytes: UInt64, count: Int) {
+      (UInt64(UInt8(ascii: "\\")) | UInt64(letter) << 8, 2)
+    }
+    switch byte {
+    case 0x0a: return short(UInt8(ascii: "n"))
+    case 0x0d: return short(UInt8(ascii: "r"))
+    case 0x09: return short(UInt8(ascii: "t"))
+    case ..<0x20:
+      // `\u00`, and two digits.
+      return (
+        0x3030_755c | UInt64(hexDigit(byte >> 4)) << 32 | UInt64(hexDigit(byte & 15)) << 40, 6
+      )
+    default: return short(byte)
     }
   }
 

@@ -3,7 +3,7 @@ public import JSON
 /// A packet of Socket.IO, within a message of Engine.IO.
 public struct SocketPacket: Sendable, Hashable {
   /// The purpose of a packet.
-  public enum Kind: UInt8, Sendable, Hashable {
+  public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
     /// Enters a namespace.
     case connect = 0
     /// Leaves one.
@@ -23,7 +23,11 @@ public struct SocketPacket: Sendable, Hashable {
   /// Of an event: an answer with this number is wanted. Of an acknowledgement: the event's.
   public var id: Int?
   /// JSON; of events and acknowledgements an array.
-  public var data: JSONValue?
+  public var data: JSONValue? {
+    didSet { elements = nil }
+  }
+  /// The elements of data that was read.
+  private var elements: [JSONValue]?
 
   /// Makes a packet.
   public init(_ kind: Kind, in namespace: String = "/", id: Int? = nil, data: JSONValue? = nil) {
@@ -41,7 +45,13 @@ public struct SocketPacket: Sendable, Hashable {
   /// Bytes of a namespace's name, at most.
   public static let namespaceBytesMax = 256
 
-  /// Reads a packet; `nil` if it is none, or one with binary parts, which are not taken.
+  /// JSON values in a packet, at most; those nested in arguments count.
+  public static let valuesMax = 100_000
+
+  /// Arguments of an event or an acknowledgement, at most.
+  public static let argumentsMax = 1_000
+
+  /// Reads a packet; `nil` if it is none, is too large, or has binary parts, which are not taken.
   public init?(_ bytes: some Collection<UInt8>) {
     var rest = Array(bytes)[...]
     guard let first = rest.popFirst(), first >= UInt8(ascii: "0"),
@@ -64,27 +74,72 @@ public struct SocketPacket: Sendable, Hashable {
       id = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       rest = rest.dropFirst(digits.count)
     }
-    if !rest.isEmpty {
-      // A number would be taken for the id when it is written, without the space before it.
-      guard let data = JSONValue(rest), let first = data.utf8.first,
-        !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first)
-      else { return nil }
-      self.data = data
-    }
+    guard rest.isEmpty || readData(rest) else { return nil }
     switch kind {
     case .event: guard eventName != nil else { return nil }
-    case .acknowledgement: guard id != nil, data?.elements != nil else { return nil }
+    case .acknowledgement: guard id != nil, elements != nil else { return nil }
     case .connect, .disconnect, .failure: break
     }
   }
 
+  /// Reads the JSON of a packet, once, and stops at the first value or argument too many; whether that is what it
+  /// may be.
+  private mutating func readData(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      reader.limitNesting()
+      reader.limitValues(to: Self.valuesMax)
+      do throws(JSONError) {
+        let isArray = reader.isAtArray()
+        let start = reader.offset
+        if isArray {
+          // The name of an event is the first.
+          let countMax = Self.argumentsMax + (kind == .event ? 1 : 0)
+          var elements: [JSONValue] = []
+          try reader.array { reader throws(JSONError) in
+            guard elements.count < countMax else { throw .tooManyValues(valuesMax: countMax) }
+            elements.append(try reader.value())
+          }
+          self.elements = elements
+        } else {
+          try reader.skipValue()
+        }
+        let data = reader.value(at: start..<reader.offset)
+        try reader.finish()
+        let elements = self.elements
+        self.data = data
+        self.elements = elements
+        // A number would be taken for the id when it is written, without the space before it.
+        return data.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+          ?? false
+      } catch {
+        return false
+      }
+    }
+  }
+
   /// The name of an event.
-  public var eventName: String? { data?.elements?.first?.string }
+  public var eventName: String? { parts?.first?.string }
 
   /// The arguments of an event or an acknowledgement.
   public var arguments: [JSONValue] {
-    let elements = data?.elements ?? []
+    let elements = parts ?? []
     return kind == .event ? Array(elements.dropFirst()) : elements
+  }
+
+  /// The elements of the data: as they were read, or of a packet that is made here.
+  private var parts: [JSONValue]? { elements ?? data?.elements }
+
+  /// Compares what is sent.
+  public static func == (one: SocketPacket, other: SocketPacket) -> Bool {
+    one.kind == other.kind && one.namespace.utf8.elementsEqual(other.namespace.utf8)
+      && one.id == other.id && one.data == other.data
+  }
+
+  /// Hashes the kind and the data.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combine(data)
   }
 
   /// An event with one more argument, the last: its place in what a client is sent, from which it

@@ -50,19 +50,13 @@ extension ClientMessage {
   public static func decode(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: ClientMessage) {
-    let envelope = try Envelope(message)
-    return (
-      envelope.messageID.string,
-      try decode(envelope, operationComponentsMax: operationComponentsMax)
-    )
+    let envelope = try Envelope(message, operationComponentsMax: operationComponentsMax)
+    return (envelope.messageID.string, try decode(envelope))
   }
 
   /// Reads what an envelope holds.
-  package static func decode(
-    _ envelope: Envelope, operationComponentsMax: Int = .max
-  ) throws(MessageError) -> ClientMessage {
+  package static func decode(_ envelope: Envelope) throws(MessageError) -> ClientMessage {
     var envelope = envelope
-    envelope.operationComponentsMax = operationComponentsMax
     return try decode(envelope.type, from: &envelope)
   }
 

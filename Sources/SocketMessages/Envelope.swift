@@ -55,21 +55,37 @@ package struct Envelope: MessageSource {
     }
   }
 
+  /// JSON values of a message beside twice the components that an operation may have: the Whaler family sends two
+  /// values for each.
+  private static let otherValuesMax = 50_000
+
   /// Reads the envelope of a message.
   ///
+  /// - Parameter operationComponentsMax: Components that a change's operation may have. They limit the values of the
+  ///   message: reading stops at the first one too many.
   /// - Throws: `MessageError`, with the message's name if that stood before the mistake.
-  package init(_ message: UnsafeRawBufferPointer) throws(MessageError) {
+  package init(
+    _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
+  ) throws(MessageError) {
     bytes = message.assumingMemoryBound(to: UInt8.self)
+    self.operationComponentsMax = operationComponentsMax
     var reader = JSONReader(bytes)
+    let (twice, overflows) = operationComponentsMax.multipliedReportingOverflow(by: 2)
+    if !overflows {
+      reader.limitValues(to: twice.addingReportingOverflow(Self.otherValuesMax).partialValue)
+    }
     var messageID = Found.nothing
     var type = Found.nothing
     var data: Range<Int>?
+    var place: Int?
     do throws(JSONError) {
       try reader.object { key, reader throws(JSONError) in
         switch key {
         case "messageId": messageID = try Found(&reader)
         case "type": type = try Found(&reader)
-        case "data": data = try reader.skipValue()
+        case "data":
+          place = reader.offset
+          data = try reader.skipValue()
         default: try reader.skipValue()
         }
       }
@@ -77,6 +93,9 @@ package struct Envelope: MessageSource {
     } catch {
       var failure = MessageError(error, in: "envelope", field: nil)
       failure.messageID = messageID.text?.string
+      if case .tooManyValues = error, let type = type.text, type == "change", let place {
+        failure.change = Self.change(in: bytes, from: place)
+      }
       throw failure
     }
     self.type = try type.text(as: "type", of: messageID.text)
@@ -86,6 +105,29 @@ package struct Envelope: MessageSource {
       self.messageID = try messageID.text(as: "messageId", of: nil)
     }
     self.data = data
+  }
+
+  /// The change that is rejected with a message of too many values, if its name stands before its operation.
+  private static func change(
+    in bytes: UnsafeBufferPointer<UInt8>, from place: Int
+  ) -> MessageError.RejectedChange? {
+    var reader = JSONReader(bytes, range: place..<bytes.count)
+    var documentID: String?
+    var sequence: Int?
+    do throws(JSONError) {
+      guard try reader.beginObject() else { return nil }
+      repeat {
+        switch try reader.key() {
+        case "documentId": documentID = try reader.string()
+        case "sequence": sequence = try reader.integer()
+        case "operation":
+          guard let documentID, let sequence else { return nil }
+          return MessageError.RejectedChange(documentID: documentID, sequence: sequence)
+        default: try reader.skipValue()
+        }
+      } while try reader.nextField()
+    } catch {}
+    return nil
   }
 
   /// Reads `data`.

@@ -5,23 +5,26 @@ package import OTCore
 extension JSONReader {
   /// Reads an operation's JSON form, `[1,"tag",-2]`.
   ///
-  /// - Parameter componentsMax: Components that the operation may have.
+  /// - Parameter componentsMax: Components that the operation may have. Each counts as it is written, also if it
+  ///   means nothing, such as `0`, or is joined with the one before.
   /// - Returns: `nil` when it has more. Nothing is built of those; the reader has passed them.
   package mutating func operation(
     componentsMax: Int = .max
   ) throws(JSONError) -> TextOperation? {
     var operation = TextOperation()
     guard try beginArray() else { return operation }
+    var count = 0
     repeat {
+      count += 1
+      if count > componentsMax {
+        repeat { try skipValue() } while try nextElement()
+        return nil
+      }
       if isAtString {
         try insertion(into: &operation)
       } else {
         let start = offset
         try operation.append(lengths: try integer(), at: start)
-      }
-      if operation.componentCount > componentsMax {
-        while try nextElement() { try skipValue() }
-        return nil
       }
     } while try nextElement()
     return operation

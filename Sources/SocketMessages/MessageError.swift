@@ -40,7 +40,7 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
       switch error {
       case .malformed, .tooDeep, .wrongType, .missing, .wrongValue: self.init(.badMessage, "")
       case .tooLong: self.init(.badOperation, "")
-      case .tooManyComponents: self.init(.tooLarge, "")
+      case .tooManyComponents, .tooManyValues: self.init(.tooLarge, "")
       }
     #else
       let place = field.map { "\(type), field \($0)" } ?? type
@@ -66,6 +66,11 @@ public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible 
           .badOperation,
           "\(place): an operation spans at most \(TextOperation.lengthMax) scalars; "
             + "this one passes that at byte \(offset)")
+      case .tooManyValues(let valuesMax):
+        self.init(
+          .tooLarge,
+          "\(place): at most \(valuesMax) values may be sent at once, here are more; "
+            + "send them in smaller pieces")
       case .tooManyComponents(let componentsMax):
         self.init(
           .tooLarge,

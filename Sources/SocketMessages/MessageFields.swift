@@ -38,6 +38,8 @@ package struct MessageFields {
   var level = Level()
   /// Components that a change's operation may have.
   let operationComponentsMax: Int
+  /// Elements that another list may have.
+  var listMax: Int { max(operationComponentsMax, 1_000) }
   // Writing.
   var buffer: [UInt8] = []
   /// Whether the object that is written has no field yet.

@@ -111,7 +111,10 @@ extension Array: MessageForm where Element: MessageForm {
     var elements: [Element] = []
     var isRight = true
     guard try fields.reader.beginArray() else { return elements }
+    var count = 0
     repeat {
+      count += 1
+      guard count <= fields.listMax else { throw .tooManyValues(valuesMax: fields.listMax) }
       if let element = try Element.read(&fields) {
         elements.append(element)
       } else {

@@ -38,6 +38,12 @@ package indirect enum MessageShape: Sendable, Hashable {
     package var name: String
     package var shape: MessageShape
     package var presence: Presence
+
+    package init(name: String, shape: MessageShape, presence: Presence) {
+      self.name = name
+      self.shape = shape
+      self.presence = presence
+    }
   }
 }
 

@@ -29,6 +29,9 @@ struct WhalerArrays {
       var hasLength = try lengths.beginArray()
       var hasText = try insertions.beginArray()
       while hasLength, hasText {
+        guard counts.numbers < componentsMax else {
+          throw .tooManyComponents(componentsMax: componentsMax)
+        }
         field = "n"
         let start = lengths.offset
         let number = try lengths.integer()
@@ -38,9 +41,6 @@ struct WhalerArrays {
           try insertions.insertion(into: &operation)
         } else {
           _ = try insertions.text()
-        }
-        guard operation.componentCount <= componentsMax else {
-          throw .tooManyComponents(componentsMax: componentsMax)
         }
         counts.numbers += 1
         counts.texts += 1

@@ -29,6 +29,11 @@ public enum WhalerClientMessage: Sendable, Equatable {
     }
   }
 
+  /// The types of message, each as it is called on the wire.
+  package enum Kind: String, Sendable, CaseIterable {
+    case resourceConnection, docChange
+  }
+
   case resourceConnection(ResourceConnection)
   case docChange(DocChange)
   /// A type that this version does not know.
@@ -43,7 +48,7 @@ public enum WhalerClientMessage: Sendable, Equatable {
   public static func decode(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) -> (messageID: String, message: WhalerClientMessage) {
-    var envelope = try Envelope(message)
+    var envelope = try Envelope(message, operationComponentsMax: operationComponentsMax)
     return (
       envelope.messageID.string,
       try decode(&envelope, operationComponentsMax: operationComponentsMax)

@@ -62,13 +62,13 @@ struct GroupChatFormTests {
       .like(messageID: "7", by: bob),
     ])
   func prose(change: GroupChat.Change) throws {
-    #expect(GroupChatForm.prose(of: change.event.fields) == change.prose)
+    #expect(GroupChatForm.prose(of: JSONValue(change.event.fields)) == change.prose)
     // Without any one of its parts it is no such event; a picture may be none.
     for field in change.event.data.all {
       var event = change.event
       event.data = JSONFields(change.event.data.all.filter { $0.name != field.name })
       let expected = GroupChat.Change(event)?.prose
-      #expect(GroupChatForm.prose(of: event.fields) == expected)
+      #expect(GroupChatForm.prose(of: JSONValue(event.fields)) == expected)
       #expect((expected == nil) == (field.name != "avatar_url"))
     }
   }
@@ -84,7 +84,7 @@ struct GroupChatFormTests {
     ])
   func none(json: String) throws {
     let event = try #require(JSONFields(json.utf8))
-    #expect(GroupChatForm.prose(of: event) == nil)
+    #expect(GroupChatForm.prose(of: JSONValue(event)) == nil)
     let model = try? GroupChat.SystemEvent(event)
     #expect(model.flatMap { GroupChat.Change($0) } == nil)
   }

@@ -78,12 +78,34 @@ struct DecodingGrowthTests {
     }
   }
 
-  @Test("components that merge count once")
+  @Test("components count as they are written, also those that merge or mean nothing")
   func merging() throws {
     let message =
       #"{"messageId":"c","type":"change","data":{"documentId":"n","epoch":"e","revision":0,"#
       + #""sequence":7,"operation":[1,1,0,1,"a","b","",1,1,-1,-1]}}"#
-    #expect(try Form.native.read(Array(message.utf8), componentsMax: 4) == 4)
+    #expect(try Form.native.read(Array(message.utf8), componentsMax: 11) == 4)
+    let error = #expect(throws: MessageError.self) {
+      try Form.native.read(Array(message.utf8), componentsMax: 10)
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.change == .init(documentID: "n", sequence: 7))
+  }
+
+  @Test(
+    "a message of too many values is refused before it is read to its end, and names its change",
+    arguments: [true, false])
+  func values(namesFirst: Bool) {
+    let name = #""documentId":"n","sequence":7"#
+    // Not JSON at its end, which is not reached.
+    let operation = #""operation":[\#(String(repeating: "0,", count: 60_000))"#
+    let data = namesFirst ? name + "," + operation : operation + "," + name
+    let message = #"{"messageId":"c","type":"change","data":{\#(data)"#
+    let error = #expect(throws: MessageError.self) {
+      try Form.native.read(Array(message.utf8), componentsMax: 10)
+    }
+    #expect(error?.code == .tooLarge)
+    #expect(error?.messageID == "c")
+    #expect(error?.change == (namesFirst ? .init(documentID: "n", sequence: 7) : nil))
   }
 
   @Test("what stands behind the limit is passed over")

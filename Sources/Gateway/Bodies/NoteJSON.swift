@@ -152,7 +152,8 @@ enum NoteJSON {
   /// - Parameter operationComponentsMax: Components that the operation may have. Reading it stops
   ///   there.
   static func fields(in body: [UInt8], operationComponentsMax: Int = 0) -> Fields? {
-    JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
+    var isTooLarge = false
+    let found = JSONBody.fields(in: body, Fields()) { fields, key, reader throws(JSONError) in
       switch key {
       case "id": fields.id = try reader.value()
       case "title": fields.title = try reader.string()
@@ -160,11 +161,21 @@ enum NoteJSON {
       case "name": fields.name = try reader.string()
       case "author": fields.author = try reader.string()
       case "operation":
-        fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+        do throws(JSONError) {
+          fields.operation = try reader.operation(componentsMax: operationComponentsMax)
+        } catch {
+          // So many that not even what follows them is passed.
+          if case .tooManyValues = error { isTooLarge = true }
+          throw error
+        }
         fields.hasTooManyComponents = fields.operation == nil
       case "revision": fields.revision = try reader.integer()
       default: try reader.skipValue()
       }
     }
+    guard isTooLarge else { return found }
+    var fields = Fields()
+    fields.hasTooManyComponents = true
+    return fields
   }
 }

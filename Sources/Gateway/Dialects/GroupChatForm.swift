@@ -44,30 +44,35 @@ package enum GroupChatForm {
 
   /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events
   /// and for those without their parts. Made from the parts; nothing ever goes the other way.
-  package static func prose(of event: JSONFields) -> String? {
-    guard let type = event["type"]?.string, let data = event["data"]?.fields else { return nil }
+  package static func prose(of event: JSONValue) -> String? {
+    guard let parts = event.values(of: "type", "data"), let type = parts[0]?.string,
+      let data = parts[1]
+    else { return nil }
+    func user(_ name: StaticString) -> String? { nickname(data.value(of: name)) }
     switch type {
     case "membership.announce.added":
-      guard let adder = nickname(data["adder_user"]), let list = data["added_users"]?.elements
+      guard let adder = user("adder_user"),
+        let list = data.value(of: "added_users")?.firstElements(addedMax + 1),
+        list.count <= addedMax
       else { return nil }
       let names = list.compactMap { nickname($0) }
       guard !names.isEmpty, names.count == list.count else { return nil }
       return "\(adder) added \(joined(names)) to the group."
     case "membership.notifications.removed":
-      guard let remover = nickname(data["remover_user"]),
-        let removed = nickname(data["removed_user"])
-      else { return nil }
+      guard let remover = user("remover_user"), let removed = user("removed_user") else {
+        return nil
+      }
       return "\(remover) removed \(removed) from the group."
     case "membership.nickname_changed":
-      guard let user = nickname(data["user"]), let name = data["name"]?.string else { return nil }
+      guard let user = user("user"), let name = data.value(of: "name")?.string else { return nil }
       return "\(user) changed name to \(name)"
     case "group.name_change":
-      guard let user = nickname(data["user"]), let name = data["name"]?.string else { return nil }
+      guard let user = user("user"), let name = data.value(of: "name")?.string else { return nil }
       return "\(user) changed the group's name to \(name)"
     case "group.avatar_change":
-      return nickname(data["user"]).map { "\($0) changed the group's avatar" }
+      return user("user").map { "\($0) changed the group's avatar" }
     case "message.like":
-      guard let user = nickname(data["user"]), data["message_id"]?.string != nil else {
+      guard let user = user("user"), data.value(of: "message_id")?.string != nil else {
         return nil
       }
       return "\(user) liked your message"
@@ -77,9 +82,14 @@ package enum GroupChatForm {
 
   /// The name of a person, who has an id as well.
   private static func nickname(_ person: JSONValue?) -> String? {
-    guard let fields = person?.fields, fields["id"]?.string != nil else { return nil }
-    return fields["nickname"]?.string
+    guard let fields = person?.values(of: "id", "nickname"), fields[0]?.string != nil else {
+      return nil
+    }
+    return fields[1]?.string
   }
+
+  /// People named in one sentence, at most.
+  private static let addedMax = 1_000
 
   private static func joined(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }

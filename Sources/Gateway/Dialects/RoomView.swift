@@ -14,12 +14,12 @@ enum RoomView {
   /// Returns the event for subscribers: `realtime:resource` for data that names an action and a
   /// resource, `realtime:event` for anything else.
   static func socketIO(_ data: JSONValue, in room: RoomName) -> SocketPacket {
-    guard var fields = data.fields, fields["action"]?.string != nil,
-      fields["type"]?.string != nil, fields["resource"] != nil
+    guard let parts = data.values(of: "action", "type", "resource", "path"),
+      parts[0]?.string != nil, parts[1]?.string != nil, parts[2] != nil
     else { return socketEvent(data, in: room) }
-    fields.set("room", JSONValue(room))
-    if fields["path"] == nil { fields.append(.init("path", .null)) }
-    return SocketPacket(event: "realtime:resource", [JSONValue(fields)])
+    var fields = [JSONFields.Field("room", JSONValue(room))]
+    if parts[3] == nil { fields.append(.init("path", .null)) }
+    return SocketPacket(event: "realtime:resource", [data.replacing(fields)])
   }
 
   /// The same with its place in the room, for those who want to go on from there one day.
@@ -27,12 +27,11 @@ enum RoomView {
     _ data: JSONValue, _ point: RoomPosition, in room: RoomName
   ) -> SocketPacket {
     let packet = socketIO(data, in: room)
-    guard let name = packet.eventName, var fields = packet.arguments.first?.fields else {
-      return packet
-    }
-    fields.set("epoch", JSONValue(point.epoch))
-    fields.set("offset", JSONValue(point.offset))
-    return SocketPacket(event: name, [JSONValue(fields)])
+    guard let name = packet.eventName, let argument = packet.arguments.first else { return packet }
+    let place = argument.replacing([
+      .init("epoch", JSONValue(point.epoch)), .init("offset", JSONValue(point.offset)),
+    ])
+    return SocketPacket(event: name, [place])
   }
 
   /// That a resource has changed, without saying how.
@@ -61,25 +60,29 @@ enum RoomView {
   /// parts also gets the sentence made from them, which old apps look for.
   static func placed(_ publication: Publication) -> JSONValue {
     let data = publication.data
-    guard var fields = data.fields, fields["type"]?.string == GroupChatForm.line,
-      var subject = fields["subject"]?.fields, subject["id"] == nil
+    guard let parts = data.values(of: "type", "subject", "alert", "received_at"),
+      parts[0]?.string == GroupChatForm.line, let subject = parts[1],
+      let known = subject.values(
+        of: "id", "created_at", "event", "user_id", "name", "text", "system"),
+      known[0] == nil
     else { return data }
-    subject.set("id", JSONValue(String(publication.offset)))
-    if subject["created_at"] == nil {
-      subject.set("created_at", JSONValue(Int(publication.time / 1_000)))
+    var words: [JSONFields.Field] = [.init("id", JSONValue(String(publication.offset)))]
+    var fields: [JSONFields.Field] = []
+    if known[1] == nil {
+      words.append(.init("created_at", JSONValue(Int(publication.time / 1_000))))
     }
-    if let prose = subject["event"]?.fields.flatMap({ GroupChatForm.prose(of: $0) }) {
-      let words = [
-        ("user_id", JSONValue(GroupChatForm.systemUserID)),
-        ("name", JSONValue(GroupChatForm.systemName)),
-        ("text", JSONValue(prose)), ("system", JSONValue(true)),
+    if let prose = known[2].flatMap({ GroupChatForm.prose(of: $0) }) {
+      let said: [JSONFields.Field] = [
+        .init("user_id", JSONValue(GroupChatForm.systemUserID)),
+        .init("name", JSONValue(GroupChatForm.systemName)),
+        .init("text", JSONValue(prose)), .init("system", JSONValue(true)),
       ]
-      for (name, value) in words where subject[name] == nil { subject.set(name, value) }
-      if fields["alert"] == nil { fields.set("alert", JSONValue(prose)) }
+      for (field, former) in zip(said, known[3...]) where former == nil { words.append(field) }
+      if parts[2] == nil { fields.append(.init("alert", JSONValue(prose))) }
     }
-    fields.set("subject", JSONValue(subject))
-    if fields["received_at"] == nil { fields.set("received_at", JSONValue(Int(publication.time))) }
-    return JSONValue(fields)
+    fields.append(.init("subject", subject.replacing(words)))
+    if parts[3] == nil { fields.append(.init("received_at", JSONValue(Int(publication.time)))) }
+    return data.replacing(fields)
   }
 }
 

@@ -2,12 +2,17 @@ package import JSON
 
 /// Reading the JSON of a request's body.
 package enum JSONBody {
+  /// JSON values of a body that are skipped or kept as they are, at most: what is read by its type has limits of its
+  /// own.
+  package static let valuesMax = 250_000
+
   /// A value from a body; `nil` if the body is no JSON, or `read` throws.
   package static func value<Value>(
     in body: [UInt8], _ read: (inout JSONReader) throws(JSONError) -> Value
   ) -> Value? {
     body.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
+      reader.limitValues(to: valuesMax)
       do throws(JSONError) {
         let value = try read(&reader)
         try reader.finish()

@@ -64,11 +64,17 @@ package struct QueryFields {
 
   /// A field's value: nothing at all if there is none, `nil` if its encoding is broken.
   private func value(of name: StaticString) -> String?? {
-    let wanted = name.withUTF8Buffer { Array($0) }
-    for pair in text.split(separator: "&") {
-      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts[0].utf8.elementsEqual(wanted) else { continue }
-      return .some(parts.count == 2 ? PercentEncoding.decoded(inQuery: parts[1]) : "")
+    let bytes = text.utf8
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.endIndex
+      let pair = bytes[start..<end]
+      start = end < bytes.endIndex ? bytes.index(after: end) : end
+      guard name.withUTF8Buffer({ pair.starts(with: $0) }) else { continue }
+      let rest = pair.dropFirst(name.utf8CodeUnitCount)
+      if rest.isEmpty, !pair.isEmpty { return "" }
+      guard rest.first == UInt8(ascii: "=") else { continue }
+      return .some(PercentEncoding.decoded(inQuery: Substring(rest.dropFirst())))
     }
     return nil
   }

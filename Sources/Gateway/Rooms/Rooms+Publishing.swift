@@ -115,12 +115,7 @@ extension Rooms {
       return (.busy, StoreBacklog.words)
     }
     if let problem = problem(ofRoom: request.room) { return (.tooLarge, problem) }
-    guard request.data.utf8.count <= limits.publicationBytesMax else {
-      return (
-        .tooLarge,
-        "data may have \(limits.publicationBytesMax) bytes; this has \(request.data.utf8.count)"
-      )
-    }
+    if let problem = problem(ofData: request.data.utf8.count) { return (.tooLarge, problem) }
     for text in [request.key, request.senderID].compactMap(\.self)
     where text.utf8.count > limits.keyBytesMax {
       return (
@@ -130,6 +125,15 @@ extension Rooms {
       )
     }
     return nil
+  }
+
+  /// The reason to refuse data of so many bytes; `nil` if they are not too many.
+  ///
+  /// Dialects ask before they look into data: publishing asks, in any case.
+  func problem(ofData byteCount: Int) -> String? {
+    let bytesMax = settings.limits.publicationBytesMax
+    guard byteCount > bytesMax else { return nil }
+    return "data may have \(bytesMax) bytes; this has \(byteCount)"
   }
 
   /// Sends a publication that is on disk to all subscribers of its room.

@@ -69,7 +69,7 @@ extension Rooms {
     case .visible(let person): reader = person
     case .messages(let person):
       // Other things may be published there too, and are no messages.
-      guard publication.data.fields?["subject"] != nil else { return false }
+      guard publication.data.value(of: "subject") != nil else { return false }
       reader = person
     }
     guard let reader, let author = publication.personID else { return true }

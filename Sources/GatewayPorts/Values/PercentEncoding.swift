@@ -19,27 +19,61 @@ package enum PercentEncoding {
 
   /// The text of a name or value in a query, where `+` stands for a space, as forms write it.
   package static func decoded(inQuery text: Substring) -> String? {
-    guard text.utf8.contains(UInt8(ascii: "+")) else { return decoded(text) }
-    return decoded(Substring(text.replacing("+", with: " ")))
+    decoded(text, plus: UInt8(ascii: " "))
   }
 
   /// The text that was meant; `nil` if an escape is broken or the result is not UTF-8.
   ///
   /// - Complexity: O(*n*) bytes.
   package static func decoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst(), let low = rest.popFirst(),
-        let high = Character(Unicode.Scalar(high)).hexDigitValue,
-        let low = Character(Unicode.Scalar(low)).hexDigitValue
-      else { return nil }
-      bytes.append(UInt8(high << 4 | low))
+    decoded(text, plus: UInt8(ascii: "+"))
+  }
+
+  private static func decoded(_ text: Substring, plus: UInt8) -> String? {
+    var text = text
+    return text.withUTF8 { bytes(in: $0, plus: plus) }.flatMap {
+      String(validating: $0, as: UTF8.self)
     }
-    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// The bytes that a form's value stands for; `nil` if an escape is broken.
+  package static func bytes(inForm value: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    bytes(in: value, plus: UInt8(ascii: " "))
+  }
+
+  /// The bytes that were meant, written in one pass.
+  private static func bytes(in text: UnsafeBufferPointer<UInt8>, plus: UInt8) -> [UInt8]? {
+    var isBroken = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count) { target, count in
+      var index = 0
+      while index < text.count {
+        let byte = text[index]
+        index += 1
+        switch byte {
+        case UInt8(ascii: "%"):
+          guard index + 1 < text.count, let high = digit(text[index]),
+            let low = digit(text[index + 1])
+          else {
+            isBroken = true
+            return
+          }
+          target[count] = high << 4 | low
+          index += 2
+        case UInt8(ascii: "+"): target[count] = plus
+        default: target[count] = byte
+        }
+        count += 1
+      }
+    }
+    return isBroken ? nil : bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 }

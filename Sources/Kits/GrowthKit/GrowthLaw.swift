@@ -25,7 +25,7 @@ public struct GrowthLaw: Sendable, CustomStringConvertible {
   /// The largest accepted ratio of processor times, larger input to smaller: 16, and 32 with a sanitizer.
   public static let ratioMax = isInstrumented ? 32.0 : 16.0
   /// Whether a sanitizer is compiled in, whose shadow of the memory no cache holds at the larger size.
-  private static let isInstrumented =
+  static let isInstrumented =
     dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
   /// The least processor time that is measured at the smaller size.
   public static let millisecondsMin: UInt64 = 20

@@ -198,7 +198,7 @@ final class ProviderService {
         return LoginAnswer.unverified
       }
       guard !revocations.isRevoked(identity), use(identity) else { throw .revoked }
-      let isKept = JSONFields(body)?["keep"]?.boolean ?? false
+      let isKept = Self.isKept(body)
       let time = sessions.time(for: user.id)
       sessions.begin(
         for: user.id, at: time, endsAt: time + settings.sessionMilliseconds,
@@ -215,6 +215,18 @@ final class ProviderService {
       return withoutTicket(
         LoginAnswer.problem(.refreshToken, "This sign-in has ended; sign in again"))
     }
+  }
+
+  /// Whether a body asks for the session to be kept.
+  private static func isKept(_ body: [UInt8]) -> Bool {
+    let found = JSONBody.fields(in: body, false) { isKept, key, reader throws(JSONError) in
+      if key == "keep" {
+        isKept = try reader.value().boolean ?? false
+      } else {
+        try reader.skipValue()
+      }
+    }
+    return found ?? false
   }
 
   private func withoutTicket(_ response: Response) -> Response {

@@ -12,35 +12,7 @@ import SocketMessages
 /// otherwise the newest come first.
 extension AppRequests {
   /// Answers such a request.
-  ///
-  /// - Returns: Whether the path is one of these.
-  func receiveGroupChat(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    guard let group = Self.group(in: head.path) else { return false }
-    answering(request) { () throws(Response) in
-      try receive(request, head, body, aboutGroup: group)
-    }
-    return true
-  }
-
-  /// Returns the group that a path is about, as it is written there; `nil` if the path is another.
-  static func group(in path: String) -> Substring? {
-    let path = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard path.count == 5, path[1] == "v3", path[2] == "groups", path[4] == "messages" else {
-      return nil
-    }
-    return path[3]
-  }
-
-  /// The head with its token where other requests have it.
-  static func groupHead(_ head: RequestHead) -> RequestHead {
-    var head = head
-    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
-      head.headers["authorization"] = token
-    }
-    return head
-  }
-
-  private func receive(
+  func receiveGroupChat(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], aboutGroup name: Substring
   ) throws(Response) {
     guard let group = PercentEncoding.decoded(name), !group.isEmpty, group.utf8.count <= 128
@@ -58,6 +30,15 @@ extension AppRequests {
     } else {
       try postMessage(request, group: group, in: room, body, identity)
     }
+  }
+
+  /// The head with its token where other requests have it.
+  static func groupHead(_ head: RequestHead) -> RequestHead {
+    var head = head
+    if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {
+      head.headers["authorization"] = token
+    }
+    return head
   }
 
   private static func refusal(_ status: Int, _ message: String) -> Response {
@@ -108,7 +89,7 @@ extension AppRequests {
         request, Self.refusal(503, "the store cannot do this now; try again later"))
     }
     var lines = page.publications.compactMap { publication in
-      RoomView.placed(publication).fields?["subject"]
+      RoomView.placed(publication).value(of: "subject")
     }
     if !isSince { lines.reverse() }
     let response: JSONFields = [
@@ -123,18 +104,19 @@ extension AppRequests {
   private func postMessage(
     _ request: RequestID, group: String, in room: RoomName, _ body: [UInt8], _ identity: Identity
   ) throws(Response) {
-    guard let message = JSONFields(body)?["message"]?.fields,
-      let guid = message["source_guid"]?.string, !guid.isEmpty,
-      message["text"]?.string != nil || message["attachments"]?.elements != nil
+    guard let message = GroupChatMessage(body), let guid = message.sourceGUID, !guid.isEmpty,
+      message.text != nil || message.attachments != nil
     else {
       throw Self.refusal(400, "expected a message with source_guid, and text or attachments")
     }
+    let byteCount = (message.text?.utf8.count ?? 0) + guid.utf8.count
+    if let problem = rooms.problem(ofData: byteCount) { throw Self.refusal(413, problem) }
     let now = surroundings.clock.now
     let name = OneLine.made(of: identity.name ?? identity.user)
-    let text = message["text"]?.string
+    let text = message.text
     let subject = GroupChatForm.subject(
       group: group, user: identity.user, name: name, text: text, sourceGUID: guid,
-      attachments: message["attachments"]?.elements ?? [])
+      attachments: message.attachments ?? [])
     let push = GroupChatForm.push(subject, alert: "\(name): \(text ?? "")")
     rooms.publish(
       PublishRequest(
@@ -157,6 +139,62 @@ extension AppRequests {
       respond(request, Self.envelope(isRepeated ? 409 : 201, response))
     case .refused(let code, let message):
       respond(request, Self.refusal(code.status, message))
+    }
+  }
+}
+
+/// A message of a group as its client sends it.
+private struct GroupChatMessage {
+  var sourceGUID: String?
+  var text: String?
+  var attachments: [JSONValue]?
+
+  /// Attachments of one message, at most.
+  private static let attachmentsMax = 1_000
+
+  /// Reads `{"message": {…}}`; `nil` for another body. Fields of other types are as if they were missing.
+  init?(_ body: [UInt8]) {
+    let found = JSONBody.fields(in: body, Self?.none) { found, key, reader throws(JSONError) in
+      guard key == "message" else {
+        try reader.skipValue()
+        return
+      }
+      found = nil
+      var message = Self()
+      var isObject = false
+      try reader.objectIfAny { key, reader throws(JSONError) in
+        isObject = true
+        try message.read(key, &reader)
+      }
+      if isObject { found = message }
+    }
+    guard let message = found ?? nil else { return nil }
+    self = message
+  }
+
+  private init() {}
+
+  private mutating func read(
+    _ key: JSONText, _ reader: inout JSONReader
+  ) throws(JSONError) {
+    switch key {
+    case "source_guid": sourceGUID = try reader.stringIfAny()
+    case "text": text = try reader.stringIfAny()
+    case "attachments":
+      attachments = nil
+      guard reader.isAtArray() else {
+        try reader.skipValue()
+        return
+      }
+      var elements: [JSONValue] = []
+      try reader.array { reader throws(JSONError) in
+        guard elements.count < Self.attachmentsMax else {
+          throw .tooManyValues(valuesMax: Self.attachmentsMax)
+        }
+        elements.append(try reader.value())
+      }
+      attachments = elements
+    default: try reader.skipValue()
     }
   }
 }

@@ -2,6 +2,25 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
+/// Paths of requests in the words of other apps.
+package enum AppRequest: String, Sendable, CaseIterable {
+  /// A backend of the Twake family publishes.
+  case pusher = "/private/pusher"
+  /// A client of a group chat reads or sends messages.
+  case groupMessages = "/v3/groups/{group}/messages"
+
+  private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
+
+  /// The request of a path with the names in it, still percent-encoded; `nil` if the path is none of these.
+  static func find(_ path: String) -> (request: AppRequest, names: [Substring])? {
+    let parts = PathPattern.split(path)
+    for (request, pattern) in patterns {
+      if let names = pattern.names(in: parts) { return (request, names) }
+    }
+    return nil
+  }
+}
+
 /// Requests over HTTP in the words of other apps: backends of the Twake family that publish, and
 /// clients of group chats.
 final class AppRequests: Part {
@@ -19,23 +38,25 @@ final class AppRequests: Part {
   ///
   /// - Returns: whether the path is one of theirs.
   func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
-    guard head.path.utf8.elementsEqual("/private/pusher".utf8) else {
-      return receiveGroupChat(request, head: head, body: body)
+    guard let found = AppRequest.find(head.path) else { return false }
+    answering(request) { () throws(Response) in
+      switch found.request {
+      case .pusher: try push(request, head, body)
+      case .groupMessages:
+        try receiveGroupChat(request, head, body, aboutGroup: found.names.first ?? "")
+      }
     }
-    answering(request) { () throws(Response) in try push(request, head, body) }
     return true
   }
 
   /// Decides about a long body of such a request: by whoever has a token; `nil` if the path is none of theirs.
   func decision(of head: RequestHead) -> BodyDecision? {
-    var head = head
-    if head.path.utf8.elementsEqual("/private/pusher".utf8) {
-      head = Self.pusherHead(head)
-    } else if Self.group(in: head.path) != nil {
-      head = Self.groupHead(head)
-    } else {
-      return nil
-    }
+    guard let found = AppRequest.find(head.path) else { return nil }
+    let head =
+      switch found.request {
+      case .pusher: Self.pusherHead(head)
+      case .groupMessages: Self.groupHead(head)
+      }
     do throws(Response) {
       let identity = try access.bearer(of: head)
       return .take(
@@ -62,9 +83,16 @@ final class AppRequests: Part {
   ) throws(Response) {
     guard head.method == "POST" else { throw .methodNotAllowed("POST") }
     let identity = try access.identity(of: Self.pusherHead(head))
-    guard let fields = JSONFields(body), let room = fields["room"]?.string,
-      let data = fields["data"]
-    else {
+    typealias Fields = (room: String?, data: JSONValue?)
+    let fields: Fields? = JSONBody.fields(in: body, (nil, nil)) {
+      (fields: inout Fields, key, reader) throws(JSONError) in
+      switch key {
+      case "room": fields.room = try reader.stringIfAny()
+      case "data": fields.data = try reader.value()
+      default: try reader.skipValue()
+      }
+    }
+    guard let room = fields?.room, let data = fields?.data else {
       throw .problem(400, .badMessage, "expected a JSON object with \"room\" and \"data\"")
     }
     try access.require(.publish, .room(room), of: identity)

@@ -33,7 +33,7 @@ extension BayeuxDialect {
   func received(_ bytes: UnsafeRawBufferPointer, byCarrier id: ConnectionID) {
     guard let address = carriers[id]?.address else { return }
     guard let messages = BayeuxMessage.decode(bytes) else {
-      act(.close(id, code: CloseCode(CloseReason.badMessage.rawValue), reason: "expected JSON"))
+      act(.close(id, code: CloseCode(CloseReason.badMessage.rawValue), reason: Self.expected))
       return
     }
     if messages.isEmpty { send([], overWebSocket: id) }
@@ -128,7 +128,7 @@ extension BayeuxDialect {
     default: return refuse(.methodNotAllowed("GET", "POST"))
     }
     guard var messages = BayeuxMessage.decode(json) else {
-      return refuse(.problem(400, .badMessage, "expected messages as JSON"))
+      return refuse(.problem(400, .badMessage, Self.expected))
     }
     if callback != nil, !settings.allowsTokenInURL { dropTokens(of: &messages) }
     let exchange = BayeuxLink.Exchange(request, head, callback)
@@ -145,14 +145,20 @@ extension BayeuxDialect {
     finish(exchange)
   }
 
+  /// What a frame or body holds, in words.
+  private static let expected =
+    "expected messages as JSON: at most \(BayeuxMessage.messagesMax), with at most "
+    + "\(BayeuxMessage.valuesMax) values"
+
   /// The JSON of a request: its body, or a form's field.
   ///
   /// A form is told by how it begins: pages of other origins send one as plain text, or without any
   /// type.
   private static func json(in body: [UInt8]) -> [UInt8] {
-    guard body.starts(with: "message=".utf8) else { return body }
-    let form = String(decoding: body, as: UTF8.self).split(separator: "+").joined(separator: "%20")
-    return QueryFields(form)["message"].map { Array($0.utf8) } ?? []
+    let name = "message=".utf8
+    guard body.starts(with: name) else { return body }
+    let value = body.dropFirst(name.count).prefix { $0 != UInt8(ascii: "&") }
+    return value.withUnsafeBufferPointer { PercentEncoding.bytes(inForm: $0) } ?? []
   }
 
   /// Answers a request that reads and has no message: somebody looks for a file here.

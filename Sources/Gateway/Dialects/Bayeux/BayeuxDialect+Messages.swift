@@ -15,29 +15,27 @@ extension BayeuxDialect {
 
   func handle(_ message: BayeuxMessage, from address: String, by way: Way) {
     metrics.received["bayeux", default: 0] += 1
-    switch message.channel {
-    case "": refuse(message, .missing("channel"), by: way)
-    case "/meta/handshake": shakeHands(message, from: address, by: way)
-    case "/meta/connect", "/meta/disconnect", "/meta/subscribe", "/meta/unsubscribe":
-      guard let clientID = message.clientID else {
-        return refuse(message, .missing("clientId"), advice: Self.newHandshake, by: way)
-      }
-      guard let link = bySession[clientID],
-        link.address.utf8.elementsEqual(address.utf8)
-      else {
-        return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
-      }
-      // It may have come over another WebSocket before.
-      if let identity = link.connection.identity { admit(identity, link, by: way) }
-      switch message.channel {
-      case "/meta/connect": connect(message, link, by: way)
-      case "/meta/disconnect":
-        answer(BayeuxReply.reply(to: message, clientID: clientID), by: way)
-        perform(link.session.end(), for: link)
-      case "/meta/subscribe": subscribe(message, link, by: way)
-      default: unsubscribe(message, link, by: way)
-      }
-    default: publish(message, from: address, by: way)
+    guard !message.channel.isEmpty else { return refuse(message, .missing("channel"), by: way) }
+    guard let channel = BayeuxMessage.MetaChannel(rawValue: message.channel) else {
+      return publish(message, from: address, by: way)
+    }
+    if channel == .handshake { return shakeHands(message, from: address, by: way) }
+    guard let clientID = message.clientID else {
+      return refuse(message, .missing("clientId"), advice: Self.newHandshake, by: way)
+    }
+    guard let link = bySession[clientID], link.address.utf8.elementsEqual(address.utf8) else {
+      return refuse(message, .unknownClient(clientID), advice: Self.newHandshake, by: way)
+    }
+    // It may have come over another WebSocket before.
+    if let identity = link.connection.identity { admit(identity, link, by: way) }
+    switch channel {
+    case .handshake: break
+    case .connect: connect(message, link, by: way)
+    case .disconnect:
+      answer(BayeuxReply.reply(to: message, clientID: clientID), by: way)
+      perform(link.session.end(), for: link)
+    case .subscribe: subscribe(message, link, by: way)
+    case .unsubscribe: unsubscribe(message, link, by: way)
     }
   }
 

@@ -34,15 +34,18 @@ extension BayeuxDialect {
       }
     } catch { return refuse(.forbidden(channel.text)) }
     admit(identity, link, by: way)
-    let fields = data.fields
+    guard rooms.problem(ofData: data.utf8.count) == nil else {
+      return refuse(.unavailable(channel.text))
+    }
+    let fields = data.values(of: "type", "started")
     let reply = BayeuxReply.reply(to: message, clientID: message.clientID)
-    switch fields?["type"]?.string {
+    switch fields?[0]?.string {
     case "ping" where link != nil && Self.mayHear(channel, identity):
       if let link { deliver(data, channel, to: link) }
       answer(reply, by: way)
       return
     case "typing" where Self.mayType(on: channel, identity):
-      var stamped = Self.typing(fields)
+      var stamped = Self.typing(started: fields?[1]?.integer)
       let person = identity.user.isEmpty ? link?.connection.client ?? "" : identity.user
       stamped.set("user_id", JSONValue(person))
       deliver(JSONValue(stamped), by: person, in: channel.room)
@@ -99,27 +102,27 @@ extension BayeuxDialect {
 
   /// Returns the part of a typing message that is passed on; it carries no content of its own,
   /// since typing needs no right to publish.
-  private static func typing(_ said: JSONFields?) -> JSONFields {
+  private static func typing(started: Int?) -> JSONFields {
     var fields: JSONFields = ["type": JSONValue("typing")]
-    if let started = said?["started"]?.integer {
-      fields.append(.init("started", JSONValue(started)))
-    }
+    if let started { fields.append(.init("started", JSONValue(started))) }
     return fields
   }
 
   /// The data with the sender's own id where a message names its author: nobody speaks for others,
   /// and no user for the service.
   private static func stamped(_ data: JSONValue, _ user: String) -> JSONValue {
-    guard !user.isEmpty, var fields = data.fields else { return data }
-    if fields["user_id"] != nil { fields.set("user_id", JSONValue(user)) }
-    if let subject = fields["subject"]?.fields {
-      var subject = JSONFields(subject.all.filter { $0.name != "event" })
-      if subject["user_id"] != nil || fields["type"] != nil {
-        subject.set("user_id", JSONValue(user))
-      }
-      if subject["system"] != nil { subject.set("system", JSONValue(false)) }
-      fields.set("subject", JSONValue(subject))
+    guard !user.isEmpty, let parts = data.values(of: "user_id", "subject", "type") else {
+      return data
     }
-    return JSONValue(fields)
+    let own = JSONValue(user)
+    var fields: [JSONFields.Field] = []
+    if parts[0] != nil { fields.append(.init("user_id", own)) }
+    if let subject = parts[1], let said = subject.values(of: "user_id", "system") {
+      var words: [JSONFields.Field] = []
+      if said[0] != nil || parts[2] != nil { words.append(.init("user_id", own)) }
+      if said[1] != nil { words.append(.init("system", JSONValue(false))) }
+      fields.append(.init("subject", subject.replacing(words, removing: "event")))
+    }
+    return data.replacing(fields)
   }
 }

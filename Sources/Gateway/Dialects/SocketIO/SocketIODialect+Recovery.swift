@@ -23,13 +23,13 @@ import SocketMessages
 extension SocketIODialect {
   /// A client of the fourth generation enters.
   func enterTwake(_ link: SocketIOLink, _ credentials: JSONValue?) {
-    let fields = credentials?.fields ?? JSONFields()
+    let fields = TwakeFields(credentials)
     if link.connection.identity == nil, link.authenticateBy == nil {
       // It has left before, and comes back over the same line.
       link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
     }
     var identity: Identity?
-    if let token = fields["token"]?.string {
+    if let token = fields.token {
       do throws(AuthenticationError) {
         identity = try access.identity(for: token)
       } catch {
@@ -43,16 +43,16 @@ extension SocketIODialect {
       // Nobody has to say who they are.
       identity = .demo
     }
-    let recoveryID = fields["pid"]?.string
-    let isAuthenticated = fields["token"]?.string != nil
-    if let recoveryID, let old = recoverable(recoveryID, fields["offset"]?.string, by: link),
+    let recoveryID = fields.recoveryID
+    let isAuthenticated = fields.token != nil
+    if let recoveryID, let old = recoverable(recoveryID, fields.offset, by: link),
       identity.map({ isOwner($0, of: old) }) ?? true
     {
       perform(
         link.session.accept("/", as: old.connection.client, recoveryID: recoveryID), for: link)
-      link.claim = (recoveryID, fields["offset"]?.string)
+      link.claim = (recoveryID, fields.offset)
     } else {
-      makeRecoverable(link, ifAsked: recoveryID != nil || fields["recovery"]?.boolean ?? false)
+      makeRecoverable(link, ifAsked: recoveryID != nil || fields.asksForRecovery)
       perform(
         link.session.accept("/", as: link.connection.client, recoveryID: link.recovery?.id),
         for: link)

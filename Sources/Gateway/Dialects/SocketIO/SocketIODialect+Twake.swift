@@ -9,19 +9,17 @@ extension SocketIODialect {
   func receivedTwake(
     _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
   ) {
-    let fields = arguments.first?.fields ?? JSONFields()
-    switch name {
-    case "authenticate": authenticate(fields["token"]?.string, link)
-    case "realtime:join": joinTwake(fields, link)
-    case "realtime:leave": leaveTwake(room: fields, link)
-    case "realtime:event": emit(fields, link)
-    case "online:get": answerOnline(Self.users(in: arguments), id: id, link)
-    case "online:set":
+    // Nothing that is not known is passed on; the original sent `message` to everybody.
+    guard let event = TwakeEvent(rawValue: name) else { return }
+    switch event {
+    case .authenticate: authenticate(TwakeFields(arguments.first).token, link)
+    case .join: joinTwake(TwakeFields(arguments.first), link)
+    case .leave: leaveTwake(room: TwakeFields(arguments.first), link)
+    case .event: emit(TwakeFields(arguments.first), link)
+    case .getOnline: answerOnline(Self.users(in: arguments), id: id, link)
+    case .setOnline:
       // Connected users are online, whatever a client says of others or of itself.
       answerOnline([link.connection.person], id: id, link)
-    default:
-      // Nothing that is not known is passed on; the original sent `message` to everybody.
-      break
     }
   }
 
@@ -30,12 +28,11 @@ extension SocketIODialect {
     _ name: String, _ arguments: [JSONValue], _ excess: Excess, _ link: SocketIOLink
   ) {
     let words = excess.words(settings.limits)
-    let room = arguments.first?.fields?["name"]?.string ?? ""
-    switch name {
-    case "authenticate": refuse(words, link)
-    case "realtime:join", "realtime:leave", "realtime:event":
-      reply(name + ":error", room, words, to: link)
-    default: break
+    switch TwakeEvent(rawValue: name) {
+    case .authenticate: refuse(words, link)
+    case .join, .leave, .event:
+      reply(name + ":error", TwakeFields(arguments.first).name, words, to: link)
+    case .getOnline, .setOnline, nil: break
     }
   }
 
@@ -141,10 +138,10 @@ extension SocketIODialect {
     send(SocketPacket(event: event, [JSONValue(fields)]), to: link)
   }
 
-  private func joinTwake(_ fields: JSONFields, _ link: SocketIOLink) {
-    let room = fields["name"]?.string ?? ""
+  private func joinTwake(_ fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
     let connection = link.connection
-    let token = fields["token"]?.string
+    let token = fields.token
     guard rooms.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
       reply("realtime:join:error", room, "User is not authorized to join room", to: link)
       return
@@ -161,8 +158,8 @@ extension SocketIODialect {
     } else {
       link.roomsByToken.insert(room)
     }
-    if let position = fields["position"] {
-      catchUpTwake(room, from: position.fields, link)
+    if let position = fields.position {
+      catchUpTwake(room, from: position, link)
     } else {
       link.numberedRooms.remove(room)
       if !connection.rooms.contains(room) { link.recovery?.joined[room] = recoveryLog.head }
@@ -179,10 +176,12 @@ extension SocketIODialect {
 
   /// Joins a room for a client that asks for places: what it hears has them, and it first hears what
   /// came after the place that it names, if it names one.
-  private func catchUpTwake(_ room: RoomName, from fields: JSONFields?, _ link: SocketIOLink) {
+  private func catchUpTwake(_ room: RoomName, from place: JSONValue, _ link: SocketIOLink) {
     let connection = link.connection
     var position: RoomPosition?
-    if let epoch = fields?["epoch"]?.string, let offset = fields?["offset"]?.integer, offset >= 0 {
+    if let parts = place.values(of: "epoch", "offset"), let epoch = parts[0]?.string,
+      let offset = parts[1]?.integer, offset >= 0
+    {
       position = RoomPosition(epoch: epoch, offset: offset)
     }
     link.numberedRooms.insert(room)
@@ -224,8 +223,8 @@ extension SocketIODialect {
     }
   }
 
-  private func leaveTwake(room fields: JSONFields, _ link: SocketIOLink) {
-    let room = fields["name"]?.string ?? ""
+  private func leaveTwake(room fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
     leaveTwake(room, link)
     reply("realtime:leave:success", room, to: link)
   }
@@ -247,17 +246,20 @@ extension SocketIODialect {
     }
   }
 
-  private func emit(_ fields: JSONFields, _ link: SocketIOLink) {
-    let room = fields["name"]?.string ?? ""
-    guard rooms.problem(ofRoom: room) == nil, let data = fields["data"],
-      may(.publish, in: room, token: fields["token"]?.string, link)
+  private func emit(_ fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
+    guard rooms.problem(ofRoom: room) == nil, let data = fields.data,
+      may(.publish, in: room, token: fields.token, link)
     else {
       reply("realtime:event:error", room, "User is not authorized to emit in this room", to: link)
       return
     }
+    if let problem = rooms.problem(ofData: data.utf8.count) {
+      return reply("realtime:event:error", room, problem, to: link)
+    }
     let person = link.connection.person
     let stamped = Self.stamped(data, person)
-    guard stamped.fields?["type"]?.string != "writing" else {
+    guard stamped.value(of: "type")?.string != "writing" else {
       // Who types is of no interest later: nobody stores it.
       relay(event: stamped, in: room)
       return
@@ -275,22 +277,23 @@ extension SocketIODialect {
 
   /// The data with the sender's own id wherever it names a user: nobody speaks for others.
   private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
-    guard var fields = data.fields else { return data }
-    if fields["user_id"] != nil { fields.set("user_id", JSONValue(person)) }
-    if var event = fields["event"]?.fields, event["user_id"] != nil {
-      event.set("user_id", JSONValue(person))
-      fields.set("event", JSONValue(event))
+    guard let parts = data.values(of: "user_id", "event") else { return data }
+    let own = JSONFields.Field("user_id", JSONValue(person))
+    var fields: [JSONFields.Field] = []
+    if parts[0] != nil { fields.append(own) }
+    if let event = parts[1], event.value(of: "user_id") != nil {
+      fields.append(.init("event", event.replacing([own])))
     }
-    return JSONValue(fields)
+    return data.replacing(fields)
   }
 
   /// Sends an event to those in a room that it concerns now, and to nobody later.
   private func relay(event data: JSONValue, in room: RoomName) {
-    let typing = data.fields?["event"]?.fields
-    let user = typing?["user_id"]?.string
+    let typing = data.value(of: "event")?.values(of: "user_id", "is_writing")
+    let user = typing?[0]?.string
     deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
     guard let user else { return }
-    let started = typing?["is_writing"]?.boolean == false ? nil : Int(surroundings.clock.now)
+    let started = typing?[1]?.boolean == false ? nil : Int(surroundings.clock.now)
     owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
   }
 
@@ -390,16 +393,19 @@ extension SocketIODialect {
 
   /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
   private static func users(in arguments: [JSONValue]) -> [String] {
-    if let data = arguments.first?.fields?["data"] {
-      return data.elements?.compactMap(\.string) ?? [data.string].compactMap(\.self)
+    if let data = arguments.first?.value(of: "data") {
+      return data.firstElements(usersMax)?.compactMap(\.string) ?? [data.string].compactMap(\.self)
     }
-    if let list = arguments.first?.elements { return list.compactMap(\.string) }
+    if let list = arguments.first?.firstElements(usersMax) { return list.compactMap(\.string) }
     return arguments.compactMap(\.string)
   }
 
+  /// Users in one answer, at most; those named after them are left out.
+  private static let usersMax = 1_000
+
   private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {
     guard let id, connectionIdentity(link.connection) != nil else { return }
-    let pairs = users.prefix(1_000).map { user in
+    let pairs = users.prefix(Self.usersMax).map { user in
       JSONValue([
         JSONValue(user),
         JSONValue(online[user] != nil || leaving[user] != nil),

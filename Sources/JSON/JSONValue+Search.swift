@@ -1,0 +1,165 @@
+/// Looking into an object, and changing it, in one pass: without a list of all its fields.
+///
+/// The server reads what others have sent in this way alone. A list costs three allocations for each field, and
+/// a message has room for a million of them.
+extension JSONValue {
+  /// Checks bytes that are one JSON value, nested no deeper than ``depthMax``.
+  ///
+  /// - Parameter valuesMax: The values that it may hold, counting itself and all that is nested in it.
+  package init(
+    _ bytes: UnsafeBufferPointer<UInt8>, valuesMax: Int
+  ) throws(JSONError) {
+    var reader = JSONReader(bytes)
+    reader.limitValues(to: valuesMax)
+    let value = try reader.value()
+    try reader.finish()
+    self = value
+  }
+
+  /// Reads the fields of an object.
+  ///
+  /// - Parameter body: Reads the value of each key, or skips it. Of what it throws, nothing is left.
+  /// - Returns: Whether the value is an object, and `body` has read it to its end.
+  @discardableResult
+  package func forEachField(
+    _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
+  ) -> Bool {
+    read { reader throws(JSONError) in try reader.object(body) } != nil
+  }
+
+  /// The values of some fields of an object, in the order of the names: of a name that comes twice, the last one.
+  ///
+  /// - Returns: `nil` for a value that is no object.
+  /// - Complexity: O(*n*) bytes, and one comparison of lengths for each field and name.
+  package func values(of names: StaticString...) -> [JSONValue?]? {
+    var values = [JSONValue?](repeating: nil, count: names.count)
+    let isObject = forEachField { key, reader throws(JSONError) in
+      guard let index = names.firstIndex(where: { key == $0 }) else {
+        try reader.skipValue()
+        return
+      }
+      values[index] = try reader.value()
+    }
+    return isObject ? values : nil
+  }
+
+  /// The value of a field of an object: of a name that comes twice, the last one.
+  package func value(of name: StaticString) -> JSONValue? { values(of: name)?[0] }
+
+  /// The object with other values for some of its fields; a name that it lacks is added at its end.
+  ///
+  /// A name that comes twice gets the value twice: whichever a reader takes, it is the new one.
+  ///
+  /// - Returns: The value itself if it is no object.
+  /// - Complexity: O(*n*) bytes, and one comparison of lengths for each field and name.
+  package func replacing(
+    _ fields: [JSONFields.Field], removing removed: StaticString? = nil
+  ) -> JSONValue {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(utf8.count + 64)
+    var isLacking = [Bool](repeating: true, count: fields.count)
+    var object = JSONWriter.Object()
+    bytes.append(UInt8(ascii: "{"))
+    let isObject = forEachField { key, reader throws(JSONError) in
+      let value = try reader.skipValue()
+      if let removed, key == removed { return }
+      object.key(asRead: key, &bytes)
+      if let index = fields.firstIndex(where: { key.isEqual(to: $0.name) }) {
+        isLacking[index] = false
+        bytes.append(contentsOf: fields[index].value.utf8)
+      } else {
+        bytes.append(contentsOf: reader.bytes[value])
+      }
+    }
+    guard isObject else { return self }
+    for (field, isLacking) in zip(fields, isLacking) where isLacking {
+      object.key(named: field.name, &bytes)
+      bytes.append(contentsOf: field.value.utf8)
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return JSONValue(trusted: bytes)
+  }
+
+  /// The first elements of an array; `nil` for a value that is no array.
+  ///
+  /// - Parameter countMax: The elements to be read; what follows is not looked at.
+  package func firstElements(_ countMax: Int) -> [JSONValue]? {
+    read { reader throws(JSONError) in
+      var elements: [JSONValue] = []
+      guard try reader.beginArray() else { return elements }
+      repeat {
+        guard elements.count < countMax else { return elements }
+        elements.append(try reader.value())
+      } while try reader.nextElement()
+      return elements
+    }
+  }
+
+  /// The number of an array's elements, or a bound that it reaches; `nil` for a value that is no array.
+  package func elementCount(upTo countMax: Int) -> Int? {
+    read { reader throws(JSONError) in
+      var count = 0
+      guard try reader.beginArray() else { return count }
+      repeat {
+        try reader.skipValue()
+        count += 1
+        guard count < countMax else { return count }
+      } while try reader.nextElement()
+      return count
+    }
+  }
+
+  /// Whether it is an array.
+  package var isArray: Bool { utf8.first == UInt8(ascii: "[") }
+}
+
+extension JSONReader {
+  /// Reads a string, or skips another value: then `nil`.
+  package mutating func stringIfAny() throws(JSONError) -> String? {
+    guard isAtString else {
+      try skipValue()
+      return nil
+    }
+    try countValue()
+    return try string()
+  }
+
+  /// Reads an integer that a double holds exactly, or skips another value: then `nil`.
+  package mutating func integerIfAny() throws(JSONError) -> Int? {
+    let range = try skipValue()
+    var number = JSONReader(bytes, range: range)
+    do throws(JSONError) { return try number.integer() } catch { return nil }
+  }
+
+  /// Reads the strings of an array, and skips its other elements; `nil` for a value that is no array.
+  ///
+  /// - Throws: `tooManyValues` if it has more elements than it may have.
+  package mutating func stringsIfAny(countMax: Int) throws(JSONError) -> [String]? {
+    guard current == UInt8(ascii: "[") else {
+      try skipValue()
+      return nil
+    }
+    try countValue()
+    var strings: [String] = []
+    var count = 0
+    guard try beginArray() else { return strings }
+    repeat {
+      count += 1
+      guard count <= countMax else { throw .tooManyValues(valuesMax: countMax) }
+      if let string = try stringIfAny() { strings.append(string) }
+    } while try nextElement()
+    return strings
+  }
+
+  /// Reads the fields of an object, or skips another value.
+  package mutating func objectIfAny(
+    _ body: (JSONText, inout JSONReader) throws(JSONError) -> Void
+  ) throws(JSONError) {
+    guard current == UInt8(ascii: "{") else {
+      try skipValue()
+      return
+    }
+    try countValue()
+    try object(body)
+  }
+}

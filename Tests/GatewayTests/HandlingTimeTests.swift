@@ -1,0 +1,456 @@
+import Bayeux
+import Foundation
+import Gateway
+import GatewayPorts
+import GrowthKit
+import JSON
+import SocketIO
+import SocketMessages
+import Testing
+
+/// A message or request in its largest and most hostile forms, as a client with a token sends it, and one without.
+struct Hostility: Sendable, CustomTestStringConvertible {
+  /// What is read: a message of a dialect, or a request.
+  let testDescription: String
+  /// Calls its argument for each form, with what does it on a gateway of its own.
+  let forEachForm: @Sendable (_ measure: (String, (TimedRig) -> Void) -> Void) -> Void
+
+  init(
+    _ name: String,
+    _ forms: @escaping @Sendable (_ measure: (String, (TimedRig) -> Void) -> Void) -> Void
+  ) {
+    testDescription = name
+    forEachForm = forms
+  }
+}
+
+extension Hostility {
+  /// Bytes of the largest message and body.
+  static let bytesMax = Limits().messageBytesMax / TurnTime.sizeDivisor
+  /// Bytes of the largest head of a request.
+  static let headBytesMax = 16 << 10
+
+  /// Values of fields that let a message through.
+  private static let samples = [
+    "documentId": #""d""#, "resourceId": #""d""#, "epoch": #""epoch of d""#, "room": #""r""#,
+    "token": #""all""#, "name": #""r""#, "limit": "1", "numbersMax": "64", "color": "\"#123456\"",
+    "sequence": "1", "access": #""read""#,
+  ]
+
+  static let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
+
+  // MARK: parley.v1
+
+  static let native = ClientMessage.Kind.allCases.map { kind in
+    Hostility("parley.v1 \(kind.rawValue)") { measure in
+      for input in json.inputs(kind.shape ?? .object("", [])) {
+        let bytes =
+          input.between(
+            #"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}"
+          ).bytes
+        measure(input.shape) { rig in
+          let client = rig.open()
+          rig.receive(
+            #"{"messageId":"h","type":"hello","data":{"name":"n","token":"all"}}"#, on: client)
+          rig.receive(
+            #"{"messageId":"j","type":"join","data":{"documentId":"d"}}"#, on: client)
+          rig.receive(#"{"messageId":"s","type":"subscribe","data":{"room":"r"}}"#, on: client)
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+        // Before hello, all other messages are refused alike, when they are read.
+        if kind == .hello || kind == .change {
+          measure("without a token, " + input.shape) { rig in
+            let client = rig.open()
+            rig.begin()
+            rig.receive(bytes, on: client)
+          }
+        }
+      }
+    }
+  }
+
+  /// The fields around the data of a message.
+  static let envelope = Hostility("parley.v1, the envelope") { measure in
+    let fields = ["messageId", "type"].map {
+      MessageShape.Field(name: $0, shape: .text, presence: .required)
+    }
+    for input in json.inputs(.object("", fields)) {
+      let bytes = input.bytes
+      measure(input.shape) { rig in
+        let client = rig.open()
+        rig.begin()
+        rig.receive(bytes, on: client)
+      }
+    }
+  }
+
+  // MARK: Whaler
+
+  static let whaler = WhalerClientMessage.Kind.allCases.map { kind in
+    Hostility("Whaler \(kind.rawValue)") { measure in
+      for input in json.inputs(kind.shape) {
+        let bytes =
+          input.between(#"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}").bytes
+        measure(input.shape) { rig in
+          let client = rig.open(.whaler(pool: nil), token: TimedRig.token)
+          rig.receive(
+            #"{"messageId":"j","type":"resourceConnection","data":{"resourceId":"d"}}"#, on: client)
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+      }
+    }
+  }
+
+  // MARK: Bayeux
+
+  /// How messages of Bayeux come.
+  private enum BayeuxCarrier: CaseIterable {
+    case webSocket, body, form
+  }
+
+  private static let handshake =
+    #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["websocket"]}"#
+
+  static let bayeux = (BayeuxMessage.MetaChannel.allCases.map(\.rawValue) + ["/r"]).flatMap {
+    channel in
+    BayeuxCarrier.allCases.map { carrier in
+      Hostility("Bayeux \(channel) by \(carrier)") { measure in
+        let fields = BayeuxMessage.Field.allCases.map {
+          MessageShape.Field(name: $0.rawValue, shape: $0.shape, presence: .optional)
+        }
+        let samples = [
+          "channel": "\"\(channel)\"", "clientId": #""g2""#, "version": #""1.0""#, "id": "1",
+          "supportedConnectionTypes": #"["websocket"]"#, "connectionType": #""websocket""#,
+          "subscription": #""/r""#, "ext": #"{"access_token":"all"}"#, "advice": #"{"timeout":0}"#,
+          "access_token": #""all""#,
+        ]
+        let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
+        for input in json.inputs(.object("", fields)) {
+          let bytes = input.bytes
+          measure(input.shape) { rig in send(bytes, by: carrier, rig) }
+          guard carrier == .body else { continue }
+          let many = input.between("[", "]").bytes
+          measure("in a list, " + input.shape) { rig in send(many, by: carrier, rig) }
+        }
+      }
+    }
+  }
+
+  private static func send(_ bytes: [UInt8], by carrier: BayeuxCarrier, _ rig: TimedRig) {
+    switch carrier {
+    case .webSocket:
+      let client = rig.open(.bayeux(address: "192.0.2.1"))
+      rig.receive(handshake, on: client)
+      rig.begin()
+      rig.receive(bytes, on: client)
+    case .body:
+      rig.request("POST", "/faye", Array(handshake.utf8))
+      rig.begin()
+      rig.request("POST", "/faye", bytes)
+    case .form:
+      rig.request("POST", "/faye", Array(handshake.utf8))
+      // As many escapes as fit.
+      let form = Array("message=".utf8) + percentEncoded(bytes.prefix(bytesMax / 3))
+      rig.begin()
+      rig.request("POST", "/faye", form)
+    }
+  }
+
+  private static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    let digits = Array("0123456789abcdef".utf8)
+    var form: [UInt8] = []
+    for byte in bytes {
+      form += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return form
+  }
+
+  // MARK: Socket.IO
+
+  static let socketIO = SocketPacket.Kind.allCases.flatMap { kind in
+    switch kind {
+    case .connect, .disconnect, .acknowledgement, .failure:
+      [
+        socketIO(
+          kind, "\(kind)", before: kind == .acknowledgement ? "[" : "",
+          after: kind == .acknowledgement ? "]" : "")
+      ]
+    case .event:
+      (TwakeEvent.allCases.map(\.rawValue) + ["unknown"]).map {
+        socketIO(kind, "event \($0)", before: #"["\#($0)","#, after: "]")
+      }
+    }
+  }
+
+  private static func socketIO(
+    _ kind: SocketPacket.Kind, _ name: String, before: String, after: String
+  ) -> Hostility {
+    Hostility("Socket.IO \(name)") { measure in
+      let fields: [MessageShape.Field] = TwakeEvent.fields.map {
+        MessageShape.Field(name: $0, shape: .any, presence: .optional)
+      }
+      let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
+      let start = "4\(kind.rawValue)" + (kind == .acknowledgement ? "7" : "")
+      for input in json.inputs(.object("", fields)) + json.values {
+        let bytes = input.between(start + before, after).bytes
+        measure(input.shape) { rig in
+          let client = rig.open(.socketIO(query: "EIO=4&transport=websocket", address: "a"))
+          if kind != .connect { rig.receive("40", on: client) }
+          if kind == .event { rig.receive(#"42["authenticate",{"token":"all"}]"#, on: client) }
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+        guard kind == .connect || name.hasSuffix("authenticate") else { continue }
+        measure("without a token, " + input.shape) { rig in
+          let client = rig.open(.socketIO(query: "EIO=4&transport=websocket", address: "a"))
+          if kind != .connect { rig.receive("40", on: client) }
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+      }
+    }
+  }
+
+  /// Bodies of several packets.
+  static let payloads = EngineGeneration.allCases.map { generation in
+    Hostility("Socket.IO payloads of generation \(generation.rawValue)") { measure in
+      let size = SocketSession.Settings().payloadBytesMax / TurnTime.sizeDivisor
+      func filled(_ piece: String) -> [UInt8] {
+        Array(String(repeating: piece, count: size / piece.utf8.count).utf8)
+      }
+      let binary = [[UInt8]](repeating: [0, 1, 0xff, 0x32], count: size / 4).flatMap(\.self)
+      let forms: [(String, [UInt8])] = [
+        ("pings", filled("2\u{1e}")), ("counted pings", filled("1:2")), ("binary pings", binary),
+        ("separators", filled("\u{1e}")), ("Base64", filled("b")), ("digits", filled("9")),
+        ("counted Base64", Array("\(size - 8):b4".utf8) + filled("A").dropLast(16)),
+        ("scalars", Array("\(size / 4 * 2 + 1):2".utf8) + filled("👍")),
+        ("events", filled("42[\"a\"]\u{1e}")), ("counted events", filled(#"7:42["a"]"#)),
+        ("half an event", Array("42[".utf8) + filled("0,")),
+      ]
+      for (name, bytes) in forms {
+        measure(name) { rig in
+          let query = "EIO=\(generation.rawValue)&transport=polling"
+          rig.request("GET", "/socket/", query: query)
+          rig.begin()
+          rig.request("POST", "/socket/", query: query + "&sid=g2", bytes)
+        }
+      }
+    }
+  }
+
+  // MARK: HTTP
+
+  static let requests = Route.all.map { route in
+    Hostility("\(route.method) \(route.path.description)") { measure in
+      let path = route.path.description.replacing("{id}", with: "d").replacing("{room}", with: "r")
+        .replacing("{user}", with: "ann").replacing("{", with: "").replacing("}", with: "")
+      var headers = [
+        "authorization": "Bearer " + (route.right == .operatorKey ? TimedRig.key : TimedRig.token)
+      ]
+      switch route.body {
+      case .json?:
+        headers["content-type"] = "application/json"
+        for input in json.inputs(RequestShapes.body(of: route)) + json.values {
+          let bytes = input.bytes
+          measure(input.shape) { rig in
+            rig.begin()
+            // The program around the gateway reads its own bodies in the same way.
+            if Resource.find(path)?.resource.page != nil {
+              rig.work { _ = JSONBody.string("email", in: bytes) }
+            } else {
+              rig.request(route.method, path, headers: headers, bytes)
+            }
+          }
+        }
+      case .text?, .bytes?:
+        headers["content-type"] = route.body?.rawValue
+        for piece in ["a", "\u{1}", "\n", "\r", "é", "😀", "\"", "\\"] {
+          let bytes = Array(String(repeating: piece, count: bytesMax / piece.utf8.count).utf8)
+          measure("a text of \(piece.debugDescription)") { rig in
+            rig.begin()
+            rig.request(route.method, path, headers: headers, bytes)
+          }
+        }
+        measure("no UTF-8") { rig in
+          rig.begin()
+          rig.request(
+            route.method, path, headers: headers, [UInt8](repeating: 0xff, count: bytesMax))
+        }
+      case nil: break
+      }
+      for (name, query) in queries {
+        measure(name) { rig in
+          rig.begin()
+          rig.request(route.method, path, query: query, headers: headers)
+        }
+      }
+      for header in [
+        "if-match", "if-none-match", "accept", "authorization", "content-type", "idempotency-key",
+      ] {
+        for piece in ["a", "\"", "\"a\",", ";", ",", " "] {
+          var headers = headers
+          headers[header] = String(repeating: piece, count: headBytesMax / piece.utf8.count)
+          measure("\(header) of \(piece)") { rig in
+            rig.begin()
+            rig.request(route.method, path, headers: headers)
+          }
+        }
+      }
+    }
+  }
+
+  private static let queries: [(String, String)] = ["&", "a=1&", "%41", "limit", "+", "%"].map {
+    ("a query of \($0)", String(repeating: $0, count: headBytesMax / $0.utf8.count))
+  }
+
+  /// Requests in the words of other apps.
+  static let apps = AppRequest.allCases.map { app in
+    Hostility("\(app)") { measure in
+      let headers = ["authorization": "Bearer all", "content-type": "application/json"]
+      let shape: MessageShape
+      let path: String
+      switch app {
+      case .pusher:
+        path = app.rawValue
+        shape = RequestShapes.object(["room": .text, "data": .any])
+      case .groupMessages:
+        path = "/v3/groups/7/messages"
+        let message = RequestShapes.object([
+          "source_guid": .text, "text": .text, "attachments": .list(.any),
+        ])
+        shape = RequestShapes.object(["message": message])
+      }
+      for input in json.inputs(shape) + json.values {
+        let bytes = input.bytes
+        measure(input.shape) { rig in
+          rig.begin()
+          rig.request("POST", path, headers: headers, bytes)
+        }
+        measure("without a token, " + input.shape) { rig in
+          rig.begin()
+          rig.request("POST", path, bytes)
+        }
+      }
+    }
+  }
+
+  static let all =
+    native + [envelope] + whaler + bayeux + socketIO + payloads + requests + apps + large
+}
+
+// No default: what is new needs a shape, and so is measured.
+
+extension WhalerClientMessage.Kind {
+  fileprivate var shape: MessageShape {
+    func field(_ name: String, _ shape: MessageShape) -> MessageShape.Field {
+      .init(name: name, shape: shape, presence: .required)
+    }
+    switch self {
+    case .resourceConnection: return .object("", [field("resourceId", .text)])
+    case .docChange:
+      return .object(
+        "",
+        [
+          field("resourceId", .text), field("rev", .integer), field("n", .operation),
+          field("s", .list(.text)),
+        ])
+    }
+  }
+}
+
+extension BayeuxMessage.Field {
+  fileprivate var shape: MessageShape {
+    switch self {
+    case .channel, .clientId, .version, .connectionType: .text
+    case .id, .data: .any
+    case .supportedConnectionTypes, .subscription: .list(.text)
+    case .ext: RequestShapes.object(["access_token": .text])
+    case .advice: RequestShapes.object(["timeout": .integer])
+    }
+  }
+}
+
+/// Shapes of requests' bodies, from the API's description.
+enum RequestShapes {
+  /// An object of fields, in the order of their names.
+  static func object(_ fields: [String: MessageShape]) -> MessageShape {
+    .object(
+      "",
+      fields.sorted { $0.key < $1.key }.map {
+        MessageShape.Field(name: $0.key, shape: $0.value, presence: .optional)
+      })
+  }
+
+  private static let description: JSONValue = {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let file = root.appendingPathComponent("Sources/CAPIDescription/openapi.json")
+    return (try? Data(contentsOf: file)).flatMap { JSONValue(Array($0)) } ?? .null
+  }()
+
+  /// The shape of a route's body; `nil` fields are none of JSON's.
+  static func body(of route: Route) -> MessageShape {
+    let operation = description.fields?["paths"]?.fields?[route.path.description]?
+      .fields?[route.method.lowercased()]
+    let schema = operation?.fields?["requestBody"]?.fields?["content"]?.fields?["application/json"]?
+      .fields?["schema"]
+    return schema.map { shape(of: $0) } ?? .any
+  }
+
+  private static func shape(of schema: JSONValue, named name: String = "") -> MessageShape {
+    guard let fields = schema.fields else { return .any }
+    if let reference = fields["$ref"]?.string?.split(separator: "/").last {
+      let found = description.fields?["components"]?.fields?["schemas"]?.fields?[String(reference)]
+      return found.map { shape(of: $0, named: name) } ?? .any
+    }
+    if name == "operation" { return .operation }
+    switch fields["type"]?.string ?? fields["type"]?.elements?.first?.string {
+    case "object"? where fields["properties"] != nil:
+      let properties = fields["properties"]?.fields?.all ?? []
+      return .object(
+        "",
+        properties.map {
+          .init(name: $0.name, shape: shape(of: $0.value, named: $0.name), presence: .optional)
+        })
+    case "array"?: return .list(fields["items"].map { shape(of: $0) } ?? .any)
+    case "string"?: return .text
+    case "integer"?: return .integer
+    case "boolean"?: return .flag
+    default: return .any
+    }
+  }
+}
+
+@Suite("Time of handling messages and requests", .serialized)
+struct HandlingTimeTests {
+  /// Where the table is wanted: prints each row's worst form.
+  private static let prints = ProcessInfo.processInfo.environment["PARLEY_HANDLING_TIMES"] != nil
+
+  @Test(
+    "the largest and most hostile messages and requests hold the loop for 20 ms at most",
+    arguments: Hostility.all)
+  func bound(row: Hostility) {
+    var worst = (form: "", milliseconds: 0.0)
+    var count = 0
+    row.forEachForm { form, work in
+      count += 1
+      let milliseconds = TurnTime.milliseconds {
+        let rig = TimedRig()
+        work(rig)
+        return rig.longest
+      }
+      if milliseconds > worst.milliseconds { worst = (form, milliseconds) }
+      if TurnTime.isAsserted, milliseconds > TurnTime.millisecondsMax {
+        Issue.record("\(row.testDescription), \(form): \(milliseconds) ms")
+      }
+    }
+    #expect(count > 0)
+    if Self.prints {
+      print(
+        "| \(row.testDescription) | \(worst.form) | \((worst.milliseconds * 100).rounded() / 100) |"
+      )
+    }
+  }
+}

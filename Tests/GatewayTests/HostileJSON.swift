@@ -1,0 +1,205 @@
+import JSON
+import SocketMessages
+
+/// JSON that costs its reader as much as can be, in the size of the largest message.
+///
+/// Made from a description of what is read: each field in turn holds each hostile value of its type, and each hostile
+/// value comes beside the fields under a name that nothing reads.
+struct HostileJSON {
+  /// A message or body, and what is hostile in it.
+  struct Input {
+    let shape: String
+    /// The parts of it, which inputs share.
+    let parts: [[UInt8]]
+
+    var bytes: [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+      for part in parts { bytes += part }
+      return bytes
+    }
+
+    /// The input within others.
+    func between(_ before: String, _ after: String, named name: String? = nil) -> Input {
+      Input(shape: name ?? shape, parts: [Array(before.utf8)] + parts + [Array(after.utf8)])
+    }
+  }
+
+  /// Bytes of an input.
+  let size: Int
+  /// Values of fields that let a message through as far as possible, by the fields' names.
+  let samples: [String: String]
+  private let strings: [Input]
+  private let lists: [Input]
+  let values: [Input]
+  private let fields: [Input]
+
+  init(size: Int, samples: [String: String]) {
+    self.size = size
+    self.samples = samples
+    strings = Self.strings(size)
+    lists = Self.lists(size)
+    let names = Self.names(size)
+    values = strings + lists + names + Self.others(size)
+    fields = Self.fields(names, strings, values)
+  }
+
+  // MARK: Pieces
+
+  /// As many repetitions as fit, separated by commas.
+  private static func many(_ piece: String, _ size: Int, in brackets: (String, String)) -> [UInt8] {
+    let piece = Array(("," + piece).utf8)
+    var bytes = Array(brackets.0.utf8)
+    bytes.reserveCapacity(size + piece.count)
+    bytes += piece.dropFirst()
+    while bytes.count + piece.count < size { bytes += piece }
+    return bytes + Array(brackets.1.utf8)
+  }
+
+  private static func filled(_ piece: String, _ size: Int, in brackets: (String, String)) -> [UInt8]
+  {
+    let piece = Array(piece.utf8)
+    var bytes = Array(brackets.0.utf8)
+    bytes.reserveCapacity(size + piece.count)
+    while bytes.count + piece.count < size { bytes += piece }
+    return bytes + Array(brackets.1.utf8)
+  }
+
+  /// Strings, which may also be names.
+  private static func strings(_ size: Int) -> [Input] {
+    [
+      ("a long string", "abcdefgh"), ("escaped control characters", #"\u0001"#),
+      ("surrogate pairs", #"\ud83d\ude00"#), ("short escapes", #"\n\""#), ("two-byte scalars", "é"),
+      ("four-byte scalars", "😀"), ("escapes among letters", #"a\u00e9"#),
+      ("half surrogate pairs", #"\ud83d"#),
+    ].map { name, piece in Input(shape: name, parts: [filled(piece, size, in: (#"""#, #"""#))]) }
+  }
+
+  private static func lists(_ size: Int) -> [Input] {
+    [
+      ("zeros", "0"), ("empty strings", #""""#), ("letters", #""a""#), ("empty arrays", "[]"),
+      ("empty objects", "{}"), ("words", "null"), ("pairs", "[0,0]"),
+      ("small objects", #"{"a":0}"#),
+    ].map { name, piece in
+      Input(shape: "many " + name, parts: [many(piece, size, in: ("[", "]"))])
+    }
+  }
+
+  /// Objects of many fields.
+  private static func names(_ size: Int) -> [Input] {
+    [
+      ("many names", differentNames(size)), ("equal names", many(#""a":0"#, size, in: ("{", "}"))),
+      ("empty names", many(#""":0"#, size, in: ("{", "}"))),
+      ("escaped names", many(#""\u0061":0"#, size, in: ("{", "}"))),
+    ].map { Input(shape: $0, parts: [$1]) }
+  }
+
+  private static func others(_ size: Int) -> [Input] {
+    let depth = 20
+    let nest = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    return [
+      ("deep nesting", many(nest, size, in: ("[", "]"))),
+      ("bottomless nesting", [UInt8](repeating: UInt8(ascii: "["), count: size)),
+      ("a long number", [UInt8](repeating: UInt8(ascii: "7"), count: size)),
+      ("long fractions", many("-1234567.1234567e-12", size, in: ("[", "]"))),
+      ("space", filled(" ", size, in: ("[", "]"))),
+    ].map { Input(shape: $0, parts: [$1]) }
+  }
+
+  /// An object of names that are all different.
+  private static func differentNames(_ size: Int) -> [UInt8] {
+    var bytes = Array(#"{"0":0"#.utf8)
+    bytes.reserveCapacity(size + 16)
+    var number = 1
+    while bytes.count < size {
+      bytes += #",""#.utf8
+      bytes += String(number, radix: 36).utf8
+      bytes += #"":0"#.utf8
+      number += 1
+    }
+    return bytes + [UInt8(ascii: "}")]
+  }
+
+  /// Fields that nothing reads, with a comma at the end.
+  private static func fields(
+    _ names: [Input], _ strings: [Input], _ values: [Input]
+  ) -> [Input] {
+    names.map {
+      Input(shape: $0.shape, parts: [Array($0.parts[0].dropFirst().dropLast()), [0x2c]])
+    }
+      + strings.map { $0.between("", ":0,", named: "a name of " + $0.shape) }
+      + values.map { $0.between(#""x":"#, ",") }
+  }
+
+  // MARK: Messages
+
+  /// An object of a shape, with hostile values in turn.
+  ///
+  /// - Parameter besides: Whether values also stand beside the fields.
+  func inputs(_ shape: MessageShape, besides: Bool = true) -> [Input] {
+    guard case .object(_, let known) = shape else { return [] }
+    func sample(_ field: MessageShape.Field) -> String {
+      #""\#(field.name)":"# + (samples[field.name] ?? self.sample(of: field.shape))
+    }
+    var inputs: [Input] = []
+    if besides {
+      let rest = known.map(sample).joined(separator: ",")
+      inputs += fields.map {
+        $0.between(
+          "{", (rest.isEmpty ? #""y":0"# : rest) + "}", named: "beside the fields: " + $0.shape)
+      }
+    }
+    for (index, field) in known.enumerated() {
+      let before = known[..<index].map { sample($0) + "," }.joined()
+      let after = known[(index + 1)...].map { "," + sample($0) }.joined()
+      inputs += hostile(field.shape).map {
+        $0.between(
+          #"{\#(before)"\#(field.name)":"#, after + "}", named: "\(field.name): \($0.shape)")
+      }
+    }
+    return inputs
+  }
+
+  /// Hostile values of a type.
+  private func hostile(_ shape: MessageShape) -> [Input] {
+    switch shape {
+    case .text: return strings
+    case .integer, .milliseconds: return values.filter { $0.shape == "a long number" }
+    case .flag, .pair: return []
+    case .word: return Array(strings.prefix(2))
+    case .any: return values
+    case .operation, .run: return operations
+    case .list(let element):
+      let elements = Self.many(sample(of: element), size, in: ("[", "]"))
+      return lists + [Input(shape: "many elements", parts: [elements])]
+        + hostile(element).map { $0.between("[", "]", named: "in a list, " + $0.shape) }
+    case .object:
+      return inputs(shape).filter { !$0.shape.hasPrefix("beside") || $0.shape.hasSuffix("names") }
+    }
+  }
+
+  private var operations: [Input] {
+    [
+      ("many zeros", "0"), ("many empty texts", #""""#), ("many letters", #""a""#),
+      ("many deletions", "-1"), ("many pairs", #""a",-1"#), ("many retentions", #"1,"a""#),
+    ].map { name, piece in Input(shape: name, parts: [Self.many(piece, size, in: ("[", "]"))]) }
+      + strings.map { $0.between("[", "]", named: "a text: " + $0.shape) }
+  }
+
+  /// A value of a type that lets a message through, if no other is known by the field's name.
+  func sample(of shape: MessageShape) -> String {
+    switch shape {
+    case .text: #""x""#
+    case .integer, .milliseconds: "0"
+    case .flag: "true"
+    case .pair: "[0,0]"
+    case .word(let words): "\"\(words.first ?? "")\""
+    case .any: "0"
+    case .operation, .run, .list: "[]"
+    case .object(_, let fields):
+      "{"
+        + fields.map { #""\#($0.name)":\#(samples[$0.name] ?? sample(of: $0.shape))"# }
+        .joined(separator: ",") + "}"
+    }
+  }
+}

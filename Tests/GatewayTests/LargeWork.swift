@@ -1,0 +1,146 @@
+import Gateway
+import GatewayPorts
+import GrowthKit
+import SocketMessages
+
+/// Work of the largest legal size: what it brings may not be refused, and takes several turns.
+extension Hostility {
+  /// Scalars of the longest text that fits into a body.
+  private static let scalars = bytesMax - 64
+
+  /// A text of so many bytes.
+  private static func text(of piece: String, _ byteCount: Int = scalars) -> String {
+    String(repeating: piece, count: byteCount / piece.utf8.count)
+  }
+
+  private static let headers = ["authorization": "Bearer all", "content-type": "text/plain"]
+
+  private static func put(_ text: String, _ rig: TimedRig, query: String = "") {
+    rig.request(
+      "PUT", "/api/notes/d/text", query: query, headers: headers, Array(text.utf8))
+  }
+
+  private static func join(_ rig: TimedRig) -> ConnectionID {
+    let client = rig.open()
+    rig.receive(#"{"messageId":"h","type":"hello","data":{"name":"n","token":"all"}}"#, on: client)
+    rig.receive(#"{"messageId":"j","type":"join","data":{"documentId":"d"}}"#, on: client)
+    return client
+  }
+
+  private static func joinWhaler(_ rig: TimedRig) {
+    let client = rig.open(.whaler(pool: nil), token: TimedRig.token)
+    rig.receive(
+      #"{"messageId":"j","type":"resourceConnection","data":{"resourceId":"d"}}"#, on: client)
+  }
+
+  private static let pieces = ["abcdefg\n", "\u{1}", "\"", "é", "😀"]
+
+  private static let replacing = Hostility("a whole text by PUT") { measure in
+    let former = text(of: "The quick brown fox\n")
+    let texts: [(String, String)] =
+      pieces.map { ("another text of \($0.debugDescription)", text(of: $0)) } + [
+        (
+          "one letter in the middle",
+          former.prefix(scalars / 2) + "x" + former.suffix(scalars / 2 - 8)
+        ),
+        ("every second letter", text(of: "TxexqxixkxbxoxnxfxxX")), ("no text", ""),
+      ]
+    for (name, text) in texts {
+      measure(name) { rig in
+        _ = join(rig)
+        joinWhaler(rig)
+        put(former, rig)
+        rig.begin()
+        put(text, rig)
+      }
+      measure("onto a base: " + name) { rig in
+        _ = join(rig)
+        put(former, rig)
+        put(former + "x", rig)
+        rig.begin()
+        put(text, rig, query: "base=1")
+      }
+    }
+  }
+
+  private static let reading = Hostility("reading a whole text") { measure in
+    for piece in pieces {
+      let text = text(of: piece)
+      measure("join a text of \(piece.debugDescription)") { rig in
+        put(text, rig)
+        rig.begin()
+        _ = join(rig)
+      }
+      measure("join of the Whaler family, \(piece.debugDescription)") { rig in
+        put(text, rig)
+        rig.begin()
+        joinWhaler(rig)
+      }
+      for type in ["application/json", "text/plain"] {
+        measure("GET as \(type) of \(piece.debugDescription)") { rig in
+          put(text, rig)
+          rig.begin()
+          rig.request(
+            "GET", "/api/notes/d/text", headers: ["authorization": "Bearer all", "accept": type])
+        }
+      }
+    }
+  }
+
+  private static let changing = Hostility("a change of 100,000 components") { measure in
+    let count = Limits().operationComponentsMax / TurnTime.sizeDivisor
+    for (name, piece) in [("insertions", #""a",1"#), ("deletions", "-1,1"), ("both", #""a",-1"#)] {
+      let kept = name == "both" ? 0 : count / 2
+      let rest = scalars - kept - (name == "insertions" ? 0 : count / 2)
+      let operation =
+        "[" + repeatElement(piece, count: count / 2 - 1).joined(separator: ",")
+        + ",\(rest + (name == "both" ? 1 : name == "insertions" ? 1 : 2))]"
+      measure(name + ", parley.v1") { rig in
+        put(text(of: "a"), rig)
+        let client = join(rig)
+        joinWhaler(rig)
+        rig.begin()
+        rig.receive(
+          #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
+            + #""revision":1,"sequence":1,"operation":\#(operation)}}"#, on: client)
+      }
+      measure(name + ", HTTP") { rig in
+        put(text(of: "a"), rig)
+        rig.begin()
+        rig.request(
+          "POST", "/api/notes/d/changes",
+          headers: ["authorization": "Bearer all", "content-type": "application/json"],
+          Array(#"{"revision":1,"operation":\#(operation)}"#.utf8))
+      }
+      measure(name + ", late by as many") { rig in
+        put(text(of: "a"), rig)
+        let client = join(rig)
+        rig.receive(
+          #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
+            + #""revision":1,"sequence":1,"operation":\#(operation)}}"#, on: client)
+        let other = join(rig)
+        rig.begin()
+        rig.receive(
+          #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
+            + #""revision":1,"sequence":1,"operation":\#(operation)}}"#, on: other)
+      }
+    }
+  }
+
+  /// An insertion as long as a message, which all followers are sent.
+  private static let inserting = Hostility("an insertion as long as a message") { measure in
+    for piece in ["a", #"\u0001"#, #"\n"#, "é"] {
+      let text = text(of: piece, bytesMax - 512)
+      measure("of \(piece)") { rig in
+        let client = join(rig)
+        joinWhaler(rig)
+        rig.begin()
+        rig.receive(
+          #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
+            + #""revision":0,"sequence":1,"operation":["\#(text)"]}}"#, on: client)
+      }
+    }
+  }
+
+  static let large = [replacing, reading, changing, inserting]
+}
