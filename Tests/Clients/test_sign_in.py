@@ -399,7 +399,7 @@ def test_sign_ins_under_way_are_bounded(start, provider, secret):
     server = start(*settings(provider, secret, "--oidc-timeout", "60s"))
     provider.lies = {"status": {"/.well-known/openid-configuration": HANG}}
     waiting = []
-    for _ in range(32):
+    for _ in range(64):
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
         connection.request("GET", "/api/user/provider")
         waiting.append(connection)

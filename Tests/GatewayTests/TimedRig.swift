@@ -145,7 +145,7 @@ final class TimedRig {
         }
       turn { gateway.searched(request, reply: reply) }
     case .gather(let request, _, _, let answer): turn { gateway.gathered(request, answer) }
-    case .publish, .follow, .leave, .forget: break
+    case .admit, .count, .publish, .follow, .leave, .forget: break
     case .store(let ticket, let request):
       for reply in store.perform([request]) { turn { gateway.stored(ticket, reply: reply) } }
     }

@@ -1,3 +1,4 @@
+import CLibwebsocketsShim
 import Glibc
 
 /// An address to bind, without a port.

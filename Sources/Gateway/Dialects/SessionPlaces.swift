@@ -96,12 +96,13 @@ package struct SessionPlaces: Sendable {
   /// - Complexity: O(1).
   package mutating func enter(_ id: ConnectionID, from address: IPAddress?, isIdentified: Bool) {
     precondition(places[id] == nil, "the session has a place already")
-    let place = Place(
-      address: address, holder: Holder(stranger: Stranger(address: address)),
-      isIdentified: isIdentified)
-    let refusal = take(id, place)
+    let holder = Holder(stranger: Stranger(address: address))
+    let refusal =
+      isIdentified
+      ? identified.take(1, for: holder.stranger) : unidentified.take(1, for: holder.stranger)
     precondition(refusal == nil, "no place is free")
-    places[id] = place
+    if !isIdentified { replaceable.append(id, of: holder) }
+    places[id] = Place(address: address, holder: holder, isIdentified: isIdentified)
   }
 
   // MARK: Tokens
@@ -115,14 +116,10 @@ package struct SessionPlaces: Sendable {
     guard let place = places[id] else { return .full }
     let holder = Holder(stranger: Stranger(identity, from: place.address))
     guard !place.isIdentified || place.holder != holder else { return nil }
-    let new = Place(address: place.address, holder: holder, isIdentified: true)
+    // The new place is taken first: a user over its share would not get the former one back.
+    if let refusal = identified.take(1, for: holder.stranger) { return Refusal(refusal) }
     give(id, place)
-    if let refusal = take(id, new) {
-      let isBack = take(id, place) == nil
-      precondition(isBack, "the place was free a moment ago")
-      return refusal
-    }
-    places[id] = new
+    places[id] = Place(address: place.address, holder: holder, isIdentified: true)
     return nil
   }
 
@@ -132,10 +129,10 @@ package struct SessionPlaces: Sendable {
   package mutating func move(from old: ConnectionID, to new: ConnectionID) {
     precondition(places[new] == nil, "the session has a place already")
     guard let place = places.removeValue(forKey: old) else { return }
-    give(old, place)
-    let refusal = take(new, place)
-    precondition(refusal == nil, "the place was free a moment ago")
     places[new] = place
+    guard !place.isIdentified else { return }
+    replaceable.remove(old, of: place.holder)
+    replaceable.append(new, of: place.holder)
   }
 
   /// Frees a session's place, if it has one.
@@ -146,24 +143,18 @@ package struct SessionPlaces: Sendable {
     give(id, place)
   }
 
-  // MARK: Counting
-
-  private mutating func take(_ id: ConnectionID, _ place: Place) -> Refusal? {
-    let stranger = place.holder.stranger
-    let refusal =
-      place.isIdentified ? identified.take(1, for: stranger) : unidentified.take(1, for: stranger)
-    switch refusal {
-    case .full: return .full
-    case .overShare: return .share
-    case nil: break
-    }
-    if !place.isIdentified { replaceable.append(id, of: place.holder) }
-    return nil
-  }
-
   private mutating func give(_ id: ConnectionID, _ place: Place) {
     guard !place.isIdentified else { return identified.give(1, for: place.holder.stranger) }
     unidentified.give(1, for: place.holder.stranger)
     replaceable.remove(id, of: place.holder)
+  }
+}
+
+extension SessionPlaces.Refusal {
+  fileprivate init(_ refusal: FairShares<Stranger>.Refusal) {
+    switch refusal {
+    case .full: self = .full
+    case .overShare: self = .share
+    }
   }
 }

@@ -5,10 +5,10 @@ import WebSocketFrames
 
 /// Bringing durable changes to those who follow a document.
 ///
-/// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame
-/// shared by all, also while the loop writes a long one to a crowd in slices; one whose socket is full gets
-/// nothing until it has drained, and then the next range of the log in one frame. Nothing is composed on the way: transforming over a composed
-/// operation is not the same as transforming over its parts.
+/// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame shared by
+/// all, also while the loop writes a long one to a crowd in slices. One whose socket is full gets nothing
+/// until it has drained, and then the next range of the log in one frame. Nothing is composed on the way:
+/// transforming over a composed operation is not the same as transforming over its parts.
 extension Documents {
   /// Sends newly durable entries to all who have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {

@@ -14,6 +14,6 @@ package struct RetryInterval: Sendable {
     // 2³² divided by the golden ratio.
     position &+= 2_654_435_769
     let width = UInt64(milliseconds.upperBound - milliseconds.lowerBound + 1)
-    return milliseconds.lowerBound + Int(UInt64(position) * width >> 32)
+    return milliseconds.lowerBound + Int((UInt64(position) * width) >> 32)
   }
 }
