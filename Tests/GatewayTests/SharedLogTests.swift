@@ -112,29 +112,6 @@ struct SharedLogTests {
     #expect(a.replyCount(line, to: join) == 1)
   }
 
-  @Test("an edit that waits for another epoch is answered if another node was first to begin one")
-  func editBesideAnotherHistory() throws {
-    let (line, _) = try a.greet(nil)
-    a.isStepwise = true
-    let ahead = ResumePoint(epoch: "epoch of n1", revision: 5)
-    let join = a.send(line, .join(.init(documentID: "n1", resume: ahead)))
-    func isRenewing() -> Bool {
-      a.stored.contains { if case .renewEpoch = $0.request { true } else { false } }
-    }
-    for _ in 0..<9 where !isRenewing() {
-      _ = a.endTurn()
-      if !isRenewing() { a.storeWorks() }
-    }
-    try #require(isRenewing())
-    let edit = a.begin("PUT", "/api/notes/n1/text", headers: [:], "words")
-    _ = a.endTurn()
-    #expect(a.answerCounts[edit] == nil)
-    _ = store.perform([.renewEpoch(id: "n1", from: "epoch of n1", to: "another")])
-    settle(a)
-    #expect(a.answerCounts[edit] == 1)
-    #expect(a.replyCount(line, to: join) == 1)
-  }
-
   @Test("a client without a session begins at the floor, after sessions were dropped")
   func sessionFloor() throws {
     let author = try client(of: b)
