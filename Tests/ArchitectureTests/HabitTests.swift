@@ -143,7 +143,8 @@ struct HabitTests {
   func measuringTests() throws {
     for file in try tree.files(in: "Tests", endings: ["swift"])
     where !file.path.contains("ArchitectureTests")
-      && (file.text.holds("GrowthLaw") || file.text.holds("ThreadClock"))
+      && file.text.holds("@Test")
+      && ["GrowthLaw", "ThreadClock", "TimedRig("].contains(where: file.text.holds)
     {
       let names = file.code.lazy.filter { $0.holds("  func growth") }
       #expect(!names.isEmpty, "\(file.path) measures processor time, and has no test named growth…")
@@ -155,7 +156,7 @@ struct HabitTests {
           name = found.1
           isTest = false
         }
-        let measures = [".check()", "check(law)", "ThreadClock."].contains(where: line.holds)
+        let measures = [".check()", "check(law)", "ThreadClock.", "TimedRig("].contains(where: line.holds)
         if measures, !name.isEmpty, !name.hasPrefix("growth"), !line.holds("private ") {
           Issue.record("\(file.path): \(name) measures processor time; name it growth…")
         }

@@ -431,7 +431,7 @@ struct HandlingTimeTests {
   @Test(
     "the largest and most hostile messages and requests hold the loop for 20 ms at most",
     arguments: Hostility.all)
-  func bound(row: Hostility) {
+  func growthIsBounded(row: Hostility) {
     var worst = (form: "", milliseconds: 0.0)
     var count = 0
     row.forEachForm { form, work in

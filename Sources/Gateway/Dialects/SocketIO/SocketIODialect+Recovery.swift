@@ -120,6 +120,11 @@ extension SocketIODialect {
     }
     // The server has not noticed yet that the old line is broken.
     if !old.isAway { perform(old.session.end(.closed), for: old) }
+    guard old.isAway else {
+      // It was forgotten, since its user has too many such sessions. The client begins a new one.
+      perform(link.session.end(.closed), for: link)
+      return link
+    }
     let missed = missed(by: old, since: claim.offset) ?? []
     let readable = missed.filter { entry in
       guard case .room(let room) = entry.audience else { return true }
