@@ -119,12 +119,12 @@ private struct Log: Equatable {
       events += Array(offer.subprotocols.joined(separator: ",").utf8)
       connection.respond(to: number, with: HTTPResponse(status: 403), now: 0)
     case .asksForBody(let head, let byteCount):
-      guard limits.asksForLongerBodies, byteCount > limits.bodyBytesMax else {
-        fatalError("a body of \(byteCount) bytes is asked about")
+      guard limits.asksForLongerBodies, byteCount.map({ $0 > limits.bodyBytesMax }) ?? true else {
+        fatalError("a body of \(byteCount ?? 0) bytes is asked about")
       }
-      events += Array("asks \(head.path) \(byteCount)".utf8)
-      if byteCount <= longestBody(limits) {
-        connection.takeBody(now: 0)
+      events += Array("asks \(head.path) \(byteCount ?? -1)".utf8)
+      if byteCount.map({ $0 <= longestBody(limits) }) ?? true {
+        connection.takeBody(bytesMax: longestBody(limits), now: 0)
       } else {
         connection.refuseBody(now: 0)
       }

@@ -301,7 +301,7 @@ def main(parts):
         total.add(counts.passed, counts.failed, counts.skipped)
     print()
     print(total, flush=True)
-    sys.exit(0 if all(good for _, _, good, _ in results) else 1)
+    sys.exit(0 if all(good for _, _, good, _, _ in results) else 1)
 
 
 if __name__ == "__main__":

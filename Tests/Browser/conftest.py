@@ -136,6 +136,10 @@ class Server:
         with urllib.request.urlopen(urllib.request.Request(url, text.encode(), headers, method="PUT")):
             pass
 
+    def insert_text(self, note, text):
+        """Writes into a new note as a client's change, which is committed as it is sent."""
+        self.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": [text]})
+
     def request(self, method, path, body=None):
         """Asks over HTTP, with the token there is; what the answer says."""
         headers = {"Content-Type": "application/json", "Origin": self.url}

@@ -205,7 +205,7 @@ def test_lines_are_broken_and_joined(gateway, open_page, page):
 
 def test_ends_of_lines_of_windows_stay(gateway, open_page):
     note = gateway.create("CRLF")
-    gateway.put_text(note, "one\r\ntwo\r\n")
+    gateway.insert_text(note, "one\r\ntwo\r\n")
     ada = open_page(AREA, note)
     await_text(ada, "one\ntwo\n")
     box(ada).click()
@@ -377,7 +377,7 @@ def test_a_composed_word_is_not_torn_by_others(gateway, open_page):
 @pytest.mark.parametrize("page", [CODEMIRROR, MONACO], ids=["CodeMirror", "Monaco"])
 def test_an_editor_of_the_app(gateway, open_page, page):
     note = gateway.create("Editor")
-    gateway.put_text(note, "one\r\ntwo 😀\n")
+    gateway.insert_text(note, "one\r\ntwo 😀\n")
     ada, grace = open_page(page, note), open_page(AREA, note, "Grace")
     for tab in (ada, grace):
         tab.wait_for_function("() => document.title === 'ready'")

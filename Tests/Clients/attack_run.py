@@ -11,7 +11,6 @@ attacks beside 50 typists on one note, and reports how long their edits take.
 import argparse
 import asyncio
 import json
-import os
 import pathlib
 import random
 import subprocess
@@ -20,12 +19,12 @@ import tempfile
 import threading
 import time
 
-from parley_server import ROOT, ParleyServer
+from parley_server import ParleyServer, built
 from stalled_run import resident_bytes
 from test_login import PASSWORD, add_user
 from test_tokens import EVERYTHING, SECRET, token
 
-LOAD = os.environ.get("PARLEY_LOAD", str(ROOT / ".build" / "release" / "parley-load"))
+LOAD = built("parley-load", "PARLEY_LOAD")
 MEGABYTE = 1_000_000
 # An IPv4 network of this machine's own. The server trusts 127.0.0.1 as a proxy, and so limits the others.
 ATTACKER = "127.0.0.2"
@@ -162,7 +161,7 @@ async def unfinished_frame(port, address, path, hold):
         line.close()
 
 
-BODY_PATHS = ["/api/notes", "/faye", "/socket.io/?EIO=4&transport=polling", "/api/user/login", "/v3/groups/x"]
+BODY_PATHS = ["/api/notes", "/faye", "/socket/?EIO=4&transport=polling", "/api/user/login", "/v3/groups/x"]
 FRAME_PATHS = ["/ws", "/faye"]
 
 
@@ -205,7 +204,7 @@ async def measure_bodies(server, count=400, seconds=8):
 HANDSHAKE = json.dumps(
     [{"channel": "/meta/handshake", "version": "1.0", "supportedConnectionTypes": ["long-polling"]}]
 ).encode()
-ENGINE = "/socket.io/?EIO=4&transport=polling"
+ENGINE = "/socket/?EIO=4&transport=polling"
 
 
 async def handshakes(port, address, count, family="bayeux"):

@@ -68,7 +68,8 @@ async def until(note, condition):
 
 def test_two_programs_write_one_note(server, parley, core):
     id = server.create_note("Shared")
-    put_text(server, id, "one 😀 two\r\n")
+    operation = {"revision": 0, "operation": ["one 😀 two\r\n"]}
+    assert server.request("POST", f"/api/notes/{id}/changes", operation)[0] == 200
 
     async def main():
         async with (

@@ -135,7 +135,7 @@ struct SessionPlaceTests {
   private static let handshake =
     #"{"channel":"/meta/handshake","version":"1.0","supportedConnectionTypes":["long-polling"]}"#
 
-  private static let poll = "/socket.io/?EIO=4&transport=polling"
+  private static let poll = "/socket/?EIO=4&transport=polling"
 
   @Test(
     "10,000 handshakes of one address leave places to clients at other addresses",
