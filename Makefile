@@ -211,6 +211,14 @@ stalled-test: setup-test build  ## Measure the server's memory with readers that
 	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 1
 	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 100
 
+SECONDS_ATTACK ?= 600
+
+.PHONY: attack-test
+attack-test: setup-test build  ## Attack the server without a token for SECONDS_ATTACK=600 beside typists
+	@$(SWIFT_BUILD) --product parley-load
+	@for attack in bodies handshakes logins; do $(PYTHON) Tests/Clients/attack_run.py $$attack; done
+	@$(PYTHON) Tests/Clients/attack_run.py mixed --seconds $(SECONDS_ATTACK)
+
 SECONDS_SOAK ?= 3600
 
 .PHONY: soak
