@@ -84,10 +84,10 @@ struct NoteCommandTests {
     return try await note.text()
   }
 
-  @Test("cat prints the text as it is; append adds to it, from an argument or standard input")
+  @Test("cat prints the text with LF at its line ends; append adds to it, from an argument or standard input")
   func catAndAppend() async throws {
     let (server, note) = try await serve("a\r\nb")
-    #expect(try run("cat", "n", server: server) == (0, "a\r\nb", ""))
+    #expect(try run("cat", "n", server: server) == (0, "a\nb", ""))
     #expect(try run("append", "n", " c", server: server) == (0, "", ""))
     #expect(try run("append", "n", server: server, input: "d\ne😀") == (0, "", ""))
     let text = try await until(note) { $0.hasSuffix("😀") }
@@ -208,26 +208,26 @@ struct NoteCommandTests {
 
   @Test("edit makes the file, sends each save word by word, and writes down what others do")
   func edit() async throws {
-    let (server, note) = try await serve("one two\r\nthree")
+    let (server, note) = try await serve("one two\nthree")
     let file = server.folder.appendingPathComponent("n.txt")
     let edit = try NoteProgram(["edit", "n", file.path], server: server)
     #expect(edit.complaint()?.contains("follows the note") == true)
-    #expect(contents(file) == "one two\r\nthree")
+    #expect(contents(file) == "one two\nthree")
     // Saved in place.
-    try Data("one 2\r\nthree".utf8).write(to: file)
-    #expect(try await until(note) { $0.contains("2") } == "one 2\r\nthree")
+    try Data("one 2\nthree".utf8).write(to: file)
+    #expect(try await until(note) { $0.contains("2") } == "one 2\nthree")
     // By others.
     try await note.append(" four")
-    await until(file, is: "one 2\r\nthree four")
+    await until(file, is: "one 2\nthree four")
     // Saved by renaming another file over it, as many editors do.
-    try Data("one 2\r\n3 four\n".utf8).write(to: file, options: .atomic)
-    #expect(try await until(note) { $0.contains("3") } == "one 2\r\n3 four\n")
+    try Data("one 2\n3 four\n".utf8).write(to: file, options: .atomic)
+    #expect(try await until(note) { $0.contains("3") } == "one 2\n3 four\n")
     // Removed, and made again.
     try FileManager.default.removeItem(at: file)
     try await note.replace(0..<3, with: "ONE")
-    try Data("one 2\r\n3 four\nfive\n".utf8).write(to: file)
-    #expect(try await until(note) { $0.contains("five") } == "ONE 2\r\n3 four\nfive\n")
-    await until(file, is: "ONE 2\r\n3 four\nfive\n")
+    try Data("one 2\n3 four\nfive\n".utf8).write(to: file)
+    #expect(try await until(note) { $0.contains("five") } == "ONE 2\n3 four\nfive\n")
+    await until(file, is: "ONE 2\n3 four\nfive\n")
     edit.interrupt()
     #expect(edit.end().code == 0)
   }
