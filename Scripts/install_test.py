@@ -314,7 +314,7 @@ def try_image(work):
             status, answer = request(int(port), "POST", "/api/user/login", login)
             assert status == 200, (status, answer)
             assert request(int(port), "GET", note)[0] == 401
-    # As a user whom the image does not know; engines give such a user the group 0.
+    # As a user without an entry in the image; engines give such a user the group 0.
     chosen = {"PARLEY_PORT": port, "PARLEY_ALLOW_OPEN_NETWORK": "true"}
     with container(4, work / "other", "12345:0") as (root, settings):
         with root.serving(*command, environment=chosen):

@@ -7,7 +7,7 @@ public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
   case malformed
   /// Its algorithm is not its key's.
   case algorithm
-  /// Its algorithm is not accepted: it is none of those that sign with a private key and that are known here.
+  /// Its algorithm is not accepted: it does not sign with a private key, or is not known here.
   case refusedAlgorithm(String)
   /// No key of the provider has its key id.
   case unknownKey

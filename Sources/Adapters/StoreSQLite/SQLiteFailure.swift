@@ -6,7 +6,7 @@ import Glibc
 struct SQLiteFailure: Error, Equatable {
   /// The extended result code.
   let code: Int32
-  /// What the system says about the file, where it says more than the code.
+  /// The system's reason, if it is more precise than SQLite's code.
   private let cause: Cause?
 
   private enum Cause {

@@ -5,7 +5,7 @@ struct FileIdentity: Equatable {
   private let device: dev_t
   private let number: ino_t
 
-  /// The file behind an open descriptor; `nil` if there is none.
+  /// Returns the identity of the file of an open descriptor; `nil` if the descriptor is closed.
   init?(ofOpen descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

@@ -8,8 +8,8 @@ public import WebSocketFrames
 /// from there may `send`, `close`, `respond` and `queuedBytes` be called. What `TransportControl`
 /// names may be called from anywhere else.
 ///
-/// What `send` queues during one turn of the loop leaves in one write per connection at its end, up to 64 KiB. Of more,
-/// for one connection or for all of them, later turns write the rest, and others are read from and written to in between.
+/// Frames that `send` queues during one turn of the loop leave in one write per connection at its end, up to 64 KiB.
+/// Later turns write the rest; other connections are read from and written to in between.
 public final class LibwebsocketsTransport: Transport, TransportControl, @unchecked Sendable {
   // Unchecked: the loop is confined to its thread, which each call from outside must be on, and
   // what other threads may touch is behind locks.

@@ -85,7 +85,7 @@ final class Loop {
   /// The bodies of responses that have not gone yet.
   var waitingBodies: WaitingBodies
   let accounts: ByteAccounts
-  /// Refusals of memory that the operator has not been told of, and until when there is no word of any.
+  /// Memory refusals that have not been logged, and the time before which no further line is logged.
   var unreportedRefusals: [MemoryKind: Int] = [:]
   var refusalsSilentUntil: [MemoryKind: Int64] = [:]
   /// The buffer for bytes read, valid while they are handled.

@@ -24,7 +24,7 @@ class SessionDialect: Dialect {
     super.init(board, traits)
   }
 
-  /// Makes a session's place among the connections; `nil` if there is none, see ``SessionTable/refusal(for:)``.
+  /// Adds a session to the connections; `nil` if it is refused, see ``SessionTable/refusal(for:)``.
   ///
   /// - Parameters:
   ///   - address: The client's address.

@@ -49,7 +49,7 @@ public struct FolderPlace: Sendable, Hashable {
 
   /// The folder.
   public var folder: FolderPath
-  /// What was counted of the folder; `nil` if the place is behind it.
+  /// The count of the folder so far; `nil` if the place is behind the folder.
   public var partial: Partial?
 
   /// Names the place behind a folder, or among its notes.

@@ -20,7 +20,7 @@ package struct InjectedVariables: Sendable, Equatable, CustomStringConvertible {
     return true
   }
 
-  /// What was ignored, and how to end it; the variables' values are left out.
+  /// A warning that names the ignored variables, without their values, and how to remove them.
   package var description: String {
     let rest = names.count - 1
     return "ignored \(names.first ?? "nothing")"

@@ -8,7 +8,7 @@ import Locks
 final class LoginThread: Sendable {
   /// A login, or a request that brings a password too.
   struct Job: Sendable {
-    /// What the password is given for.
+    /// The purpose of the password.
     enum Purpose: Sendable {
       /// To log in.
       case logIn

@@ -5,7 +5,7 @@ package import StoreRecords
 import CryptoOpenSSL
 import SocketMessages
 
-/// What `parley import` did with a file, or with a file in an archive.
+/// The outcome of `parley import` for a file, or for a file in an archive.
 package enum ImportOutcome {
   case made(NoteSummary)
   /// A note with the same folder, title and text was there before.

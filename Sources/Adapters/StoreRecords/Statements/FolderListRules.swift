@@ -191,7 +191,7 @@ private enum FolderRun {
   enum Way {
     /// All of them.
     case all
-    /// Those that count by their names.
+    /// The notes that are counted by name.
     case some
     /// None of them can count.
     case none

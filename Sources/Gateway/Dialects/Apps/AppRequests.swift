@@ -11,7 +11,7 @@ package enum AppRequest: String, Sendable, CaseIterable {
 
   private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
 
-  /// The request of a path with the names in it, still percent-encoded; `nil` if the path is none of these.
+  /// Returns the request of a path with the names in it, still percent-encoded; `nil` for any other path.
   static func find(_ path: String) -> (request: AppRequest, names: [Substring])? {
     let parts = PathPattern.split(path)
     for (request, pattern) in patterns {
@@ -49,7 +49,7 @@ final class AppRequests: Part {
     return true
   }
 
-  /// Decides about a long body of such a request: by whoever has a token; `nil` if the path is none of theirs.
+  /// Decides about a long body of such a request, which needs a token; `nil` for any other path.
   func decision(of head: RequestHead) -> BodyDecision? {
     guard let found = AppRequest.find(head.path) else { return nil }
     let head =

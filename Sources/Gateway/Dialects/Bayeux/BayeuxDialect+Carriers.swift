@@ -145,7 +145,7 @@ extension BayeuxDialect {
     finish(exchange)
   }
 
-  /// What a frame or body holds, in words.
+  /// The expected content of a frame or body, for error texts.
   private static let expected =
     "expected messages as JSON: at most \(BayeuxMessage.messagesMax), with at most "
     + "\(BayeuxMessage.valuesMax) values"
