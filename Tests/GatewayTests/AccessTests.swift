@@ -418,6 +418,22 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.map(\.author) == ["Ada (guest)"])
   }
 
+  @Test(
+    "a guest's name is cut between scalars to have room for its mark, and one over the limit is refused"
+  )
+  func longNames() throws {
+    _ = share("n1", #"{"access":"write"}"#)
+    let name = "a" + String(repeating: "é", count: 99)
+    let (guest, _) = try rig.greet("own0", name: name)
+    _ = join(guest)
+    rig.ask(guest, insertion(1))
+    let short = "a" + String(repeating: "é", count: 95) + " (guest)"
+    #expect(rig.store.log(of: "n1")?.map(\.author) == [short])
+    let body = #"{"revision":1,"operation":[1,"x"],"author":"\#(name)é"}"#
+    #expect(rig.request("POST", "/api/notes/n1/changes", token: "own0", body).status == 413)
+    #expect(rig.store.log(of: "n1")?.count == 1)
+  }
+
   @Test("names are one line, whoever says them")
   func namesOfOneLine() throws {
     _ = share("n1", #"{"access":"write"}"#)

@@ -84,7 +84,9 @@ struct NoteCommandTests {
     return try await note.text()
   }
 
-  @Test("cat prints the text with LF at its line ends; append adds to it, from an argument or standard input")
+  @Test(
+    "cat prints the text with LF at its line ends; append adds to it, from an argument or standard input"
+  )
   func catAndAppend() async throws {
     let (server, note) = try await serve("a\r\nb")
     #expect(try run("cat", "n", server: server) == (0, "a\nb", ""))

@@ -61,8 +61,9 @@ extension Access {
 
   /// The name under which what somebody writes is kept.
   func author(_ claimed: String?, _ identity: Identity) throws(Response) -> String {
-    let author = name(of: identity, claimed: claimed ?? "")
+    // First the claim: it can be as long as a body.
     try checkName(claimed ?? "")
+    let author = name(of: identity, claimed: claimed ?? "")
     try checkName(author)
     return author
   }

@@ -201,8 +201,10 @@ final class Access: Part {
   private static let guestMark = " (guest)"
 
   private static func shortened(_ name: String, to bytesMax: Int) -> String {
-    var name = name
-    while name.utf8.count > bytesMax { name.unicodeScalars.removeLast() }
-    return name
+    guard name.utf8.count > bytesMax else { return name }
+    // From the beginning, since a claimed name can be as long as a message.
+    var end = name.utf8.index(name.startIndex, offsetBy: max(0, bytesMax))
+    while end.samePosition(in: name.unicodeScalars) == nil { name.utf8.formIndex(before: &end) }
+    return String(name[..<end])
   }
 }
