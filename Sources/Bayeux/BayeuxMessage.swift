@@ -32,6 +32,9 @@ public struct BayeuxMessage: Sendable, Hashable {
   /// Channels that one message may name, and ways to connect.
   public static let listMax = 1_000
 
+  /// Bytes of a channel, a client's id or a token, as they were sent; a longer one counts as missing.
+  static let nameBytesMax = 16 << 10
+
   /// The protocol's own channels that clients send on.
   package enum MetaChannel: String, Sendable, CaseIterable {
     case handshake = "/meta/handshake"
@@ -93,23 +96,24 @@ public struct BayeuxMessage: Sendable, Hashable {
     _ key: JSONText, _ reader: inout JSONReader
   ) throws(JSONError) {
     switch Field(key) {
-    case .channel: channel = try reader.stringIfAny() ?? ""
+    case .channel: channel = try reader.stringIfAny(bytesMax: Self.nameBytesMax) ?? ""
     case .id: id = try Self.id(&reader)
-    case .clientId: clientID = try reader.stringIfAny()
-    case .version: version = try reader.stringIfAny()
+    case .clientId: clientID = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
+    case .version: version = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
     case .supportedConnectionTypes:
       supportedConnectionTypes = try reader.stringsIfAny(countMax: Self.listMax)
-    case .connectionType: connectionType = try reader.stringIfAny()
+    case .connectionType: connectionType = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
     case .subscription:
       subscriptions =
         reader.isAtString
-        ? try reader.stringIfAny().map { [$0] } : try reader.stringsIfAny(countMax: Self.listMax)
+        ? try reader.stringIfAny(bytesMax: Self.nameBytesMax).map { [$0] }
+        : try reader.stringsIfAny(countMax: Self.listMax)
     case .data: data = try reader.value()
     case .ext:
       accessToken = nil
       try reader.objectIfAny { key, reader throws(JSONError) in
         if key == "access_token" {
-          accessToken = try reader.stringIfAny()
+          accessToken = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
         } else {
           try reader.skipValue()
         }

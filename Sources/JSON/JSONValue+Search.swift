@@ -114,14 +114,17 @@ extension JSONValue {
 }
 
 extension JSONReader {
-  /// Reads a string, or skips another value: then `nil`.
-  package mutating func stringIfAny() throws(JSONError) -> String? {
+  /// Reads a string, or skips another value, or a longer string: then `nil`.
+  ///
+  /// - Parameter bytesMax: The bytes between its quotes, as they were sent.
+  package mutating func stringIfAny(bytesMax: Int = .max) throws(JSONError) -> String? {
     guard isAtString else {
       try skipValue()
       return nil
     }
     try countValue()
-    return try string()
+    let text = try text()
+    return text.content.count <= bytesMax ? text.string : nil
   }
 
   /// Reads an integer that a double holds exactly, or skips another value: then `nil`.

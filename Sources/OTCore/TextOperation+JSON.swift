@@ -32,6 +32,8 @@ extension TextOperation {
   private static func appendString(
     _ text: UnsafeBufferPointer<UInt8>, to buffer: inout [UInt8]
   ) {
+    // A long text would be moved at each growth of the buffer.
+    if text.count >= longTextBytes { buffer.reserveCapacity(buffer.count + text.count + 64) }
     buffer.append(UInt8(ascii: "\""))
     var rest = text[...]
     while !rest.isEmpty {
@@ -41,6 +43,8 @@ extension TextOperation {
     buffer.append(UInt8(ascii: "\""))
   }
 
+  /// Bytes of text for which room is made before.
+  private static var longTextBytes: Int { 64 << 10 }
   /// Bytes of text that are looked at together.
   private static var pieceBytes: Int { 128 }
   /// Bytes that one of them becomes at most.

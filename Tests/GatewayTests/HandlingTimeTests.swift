@@ -12,43 +12,56 @@ import Testing
 struct Hostility: Sendable, CustomTestStringConvertible {
   /// What is read: a message of a dialect, or a request.
   let testDescription: String
-  /// Calls its argument for each form, with what does it on a gateway of its own.
-  let forEachForm: @Sendable (_ measure: (String, (TimedRig) -> Void) -> Void) -> Void
+  /// Calls its last argument for each form, with what does it on a gateway of its own.
+  let forEachForm: Forms
 
-  init(
-    _ name: String,
-    _ forms: @escaping @Sendable (_ measure: (String, (TimedRig) -> Void) -> Void) -> Void
-  ) {
+  typealias Forms =
+    @Sendable (_ size: HostileSize, _ measure: (String, (TimedRig) -> Void) -> Void) -> Void
+
+  init(_ name: String, _ forms: @escaping Forms) {
     testDescription = name
     forEachForm = forms
   }
 }
 
+/// How large the inputs are.
+struct HostileSize: Sendable {
+  /// The share of the largest legal size.
+  let divisor: Int
+  /// Bytes of a message or body.
+  let bytesMax: Int
+  let json: HostileJSON
+
+  private init(divisor: Int) {
+    self.divisor = divisor
+    bytesMax = Limits().messageBytesMax / divisor
+    json = HostileJSON(size: bytesMax - 1_024, samples: Hostility.samples)
+  }
+
+  static let largest = HostileSize(divisor: 1)
+  static let small = HostileSize(divisor: TurnTime.smallDivisor)
+}
+
 extension Hostility {
-  /// Bytes of the largest message and body.
-  static let bytesMax = Limits().messageBytesMax / TurnTime.sizeDivisor
   /// Bytes of the largest head of a request.
   static let headBytesMax = 16 << 10
 
   /// Values of fields that let a message through.
-  private static let samples = [
+  fileprivate static let samples = [
     "documentId": #""d""#, "resourceId": #""d""#, "epoch": #""epoch of d""#, "room": #""r""#,
     "token": #""all""#, "name": #""r""#, "limit": "1", "numbersMax": "64", "color": "\"#123456\"",
     "sequence": "1", "access": #""read""#,
   ]
 
-  static let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
-
   // MARK: parley.v1
 
   static let native = ClientMessage.Kind.allCases.map { kind in
-    Hostility("parley.v1 \(kind.rawValue)") { measure in
-      for input in json.inputs(kind.shape ?? .object("", [])) {
-        let bytes =
-          input.between(
-            #"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}"
-          ).bytes
+    Hostility("parley.v1 \(kind.rawValue)") { size, measure in
+      for input in size.json.inputs(kind.shape ?? .object("", [])) {
+        let message = input.between(
+          #"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}")
         measure(input.shape) { rig in
+          let bytes = message.bytes
           let client = rig.open()
           rig.receive(
             #"{"messageId":"h","type":"hello","data":{"name":"n","token":"all"}}"#, on: client)
@@ -61,6 +74,7 @@ extension Hostility {
         // Before hello, all other messages are refused alike, when they are read.
         if kind == .hello || kind == .change {
           measure("without a token, " + input.shape) { rig in
+            let bytes = message.bytes
             let client = rig.open()
             rig.begin()
             rig.receive(bytes, on: client)
@@ -71,13 +85,13 @@ extension Hostility {
   }
 
   /// The fields around the data of a message.
-  static let envelope = Hostility("parley.v1, the envelope") { measure in
+  static let envelope = Hostility("parley.v1, the envelope") { size, measure in
     let fields = ["messageId", "type"].map {
       MessageShape.Field(name: $0, shape: .text, presence: .required)
     }
-    for input in json.inputs(.object("", fields)) {
-      let bytes = input.bytes
+    for input in size.json.inputs(.object("", fields)) {
       measure(input.shape) { rig in
+        let bytes = input.bytes
         let client = rig.open()
         rig.begin()
         rig.receive(bytes, on: client)
@@ -88,11 +102,11 @@ extension Hostility {
   // MARK: Whaler
 
   static let whaler = WhalerClientMessage.Kind.allCases.map { kind in
-    Hostility("Whaler \(kind.rawValue)") { measure in
-      for input in json.inputs(kind.shape) {
-        let bytes =
-          input.between(#"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}").bytes
+    Hostility("Whaler \(kind.rawValue)") { size, measure in
+      for input in size.json.inputs(kind.shape) {
         measure(input.shape) { rig in
+          let bytes =
+            input.between(#"{"messageId":"m","type":"\#(kind.rawValue)","data":"#, "}").bytes
           let client = rig.open(.whaler(pool: nil), token: TimedRig.token)
           rig.receive(
             #"{"messageId":"j","type":"resourceConnection","data":{"resourceId":"d"}}"#, on: client)
@@ -116,7 +130,7 @@ extension Hostility {
   static let bayeux = (BayeuxMessage.MetaChannel.allCases.map(\.rawValue) + ["/r"]).flatMap {
     channel in
     BayeuxCarrier.allCases.map { carrier in
-      Hostility("Bayeux \(channel) by \(carrier)") { measure in
+      Hostility("Bayeux \(channel) by \(carrier)") { size, measure in
         let fields = BayeuxMessage.Field.allCases.map {
           MessageShape.Field(name: $0.rawValue, shape: $0.shape, presence: .optional)
         }
@@ -126,13 +140,17 @@ extension Hostility {
           "subscription": #""/r""#, "ext": #"{"access_token":"all"}"#, "advice": #"{"timeout":0}"#,
           "access_token": #""all""#,
         ]
-        let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
+        let json = size.json.with(samples)
         for input in json.inputs(.object("", fields)) {
-          let bytes = input.bytes
-          measure(input.shape) { rig in send(bytes, by: carrier, rig) }
+          measure(input.shape) { rig in
+            let bytes = input.bytes
+            let sent = carrier == .form ? form(of: bytes.prefix(size.bytesMax / 3)) : bytes
+            send(sent, by: carrier, rig)
+          }
           guard carrier == .body else { continue }
-          let many = input.between("[", "]").bytes
-          measure("in a list, " + input.shape) { rig in send(many, by: carrier, rig) }
+          measure("in a list, " + input.shape) { rig in
+            send(input.between("[", "]").bytes, by: carrier, rig)
+          }
         }
       }
     }
@@ -145,26 +163,27 @@ extension Hostility {
       rig.receive(handshake, on: client)
       rig.begin()
       rig.receive(bytes, on: client)
-    case .body:
+    case .body, .form:
       rig.request("POST", "/faye", Array(handshake.utf8))
       rig.begin()
       rig.request("POST", "/faye", bytes)
-    case .form:
-      rig.request("POST", "/faye", Array(handshake.utf8))
-      // As many escapes as fit.
-      let form = Array("message=".utf8) + percentEncoded(bytes.prefix(bytesMax / 3))
-      rig.begin()
-      rig.request("POST", "/faye", form)
     }
   }
 
-  private static func percentEncoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+  private static func form(of bytes: ArraySlice<UInt8>) -> [UInt8] {
+    Array("message=".utf8) + percentEncoded(bytes)
+  }
+
+  private static func percentEncoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let digits = Array("0123456789abcdef".utf8)
-    var form: [UInt8] = []
-    for byte in bytes {
-      form += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    return [UInt8](unsafeUninitializedCapacity: 3 * bytes.count) { form, count in
+      for byte in bytes {
+        form[count] = UInt8(ascii: "%")
+        form[count + 1] = digits[Int(byte >> 4)]
+        form[count + 2] = digits[Int(byte & 15)]
+        count += 3
+      }
     }
-    return form
   }
 
   // MARK: Socket.IO
@@ -187,15 +206,15 @@ extension Hostility {
   private static func socketIO(
     _ kind: SocketPacket.Kind, _ name: String, before: String, after: String
   ) -> Hostility {
-    Hostility("Socket.IO \(name)") { measure in
+    Hostility("Socket.IO \(name)") { size, measure in
       let fields: [MessageShape.Field] = TwakeEvent.fields.map {
         MessageShape.Field(name: $0, shape: .any, presence: .optional)
       }
-      let json = HostileJSON(size: bytesMax - 1_024, samples: samples)
       let start = "4\(kind.rawValue)" + (kind == .acknowledgement ? "7" : "")
-      for input in json.inputs(.object("", fields)) + json.values {
-        let bytes = input.between(start + before, after).bytes
+      for input in size.json.inputs(.object("", fields)) + size.json.values {
+        let packet = input.between(start + before, after)
         measure(input.shape) { rig in
+          let bytes = packet.bytes
           let client = rig.open(.socketIO(query: "EIO=4&transport=websocket", address: "a"))
           if kind != .connect { rig.receive("40", on: client) }
           if kind == .event { rig.receive(#"42["authenticate",{"token":"all"}]"#, on: client) }
@@ -204,6 +223,7 @@ extension Hostility {
         }
         guard kind == .connect || name.hasSuffix("authenticate") else { continue }
         measure("without a token, " + input.shape) { rig in
+          let bytes = packet.bytes
           let client = rig.open(.socketIO(query: "EIO=4&transport=websocket", address: "a"))
           if kind != .connect { rig.receive("40", on: client) }
           rig.begin()
@@ -215,17 +235,17 @@ extension Hostility {
 
   /// Bodies of several packets.
   static let payloads = EngineGeneration.allCases.map { generation in
-    Hostility("Socket.IO payloads of generation \(generation.rawValue)") { measure in
-      let size = SocketSession.Settings().payloadBytesMax / TurnTime.sizeDivisor
+    Hostility("Socket.IO payloads of generation \(generation.rawValue)") { size, measure in
+      let bytesMax = SocketSession.Settings().payloadBytesMax / size.divisor
       func filled(_ piece: String) -> [UInt8] {
-        Array(String(repeating: piece, count: size / piece.utf8.count).utf8)
+        Array(String(repeating: piece, count: bytesMax / piece.utf8.count).utf8)
       }
-      let binary = [[UInt8]](repeating: [0, 1, 0xff, 0x32], count: size / 4).flatMap(\.self)
+      let binary = [[UInt8]](repeating: [0, 1, 0xff, 0x32], count: bytesMax / 4).flatMap(\.self)
       let forms: [(String, [UInt8])] = [
         ("pings", filled("2\u{1e}")), ("counted pings", filled("1:2")), ("binary pings", binary),
         ("separators", filled("\u{1e}")), ("Base64", filled("b")), ("digits", filled("9")),
-        ("counted Base64", Array("\(size - 8):b4".utf8) + filled("A").dropLast(16)),
-        ("scalars", Array("\(size / 4 * 2 + 1):2".utf8) + filled("👍")),
+        ("counted Base64", Array("\(bytesMax - 8):b4".utf8) + filled("A").dropLast(16)),
+        ("scalars", Array("\(bytesMax / 4 * 2 + 1):2".utf8) + filled("👍")),
         ("events", filled("42[\"a\"]\u{1e}")), ("counted events", filled(#"7:42["a"]"#)),
         ("half an event", Array("42[".utf8) + filled("0,")),
       ]
@@ -243,7 +263,7 @@ extension Hostility {
   // MARK: HTTP
 
   static let requests = Route.all.map { route in
-    Hostility("\(route.method) \(route.path.description)") { measure in
+    Hostility("\(route.method) \(route.path.description)") { size, measure in
       let path = route.path.description.replacing("{id}", with: "d").replacing("{room}", with: "r")
         .replacing("{user}", with: "ann").replacing("{", with: "").replacing("}", with: "")
       var headers = [
@@ -252,9 +272,9 @@ extension Hostility {
       switch route.body {
       case .json?:
         headers["content-type"] = "application/json"
-        for input in json.inputs(RequestShapes.body(of: route)) + json.values {
-          let bytes = input.bytes
+        for input in size.json.inputs(RequestShapes.body(of: route)) + size.json.values {
           measure(input.shape) { rig in
+            let bytes = input.bytes
             rig.begin()
             // The program around the gateway reads its own bodies in the same way.
             if Resource.find(path)?.resource.page != nil {
@@ -267,7 +287,7 @@ extension Hostility {
       case .text?, .bytes?:
         headers["content-type"] = route.body?.rawValue
         for piece in ["a", "\u{1}", "\n", "\r", "é", "😀", "\"", "\\"] {
-          let bytes = Array(String(repeating: piece, count: bytesMax / piece.utf8.count).utf8)
+          let bytes = Array(String(repeating: piece, count: size.bytesMax / piece.utf8.count).utf8)
           measure("a text of \(piece.debugDescription)") { rig in
             rig.begin()
             rig.request(route.method, path, headers: headers, bytes)
@@ -276,7 +296,7 @@ extension Hostility {
         measure("no UTF-8") { rig in
           rig.begin()
           rig.request(
-            route.method, path, headers: headers, [UInt8](repeating: 0xff, count: bytesMax))
+            route.method, path, headers: headers, [UInt8](repeating: 0xff, count: size.bytesMax))
         }
       case nil: break
       }
@@ -307,7 +327,7 @@ extension Hostility {
 
   /// Requests in the words of other apps.
   static let apps = AppRequest.allCases.map { app in
-    Hostility("\(app)") { measure in
+    Hostility("\(app)") { size, measure in
       let headers = ["authorization": "Bearer all", "content-type": "application/json"]
       let shape: MessageShape
       let path: String
@@ -322,13 +342,14 @@ extension Hostility {
         ])
         shape = RequestShapes.object(["message": message])
       }
-      for input in json.inputs(shape) + json.values {
-        let bytes = input.bytes
+      for input in size.json.inputs(shape) + size.json.values {
         measure(input.shape) { rig in
+          let bytes = input.bytes
           rig.begin()
           rig.request("POST", path, headers: headers, bytes)
         }
         measure("without a token, " + input.shape) { rig in
+          let bytes = input.bytes
           rig.begin()
           rig.request("POST", path, bytes)
         }
@@ -427,27 +448,45 @@ enum RequestShapes {
 struct HandlingTimeTests {
   @Test(
     "the largest and most hostile messages and requests hold the loop for 20 ms at most",
-    arguments: Hostility.all)
+    arguments: Hostility.all.filter { TurnTime.isWanted($0.testDescription) })
   func growthIsBounded(row: Hostility) {
-    var worst = (form: "", milliseconds: 0.0)
+    // Most forms are so far from the bound that a small input shows it, and to measure all of them takes minutes.
+    var doubtful: Set<String> = []
     var count = 0
-    row.forEachForm { form, work in
-      count += 1
-      let milliseconds = TurnTime.milliseconds {
-        let rig = TimedRig()
-        work(rig)
-        return rig.longest
+    if !TurnTime.isFull {
+      row.forEachForm(.small) { form, work in
+        count += 1
+        if milliseconds(of: work) * Double(HostileSize.small.divisor) > TurnTime.doubtful {
+          doubtful.insert(form)
+        }
       }
-      if milliseconds > worst.milliseconds { worst = (form, milliseconds) }
-      if TurnTime.isAsserted, milliseconds > TurnTime.bound {
-        Issue.record("\(row.testDescription), \(form): \(milliseconds) ms")
+      guard TurnTime.isAsserted, !doubtful.isEmpty else {
+        #expect(count > 0)
+        return
       }
     }
-    #expect(count > 0)
+    var worst = (form: "", milliseconds: 0.0)
+    row.forEachForm(.largest) { form, work in
+      guard TurnTime.isFull || doubtful.contains(form) else { return }
+      let milliseconds = milliseconds(of: work)
+      if milliseconds > worst.milliseconds { worst = (form, milliseconds) }
+      #expect(
+        milliseconds <= TurnTime.millisecondsMax || !TurnTime.isAsserted,
+        "\(row.testDescription), \(form)")
+    }
+    #expect(worst.form != "")
     if TurnTime.isFull {
-      print(
-        "| \(row.testDescription) | \(worst.form) | \((worst.milliseconds * 100).rounded() / 100) |"
-      )
+      let rounded = (worst.milliseconds * 100).rounded() / 100
+      print("| \(row.testDescription) | \(worst.form) | \(rounded) |")
+    }
+  }
+
+  /// The milliseconds of the longest turn of some work.
+  private func milliseconds(of work: (TimedRig) -> Void) -> Double {
+    TurnTime.milliseconds {
+      let rig = TimedRig()
+      work(rig)
+      return rig.longest
     }
   }
 }

@@ -28,7 +28,7 @@ struct HostileJSON {
   /// Bytes of an input.
   let size: Int
   /// Values of fields that let a message through as far as possible, by the fields' names.
-  let samples: [String: String]
+  private(set) var samples: [String: String]
   private let strings: [Input]
   private let lists: [Input]
   let values: [Input]
@@ -44,25 +44,24 @@ struct HostileJSON {
     fields = Self.fields(names, strings, values)
   }
 
+  /// The same hostile values among other values that let a message through.
+  func with(_ samples: [String: String]) -> HostileJSON {
+    var json = self
+    json.samples = samples
+    return json
+  }
+
   // MARK: Pieces
 
   /// As many repetitions as fit, separated by commas.
   private static func many(_ piece: String, _ size: Int, in brackets: (String, String)) -> [UInt8] {
-    let piece = Array(("," + piece).utf8)
-    var bytes = Array(brackets.0.utf8)
-    bytes.reserveCapacity(size + piece.count)
-    bytes += piece.dropFirst()
-    while bytes.count + piece.count < size { bytes += piece }
-    return bytes + Array(brackets.1.utf8)
+    filled("," + piece, size, in: (brackets.0 + piece, brackets.1))
   }
 
   private static func filled(_ piece: String, _ size: Int, in brackets: (String, String)) -> [UInt8]
   {
-    let piece = Array(piece.utf8)
-    var bytes = Array(brackets.0.utf8)
-    bytes.reserveCapacity(size + piece.count)
-    while bytes.count + piece.count < size { bytes += piece }
-    return bytes + Array(brackets.1.utf8)
+    let count = (size - brackets.0.utf8.count - 1) / piece.utf8.count
+    return Array((brackets.0 + String(repeating: piece, count: count) + brackets.1).utf8)
   }
 
   /// Strings, which may also be names.
@@ -108,16 +107,15 @@ struct HostileJSON {
 
   /// An object of names that are all different.
   private static func differentNames(_ size: Int) -> [UInt8] {
-    var bytes = Array(#"{"0":0"#.utf8)
-    bytes.reserveCapacity(size + 16)
-    var number = 1
-    while bytes.count < size {
-      bytes += #",""#.utf8
-      bytes += String(number, radix: 36).utf8
-      bytes += #"":0"#.utf8
+    var number = 0
+    var object: [UInt8] = [UInt8(ascii: "{")]
+    object.reserveCapacity(size + 16)
+    while object.count < size {
+      if number > 0 { object.append(UInt8(ascii: ",")) }
+      object += Array("\"\(String(number, radix: 36))\":0".utf8)
       number += 1
     }
-    return bytes + [UInt8(ascii: "}")]
+    return object + [UInt8(ascii: "}")]
   }
 
   /// Fields that nothing reads, with a comma at the end.

@@ -3,13 +3,15 @@ import GatewayPorts
 import GrowthKit
 import SocketMessages
 
+extension HostileSize {
+  /// Scalars of the longest text that fits into a body.
+  fileprivate var textScalarsMax: Int { bytesMax - 64 }
+}
+
 /// Work of the largest legal size: what it brings may not be refused, and takes several turns.
 extension Hostility {
-  /// Scalars of the longest text that fits into a body.
-  private static let scalars = bytesMax - 64
-
   /// A text of so many bytes.
-  private static func text(of piece: String, _ byteCount: Int = scalars) -> String {
+  private static func text(of piece: String, _ byteCount: Int) -> String {
     String(repeating: piece, count: byteCount / piece.utf8.count)
   }
 
@@ -35,15 +37,16 @@ extension Hostility {
 
   private static let pieces = ["abcdefg\n", "\u{1}", "\"", "é", "😀"]
 
-  private static let replacing = Hostility("a whole text by PUT") { measure in
-    let former = text(of: "The quick brown fox\n")
+  private static let replacing = Hostility("a whole text by PUT") { size, measure in
+    let scalars = size.textScalarsMax
+    let former = text(of: "The quick brown fox\n", scalars)
     let texts: [(String, String)] =
-      pieces.map { ("another text of \($0.debugDescription)", text(of: $0)) } + [
+      pieces.map { ("another text of \($0.debugDescription)", text(of: $0, scalars)) } + [
         (
           "one letter in the middle",
           former.prefix(scalars / 2) + "x" + former.suffix(scalars / 2 - 8)
         ),
-        ("every second letter", text(of: "TxexqxixkxbxoxnxfxxX")), ("no text", ""),
+        ("every second letter", text(of: "TxexqxixkxbxoxnxfxxX", scalars)), ("no text", ""),
       ]
     for (name, text) in texts {
       measure(name) { rig in
@@ -63,9 +66,9 @@ extension Hostility {
     }
   }
 
-  private static let reading = Hostility("reading a whole text") { measure in
+  private static let reading = Hostility("reading a whole text") { size, measure in
     for piece in pieces {
-      let text = text(of: piece)
+      let text = text(of: piece, size.textScalarsMax)
       measure("join a text of \(piece.debugDescription)") { rig in
         put(text, rig)
         rig.begin()
@@ -87,8 +90,9 @@ extension Hostility {
     }
   }
 
-  private static let changing = Hostility("a change of 100,000 components") { measure in
-    let count = Limits().operationComponentsMax / TurnTime.sizeDivisor
+  private static let changing = Hostility("a change of 100,000 components") { size, measure in
+    let scalars = size.textScalarsMax
+    let count = Limits().operationComponentsMax / size.divisor
     for (name, piece) in [("insertions", #""a",1"#), ("deletions", "-1,1"), ("both", #""a",-1"#)] {
       let kept = name == "both" ? 0 : count / 2
       let rest = scalars - kept - (name == "insertions" ? 0 : count / 2)
@@ -96,7 +100,7 @@ extension Hostility {
         "[" + repeatElement(piece, count: count / 2 - 1).joined(separator: ",")
         + ",\(rest + (name == "both" ? 1 : name == "insertions" ? 1 : 2))]"
       measure(name + ", parley.v1") { rig in
-        put(text(of: "a"), rig)
+        put(text(of: "a", scalars), rig)
         let client = join(rig)
         joinWhaler(rig)
         rig.begin()
@@ -105,7 +109,7 @@ extension Hostility {
             + #""revision":1,"sequence":1,"operation":\#(operation)}}"#, on: client)
       }
       measure(name + ", HTTP") { rig in
-        put(text(of: "a"), rig)
+        put(text(of: "a", scalars), rig)
         rig.begin()
         rig.request(
           "POST", "/api/notes/d/changes",
@@ -113,7 +117,7 @@ extension Hostility {
           Array(#"{"revision":1,"operation":\#(operation)}"#.utf8))
       }
       measure(name + ", late by as many") { rig in
-        put(text(of: "a"), rig)
+        put(text(of: "a", scalars), rig)
         let client = join(rig)
         rig.receive(
           #"{"messageId":"c","type":"change","data":{"documentId":"d","epoch":"epoch of d","#
@@ -128,9 +132,9 @@ extension Hostility {
   }
 
   /// An insertion as long as a message, which all followers are sent.
-  private static let inserting = Hostility("an insertion as long as a message") { measure in
+  private static let inserting = Hostility("an insertion as long as a message") { size, measure in
     for piece in ["a", #"\u0001"#, #"\n"#, "é"] {
-      let text = text(of: piece, bytesMax - 512)
+      let text = text(of: piece, size.bytesMax - 512)
       measure("of \(piece)") { rig in
         let client = join(rig)
         joinWhaler(rig)

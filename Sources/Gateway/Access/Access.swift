@@ -55,7 +55,11 @@ final class Access: Part {
     return identity
   }
 
+  /// Bytes of a token: as many as a head of a request has room for.
+  private static let tokenBytesMax = 16 << 10
+
   private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
+    if let token, token.utf8.count > Self.tokenBytesMax { throw .malformed }
     // Links are good in demo mode too, where they narrow what may be done.
     if let token, let own = try ports.ownTokens?.identity(of: token, now: surroundings.clock.now) {
       return own.isGuest ? own : try unreserved(own)
@@ -76,8 +80,9 @@ final class Access: Part {
 
   /// Whether a token admits a user to a room, made for just that by a backend.
   func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
-    ports.authenticator?.admits(roomToken, to: room, user: user, now: surroundings.clock.now)
-      ?? false
+    guard roomToken.utf8.count <= Self.tokenBytesMax else { return false }
+    return ports.authenticator?.admits(
+      roomToken, to: room, user: user, now: surroundings.clock.now) ?? false
   }
 
   /// Whether a token is an API key, as these begin.

@@ -6,26 +6,37 @@ import Glibc
 /// too much at once. It is measured as the thread's own processor time, the least of some repetitions, so that other
 /// programs on the same machine do not count.
 public enum TurnTime {
-  /// The milliseconds that a turn may take for the largest message.
+  /// The milliseconds that a turn may take.
   public static let millisecondsMax = 20.0
 
-  /// Whether the largest sizes are wanted, which take minutes: `PARLEY_HANDLING_TIMES` is set.
-  public static let isFull = getenv("PARLEY_HANDLING_TIMES") != nil
+  /// The milliseconds that a turn would take for the largest message, by a small one, from which the largest is
+  /// measured.
+  public static let doubtful = millisecondsMax / 2
 
-  /// Whether the bound is asserted: at the largest sizes, in an optimised build without a sanitizer.
+  /// What is measured in the largest size whatever a small message takes, which takes minutes: all with
+  /// `PARLEY_HANDLING_TIMES=1`, and with another value that whose name contains it.
+  private static let wanted = getenv("PARLEY_HANDLING_TIMES").map { String(cString: $0) }
+
+  /// Whether all is measured in the largest size.
+  public static let isFull = wanted != nil
+
+  /// Whether something is measured.
+  public static func isWanted(_ name: String) -> Bool {
+    guard let wanted, wanted != "1" else { return true }
+    return name.contains(wanted)
+  }
+
+  /// Whether the bound is asserted: in an optimised build without a sanitizer.
   public static let isAsserted: Bool = {
     #if DEBUG
       false
     #else
-      isFull && !GrowthLaw.isInstrumented
+      !GrowthLaw.isInstrumented
     #endif
   }()
 
-  /// The share of the largest size that inputs have. Where nothing is asserted, small inputs show that the work is done.
-  public static let sizeDivisor = isAsserted ? 1 : 64
-
-  /// The milliseconds that a turn may take for inputs of this share.
-  public static let bound = millisecondsMax / Double(sizeDivisor)
+  /// The share of the largest size that a small message has. Where nothing is asserted, it shows that the work is done.
+  public static let smallDivisor = isAsserted ? 16 : 64
 
   /// Repetitions of work that takes more than the bound.
   private static let repetitionsMax = 4
@@ -37,7 +48,7 @@ public enum TurnTime {
   /// - Parameter work: Does the work on an input of its own, and returns the nanoseconds of its longest turn.
   public static func milliseconds(_ work: () -> UInt64) -> Double {
     var least = work()
-    for _ in 0..<repetitionsMax where isAsserted && Double(least) > bound * 1e6 {
+    for _ in 0..<repetitionsMax where isAsserted && Double(least) > millisecondsMax * 1e6 {
       least = min(least, work())
     }
     return Double(least) / 1e6

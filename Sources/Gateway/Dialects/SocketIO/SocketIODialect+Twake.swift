@@ -393,11 +393,9 @@ extension SocketIODialect {
 
   /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
   private static func users(in arguments: [JSONValue]) -> [String] {
-    if let data = arguments.first?.value(of: "data") {
-      return data.firstElements(usersMax)?.compactMap(\.string) ?? [data.string].compactMap(\.self)
-    }
-    if let list = arguments.first?.firstElements(usersMax) { return list.compactMap(\.string) }
-    return arguments.compactMap(\.string)
+    let data = arguments.first?.value(of: "data")
+    let users = (data ?? arguments.first)?.firstElements(usersMax) ?? data.map { [$0] } ?? arguments
+    return users.compactMap { $0.utf8.count <= TwakeFields.nameBytesMax ? $0.string : nil }
   }
 
   /// Users in one answer, at most; those named after them are left out.

@@ -17,8 +17,12 @@ package enum TwakeEvent: String, Sendable, CaseIterable {
 
 /// The fields of an event's first argument, and of what a client says of itself when it enters.
 ///
-/// All are read in one pass. A field of another type counts as missing; of one that comes twice, the last counts.
+/// All are read in one pass. A field of another type, and a longer name or token, counts as missing; of one that comes
+/// twice, the last counts.
 struct TwakeFields {
+  /// Bytes of a name or a token, as they were sent: as many as a head of a request has room for.
+  static let nameBytesMax = 16 << 10
+
   /// A room; empty if none is named.
   private(set) var name = ""
   private(set) var token: String?
@@ -34,12 +38,12 @@ struct TwakeFields {
     var fields = Self()
     argument?.forEachField { key, reader throws(JSONError) in
       switch key {
-      case "name": fields.name = try reader.stringIfAny() ?? ""
-      case "token": fields.token = try reader.stringIfAny()
+      case "name": fields.name = try reader.stringIfAny(bytesMax: Self.nameBytesMax) ?? ""
+      case "token": fields.token = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
       case "data": fields.data = try reader.value()
       case "position": fields.position = try reader.value()
-      case "pid": fields.recoveryID = try reader.stringIfAny()
-      case "offset": fields.offset = try reader.stringIfAny()
+      case "pid": fields.recoveryID = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
+      case "offset": fields.offset = try reader.stringIfAny(bytesMax: Self.nameBytesMax)
       case "recovery": fields.asksForRecovery = try reader.value().boolean ?? false
       default: try reader.skipValue()
       }
