@@ -268,6 +268,28 @@ struct LiveDocumentTests {
     #expect(LiveDocument.digest(of: submission) == 0x8058_4b6e_07d0_d78e)
   }
 
+  @Test("a long change that an earlier version has kept is known again, and no other is")
+  func formerDigest() {
+    let text = String(repeating: "é\n", count: 30_000)
+    let change = Self.insertion(text, at: 0, of: 0)
+    // FNV-1a over the revision and the JSON form.
+    var former: UInt64 = 0xcbf2_9ce4_8422_2325
+    var json: [UInt8] = []
+    change.operation.appendJSON(to: &json)
+    for byte in [UInt8](repeating: 0, count: 8) + json {
+      former = (former ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    }
+    #expect(LiveDocument.digest(of: change) != former)
+    for digest in [former, LiveDocument.digest(of: change), 1] {
+      var document = Self.document(
+        text, revision: 1,
+        marks: ["ada": ClientMark(sequence: 1, revision: 1, digest: digest)])
+      #expect(
+        document.submit(change, scalarsMax: Self.scalarsMax)
+          == (digest == 1 ? .refused(.sequenceReused(last: 1)) : .duplicate(revision: 1)))
+    }
+  }
+
   @Test("a change that is never sent again is told from others by its digest")
   func passingDigest() {
     var digests: Set<UInt64> = []

@@ -3,14 +3,25 @@ import OTCore
 extension LiveDocument {
   /// Condenses what was sent, to know it again.
   ///
-  /// For a change that may be sent again the log keeps this, so it never changes: the revision and the JSON
-  /// form (FNV-1a, 64 bits). Others are looked for only among what this process has handed to the store, and
-  /// may be texts as a whole: they are condensed eight bytes at a time.
+  /// For a change that may be sent again the log keeps this, so neither way of condensing ever changes. Short ones are
+  /// condensed byte by byte; long texts, and what is not sent again, eight bytes at a time.
   package static func digest(of submission: Submission) -> UInt64 {
-    submission.isResendable ? keptDigest(of: submission) : passingDigest(of: submission)
+    guard submission.isResendable else { return digestOfWords(submission) }
+    var textBytes = 0
+    submission.operation.forEachPacked { _, _, text in textBytes += text.count }
+    return textBytes < longTextBytes ? digestOfBytes(submission) : digestOfWords(submission)
   }
 
-  private static func keptDigest(of submission: Submission) -> UInt64 {
+  /// Whether a log's digest is this change's, condensed in either way: formerly long texts were condensed as short ones.
+  package static func isDigest(_ digest: UInt64, of submission: Submission) -> Bool {
+    digest == digestOfWords(submission) || digest == digestOfBytes(submission)
+  }
+
+  /// Bytes of inserted text from which on it is long.
+  private static let longTextBytes = 64 << 10
+
+  /// The revision and the JSON form, by FNV-1a in 64 bits.
+  private static func digestOfBytes(_ submission: Submission) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func mix(_ byte: UInt8) {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
@@ -26,7 +37,7 @@ extension LiveDocument {
     return hash
   }
 
-  private static func passingDigest(of submission: Submission) -> UInt64 {
+  private static func digestOfWords(_ submission: Submission) -> UInt64 {
     var hash: UInt64 = 0
     func mix(_ word: UInt64) {
       hash = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
@@ -38,7 +49,7 @@ extension LiveDocument {
       let bytes = UnsafeRawBufferPointer(text)
       let whole = bytes.count & ~7
       for offset in stride(from: 0, to: whole, by: 8) {
-        mix(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
       }
       for byte in bytes[whole...] { mix(UInt64(byte)) }
     }

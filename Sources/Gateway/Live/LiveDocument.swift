@@ -281,9 +281,9 @@ package struct LiveDocument {
   ) -> Outcome? {
     let last = mark?.sequence ?? 0
     if submission.sequence <= last {
-      guard let mark, submission.sequence == last, mark.digest == digest else {
-        return .refused(.sequenceReused(last: last))
-      }
+      guard let mark, submission.sequence == last,
+        mark.digest == digest || Self.isDigest(mark.digest, of: submission)
+      else { return .refused(.sequenceReused(last: last)) }
       return mark.revision <= durableRevision
         ? .duplicate(revision: mark.revision) : .duplicatePending
     }

@@ -13,8 +13,8 @@ public enum TurnTime {
   /// measured.
   public static let doubtful = millisecondsMax / 2
 
-  /// What is measured in the largest size whatever a small message takes, which takes minutes: all with
-  /// `PARLEY_HANDLING_TIMES=1`, and with another value that whose name contains it.
+  /// The setting by which work is measured in the largest size without a look at a small one: all of it with
+  /// `PARLEY_HANDLING_TIMES=1`, which takes minutes, or work whose name contains the value.
   private static let wanted = getenv("PARLEY_HANDLING_TIMES").map { String(cString: $0) }
 
   /// Whether all is measured in the largest size.
