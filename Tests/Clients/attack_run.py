@@ -31,6 +31,7 @@ ATTACKER = "127.0.0.2"
 OTHER = "127.0.0.3"
 # What --unlimited sets.
 UNLIMITED = [
+    "--reception-size-max", "0",
     "--address-connections-max", "0", "--address-connect-rate", "0", "--address-request-rate", "0",
     "--address-message-rate", "0", "--address-byte-rate", "0",
 ]  # fmt: skip
@@ -256,6 +257,7 @@ async def log_in(port, address, user="ada@example.org", password=PASSWORD):
 
 async def measure_logins(server, count=40):
     """Logins of others while one address has many attempts under way, and with one attempt of many addresses."""
+    _, alone = await log_in(server.port, "127.0.3.2", "bea@example.org")
     attempts = [
         asyncio.create_task(log_in(server.port, ATTACKER, f"nobody{index}@example.org", "wrong"))
         for index in range(count)
@@ -275,7 +277,8 @@ async def measure_logins(server, count=40):
     await asyncio.wait(crowd, timeout=0.05)
     last, seconds = await log_in(server.port, "127.0.3.1", "bea@example.org")
     await asyncio.gather(*crowd)
-    return {"others": first, "next": last, "next_seconds": round(seconds, 2)}
+    # Until its turn: without the time that its own password takes.
+    return {"others": first, "next": last, "next_waited_seconds": round(seconds - alone, 2)}
 
 
 # MARK: All of it beside typists
@@ -385,7 +388,7 @@ def main():
                 good = found["bayeux"] and found["socketio"]
             elif options.attack == "logins":
                 found = asyncio.run(measure_logins(server))
-                good = found["next"] == 200 and found["next_seconds"] < 2 and set(found["others"]) == {200}
+                good = found["next"] == 200 and found["next_waited_seconds"] < 2 and set(found["others"]) == {200}
             else:
                 found = measure_mixed(server, options.seconds, options.typists)
                 good = found["undelivered"] == 0 and found["unacknowledged"] == 0

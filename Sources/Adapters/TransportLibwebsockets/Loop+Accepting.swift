@@ -111,7 +111,7 @@ extension Loop {
   /// is closed: its handshake would cost more than it is worth.
   private func turnAway(
     _ descriptor: Int32, _ address: String, _ door: Door, _ status: Int, _ message: String,
-    retryAfter seconds: Int64 = 5
+    retryAfter seconds: Int64? = nil
   ) {
     guard tls == nil, turnedAwayCount < Self.turnedAwayMax else {
       _ = Glibc.close(descriptor)
@@ -123,6 +123,7 @@ extension Loop {
     else { return }
     refreshDate()
     http.connection.date = date
+    let seconds = seconds.map(Int.init) ?? Int.random(in: Self.retrySeconds)
     http.connection.refuse(
       with: .last(status, message, [("retry-after", "\(seconds)")]), now: now)
     settle(session, http)

@@ -98,7 +98,7 @@ extension Loop {
   // MARK: Refusals
 
   /// Seconds from which each refused client draws the time to wait, so that they do not return all at once.
-  private static let retrySeconds = 3...8
+  static let retrySeconds = 3...8
 
   /// Adds when to try again.
   func busy(_ response: Response) -> Response {

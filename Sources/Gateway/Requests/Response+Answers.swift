@@ -101,9 +101,16 @@ extension Response {
       .with("accept", expected.rawValue)
   }
 
-  /// Adds when to try again, in whole seconds, as HTTP has it; where nobody can say, a few.
+  /// Seconds from which a refused client draws the time to wait where it is not known, so that they do not return all at
+  /// once.
+  private static let retrySeconds = 3...8
+
+  /// Adds when to try again, in whole seconds, as HTTP has it.
+  ///
+  /// - Parameter retryAfter: Milliseconds, if they are known.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
-    let seconds = retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? 5
+    let seconds =
+      retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? Int.random(in: retrySeconds)
     return response.with("retry-after", "\(seconds)")
   }
 
