@@ -43,6 +43,8 @@ package enum PercentEncoding {
 
   /// The bytes that were meant, written in one pass.
   private static func bytes(in text: UnsafeBufferPointer<UInt8>, plus: UInt8) -> [UInt8]? {
+    // An array of no capacity is one that all threads share, and its count would be written.
+    guard !text.isEmpty else { return [] }
     var isBroken = false
     let bytes = [UInt8](unsafeUninitializedCapacity: text.count) { target, count in
       var index = 0
