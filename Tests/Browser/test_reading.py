@@ -318,3 +318,52 @@ def test_footnotes_stand_at_the_end_in_order(server, person):
     # Somebody changes one: it is drawn anew, and the others stay.
     server.put_text(note, LONG.replace("Second.", "Changed."))
     expect(rendered(ann).locator(".footnotes li").last).to_contain_text("Changed.")
+
+
+DIALECT = """---
+title: "Minutes"
+tags: [a, b]
+people:
+  - Ann
+note: <img src=x onerror=alert(1)>
+---
+
+# Heading
+
+before
+
+    first
+    second
+
+| a | b |
+| --- | --- |
+| `x\\|y` |
+| 1 | 2 | 3 |
+
+&notanentity; &copy; [there] [script](javascript&colon;alert(1))
+
+> [there]: https://example.org/there
+"""
+
+
+def test_front_matter_code_tables_and_entities_are_read_as_markdown_says(server, person):
+    note = server.create("Dialects")
+    server.put_text(note, DIALECT)
+    ann = person("Ann").open(note)
+    ann.wait_until_saved()
+    read(ann)
+    page = rendered(ann)
+    front = page.locator(".front-matter")
+    expect(front.locator("th")).to_have_text(["title", "tags", "people", "note"])
+    expect(front.locator("td")).to_have_text(["Minutes", "a, b", "Ann", "<img src=x onerror=alert(1)>"])
+    expect(page.locator("h2, h3, h4")).to_have_text(["Heading"])
+    assert page.locator("pre code").text_content() == "first\nsecond"
+    rows = page.locator(".table:not(.front-matter) tbody tr")
+    assert [row.locator("td").all_text_contents() for row in rows.all()] == [["x|y", ""], ["1", "2"]]
+    expect(page.locator("p").filter(has_text="notanentity")).to_contain_text("&notanentity; ©")
+    expect(page.locator("a[href]")).to_have_attribute("href", "https://example.org/there")
+    expect(page.locator("a.is-refused")).to_have_text("script")
+    ann.picture("front-matter")
+    ann.page.get_by_role("button", name="Read as a page").click()
+    expect(ann.editor.locator(".token-heading1").first).to_be_visible()
+    expect(ann.editor.locator(".token-heading2")).to_have_count(0)

@@ -7,6 +7,7 @@
 import { safeAddress } from "../editing/addresses.js";
 import { bounded } from "../editing/boundedmarkdown.js";
 import { nameOfLanguage } from "../editing/codelanguages.js";
+import { entriesIn, frontMatter } from "../editing/frontmatter.js";
 import { markdownLanguage } from "../codemirror.js";
 import { fileIn, nameOfFile } from "../editing/files.js";
 import { footnotes, nameOfFootnote, numberFootnotes } from "./footnotes.js";
@@ -18,7 +19,7 @@ import { directionIn } from "../texts.js";
 export { colourCode } from "../editing/codecolours.js";
 
 const { parser } = markdownLanguage;
-const boundedParser = parser.configure([bounded, footnotes]);
+const boundedParser = parser.configure([bounded, footnotes, frontMatter]);
 
 /** UTF-16 units that are shown as a page, at most. */
 export const renderedMax = 1_000_000;
@@ -27,7 +28,7 @@ const depthMax = 60;
 
 /**
  * @typedef {{name: string, from: number, to: number, firstChild: Node | null, nextSibling: Node | null}} Node
- * @typedef {{text: string, references: Map<string, {url: string, title: string}>, base: number}} Source
+ * @typedef {{text: string, references: Map<string, {url: string, title: string}>, base: number, isInTable?: boolean}} Source
  *   `base` is where the block begins that is being shown.
  */
 
@@ -72,13 +73,18 @@ const labelled = (label) => label.replace(/^\[|\]$/g, "").trim().replace(/\s+/g,
 
 const entities = new DOMParser();
 
-/** @param {string} entity “&amp;”. */
+/** @param {string} entity “&amp;”. Returned as it is if HTML has no such entity. */
 function decoded(entity) {
+  if (!/^&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w*);$/i.test(entity)) return entity;
   // Nothing runs in a document that is only parsed, and only its text is taken.
-  return /^&#?\w+;$/.test(entity)
-    ? (entities.parseFromString(entity, "text/html").documentElement.textContent ?? entity)
-    : entity;
+  const text = entities.parseFromString(entity, "text/html").documentElement.textContent ?? entity;
+  // HTML reads the beginning of an unknown name, as "&not" in "&notit;", and leaves the rest.
+  return text.endsWith(";") && entity !== "&semi;" && entity !== "&#59;" && !/^&#x0*3b;$/i.test(entity) ? entity : text;
 }
+
+/** @param {string} text Of an address or a title, where escapes and entities are read, and nothing else is. */
+const unescaped = (text) =>
+  text.replace(/\\([!-/:-@[-`{-~])|&#?\w{1,40};/g, (found, sign) => sign ?? decoded(found));
 
 /** @param {string} tag @param {string} [className] */
 function make(tag, className) {
@@ -132,7 +138,10 @@ function addLink(parent, node, source, depth) {
   const url = childOf(node, "URL");
   const title = childOf(node, "LinkTitle");
   const label = childOf(node, "LinkLabel");
-  let target = url && { url: text.slice(url.from, url.to), title: title ? text.slice(title.from + 1, title.to - 1) : "" };
+  let target = url && {
+    url: unescaped(text.slice(url.from, url.to)),
+    title: title ? unescaped(text.slice(title.from + 1, title.to - 1)) : "",
+  };
   if (!url && !(close.to < node.to && text[close.to] === "(")) {
     const own = text.slice(open.to, close.from);
     const given = label ? text.slice(label.from, label.to) : "";
@@ -211,7 +220,9 @@ function addNode(parent, node, source, depth, shown) {
   else if (name === "HardBreak") parent.append(make("br"));
   else if (name === "InlineCode") {
     const element = make("code");
-    const inner = words().replace(/^`+|`+$/g, "").replace(/\n/g, " ");
+    let inner = words().replace(/^`+|`+$/g, "").replace(/\n/g, " ");
+    // A bar in a table's cell is escaped even in code, where nothing else is.
+    if (source.isInTable) inner = inner.replaceAll("\\|", "|");
     element.append(/^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner);
     parent.append(element);
   } else if (name === "Link" || name === "Image") addLink(parent, node, source, depth + 1);
@@ -243,6 +254,7 @@ const blocks = {
   FencedCode: (parent, node, source) => addCode(parent, node, source),
   CodeBlock: (parent, node, source) => addCode(parent, node, source),
   Table: (parent, node, source, depth) => addTable(parent, node, source, depth),
+  FrontMatter: (parent, node, source) => addFrontMatter(parent, node, source),
   LinkReference: () => {},
   CommentBlock: () => {},
   HTMLBlock: (parent, node, { text }) => addPlain(parent, text.slice(node.from, node.to)),
@@ -349,9 +361,39 @@ function addCode(parent, node, { text }) {
   element.tabIndex = 0;
   const lines = [];
   for (const child of childrenOf(node)) if (child.name === "CodeText") lines.push(text.slice(child.from, child.to));
-  code.append(lines.join(node.name === "CodeBlock" ? "\n" : ""));
+  // Line ends are among the parts.
+  code.append(lines.join(""));
   element.append(code);
   parent.append(element);
+}
+
+/** @param {HTMLElement} parent @param {Node} node @param {Source} source */
+function addFrontMatter(parent, node, { text }) {
+  const [open, close] = [...childrenOf(node)];
+  // Without its end it is what CommonMark says: a rule, and text.
+  if (!open || !close) {
+    parent.append(make("hr"));
+    const rest = make("p");
+    addText(rest, text.slice(node.from, node.to).replace(/^---[ \t]*\n/, ""));
+    parent.append(rest);
+    return;
+  }
+  const frame = make("div", "table front-matter");
+  frame.tabIndex = 0;
+  const table = make("table");
+  for (const { key, value } of entriesIn(text.slice(open.to, close.from))) {
+    const row = make("tr");
+    const head = make("th");
+    head.setAttribute("scope", "row");
+    head.append(key);
+    const cell = make("td");
+    cell.dir = "auto";
+    cell.append(value);
+    row.append(head, cell);
+    table.append(row);
+  }
+  frame.append(table);
+  parent.append(frame);
 }
 
 /** @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth */
@@ -367,6 +409,7 @@ function addTable(parent, node, source, depth) {
   const frame = make("div", "table");
   frame.tabIndex = 0;
   const table = make("table");
+  let columns = 0;
   for (const child of childrenOf(node)) {
     if (child.name !== "TableHeader" && child.name !== "TableRow") continue;
     const isHead = child.name === "TableHeader";
@@ -376,7 +419,7 @@ function addTable(parent, node, source, depth) {
     const add = (cell) => {
       const element = make(isHead ? "th" : "td", `to-${aligned[column] ?? "left"}`);
       element.dir = "auto";
-      if (cell) addInline(element, cell, source, depth + 1);
+      if (cell) addInline(element, cell, { ...source, isInTable: true }, depth + 1);
       row.append(element);
       column += 1;
     };
@@ -391,6 +434,13 @@ function addTable(parent, node, source, depth) {
         isOpen = true;
       }
     }
+    // As many cells as the head has: GFM leaves out what is more, and fills up what is less.
+    if (isHead) columns = column;
+    while (!isHead && column < columns) add();
+    while (!isHead && column > columns) {
+      row.lastElementChild?.remove();
+      column -= 1;
+    }
     const place = isHead ? make("thead") : (table.querySelector("tbody") ?? make("tbody"));
     place.append(row);
     table.append(place);
@@ -404,6 +454,28 @@ function directed(block) {
   const direction = directionIn(block.textContent ?? "");
   if (direction) block.dir = direction;
   return block;
+}
+
+/** Blocks that definitions of links can be in. */
+const containers = new Set(["Blockquote", "BulletList", "OrderedList", "ListItem", "FootnoteDefinition"]);
+
+/**
+ * Collects what references mean. The first definition of a label counts.
+ *
+ * @param {Node} node @param {string} text @param {Source["references"]} references @param {number} depth
+ */
+function collectReferences(node, text, references, depth) {
+  if (containers.has(node.name) && depth <= depthMax) {
+    for (const child of childrenOf(node)) collectReferences(child, text, references, depth + 1);
+  }
+  if (node.name !== "LinkReference") return;
+  const [label, url, title] = ["LinkLabel", "URL", "LinkTitle"].map((name) => childOf(node, name));
+  const name = label ? labelled(text.slice(label.from, label.to)) : "";
+  if (!url || !name || references.has(name)) return;
+  references.set(name, {
+    url: unescaped(text.slice(url.from, url.to)),
+    title: title ? unescaped(text.slice(title.from + 1, title.to - 1)) : "",
+  });
 }
 
 /** @typedef {{key: string, from: number, draw: () => HTMLElement}} Drawn */
@@ -425,20 +497,12 @@ function blocksOf(text) {
   const notes = new Map();
   const top = /** @type {Node} */ (tree.topNode);
   for (const node of childrenOf(top)) {
-    if (node.name === "LinkReference") {
-      const [label, url, title] = ["LinkLabel", "URL", "LinkTitle"].map((name) => childOf(node, name));
-      const name = label ? labelled(shown.slice(label.from, label.to)) : "";
-      if (url && name && !references.has(name)) {
-        references.set(name, {
-          url: shown.slice(url.from, url.to),
-          title: title ? shown.slice(title.from + 1, title.to - 1) : "",
-        });
-      }
-    } else if (node.name === "FootnoteDefinition") {
+    collectReferences(node, shown, references, 0);
+    if (node.name === "FootnoteDefinition") {
       const mark = childOf(node, "FootnoteMark");
       const name = mark ? nameOfFootnote(shown.slice(mark.from, mark.to)) : "";
       if (!notes.has(name)) notes.set(name, node);
-    } else if (node.name !== "CommentBlock") found.push(node);
+    } else if (node.name !== "CommentBlock" && node.name !== "LinkReference") found.push(node);
   }
   // What a reference means may stand anywhere.
   const meaning = JSON.stringify([...references]);
