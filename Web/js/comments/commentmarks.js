@@ -48,8 +48,9 @@ function movedOver({ id, from, to }, changes) {
  * @param {() => void} tell.moved The ranges are others.
  * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range: whether what it put there
  *   belongs to the range, the server knows.
+ * @param {() => import("../codemirror.js").ChangeSet | undefined} [tell.waiting] Changes of the note's text that the editor does not show yet.
  */
-export function commentMarks({ moved, doubtful }) {
+export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
   /** @type {Set<{changes: ChangeSet[], isLost: boolean}>} */
   const moments = new Set();
 
@@ -119,13 +120,18 @@ export function commentMarks({ moved, doubtful }) {
     moment(view) {
       const own = { changes: /** @type {ChangeSet[]} */ ([]), isLost: false };
       moments.add(own);
+      const hidden = waiting();
+      const shown = (/** @type {Mark} */ mark) => {
+        const { invertedDesc } = /** @type {any} */ (hidden);
+        return { ...mark, from: invertedDesc.mapPos(mark.from, 1), to: invertedDesc.mapPos(mark.to, -1) };
+      };
       return {
-        doc: view.state.doc,
+        doc: hidden ? /** @type {any} */ (hidden).apply(view.state.doc) : view.state.doc,
         get isLost() {
           return own.isLost;
         },
         moved: (/** @type {Mark} */ mark) =>
-          own.changes.reduce((/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes), mark),
+          own.changes.reduce((/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes), hidden ? shown(mark) : mark),
         end: () => moments.delete(own),
       };
     },

@@ -31,6 +31,7 @@ import {
   Compartment,
 } from "../codemirror.js";
 import { commentMarks } from "../comments/commentmarks.js";
+import { ComposedLine, listOf } from "./composedline.js";
 import { byId } from "../shell/dialogs.js";
 import { differenceBetween } from "./difference.js";
 import { perLineDirection } from "./direction.js";
@@ -261,11 +262,17 @@ export function createEditor({ host, note, sheets }) {
     EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
   ];
 
+  /** @type {ComposedLine | undefined} */
+  let composed;
+  const inView = (/** @type {number} */ place) => composed?.inView(place) ?? place;
+  const shownSelections = () =>
+    note.peerSelections.map((one) => ({ ...one, anchor: inView(one.anchor), head: inView(one.head) }));
+
   /** @param {EditorView} view */
   const carets = (view) => {
     const markers = [];
     const now = performance.now();
-    for (const { key, head } of note.peerSelections) {
+    for (const { key, head } of shownSelections()) {
       const person = note.personWithKey(key);
       if (!person || head > view.state.doc.length) continue;
       const [place] = RectangleMarker.forRange(view, "", EditorSelection.cursor(head));
@@ -286,7 +293,7 @@ export function createEditor({ host, note, sheets }) {
   /** @param {EditorView} view */
   const selections = (view) => {
     const markers = [];
-    for (const { key, anchor, head } of note.peerSelections) {
+    for (const { key, anchor, head } of shownSelections()) {
       if (anchor === head || Math.max(anchor, head) > view.state.doc.length) continue;
       const range = EditorSelection.range(anchor, head);
       markers.push(...RectangleMarker.forRange(view, `peer-selection peer-${key}`, range));
@@ -306,7 +313,7 @@ export function createEditor({ host, note, sheets }) {
   const uploads = uploadsInto(note);
   /** @type {CommentListener | undefined} */
   let listener;
-  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful() });
+  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful(), waiting: () => composed?.waiting });
 
   const extensions = [
     uploads.extension,
@@ -351,16 +358,11 @@ export function createEditor({ host, note, sheets }) {
     EditorView.updateListener.of((update) => {
       for (const transaction of update.transactions) {
         if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
-        /** @type {TextChange[]} */
-        const changes = [];
-        transaction.changes.iterChanges((from, to, _fromAfter, _toAfter, inserted) => {
-          changes.push({ from, to, insert: inserted.toString() });
-        });
-        note.edit(changes);
+        note.edit(composed?.follow(transaction.changes) ?? listOf(transaction.changes));
       }
       if (update.docChanged || update.selectionSet) {
         const { anchor, head } = update.state.selection.main;
-        note.select(anchor, head);
+        note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
         listener?.selected();
       }
     }),
@@ -408,25 +410,38 @@ export function createEditor({ host, note, sheets }) {
 
   const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
 
-  /** @param {TextChange[]} changes Of the server's. @param {any[]} annotations */
-  function take(changes, annotations) {
+  let annotations = fromElsewhere;
+  composed = new ComposedLine(view, (changes) => {
     view.dispatch({ changes, annotations: [fromServer.of(true), ...annotations], filter: false });
+  });
+
+  /** @param {TextChange[]} changes Of the server's. @param {any[]} [own] Annotations of a change that this person asked for. */
+  function take(changes, own) {
+    annotations = own ?? fromElsewhere;
+    try {
+      composed?.take(changes);
+    } finally {
+      annotations = fromElsewhere;
+    }
   }
 
   const subscriptions = [
     note.on("reset", ({ text }) => {
       comments.reset();
       // As a change, for the caret is somewhere in it, and so is what can be undone.
-      const change = differenceBetween(view.state.doc.toString(), text);
-      if (change) take([change], fromElsewhere);
+      const { doc } = view.state;
+      const former = composed?.waiting?.apply(doc) ?? doc;
+      const change = differenceBetween(former.toString(), text);
+      if (change) take([change]);
     }),
     note.on("changes", ({ changes, isOwn }) => {
       try {
-        take(changes, isOwn ? [isolateHistory.of("full")] : fromElsewhere);
+        take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
       } catch (error) {
         // The session knows the text; an editor that does not is given it anew.
         console.warn(error);
         comments.reset();
+        composed?.reset();
         view.setState(stateWith(note.text ?? ""));
         listener?.doubtful();
       }
@@ -477,6 +492,7 @@ export function createEditor({ host, note, sheets }) {
     },
     destroy() {
       clearTimeout(freshTimer);
+      composed?.destroy();
       uploads.destroy(view);
       for (const unsubscribe of subscriptions) unsubscribe();
       view.destroy();
