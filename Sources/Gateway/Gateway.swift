@@ -162,14 +162,16 @@ public final class Gateway: Part, SwitchboardOwner {
   /// not grant the pool); a `parley.v1` client may, or says it in its hello.
   public func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     if case .socketIO(let query, let address) = opening {
-      return socketIO.refusal(ofUpgrade: head, query: query, address: address)
+      return socketIO.refusal(ofUpgrade: head, query: query, address: address).map(http.spread)
     }
-    return access.refusal(ofUpgrade: head, as: opening)
+    return access.refusal(ofUpgrade: head, as: opening).map(http.spread)
   }
 
   /// The answer to a request from an address that has made too many, counting it; `nil` if it may
   /// go on.
-  public func refusal(ofRequest head: RequestHead) -> Response? { access.refusal(ofRequest: head) }
+  public func refusal(ofRequest head: RequestHead) -> Response? {
+    access.refusal(ofRequest: head).map(http.spread)
+  }
 
   // MARK: HTTP
 
@@ -185,12 +187,15 @@ public final class Gateway: Part, SwitchboardOwner {
   ///
   /// - Parameter byteCount: Its length; `nil` for chunks, whose length is not known.
   public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
-    switch Opening(head) {
-    case .socketIO: socketIO.decision(onBody: byteCount, of: head)
-    case .bayeux: bayeux.decision(onBody: byteCount, of: head)
-    case .native, .whaler, nil:
-      apps.decision(of: head) ?? http.decision(onBody: byteCount, of: head)
-    }
+    let decision =
+      switch Opening(head) {
+      case .socketIO: socketIO.decision(onBody: byteCount, of: head)
+      case .bayeux: bayeux.decision(onBody: byteCount, of: head)
+      case .native, .whaler, nil:
+        apps.decision(of: head) ?? http.decision(onBody: byteCount, of: head)
+      }
+    guard case .refuse(let response) = decision else { return decision }
+    return .refuse(http.spread(response))
   }
 
   /// Whether a request is an operator's; answers it if not.

@@ -343,8 +343,10 @@
       } else if byte >= 0x80 {
         // Scripts other than Latin come in runs.
         repeat {
-          place = runEnd(from: place)
-          guard place < end, bytes[place] >= 0x80 else { break }
+          #if !hasFeature(Embedded)
+            place = runEnd(from: place)
+            guard place < end, bytes[place] >= 0x80 else { break }
+          #endif
           place = try scalarEnd(from: place)
         } while place < end && bytes[place] >= 0x80
       } else {
@@ -378,36 +380,38 @@
     return place
   }
 
-  /// The end of scalars of one width, looked at eight bytes at a time; what is rarer, and the last few bytes, are left
-  /// out.
-  private func runEnd(from start: Int) -> Int {
-    var place = start
-    while end - place >= 8 {
-      let word = UInt64(
-        littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(
-          fromByteOffset: place, as: UInt64.self))
-      if word & 0xc0e0_c0e0_c0e0_c0e0 == 0x80c0_80c0_80c0_80c0 {
-        // Four of two bytes. Each first byte has another bit than its lowest, or it is too long for what it means.
-        let bits = word & 0x001e_001e_001e_001e
-        guard (bits &+ 0x00ff_00ff_00ff_00ff) & 0x0100_0100_0100_0100 == 0x0100_0100_0100_0100
-        else { return place }
-        place += 8
-      } else if word & 0xc0c0_f0c0_c0f0 == 0x8080_e080_80e0 {
-        // Two of three bytes, neither of which may be too long or half of a pair.
-        let first = UInt8(truncatingIfNeeded: word)
-        let second = UInt8(truncatingIfNeeded: word >> 24)
-        guard first != 0xe0, first != 0xed, second != 0xe0, second != 0xed else { return place }
-        place += 6
-      } else if word & 0xc0c0_c0ff_c0c0_c0ff == 0x8080_80f0_8080_80f0 {
-        // Two of four bytes below U+40000, neither of them too long.
-        guard word & 0x3000 != 0, word & 0x3000_0000_0000 != 0 else { return place }
-        place += 8
-      } else {
-        return place
+  #if !hasFeature(Embedded)
+    /// The end of scalars of one width, looked at eight bytes at a time; what is rarer, and the last few bytes, are left
+    /// out.
+    private func runEnd(from start: Int) -> Int {
+      var place = start
+      while end - place >= 8 {
+        let word = UInt64(
+          littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(
+            fromByteOffset: place, as: UInt64.self))
+        if word & 0xc0e0_c0e0_c0e0_c0e0 == 0x80c0_80c0_80c0_80c0 {
+          // Four of two bytes. Each first byte has another bit than its lowest, or it is too long for what it means.
+          let bits = word & 0x001e_001e_001e_001e
+          guard (bits &+ 0x00ff_00ff_00ff_00ff) & 0x0100_0100_0100_0100 == 0x0100_0100_0100_0100
+          else { return place }
+          place += 8
+        } else if word & 0xc0c0_f0c0_c0f0 == 0x8080_e080_80e0 {
+          // Two of three bytes, neither of which may be too long or half of a pair.
+          let first = UInt8(truncatingIfNeeded: word)
+          let second = UInt8(truncatingIfNeeded: word >> 24)
+          guard first != 0xe0, first != 0xed, second != 0xe0, second != 0xed else { return place }
+          place += 6
+        } else if word & 0xc0c0_c0ff_c0c0_c0ff == 0x8080_80f0_8080_80f0 {
+          // Two of four bytes below U+40000, neither of them too long.
+          guard word & 0x3000 != 0, word & 0x3000_0000_0000 != 0 else { return place }
+          place += 8
+        } else {
+          return place
+        }
       }
+      return place
     }
-    return place
-  }
+  #endif
 
   /// The end of a scalar of two to four bytes.
   private func scalarEnd(from place: Int) throws(JSONError) -> Int {

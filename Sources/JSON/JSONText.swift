@@ -71,11 +71,25 @@
     let count = expected.utf8CodeUnitCount
     // Most texts are told apart by their length, without a look at all of them: an escape is longer than its byte.
     guard content.count > count, content.count <= Self.escapedByteMax * count else { return false }
+    #if !hasFeature(Embedded)
+      guard mayBegin(with: expected.utf8Start[0]) else { return false }
+    #endif
     return withUTF8 { text in
       guard text.count == count, let start = text.baseAddress else { return text.count == count }
       return Self.isEqual(UnsafeRawPointer(start), UnsafeRawPointer(expected.utf8Start), count)
     }
   }
+
+  #if !hasFeature(Embedded)
+    /// Whether a text that has escapes can begin with a byte: most are told apart by it, without room for all of them.
+    private func mayBegin(with byte: UInt8) -> Bool {
+      guard let start = content.baseAddress else { return false }
+      guard start[0] == UInt8(ascii: "\\") else { return start[0] == byte }
+      guard start[1] == UInt8(ascii: "u") else { return Self.unescaped(start[1]) == byte }
+      let value = Self.hexadecimalValue(at: start + 2)
+      return value >= 0x80 || value == byte
+    }
+  #endif
 
   /// Lets a `switch` over a text have literals as its cases.
   @inlinable package static func ~= (expected: StaticString, text: JSONText) -> Bool {

@@ -32,8 +32,10 @@ extension TextOperation {
   private static func appendString(
     _ text: UnsafeBufferPointer<UInt8>, to buffer: inout [UInt8]
   ) {
-    // A long text would be moved at each growth of the buffer.
-    if text.count >= longTextBytes { buffer.reserveCapacity(buffer.count + text.count + 64) }
+    #if !hasFeature(Embedded)
+      // A long text would be moved at each growth of the buffer.
+      if text.count >= longTextBytes { buffer.reserveCapacity(buffer.count + text.count + 64) }
+    #endif
     buffer.append(UInt8(ascii: "\""))
     var rest = text[...]
     while !rest.isEmpty {

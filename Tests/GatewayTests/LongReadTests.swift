@@ -96,7 +96,7 @@ struct LongReadTests {
       refused.compactMap { request in
         rig.response(request)?.headers.first { $0.name == "retry-after" }.flatMap { Int($0.value) }
       })
-    // Not all are to return at once. That all of 44 draw the same happens in one of 10³³ runs.
+    // Not all are to return at once.
     #expect(pauses.count > 1 && pauses.allSatisfy((3...8).contains))
     let other = begin("ben")
     _ = finish()

@@ -24,6 +24,8 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
   var batches: [RequestID: PublicationBatch] = [:]
   /// The times at which notes that were deleted long ago are removed.
   var removals: DueTimes = DueTimes()
+  /// The times after which clients that were refused may try again.
+  private var retries = RetryInterval(milliseconds: 3_000...8_000)
 
   init(
     _ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access,
@@ -49,7 +51,16 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
 
   /// Answers a request; an answer that is to be kept is kept first.
   func respond(_ request: RequestID, _ response: Response) {
+    let response = spread(response)
     if !once.isEmpty, respondOnce(request, response) { return }
     act(.respond(request, response))
+  }
+
+  /// Says when to try again where no part of the gateway knows it.
+  func spread(_ response: Response) -> Response {
+    guard response.status == 503 || response.status == 429,
+      !response.headers.contains(where: { $0.name == "retry-after" })
+    else { return response }
+    return response.with("retry-after", "\((retries.next() + 999) / 1_000)")
   }
 }

@@ -4,7 +4,7 @@ package import JSON
 package enum JSONBody {
   /// JSON values of a body that are skipped or kept as they are, at most: what is read by its type has limits of its
   /// own.
-  package static let valuesMax = 250_000
+  package static let valuesMax = 100_000
 
   /// A value from a body; `nil` if the body is no JSON, or `read` throws.
   package static func value<Value>(

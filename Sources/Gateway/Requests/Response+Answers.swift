@@ -101,17 +101,12 @@ extension Response {
       .with("accept", expected.rawValue)
   }
 
-  /// Seconds from which a refused client draws the time to wait where it is not known, so that they do not return all at
-  /// once.
-  private static let retrySeconds = 3...8
-
   /// Adds when to try again, in whole seconds, as HTTP has it.
   ///
-  /// - Parameter retryAfter: Milliseconds, if they are known.
+  /// - Parameter retryAfter: Milliseconds. Where they are not known, the response gets some when it is sent.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {
-    let seconds =
-      retryAfter.map { max(1, ($0 + 999) / 1_000) } ?? Int.random(in: retrySeconds)
-    return response.with("retry-after", "\(seconds)")
+    guard let retryAfter else { return response }
+    return response.with("retry-after", "\(max(1, (retryAfter + 999) / 1_000))")
   }
 
   /// 503, with when to try again.
