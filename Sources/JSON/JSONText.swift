@@ -81,7 +81,7 @@
   }
 
   #if !hasFeature(Embedded)
-    /// Whether a text that has escapes can begin with a byte: most are told apart by it, without room for all of them.
+    /// Whether a text that has escapes can begin with a byte. Most texts are excluded by it, without being unescaped.
     private func mayBegin(with byte: UInt8) -> Bool {
       guard let start = content.baseAddress else { return false }
       guard start[0] == UInt8(ascii: "\\") else { return start[0] == byte }

@@ -24,7 +24,7 @@ struct Hostility: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// How large the inputs are.
+/// The size of the inputs of a measurement.
 struct HostileSize: Sendable {
   /// The share of the largest legal size.
   let divisor: Int
