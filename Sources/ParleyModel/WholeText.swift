@@ -26,7 +26,9 @@ public enum WholeText {
   }
 
   private static func withLineFeeds(_ utf8: ArraySlice<UInt8>) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: utf8.count) { plain, count in
+    // An array of no capacity is one that all threads share, and its count would be written.
+    guard !utf8.isEmpty else { return [] }
+    return [UInt8](unsafeUninitializedCapacity: utf8.count) { plain, count in
       var isAfterReturn = false
       for byte in utf8 {
         let isReturn = byte == 0x0d
