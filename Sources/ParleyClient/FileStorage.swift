@@ -88,7 +88,8 @@ public final class FileStorage: ClientStorage {
       defer { closedir(listing) }
       var keys: [String] = []
       while let entry = readdir(listing) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        // In its place: a copy would have 256 bytes, and the entry may end before the memory does.
+        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
           String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         if let key = Self.key(of: name), key.hasPrefix(prefix) { keys.append(key) }

@@ -55,6 +55,12 @@ struct HabitTests {
       ],
       words: ["try!", "as!"],
       reason: "nothing is forced"),
+    Ban(
+      targets: [
+        "ParleyServer", "ParleyClient", "ParleyOffline", "StoreSQLite", "ot-bench", "parley",
+      ],
+      words: ["(of: entry.pointee."],
+      reason: "a directory entry is shorter than its type, so that a copy reads past its end"),
   ]
 
   @Test(arguments: bans)

@@ -134,7 +134,8 @@ public enum Files {
     defer { closedir(listing) }
     var names: [String] = []
     while let entry = readdir(listing) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+      // In its place: a copy would have 256 bytes, and the entry may end before the memory does.
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if name != ".", name != ".." { names.append(name) }
