@@ -11,7 +11,7 @@ import { setUpKeyboard } from "./shell/keyboard.js";
 import { t } from "./shell/language.js";
 import { drawLandmarks } from "./shell/landmarks.js";
 import { setUpLanguageMenu } from "./shell/languagemenu.js";
-import { drawLine } from "./shell/linestate.js";
+import { blockedLine, drawLine } from "./shell/linestate.js";
 import { drawMe, setUpMe, standApart } from "./people/me.js";
 import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
@@ -186,8 +186,13 @@ page.on("access", () => {
   drawLine();
   drawStatus();
 });
-connection.on("status", () => {
+connection.on("status", ({ state }) => {
+  void blockedLine.take(state);
   drawMe();
+  drawLine();
+  drawStatus();
+});
+blockedLine.on("changed", () => {
   drawLine();
   drawStatus();
 });

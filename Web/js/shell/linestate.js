@@ -1,5 +1,6 @@
 // What is wrong with the line, or with this person's rights: below the list, and above the text.
 
+import { BlockedLine } from "./blockedline.js";
 import { byId } from "./dialogs.js";
 import { forgetIdentity } from "../client/identity.js";
 import { dateFormat, t } from "./language.js";
@@ -9,6 +10,8 @@ import { endText } from "./problems.js";
 import { access, connection } from "../session.js";
 import { accessTrouble, askForToken, endsAt, forgetEnd } from "../account/signin.js";
 
+export const blockedLine = new BlockedLine();
+
 /** Below the list: whether the server can be reached. */
 export function drawLine() {
   const { state } = connection.status;
@@ -17,7 +20,7 @@ export function drawLine() {
   byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
     ? t("line.ended")
-    : t("line.unreachable"));
+    : blockedLine.isBlocked ? t("line.blocked") : t("line.unreachable"));
   byId("line-sign-in").hidden = trouble === undefined;
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
@@ -39,12 +42,18 @@ function hintAtOffline(state) {
   } else if (state === "waiting" && !isHinted) {
     hintTimer ??= setTimeout(() => {
       isHinted = true;
-      const note = page.current;
-      if (!note?.hasText || note.phase === "deleted") return;
-      notices.set("offline", { text: note.isWritable ? t("notice.offline") : t("notice.offlineReading") });
+      putOfflineNotice();
       drawNotices();
     }, hintAfter);
   }
+  if (isHinted) putOfflineNotice();
+}
+
+function putOfflineNotice() {
+  const note = page.current;
+  if (!note?.hasText || note.phase === "deleted") return;
+  const text = note.isWritable ? t("notice.offline") : t("notice.offlineReading");
+  notices.set("offline", blockedLine.isBlocked ? { title: t("line.blocked"), text: t("notice.blocked") } : { text });
 }
 
 /** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
