@@ -86,9 +86,9 @@ struct CrewTests {
     let crew = try Crew { $0.bodyBytesMax = 10 }
     for server in crew.servers {
       _ = try server.onLoop { server in
-        server.onBody = { _, head in
+        server.onBody = { [place = server.place] _, head in
           // Only the loop of the path takes it.
-          head.path.hasPrefix("/to/\(server.place)")
+          head.path.hasPrefix("/to/\(place)")
             ? .take(upTo: 100_000, for: Holder(address: nil)) : .tooLong
         }
         return true
