@@ -57,4 +57,11 @@ struct UsageError: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
+
+  /// The words for a subcommand that there is not, with the one that was meant.
+  static func unknown(_ word: String?, among known: [String]) -> UsageError {
+    let list = known.dropLast().joined(separator: ", ") + " or " + (known.last ?? "")
+    let meant = word.flatMap { Spelling.nearest(to: $0, among: known) }
+    return UsageError("expected \(list)" + (meant.map { "; did you mean \($0)?" } ?? ""))
+  }
 }

@@ -12,7 +12,9 @@ enum GroupCommand {
     case "remove": try remove(rest)
     case "join": try setMembership(true, rest)
     case "leave": try setMembership(false, rest)
-    default: throw UsageError("expected set, list, remove, join or leave")
+    default:
+      throw UsageError.unknown(
+        arguments.first, among: ["set", "list", "remove", "join", "leave"])
     }
   }
 

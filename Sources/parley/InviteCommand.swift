@@ -11,7 +11,7 @@ enum InviteCommand {
     case "make": try make(rest)
     case "list": try list(rest)
     case "remove": try remove(rest)
-    default: throw UsageError("expected make, list or remove")
+    default: throw UsageError.unknown(arguments.first, among: ["make", "list", "remove"])
     }
   }
 
@@ -35,6 +35,11 @@ enum InviteCommand {
     for group in guest.groups { try users.requireGroup(group) }
     try file.add(invitation, now: Program.now)
     Terminal.output("\(page)#invite=\(token)\n")
+    let advice =
+      words.operands.isEmpty
+      ? ": all notes in all folders; name rights or group:GROUP to grant less" : ""
+    Terminal.error(
+      "parley invite: whoever joins has \(rights.joined(separator: " "))\(advice)\n")
   }
 
   private static func uses(_ text: String) throws(UsageError) -> Int {

@@ -43,12 +43,15 @@ enum Program {
     let rest = Array(arguments.dropFirst(2))
     switch name {
     case "help", "--help", "-h":
-      return show(rest.first.flatMap(command)?.help ?? Help.program)
+      return show(rest.first.flatMap { commands[$0] }?.help ?? Help.program)
     case "--version", "-V", "version": return show("parley \(Version.current)\n")
     default: break
     }
-    guard let command = command(name) else {
-      Terminal.error("parley: expected a command, got “\(name)”; parley --help lists them\n")
+    guard let command = commands[name] else {
+      let hint =
+        Spelling.nearest(to: name, among: commands.keys).map { "; did you mean \($0)?" }
+        ?? "; parley --help lists them"
+      Terminal.error("parley: expected a command, got “\(LineText.visible(name))”\(hint)\n")
       return ExitCode.usage.rawValue
     }
     if name == "serve", rest.contains("--help-all") { return show(Help.serveAll) }
@@ -56,24 +59,26 @@ enum Program {
     return perform(name) { try command.run(rest) }
   }
 
-  /// A command's help, and its work with the words behind it.
-  private static func command(_ name: String) -> (help: String, run: ([String]) throws -> Void)? {
-    switch name {
-    case "setup": (Help.setup, SetupCommand.run)
-    case "serve": (Help.serve, ServeCommand.run)
-    case "check": (Help.check, CheckCommand.run)
-    case "doctor": (Help.doctor, DoctorCommand.run)
-    case "health": (Help.health, HealthCommand.run)
-    case "token": (Help.token, TokenCommand.run)
-    case "revoke": (Help.revoke, RevokeCommand.run)
-    case "user": (Help.user, UserCommand.run)
-    case "group": (Help.group, GroupCommand.run)
-    case "invite": (Help.invite, InviteCommand.run)
-    case "apikey": (Help.apiKey, APIKeyCommand.run)
-    case "note": (Help.note, NoteCommand.run)
-    case "share": (Help.share, ShareCommand.run)
-    default: StoreCommand.command(name).map { (Help.store, $0) }
-    }
+  private typealias Command = (help: String, run: ([String]) throws -> Void)
+
+  /// Each command's help, and its work with the words behind it.
+  private static var commands: [String: Command] {
+    let own: [String: Command] = [
+      "setup": (Help.setup, SetupCommand.run),
+      "serve": (Help.serve, ServeCommand.run),
+      "check": (Help.check, CheckCommand.run),
+      "doctor": (Help.doctor, DoctorCommand.run),
+      "health": (Help.health, HealthCommand.run),
+      "token": (Help.token, TokenCommand.run),
+      "revoke": (Help.revoke, RevokeCommand.run),
+      "user": (Help.user, UserCommand.run),
+      "group": (Help.group, GroupCommand.run),
+      "invite": (Help.invite, InviteCommand.run),
+      "apikey": (Help.apiKey, APIKeyCommand.run),
+      "note": (Help.note, NoteCommand.run),
+      "share": (Help.share, ShareCommand.run),
+    ]
+    return own.merging(StoreCommand.commands.mapValues { (Help.store, $0) }) { own, _ in own }
   }
 
   /// Does a command's work, and says why it failed; returns the exit code.

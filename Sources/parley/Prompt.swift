@@ -1,5 +1,5 @@
-import CryptoOpenSSL
 import Glibc
+import ParleyServer
 
 /// Questions to the person at the terminal, and answers from standard input where there is none.
 enum Prompt {
@@ -23,22 +23,22 @@ enum Prompt {
       guard let line = readLine() else {
         throw UsageError("expected a password on standard input, got nothing")
       }
-      return try checked(line)
+      if let problem = PasswordRule.problem(of: line) { throw UsageError("expected \(problem)") }
+      return line
     }
-    let first = try checked(unseen("Password: ") ?? "")
-    guard try unseen("Once more: ") == first else {
-      throw UsageError("the two passwords are not the same")
+    // A slip of the finger does not cost the answers before.
+    while true {
+      guard let first = try unseen("Password: ") else {
+        throw UsageError("the input ended before a password was typed")
+      }
+      if let problem = PasswordRule.problem(of: first) {
+        Terminal.error("Expected \(problem).\n")
+      } else if try unseen("Once more: ") == first {
+        return first
+      } else {
+        Terminal.error("The two passwords are not the same.\n")
+      }
     }
-    return first
-  }
-
-  private static func checked(_ password: String) throws(UsageError) -> String {
-    guard !password.isEmpty, password.utf8.count <= PasswordHash.passwordBytesMax else {
-      throw UsageError(
-        "expected a password of 1 to \(PasswordHash.passwordBytesMax) bytes, got "
-          + "\(password.utf8.count)")
-    }
-    return password
   }
 
   private static func unseen(_ question: String) throws(Interrupted) -> String? {

@@ -6,25 +6,24 @@ import StoreSQLite
 /// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete`,
 /// `webhooks` and `migrate`.
 enum StoreCommand {
-  /// The work of one of them; `nil` for another name.
-  static func command(_ name: String) -> (([String]) throws -> Void)? {
-    switch name {
-    case "backup": backUp
-    case "restore": restore
-    case "export": export
-    case "import": importNote
-    case "compact": compact
-    case "notes": list
-    case "search": search
-    case "reindex": reindex
-    case "undelete": undelete
-    case "webhooks": deadLetters
-    case "migrate": MigrateCommand.run
-    default: nil
-    }
+  /// The work of each of them.
+  static var commands: [String: ([String]) throws -> Void] {
+    [
+      "backup": backUp,
+      "restore": restore,
+      "export": export,
+      "import": importNote,
+      "compact": compact,
+      "notes": list,
+      "search": search,
+      "reindex": reindex,
+      "undelete": undelete,
+      "webhooks": deadLetters,
+      "migrate": MigrateCommand.run,
+    ]
   }
 
-  private static func commands(_ words: CommandWords) throws -> StoreCommands {
+  private static func store(_ words: CommandWords) throws -> StoreCommands {
     StoreCommands(try words.configuration())
   }
 
@@ -32,7 +31,7 @@ enum StoreCommand {
     let words = try CommandWords(arguments, options: [], switches: ["no-verify"])
     let destination = try words.operand("one file to write the backup to")
     var progress = ProgressLines()
-    let findings = try commands(words).backUp(
+    let findings = try store(words).backUp(
       to: destination, isVerified: !words.switches.contains("no-verify")
     ) { step in
       switch step {
@@ -46,7 +45,7 @@ enum StoreCommand {
   private static func restore(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: ["verify", "replace"])
     let backup = try words.operand("one backup")
-    let commands = try commands(words)
+    let commands = try store(words)
     if words.switches.contains("verify") {
       var progress = ProgressLines()
       let findings = try commands.verify(backup) {
@@ -70,7 +69,7 @@ enum StoreCommand {
     let words = try CommandWords(arguments, options: ["format", "output"], switches: ["all"])
     if words.switches.contains("all") { return try exportAll(words) }
     let id = try words.operand("the id of one note (parley notes lists them)")
-    try commands(words).export(
+    try store(words).export(
       id, as: format(words.options["format"] ?? "md"), to: words.options["output"])
   }
 
@@ -79,7 +78,7 @@ enum StoreCommand {
       throw UsageError("expected --all --output FOLDER, and no note's id")
     }
     var isWhole = true
-    let count = try commands(words).exportAll(
+    let count = try store(words).exportAll(
       as: format(words.options["format"] ?? "md"), to: folder
     ) { note, error in
       isWhole = false
@@ -104,7 +103,7 @@ enum StoreCommand {
     guard !Files.isFolder(file) else {
       throw UsageError("files of a folder have their titles and formats from their names")
     }
-    let note = try commands(words).importNote(
+    let note = try store(words).importNote(
       from: file, as: try format ?? formatOfEnding(file), title: title,
       author: words.options["author"] ?? "import", folder: folder)
     Terminal.output("\(note.id)\n")
@@ -118,7 +117,7 @@ enum StoreCommand {
     if isSingle { _ = try formatOfEnding(root) }
     var progress = ProgressLines()
     var (found, refused) = (0, 0)
-    try commands(words).importAll(
+    try store(words).importAll(
       from: root, author: words.options["author"] ?? "import", folder: folder,
       isRepeatable: !isSingle,
       progress: { progress.show("importing", $0, of: $1, "files") }
@@ -143,14 +142,14 @@ enum StoreCommand {
 
   private static func compact(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
-    let count = try commands(words).compact()
+    let count = try store(words).compact()
     Terminal.output("\(count) logs became shorter\n")
   }
 
   private static func list(_ arguments: [String]) throws {
     if arguments.first == "search" { return try search(Array(arguments.dropFirst())) }
     let words = try CommandWords(arguments, options: [], switches: ["deleted", "json"])
-    let commands = try commands(words)
+    let commands = try store(words)
     let isJSON = words.switches.contains("json")
     switch words.switches.contains("deleted") {
     case true where isJSON: Terminal.output(JSONReport.notes(deleted: try commands.deletedNotes()))
@@ -173,7 +172,7 @@ enum StoreCommand {
     guard !words.operands.isEmpty else { throw UsageError("expected the words to look for") }
     let limit = words.options["limit"].map { Int($0) ?? 0 } ?? 20
     guard (1...1_000).contains(limit) else { throw UsageError("expected --limit from 1 to 1000") }
-    let hits = try commands(words).search(words.operands.joined(separator: " "), limit: limit)
+    let hits = try store(words).search(words.operands.joined(separator: " "), limit: limit)
     if words.switches.contains("json") {
       return Terminal.output(JSONReport.hits(hits))
     }
@@ -186,19 +185,19 @@ enum StoreCommand {
   private static func reindex(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     guard words.operands.isEmpty else { throw UsageError("expected settings alone") }
-    Terminal.output("\(try commands(words).reindex()) notes can be searched\n")
+    Terminal.output("\(try store(words).reindex()) notes can be searched\n")
   }
 
   private static func undelete(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     let id = try words.operand("the id of one note (parley notes --deleted lists them)")
-    let note = try commands(words).undelete(id)
+    let note = try store(words).undelete(id)
     Terminal.line(note.id, "\(note.revision)", note.title)
   }
 
   private static func deadLetters(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
-    for line in try commands(words).deadLetters() { Terminal.output("\(line)\n") }
+    for line in try store(words).deadLetters() { Terminal.output("\(line)\n") }
   }
 
   private static func format(_ word: String) throws(UsageError) -> ExportFormat {

@@ -11,7 +11,7 @@ enum TokenCommand {
     switch arguments.first {
     case "make": try make(rest)
     case "inspect": try inspect(rest)
-    default: throw UsageError("expected make or inspect")
+    default: throw UsageError.unknown(arguments.first, among: ["make", "inspect"])
     }
   }
 

@@ -2,18 +2,21 @@ import CryptoOpenSSL
 import GatewayPorts
 import ParleyServer
 
-/// `parley user add`, `list`, `passwd`, `sessions` and `remove`.
+/// `parley user add`, `set`, `list`, `passwd`, `sessions` and `remove`.
 enum UserCommand {
   /// Runs one of them.
   static func run(_ arguments: [String]) throws {
     let rest = arguments.dropFirst()
     switch arguments.first {
     case "add": try add(rest)
+    case "set": try set(rest)
     case "list": try list(rest)
     case "passwd": try setPassword(rest)
     case "sessions": try listSessions(rest)
     case "remove": try remove(rest)
-    default: throw UsageError("expected add, list, passwd, sessions or remove")
+    default:
+      throw UsageError.unknown(
+        arguments.first, among: ["add", "set", "list", "passwd", "sessions", "remove"])
     }
   }
 
@@ -43,11 +46,40 @@ enum UserCommand {
     } else {
       Terminal.output(made.text + "\n")
     }
-    if rights.isEmpty {
-      Terminal.error(
+    report(made)
+  }
+
+  /// Changes a user's shown name or rights.
+  private static func set(_ arguments: ArraySlice<String>) throws {
+    let words = try CommandWords(arguments, options: ["name", "file"], switches: [])
+    guard let user = words.operands.first else {
+      throw UsageError("expected one user (parley user list lists them)")
+    }
+    let rights = Array(words.operands.dropFirst())
+    let name = words.options["name"]
+    guard name != nil || !rights.isEmpty else {
+      throw UsageError("expected --name NAME, or the rights that replace those of \(user)")
+    }
+    let tried: UserLine
+    do throws(FileError) {
+      tried = try UserLine(
+        id: user, name: name, password: .ofNobody, rights: rights, since: Program.now)
+    } catch { throw UsageError("\(error)") }
+    let editing = UserEditing(path: try file(words))
+    for group in tried.groups { try editing.requireGroup(group) }
+    try editing.set(name: name, rights: rights.isEmpty ? nil : rights, of: user)
+    if !rights.isEmpty { report(tried) }
+  }
+
+  /// Says what a user may do from now on, so that nobody grants more than they meant.
+  private static func report(_ line: UserLine) {
+    let id = LineText.visible(line.user.id)
+    guard !line.rights.isEmpty else {
+      return Terminal.error(
         "parley user: \(id) may do nothing yet; give rights such as "
           + "document:*=read,write,presence\n")
     }
+    Terminal.error("parley user: \(id) has \(line.rights.joined(separator: " "))\n")
   }
 
   private static func list(_ arguments: ArraySlice<String>) throws {

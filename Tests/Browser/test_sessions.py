@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import PHONE, wait_until
+from conftest import PHONE, token, wait_until
 from playwright.sync_api import expect
 from test_access import PASSWORD, follow, share, users  # noqa: F401
 from test_palette import violations
@@ -20,6 +20,35 @@ def sign_in(person, *, keep=False, path="/"):
     person.press("Enter") if not keep else dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_be_hidden()
     return person
+
+
+def test_people_change_the_name_that_others_see(users, person):  # noqa: F811
+    note = users.create("Names")
+    bo = person("Bo", worker=False).open(note, f"#token={token(name='Bo')}")
+    ada = sign_in(person("Ada", worker=False), keep=True, path=f"/n/{note}")
+    ada.wait_for_status("saved")
+    expect(ada.page.locator("#me-name")).to_have_text("Ada L.")
+    bo.page.locator("#people").click()
+    here = bo.page.locator("#people-list")
+    expect(here).to_contain_text("Ada L.")
+    ada.page.locator("#me").click()
+    dialog = ada.page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Ada Lovelace")
+    dialog.get_by_role("button", name="Save").click()
+    expect(ada.page.locator("#me-name")).to_have_text("Ada Lovelace")
+    expect(here).to_contain_text("Ada Lovelace")
+    ada.type("signed ")
+    ada.wait_until_saved()
+    groups = users.request("GET", f"/api/notes/{note}/history")["groups"]
+    assert [group["author"] for group in groups] == ["Ada Lovelace"]
+    ada.reload()
+    expect(ada.page.locator("#me-name")).to_have_text("Ada Lovelace")
+    # What the server does not take is said, and nothing changes.
+    ada.page.locator("#me").click()
+    dialog.get_by_label("Name").fill("a\u202eb")
+    dialog.get_by_role("button", name="Save").click()
+    expect(ada.page.locator("#toast")).to_be_visible()
+    expect(ada.page.locator("#me-name")).to_have_text("Ada Lovelace")
 
 
 def open_devices(page):

@@ -108,6 +108,43 @@ def test_another_password_ends_all_sessions_but_the_new_one(guarded):  # noqa: F
         assert store.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
 
 
+def test_people_change_the_name_that_others_see(guarded):  # noqa: F811
+    pair, other = tokens(guarded), tokens(guarded)
+    name = "Ada Lovelace 🖋"
+    status, answer = post(guarded, "/api/user/name", {"refreshToken": pair["refreshToken"], "name": name})
+    assert (status, answer["code"]) == (200, 1000)
+    assert answer["data"]["response"] == {"id": "ada@example.org", "email": "ada@example.org", "name": name}
+    new = answer["data"]["tokens"]
+    # Other sessions continue, and have the name when they are renewed.
+    renewed = refresh(guarded, other)
+    assert renewed["data"]["response"]["name"] == name
+    assert refresh(guarded, new)["code"] == 1000
+    guarded.kill()
+    guarded.start()
+    body = {"email": "ada@example.org", "password": PASSWORD}
+    assert post(guarded, "/api/user/login", body)[1]["data"]["response"]["name"] == name
+
+
+@pytest.mark.parametrize(
+    "fields, code",
+    [
+        ({"name": ""}, 4011), ({"name": " "}, 4011), ({"name": "a\nb"}, 4011), ({"name": "a\u202eb"}, 4011),
+        ({"name": "é" * 101}, 4011), ({"name": "x" * 8_000}, 4011), ({"name": None}, 4000), ({}, 4000),
+        ({"name": "Eve", "refreshToken": "x"}, 4004), ({"name": "Eve", "refreshToken": None}, 4000),
+    ],
+)  # fmt: skip
+def test_a_name_that_cannot_be_shown_changes_nothing(guarded, users, fields, code):  # noqa: F811
+    pair = tokens(guarded)
+    before = users.read_bytes()
+    status, answer = post(guarded, "/api/user/name", {"refreshToken": pair["refreshToken"]} | fields)
+    assert (status, answer["code"]) == (200, code)
+    assert users.read_bytes() == before
+    # An access token is none for this.
+    answer = post(guarded, "/api/user/name", {"refreshToken": pair["accessToken"], "name": "Eve"})[1]
+    assert answer["code"] == 4004 and users.read_bytes() == before
+    assert refresh(guarded, pair)["code"] == 1000, "a refused name costs no turn of the session"
+
+
 def test_of_too_many_sessions_the_oldest_ends(guarded):  # noqa: F811
     first = tokens(guarded)
     client, _ = greet(guarded, first["accessToken"])

@@ -81,11 +81,25 @@ def test_a_person_is_asked_five_questions(tmp_path):
     assert [user["id"] for user in listed(tmp_path / "data" / "users")] == ["ada@example.org"]
 
 
+def test_a_password_that_cannot_be_set_costs_no_answers(tmp_path, serve):
+    terminal = Terminal("setup", folder=tmp_path)
+    for asked, words in [
+        ("1/5", "\n"), ("2/5", "\n"), ("3/5", "\n"), ("4/5", "ada\n"),
+        ("Password: ", "short\n"), ("Expected a password of 8 characters or more", ""),
+        ("Password: ", PASSWORD + "\n"), ("Once more: ", PASSWORD + "x\n"), ("not the same", ""),
+        ("Password: ", PASSWORD + "\n"), ("Once more: ", PASSWORD + "\n"), ("5/5", "\n"),
+    ]:  # fmt: skip
+        terminal.answer(asked, words)
+    code, said = terminal.end()
+    assert code == 0, said
+    assert log_in(serve(tmp_path / "parley.conf"), "ada")["code"] == 1000
+
+
 @pytest.mark.parametrize("question", ["1/5", "3/5", "Password: ", "5/5"])
 def test_ctrl_c_leaves_nothing_behind(tmp_path, question):
     terminal = Terminal("setup", folder=tmp_path)
     for asked, words in [
-        ("1/5", "\n"), ("2/5", "\n"), ("3/5", "\n"), ("4/5", "ada\n"), ("Password: ", "x\n"), ("Once more: ", "x\n"),
+        ("1/5", "\n"), ("2/5", "\n"), ("3/5", "\n"), ("4/5", "ada\n"), ("Password: ", f"{PASSWORD}\n"), ("Once more: ", f"{PASSWORD}\n"),
         ("5/5", "\n"),
     ]:  # fmt: skip
         if asked == question:

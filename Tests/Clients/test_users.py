@@ -188,6 +188,57 @@ def test_a_user_who_is_added_may_log_in_without_a_restart(served, users):  # noq
     assert log_in(served, "cid")["code"] == 1000
 
 
+def test_a_user_gets_another_name_or_other_rights(served, users):  # noqa: F811
+    pair = tokens(served, "bea@example.org")
+    assert user("set", "bea@example.org", "--name", "Béa B.", "--file", users).returncode == 0
+    rights = ["document:*=read", "room:news=read"]
+    changed = user("set", " BEA@example.org", *rights, "--file", users)
+    assert (changed.returncode, changed.stderr) == (0, f"parley user: BEA@example.org has {' '.join(rights)}\n")
+    ada, bea = listed(users)
+    assert (bea["id"], bea["name"], bea["rights"]) == ("bea@example.org", "Béa B.", rights)
+    assert (ada["name"], ada["rights"]) == ("Ada L.", RIGHTS)
+    assert post(served, "/api/user/refresh", {"refreshToken": pair["refreshToken"]})[1]["code"] == 1000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bea@example.org"], [], ["eve", "--name", "Eve"], ["bea@example.org", "--name", "a\nb"],
+        ["bea@example.org", "document:*=fly"], ["bea@example.org", "group:none"],
+    ],
+)  # fmt: skip
+def test_what_cannot_be_set_changes_nothing(users, words):  # noqa: F811
+    before = users.read_bytes()
+    assert user("set", *words, "--file", users).returncode in (1, 2)
+    assert users.read_bytes() == before
+
+
+def test_what_is_granted_is_said(users):  # noqa: F811
+    added = user("add", "cid", "document:*=read", "--file", users)
+    assert added.stderr == "parley user: cid has document:*=read\n"
+    added = user("add", "dora", "--file", users)
+    assert "dora may do nothing yet" in added.stderr
+
+
+@pytest.mark.parametrize("password", ["", "x", "1234567", "é" * 7, "😀" * 7, "x" * 1025])
+@pytest.mark.parametrize("words", [["add", "cid", "document:*=read"], ["passwd", "ada@example.org"]])
+def test_a_password_is_as_long_as_the_page_asks_for(users, words, password):  # noqa: F811
+    before = users.read_bytes()
+    ended = user(*words, "--file", users, password=password)
+    assert ended.returncode == 2 and "8 characters or more" in ended.stderr
+    assert users.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words, meant",
+    [(["usr"], "user"), (["serv"], "serve"), (["exprot"], "export"), (["user", "ad"], "add"), (["group", "sett"], "set"),
+     (["invite", "lst"], "list"), (["token", "mak"], "make")],
+)  # fmt: skip
+def test_the_command_that_was_meant_is_named(words, meant):
+    ended = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=PROGRAM_SECONDS)
+    assert ended.returncode == 2 and f"did you mean {meant}?" in ended.stderr
+
+
 class Terminal:
     """The program at a terminal of its own."""
 
@@ -247,9 +298,7 @@ def test_passwords_that_differ_and_ctrl_c_change_nothing(tmp_path):
     terminal = Terminal(*words)
     terminal.answer("Password: ", PASSWORD + "\n")
     terminal.answer("Once more: ", OTHER + "\n")
-    code, said = terminal.end()
-    assert code == 2 and "not the same" in said
-    terminal = Terminal(*words)
+    terminal.expect("not the same")
     terminal.answer("Password: ", "half a pass\x03")
     code = terminal.process.wait(timeout=PROGRAM_SECONDS)
     assert code == 130 and terminal.echoes()

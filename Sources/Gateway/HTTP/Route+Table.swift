@@ -136,6 +136,7 @@ extension Route {
     Route("POST", "/api/user/logout", .refreshToken, .json, page: .logout),
     Route("POST", "/api/user/join", .invitation, .json, page: .join),
     Route("POST", "/api/user/password", .password, .json, page: .password),
+    Route("POST", "/api/user/name", .refreshToken, .json, page: .name),
     Route("GET", "/api/user/ways", .nothing, page: .ways),
     Route("GET", "/api/user/provider", .nothing, page: .provider),
     Route("GET", "/api/user/provider/return", .provider, page: .providerReturn),

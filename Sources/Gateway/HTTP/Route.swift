@@ -81,6 +81,8 @@ package struct Route: Sendable {
     case join
     /// Getting another password, and tokens.
     case password
+    /// Getting another name, and tokens.
+    case name
     /// The ways in which people sign in.
     case ways
     /// Signing in at the identity provider, and getting tokens afterwards.

@@ -22,7 +22,7 @@ extension ServerLoop {
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
     case .version: answer = { self.version }
-    case .statistics, .login, .refresh, .logout, .join, .password, .link, .ways, .provider,
+    case .statistics, .login, .refresh, .logout, .join, .password, .name, .link, .ways, .provider,
       .providerReturn, nil:
       return nil
     }

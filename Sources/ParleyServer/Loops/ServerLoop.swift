@@ -563,7 +563,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       guard attached.login != nil || attached.provider != nil else { return false }
       logOut(head, body, at: resource, respond: respond)
     case .link: attached.links.answer(head, body, at: resource, respond: respond)
-    case .login, .refresh, .join, .password:
+    case .login, .refresh, .join, .password, .name:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {
         transport.respond(to: request, with: response)

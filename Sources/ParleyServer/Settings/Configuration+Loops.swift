@@ -63,7 +63,9 @@ extension Configuration {
   package static func home(of head: RequestHead, among count: Int) -> Int? {
     switch head.path {
     // Passwords are tried at one place, which counts the attempts.
-    case "/api/user/login", "/api/user/refresh", "/api/user/join", "/api/user/password": return 0
+    case "/api/user/login", "/api/user/refresh", "/api/user/join", "/api/user/password",
+      "/api/user/name":
+      return 0
     // Sign-ins at an identity provider are counted there, too.
     case ProviderSettings.beginPath, ProviderSettings.returnPath: return 0
     // Where the sessions are, whose patterns match what is published there alone.

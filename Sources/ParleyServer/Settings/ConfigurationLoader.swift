@@ -99,7 +99,7 @@ public struct ConfigurationLoader: Sendable {
       guard setting != nil || name == Self.fileSetting else {
         throw .unknownSetting(
           "--" + name, at: .flag,
-          suggestion: Self.nearest(
+          suggestion: Spelling.nearest(
             to: name, among: Configuration.settings.map(\.name) + [Self.fileSetting]
           ).map { "--" + $0 })
       }
@@ -136,7 +136,8 @@ public struct ConfigurationLoader: Sendable {
       } else {
         unknown.append(
           .unknownSetting(
-            variable, at: .environment, suggestion: Self.nearest(to: variable, among: names.keys)))
+            variable, at: .environment,
+            suggestion: Spelling.nearest(to: variable, among: names.keys)))
       }
     }
     return given
@@ -166,7 +167,7 @@ public struct ConfigurationLoader: Sendable {
         unknown.append(
           .unknownSetting(
             name, at: place,
-            suggestion: Self.nearest(to: name, among: Configuration.settings.map(\.name))))
+            suggestion: Spelling.nearest(to: name, among: Configuration.settings.map(\.name))))
         continue
       }
       guard let before = given[name] else {
@@ -191,30 +192,5 @@ public struct ConfigurationLoader: Sendable {
       before = line[index]
     }
     return ValueText.trimmed(line)
-  }
-
-  /// The name that takes the fewest changes of letters, if those are few.
-  private static func nearest(to name: String, among names: some Sequence<String>) -> String? {
-    let distances = names.map { (name: $0, distance: distance(from: name, to: $0)) }
-    guard let best = distances.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }),
-      best.distance <= max(2, name.count / 3)
-    else { return nil }
-    return best.name
-  }
-
-  /// Letters to insert, delete or replace to make one word the other (Levenshtein).
-  private static func distance(from first: String, to second: String) -> Int {
-    let target = Array(second.utf8)
-    var row = Array(0...target.count)
-    for (line, byte) in first.utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for (column, other) in target.enumerated() {
-        let cost = diagonal + (byte == other ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(cost, row[column] + 1, diagonal + 1)
-      }
-    }
-    return row[target.count]
   }
 }

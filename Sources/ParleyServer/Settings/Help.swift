@@ -156,6 +156,7 @@ package enum Help {
   /// `parley user --help`.
   package static let user = """
     Usage: parley user add USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
+           parley user set USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
            parley user list [--json] [WHERE]
            parley user passwd USER [WHERE]
            parley user sessions USER [--json] [FLAGS OF SERVE]
@@ -164,7 +165,8 @@ package enum Help {
     Users log in with a password. The file of users is the setting users-file; a running server
     applies each change within a second, or at once on SIGHUP.
 
-    add reads a password and adds the user; without a file it prints the line for one. passwd sets
+    add reads a password and adds the user; without a file it prints the line for one. set changes
+    the name that others see, or replaces all rights and groups; sessions continue. passwd sets
     another password; remove removes the user. Both end all sessions of the user: acknowledged
     edits stay, and unsent edits stay in the user's browser.
 
@@ -173,7 +175,7 @@ package enum Help {
     parley revoke --user USER all of them.
 
     A password is typed at the terminal without being shown, or is the first line of standard
-    input. Only its hash is written.
+    input. It has 8 characters or more. Only its hash is written.
 
       USER             the name for logging in, such as ada@example.org
       --name NAME      the name for others [USER]

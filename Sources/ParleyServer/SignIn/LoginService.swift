@@ -14,6 +14,7 @@ import SocketMessages
 ///
 ///     POST /api/user/join      {"invitation": "…", "email": "…", "password": "…", "name": "…"}
 ///     POST /api/user/password  {"email": "…", "password": "…", "newPassword": "…"}
+///     POST /api/user/name      {"refreshToken": "…", "name": "…"}
 ///
 /// Used on the loop's thread; passwords are compared on others.
 final class LoginService {
@@ -71,6 +72,7 @@ final class LoginService {
     case .join: return join(request, head, fields)
     case .password: return changePassword(request, head, fields)
     case .refresh: return refresh(request, head, fields)
+    case .name: return rename(request, head, fields)
     default: return logIn(request, head, fields)
     }
   }
@@ -161,11 +163,18 @@ final class LoginService {
       return begin(user, job)
     case .user: return fail(job, .credentials, "Invalid login credentials. Please try again")
     case .written(let id):
-      succeed(job)
       users.reload()
       guard let user = users.user(id) else {
+        cancel(job)
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
       }
+      if case .rename(_, let token) = job.purpose {
+        // No password was tried.
+        cancel(job)
+        renew(token, of: user, for: job.request, isKept: job.visitor.isKept)
+        return nil
+      }
+      succeed(job)
       return begin(user, job)
     case .refused(.invitation):
       return fail(
@@ -196,8 +205,6 @@ final class LoginService {
 
   // MARK: New users and passwords
 
-  /// The minimum length of passwords that users choose on the page.
-  private static let passwordBytesMin = 8
   /// Bytes of a user's id, and of a user's name, at most: what waits for its turn is bounded.
   private static let nameBytesMax = 200
 
@@ -210,7 +217,9 @@ final class LoginService {
     guard user.utf8.count <= Self.nameBytesMax,
       (fields.name?.utf8.count ?? 0) <= Self.nameBytesMax
     else { return Self.problem(.name, "Expected a name of at most \(Self.nameBytesMax) bytes") }
-    if let problem = Self.problem(ofNew: password) { return problem }
+    if let problem = PasswordRule.problem(of: password) {
+      return Self.problem(.password, "Expected \(problem)")
+    }
     return submit(
       LoginThread.Job(
         request: request, user: user, password: password,
@@ -223,20 +232,32 @@ final class LoginService {
     guard let user = fields.email, let password = fields.password, let new = fields.newPassword,
       user.utf8.count <= Self.nameBytesMax, password.utf8.count <= PasswordHash.passwordBytesMax
     else { return Self.problem(.malformed, "Expected email, password and newPassword") }
-    if let problem = Self.problem(ofNew: new) { return problem }
+    if let problem = PasswordRule.problem(of: new) {
+      return Self.problem(.password, "Expected \(problem)")
+    }
     return submit(
       LoginThread.Job(
         request: request, user: user, password: password, purpose: .change(to: new),
         visitor: visitor(head, fields)))
   }
 
-  private static func problem(ofNew password: String) -> Response? {
-    guard (passwordBytesMin...PasswordHash.passwordBytesMax).contains(password.utf8.count) else {
-      return problem(
-        .password,
-        "Expected a password of \(passwordBytesMin) to \(PasswordHash.passwordBytesMax) bytes")
+  /// Changes the name that others see, for the owner of a session.
+  private func rename(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
+    guard let name = fields.name, let (token, isKept) = cookie.token(fields.refreshToken, head)
+    else { return Self.problem(.malformed, "Expected refreshToken and name") }
+    do throws(FileError) {
+      try UserLine.check(name: name)
+    } catch {
+      return Self.problem(.name, "\(error)")
     }
-    return nil
+    return withSession(token, isKept: isKept) { user, checked in
+      var visitor = visitor(head, fields)
+      visitor.isKept = isKept
+      return submit(
+        LoginThread.Job(
+          request: request, user: user.id, password: "",
+          purpose: .rename(to: name, session: checked), visitor: visitor))
+    }
   }
 
   // MARK: Sessions
@@ -264,6 +285,16 @@ final class LoginService {
     guard let (token, isKept) = cookie.token(fields.refreshToken, head) else {
       return Self.problem(.malformed, "Expected refreshToken")
     }
+    return withSession(token, isKept: isKept) { user, checked in
+      renew(checked, of: user, for: request, isKept: isKept)
+      return nil
+    }
+  }
+
+  /// Calls a closure with the user of a refresh token that counts, and with the checked token.
+  private func withSession(
+    _ token: String, isKept: Bool, _ body: (User, RefreshToken) -> Response?
+  ) -> Response? {
     do throws(AuthenticationError) {
       let checked = try tokens.refreshToken(token, now: clock.now)
       let identity = checked.identity
@@ -276,14 +307,19 @@ final class LoginService {
       }
       guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
-      let time = sessions.time(for: user.id, since: user.since)
-      sessions.renew(checked, at: time) { [self] outcome in
-        respond(request, answer(user, at: time, outcome, isKept: isKept))
-      }
-      return nil
+      return body(user, checked)
     } catch {
       log.write(.notice, "refresh refused", [("reason", "\(error)")])
       return cookie.refusal(isKept: isKept)
+    }
+  }
+
+  private func renew(
+    _ token: RefreshToken, of user: User, for request: RequestID, isKept: Bool
+  ) {
+    let time = sessions.time(for: user.id, since: user.since)
+    sessions.renew(token, at: time) { [self] outcome in
+      respond(request, answer(user, at: time, outcome, isKept: isKept))
     }
   }
 

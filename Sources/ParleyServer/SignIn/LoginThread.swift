@@ -16,6 +16,8 @@ final class LoginThread: Sendable {
       case join(invitation: String, name: String?)
       /// To replace it by another password.
       case change(to: String)
+      /// None: the owner of a session changes the name that others see.
+      case rename(to: String, session: RefreshToken)
     }
 
     var request: RequestID
@@ -45,7 +47,7 @@ final class LoginThread: Sendable {
     case user(User?)
     /// The user's line was written; the loop must read the file of users again.
     case written(user: String)
-    /// The join failed.
+    /// The change was not made.
     case refused(InvitationFile.Refusal)
   }
 

@@ -31,6 +31,13 @@ struct LoginWork: Sendable {
       } catch {
         return .refused(.file(error))
       }
+    case .rename(let name, _):
+      do throws(FileError) {
+        try editing.set(name: name, rights: nil, of: job.user)
+        return .written(user: job.user)
+      } catch {
+        return .refused(.file(error))
+      }
     }
   }
 }

@@ -69,6 +69,21 @@ package struct UserEditing: Sendable {
     }
   }
 
+  /// Gives a user another shown name, or other rights; `nil` keeps what there is.
+  package func set(
+    name: String?, rights: [String]?, of user: String
+  ) throws(FileError) {
+    try require(user)
+    if let name { try UserLine.check(name: name) }
+    try change { lines throws(FileError) in
+      let index = try index(of: user, in: lines)
+      guard var line = lines[index].line else { return }
+      if let name { line.user.name = name }
+      if let rights { line.rights = rights }
+      lines[index] = (Self.text(of: line, after: lines[index].text), line)
+    }
+  }
+
   // MARK: Groups
 
   /// Gives a group its rights, and makes it if there is none of the name.

@@ -91,7 +91,8 @@ package struct UserLine: Sendable, Equatable {
     }
   }
 
-  private static func check(name: String) throws(FileError) {
+  /// Throws if a name cannot be shown to others.
+  static func check(name: String) throws(FileError) {
     guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !$0.isBlank }),
       !name.unicodeScalars.contains(where: \.isDeceiving)
     else {

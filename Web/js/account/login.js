@@ -28,6 +28,9 @@ export const joinBy = async (fields) => tokenFrom(await request("/api/user/join"
 /** @param {{email: string, password: string, newPassword: string, keep?: boolean}} fields */
 export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
 
+/** @param {{refreshToken?: string, name: string}} fields The session, and what others see from now on. */
+export const rename = async (fields) => tokenFrom(await request("/api/user/name", "POST", fields));
+
 /** @param {string} [refreshToken] Without one, that which the browser keeps counts. */
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));

@@ -5,8 +5,11 @@ import { t } from "../shell/language.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
 import { asGuest, avatar, colorOf, palette, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
+import { rename } from "../account/login.js";
 import { mayCreate } from "../account/rights.js";
+import { signIn } from "../account/signin.js";
 import { access, connection, isNewPerson, list, profile } from "../session.js";
+import { messageOf } from "../words.js";
 
 /** Whether the server takes the name from the token. */
 const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
@@ -64,8 +67,8 @@ function tellProfile() {
 async function editProfile() {
   const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
   name.value = isNamed() ? myName() : profile.name;
-  name.disabled = isNamed();
-  byId("profile-hint").hidden = !isNamed();
+  name.disabled = isNamed() && !access.hasPassword;
+  byId("profile-hint").hidden = !name.disabled;
   byId("profile-hint").textContent = t("me.nameIsGiven");
   byId("change-password").hidden = !access.hasPassword;
   byId("show-devices").hidden = !access.pass?.refreshToken && !access.pass?.isKept;
@@ -92,11 +95,24 @@ async function editProfile() {
   if (!name.disabled) name.select();
   if (!(await confirmed)) return;
   const chosen = /** @type {HTMLInputElement | null} */ (dialog.querySelector("input[name=color]:checked"));
+  const isRenamed = isNamed() && !name.disabled && name.value.trim() !== "" && name.value.trim() !== myName();
   if (!isNamed()) profile.name = name.value.trim() || profile.name;
   profile.color = chosen?.value ?? profile.color;
   profile.isDrawn = false;
   saveProfile(profile);
   tellProfile();
+  if (isRenamed) await renameMyself(name.value.trim());
+}
+
+/** @param {string} name What others see from now on, on all devices. */
+async function renameMyself(name) {
+  try {
+    const problem = await signIn(await rename({ refreshToken: access.pass?.refreshToken, name }));
+    if (problem) toast(problem);
+  } catch (error) {
+    toast(messageOf(error));
+  }
+  page.emit("me", undefined);
 }
 
 /** @param {() => Promise<void>} show Fails where the part cannot be fetched. */

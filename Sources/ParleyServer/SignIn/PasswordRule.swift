@@ -1,0 +1,18 @@
+import CryptoOpenSSL
+
+/// The length of a password that somebody chooses, on the page or at a terminal.
+package enum PasswordRule {
+  /// Characters at least, as many as NIST SP 800-63B asks for.
+  private static let charactersMin = 8
+
+  /// Returns what is expected of a password that cannot be set; `nil` if it can.
+  package static func problem(of password: String) -> String? {
+    guard password.unicodeScalars.count >= charactersMin,
+      password.utf8.count <= PasswordHash.passwordBytesMax
+    else {
+      return "a password of \(charactersMin) characters or more, and at most "
+        + "\(PasswordHash.passwordBytesMax) bytes"
+    }
+    return nil
+  }
+}
