@@ -304,7 +304,7 @@ class Day:
     def share(self, ada):
         ada.page.get_by_role("button", name="Share", exact=True).click()
         dialog = ada.page.get_by_role("dialog")
-        dialog.get_by_role("button", name="Make a link").click()
+        dialog.get_by_role("button", name="Create link").click()
         field = ada.page.locator("#sharing-link")
         expect(field).to_be_visible()
         self.look(ada, "share")

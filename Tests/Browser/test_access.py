@@ -43,7 +43,7 @@ def share(person, access="Read", ends=None):
     dialog.get_by_role("radio", name=access, exact=True).check()
     if ends:
         dialog.get_by_label("for").select_option(ends)
-    dialog.get_by_role("button", name="Make a link").click()
+    dialog.get_by_role("button", name="Create link").click()
     field = page.locator("#sharing-link")
     expect(field).to_be_visible()
     link = field.input_value()
@@ -75,7 +75,7 @@ def test_signing_in_with_a_token(guarded, person):
     field.fill(token(aud="somebody else"))
     dialog.get_by_role("button", name="Sign in").click()
     expect(dialog).to_contain_text("Your token was not accepted.")
-    dialog.get_by_role("button", name="Not now").click()
+    dialog.get_by_role("button", name="Cancel").click()
     expect(ada.page.locator("#gone-title")).to_have_text("Your token was not accepted.")
     ada.picture("sign-in-refused")
     ada.page.locator("#gone-retry").click()
@@ -471,7 +471,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     ada.page.route(f"**/api/notes/{first}/share", lambda route: held.append(route))
     sharing = ada.page.get_by_role("button", name="Share", exact=True)
     sharing.click()
-    ada.page.get_by_role("button", name="Make a link").click()
+    ada.page.get_by_role("button", name="Create link").click()
     wait_until(lambda: ada.page.evaluate("true") and len(held) == 2)
     ada.press("Escape")
     ada.page.locator(f"[data-note='{second}'] .note-link").click()
@@ -482,7 +482,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     for route in held:
         with ada.page.expect_response(re.compile(f"{first}/share")):
             route.continue_()
-    make = ada.page.get_by_role("button", name="Make a link")
+    make = ada.page.get_by_role("button", name="Create link")
     make.click()
     link = ada.page.locator("#sharing-link")
     expect(link).to_have_value(re.compile("/s/"))

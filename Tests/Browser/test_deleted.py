@@ -7,6 +7,7 @@ import zipfile
 from conftest import PHONE, wait_until
 from playwright.sync_api import expect
 from test_notes import titles
+from test_offline import kept, wait_until_kept
 
 
 def delete(person, title):
@@ -42,8 +43,8 @@ def test_a_deletion_is_undone_at_once(server, person):
 
 
 def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
-    kept, lost = server.create("Kept"), server.create("<img src=x onerror=alert(1)>")
-    server.put_text(kept, "the text")
+    restored, lost = server.create("Kept"), server.create("<img src=x onerror=alert(1)>")
+    server.put_text(restored, "the text")
     ann = person("Ann")
     ann.page.goto("/")
     for title in ("Kept", "<img src=x onerror=alert(1)>"):
@@ -64,7 +65,9 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     open_deleted(ann)
     expect(ann.page.locator("#deleted-hint")).to_have_text("There are no deleted notes.")
     assert lost not in str(server.request("GET", "/api/deleted"))
-    # The menu does not wait for the list of notes.
+    # The menu does not wait for the server's list of notes: the browser has a copy.
+    wait_until_kept(ann)
+    wait_until(lambda: " lists " in kept(ann))
     asked = []
     ann.page.route(re.compile(r"/api/notes$"), lambda route: asked.append(route))
     ann.page.reload()

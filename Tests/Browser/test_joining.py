@@ -165,7 +165,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog.get_by_label("Password").fill(PASSWORD)
     cem.press("Enter")
     expect(dialog.get_by_role("alert")).to_contain_text("This invitation has expired")
-    dialog.get_by_role("button", name="Not now").click()
+    dialog.get_by_role("button", name="Cancel").click()
     cem.page.reload()
     dialog = cem.page.get_by_role("dialog")
     dialog.get_by_label("E-mail").fill("bea@example.org")

@@ -292,7 +292,7 @@ def test_a_full_browser_is_told_and_nothing_breaks(server, person):
     assert barriers(ann) == []
     ann.type("goes on")
     ann.wait_until_saved()
-    ann.page.get_by_role("button", name="All right").click()
+    ann.page.get_by_role("button", name="OK").click()
     expect(ann.page.locator("#news")).to_be_empty()
     bo = person("Bo").open(note)
     assert converge(ann, bo) == "goes on"

@@ -80,7 +80,7 @@ def test_writing_and_sharing_below_a_path(server, person):
     page.get_by_role("button", name="Share", exact=True).click()
     dialog = page.get_by_role("dialog")
     expect(page.locator("#sharing-address")).to_have_value(re.compile(re.escape(server.url)))
-    dialog.get_by_role("button", name="Make a link").click()
+    dialog.get_by_role("button", name="Create link").click()
     field = page.locator("#sharing-link")
     expect(field).to_be_visible()
     link = field.input_value()

@@ -56,7 +56,7 @@ def test_somebody_comes_back_to_the_note_and_stays_in(users, provider, person):
     # Out in this browser; a click leads back to the past of the same note.
     ada.page.get_by_role("button", name="Sign out").click()
     expect(button(ada)).to_be_visible()
-    ada.page.get_by_role("button", name="Not now").click()
+    ada.page.get_by_role("button", name="Cancel").click()
     ada.page.goto(f"/n/{note}#history")
     ada.page.get_by_role("main").get_by_role("button", name="Sign in").click()
     expect(button(ada)).to_be_focused()

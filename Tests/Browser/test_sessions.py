@@ -72,7 +72,7 @@ def test_devices_are_listed_and_signed_out(users, person):  # noqa: F811
     phone.open(note)
     phone.page.get_by_role("button", name="Share", exact=True).click()
     sharing = phone.page.get_by_role("dialog")
-    sharing.get_by_role("button", name="Make a link").click()
+    sharing.get_by_role("button", name="Create link").click()
     expect(sharing.locator("#sharing-list").get_by_role("listitem")).to_have_count(1)
     assert small_targets(phone.page) == [], "what a finger cannot hit when sharing"
     assert violations(phone) == []
@@ -192,7 +192,7 @@ def test_a_sign_in_that_is_given_up_does_not_happen(users, person):  # noqa: F81
     dialog.get_by_label("Password").fill(PASSWORD)
     ada.press("Enter")
     wait_until(lambda: ada.page.evaluate("true") and held)
-    dialog.get_by_role("button", name="Not now").click()
+    dialog.get_by_role("button", name="Cancel").click()
     with ada.page.expect_response("**/api/user/logout") as ended:
         held[0].continue_()
     assert ended.value.ok

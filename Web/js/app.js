@@ -17,7 +17,7 @@ import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
   copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
 } from "./notes/noteactions.js";
-import { setUpPrinting } from "./reading/printing.js";
+import { printNote, setUpPrinting } from "./reading/printing.js";
 import { setUpSearching } from "./search/searching.js";
 import { drawCrumbs } from "./notes/folderview.js";
 import { drawList, setUpNotesList } from "./notes/noteslist.js";
@@ -238,7 +238,7 @@ function noteItems() {
     { label: t("note.downloadMarkdown"), icon: "download", run: () => void download("md") },
     { label: t("note.downloadText"), icon: "download", run: () => void download("txt") },
     { label: t("note.downloadHTML"), icon: "download", run: () => void download("html") },
-    { label: t("note.print"), icon: "print", run: () => print() },
+    { label: t("note.print"), icon: "print", run: () => void printNote() },
   ];
   if (mayCommentHere()) items.splice(1, 0, { label: t("comments.onSelection"), icon: "comment", run: commentHere });
   if (page.editor && page.current?.isWritable) {

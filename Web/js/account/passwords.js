@@ -66,7 +66,7 @@ function ask({ title, text, fields, yes, submit }) {
     return row;
   });
   const no = document.createElement("button");
-  Object.assign(no, { className: "button", type: "button", textContent: t("signIn.notNow") });
+  Object.assign(no, { className: "button", type: "button", textContent: t("cancel") });
   no.dataset.close = "";
   const confirm = document.createElement("button");
   Object.assign(confirm, { className: "button primary", type: "submit", textContent: yes });

@@ -36,6 +36,13 @@ export function newComment({ editor, comments, sending, redraw }) {
     redraw();
   }
 
+  /** Selects the words no longer that the comment is on, so that no button offers another comment on them. */
+  function deselect() {
+    const held = marks.marksOf(view).find(({ id }) => id === "");
+    const { from, to } = view.state.selection.main;
+    if (held && held.from === from && held.to === to) view.dispatch({ selection: { anchor: to } });
+  }
+
   function endAtText() {
     end();
     view.focus();
@@ -65,7 +72,10 @@ export function newComment({ editor, comments, sending, redraw }) {
         bytesMax: () => comments.textBytesMax,
         async submit(words) {
           const problem = await submit(words);
-          if (problem === undefined) endAtText();
+          if (problem === undefined) {
+            deselect();
+            endAtText();
+          }
           return problem;
         },
         failed,

@@ -73,7 +73,8 @@ export function drawNewStatus(newNote) {
   byId("editor").hidden = true;
   byId("gone").hidden = true;
   byId("access").hidden = true;
-  byId("loading").hidden = false;
+  // Nothing is on its way.
+  byId("loading").hidden = true;
   titleField.disabled = false;
   early.show(newNote.place);
   if (problem) {

@@ -8,7 +8,10 @@ import { avatar, shownName, whoIsHere, withoutDoubles } from "./people.js";
 import { profile } from "../session.js";
 
 /** The number of faces in the bar, besides one's own, before "+3": on a phone, as many as fit beside the buttons. */
-const facesMax = () => Math.max(0, Math.min(4, Math.floor((innerWidth - 340) / 24)));
+const facesMax = () => Math.max(0, Math.min(4, Math.floor((innerWidth - 345) / 33)));
+
+/** Whether the bar has room for one's own face beside "+3". */
+const hasRoomForMe = () => innerWidth >= 345;
 
 addEventListener("resize", drawPeople);
 
@@ -23,8 +26,10 @@ export function drawPeople() {
   const othersCount = (page.current?.othersCount ?? 0) - (named.length - others.length);
   // Who writes has a place among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax());
-  const faces = [...others.filter((person) => shown.includes(person)), me].map(faceOf);
-  if (othersCount > shown.length) {
+  const isCrowded = othersCount > shown.length;
+  const mine = isCrowded && !hasRoomForMe() ? [] : [me];
+  const faces = [...others.filter((person) => shown.includes(person)), ...mine].map(faceOf);
+  if (isCrowded) {
     const more = document.createElement("span");
     more.className = "avatar more";
     more.textContent = `+${inNumbers(othersCount - shown.length)}`;

@@ -30,8 +30,8 @@ const host = () => byId("rendered");
 /** Whether a page is to be seen. */
 export const isReading = () => reading !== "";
 
-/** Fetches what reads notes as pages. */
-async function load() {
+/** Fetches what reads notes as pages; undefined if it cannot be fetched, which the person is told. */
+export async function loadRendering() {
   try {
     part ??= await loadPart(() => import("./rendering.js"));
   } catch (error) {
@@ -44,7 +44,7 @@ async function load() {
 /** @param {Reading} wanted */
 export async function read(wanted) {
   reading = wanted;
-  if (wanted && !(await load())) reading = "";
+  if (wanted && !(await loadRendering())) reading = "";
   drawReading();
   if (!reading) page.editor?.focus();
 }
@@ -56,7 +56,7 @@ export async function read(wanted) {
  */
 export async function showHeading(slug) {
   const note = page.current;
-  if (!note || !(await load()) || !part || note !== page.current) return;
+  if (!note || !(await loadRendering()) || !part || note !== page.current) return;
   if (reading === "instead") {
     const heading = headingOn(host(), slug);
     heading?.scrollIntoView();

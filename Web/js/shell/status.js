@@ -87,8 +87,13 @@ export function drawStatus() {
   const share = isManaged ? t("share") : t("note.copyLink");
   byId("share").querySelector("span")?.replaceChildren(share);
   byId("share").setAttribute("aria-label", share);
-  byId("loading").hidden = page.editor !== undefined || isGone || isShut;
-  early.show(byId("loading").hidden ? undefined : documentId);
+  const isAwaited = page.editor === undefined && !isGone && !isShut;
+  // Without the server nothing is on its way, which is said in words.
+  const isAbsent = isAwaited && kind === "offline" && !page.current.hasText;
+  if (isAbsent) notices.set("absent", { text: t("note.absent") });
+  else notices.delete("absent");
+  byId("loading").hidden = !isAwaited || isAbsent;
+  early.show(isAwaited ? documentId : undefined);
   byId("gone").hidden = !isGone && !isShut;
   byId("gone-retry").hidden = !isShut && page.current.phase !== "failed";
   byId("gone-retry").textContent = isShut ? trouble.button.label : t("tryAgain");
