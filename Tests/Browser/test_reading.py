@@ -357,7 +357,7 @@ def test_front_matter_code_tables_and_entities_are_read_as_markdown_says(server,
     expect(front.locator("th")).to_have_text(["title", "tags", "people", "note"])
     expect(front.locator("td")).to_have_text(["Minutes", "a, b", "Ann", "<img src=x onerror=alert(1)>"])
     expect(page.locator("h2, h3, h4")).to_have_text(["Heading"])
-    assert page.locator("pre code").text_content() == "first\nsecond"
+    assert page.locator("pre code").text_content() == "first\nsecond\n"
     rows = page.locator(".table:not(.front-matter) tbody tr")
     assert [row.locator("td").all_text_contents() for row in rows.all()] == [["x|y", ""], ["1", "2"]]
     expect(page.locator("p").filter(has_text="notanentity")).to_contain_text("&notanentity; ©")

@@ -1,7 +1,7 @@
 // Where the page lives: at "/", or below a path that a proxy has put before it, such as "/parley/".
 //
-// Paths in the page's code begin with "/", as the server knows them; these two are the only ones who know
-// what the browser calls them.
+// Paths in the page's code begin with "/", as the server knows them; only these functions know what the browser
+// calls them.
 
 const here = new URL("../../", import.meta.url);
 const base = here.protocol.startsWith("http") ? here.pathname : "/";
@@ -25,4 +25,10 @@ export const home = at("/");
  */
 export function within(pathname) {
   return pathname.startsWith(base) ? `/${pathname.slice(base.length)}` : pathname;
+}
+
+/** @param {string} pathname @returns {string | undefined} The note that an address of the browser's names. */
+export function noteAt(pathname) {
+  const match = /^\/n\/([^/]+)$/.exec(within(pathname));
+  return match ? decodeURIComponent(match[1] ?? "") : undefined;
 }

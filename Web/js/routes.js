@@ -2,9 +2,9 @@
 // has yet to make. Who came by a shared link keeps the link's token there too.
 
 import { newPlace } from "./account/access.js";
-import { at, home } from "./base.js";
+import { at, home, noteAt } from "./base.js";
 import { page } from "./page.js";
-import { access, noteAt } from "./session.js";
+import { access } from "./session.js";
 
 export { home, noteAt as noteIn };
 

@@ -3,7 +3,7 @@
 
 import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./account/access.js";
 import { coreAddress } from "./assets.js";
-import { at, home, within } from "./base.js";
+import { at, home, noteAt } from "./base.js";
 import { Connection } from "./client/connection.js";
 import { Copies } from "./offline/copies.js";
 import { byId } from "./shell/dialogs.js";
@@ -51,12 +51,6 @@ async function openCopies() {
   const shown = noteAt(location.pathname);
   if (shown !== undefined) await withLimit(copies.read(shown), copiesWithin, undefined);
   return copies;
-}
-
-/** @param {string} pathname @returns {string | undefined} The note that an address of the browser's names. */
-export function noteAt(pathname) {
-  const match = /^\/n\/([^/]+)$/.exec(within(pathname));
-  return match ? decodeURIComponent(match[1] ?? "") : undefined;
 }
 
 async function claim() {

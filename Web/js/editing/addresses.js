@@ -1,33 +1,13 @@
-// Addresses that a text links to: which are followed, and how.
+// Addresses that a text links to: how they are followed.
 
 import { fileIn, saveFile } from "./files.js";
+import { safeAddress } from "./safeaddress.js";
 import { t } from "../shell/language.js";
 import { toast } from "../shell/dialogs.js";
 import { placeIn, placeOfHeading } from "../reading/notelinks.js";
 import { page } from "../page.js";
 import { go, pathOf } from "../routes.js";
 import { messageOf } from "../words.js";
-
-/** Where a link may lead. */
-const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
-
-/** @param {string} text */
-const withoutEscapes = (text) => text.replace(/\\([!-/:-@[-`{-~])/g, "$1");
-
-/**
- * The address that a link leads to; undefined for one that is not followed, such as a script.
- *
- * @param {string} url
- */
-export function safeAddress(url) {
-  const plain = withoutEscapes(url.replace(/^<|>$/g, "")).trim();
-  try {
-    const address = new URL(/^www\./i.test(plain) ? `https://${plain}` : plain, location.href);
-    return schemes.has(address.protocol) ? address.href : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Goes to a note, and to a heading in it.
@@ -57,7 +37,7 @@ export async function saveFileHere(file) {
 /**
  * Follows a link of the text: to a place here, to a file of the note, or elsewhere in a new tab.
  *
- * @param {string} url
+ * @param {string} url As the text has it.
  */
 export function followAddress(url) {
   const place = placeIn(url);
@@ -65,7 +45,7 @@ export function followAddress(url) {
   if (place) goToPlace(place);
   else if (file !== undefined) void saveFileHere(file);
   else {
-    const address = safeAddress(url);
+    const address = safeAddress(url.replace(/^<|>$/g, "").replace(/\\([!-/:-@[-`{-~])/g, "$1"));
     if (address === undefined) toast(t("note.linkRefused"));
     else window.open(address, "_blank", "noopener,noreferrer");
   }

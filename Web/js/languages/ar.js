@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "تعذّر تحميل سجل التغييرات.",
   "note.readingFailed": "تعذّر تحميل عرض الصفحة.",
   "note.linkRefused": "لا يمكن فتح هذا الرابط.",
+  "note.picture": "صورة",
   "note.contents": "المحتويات",
   "note.copyHeading": "نسخ رابط إلى «{heading}»",
   "note.headingGone": "لم يعد هذا العنوان في الملاحظة.",

@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "Der Verlauf konnte nicht geladen werden.",
   "note.readingFailed": "Die Ansicht als Seite konnte nicht geladen werden.",
   "note.linkRefused": "Dieser Link lässt sich nicht öffnen.",
+  "note.picture": "Bild",
   "note.contents": "Inhalt",
   "note.copyHeading": "Link auf „{heading}“ kopieren",
   "note.headingGone": "Diese Überschrift ist nicht mehr in der Notiz.",

@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "The history could not be loaded.",
   "note.readingFailed": "The view of notes as pages could not be loaded.",
   "note.linkRefused": "This link cannot be opened.",
+  "note.picture": "picture",
   "note.contents": "Contents",
   "note.copyHeading": "Copy a link to “{heading}”",
   "note.headingGone": "This heading is no longer in the note.",

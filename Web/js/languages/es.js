@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "No se ha podido cargar el historial.",
   "note.readingFailed": "No se ha podido cargar la vista de página.",
   "note.linkRefused": "Este enlace no se puede abrir.",
+  "note.picture": "imagen",
   "note.contents": "Contenido",
   "note.copyHeading": "Copiar un enlace a «{heading}»",
   "note.headingGone": "Este título ya no está en la nota.",

@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "L’historique n’a pas pu être chargé.",
   "note.readingFailed": "L’affichage en page n’a pas pu être chargé.",
   "note.linkRefused": "Ce lien ne peut pas être ouvert.",
+  "note.picture": "image",
   "note.contents": "Sommaire",
   "note.copyHeading": "Copier un lien vers « {heading} »",
   "note.headingGone": "Ce titre n’est plus dans la note.",

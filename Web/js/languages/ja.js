@@ -203,6 +203,7 @@ export default {
   "note.historyFailed": "履歴を読み込めませんでした。",
   "note.readingFailed": "ページ表示を読み込めませんでした。",
   "note.linkRefused": "このリンクは開けません。",
+  "note.picture": "画像",
   "note.contents": "目次",
   "note.copyHeading": "「{heading}」へのリンクをコピー",
   "note.headingGone": "この見出しはもうノートにありません。",

@@ -1,0 +1,205 @@
+// The Markdown of the page view: the editor's parser (@lezer/markdown), with what a text as a whole decides.
+//
+// The parser reads one block after the other, so it cannot know which references are defined below. CommonMark needs
+// that: "[a]" is a link only if "a" is defined. So definitions are collected first, by the same parser without its
+// inline part.
+
+import { bounded } from "../editing/boundedmarkdown.js";
+import { frontMatter } from "../editing/frontmatter.js";
+import { markdownLanguage } from "../codemirror.js";
+import { unescaped } from "./entities.js";
+import { footnotes } from "./footnotes.js";
+import { childOf, childrenOf, depthMax } from "./tree.js";
+
+/** @typedef {import("./tree.js").Node} Node */
+/** @typedef {Map<string, {url: string, title: string}>} References What labels mean. */
+
+/** What is known of the text that is being parsed, which happens in one go. */
+const known = {
+  references: /** @type {References} */ (new Map()),
+  indents: /** @type {Map<number, number>} */ (new Map()),
+};
+
+/** The parser as it comes, whose parts are called by those below. @type {any} */
+const original = markdownLanguage.parser;
+/** @param {string} name */
+const inlineParser = (name) => original.inlineParsers[original.inlineNames.indexOf(name)];
+/** @param {string} name */
+const blockParser = (name) => original.blockParsers[original.blockNames.indexOf(name)];
+
+/** @param {string} label @returns {string} As references compare it. */
+export const labelled = (label) => label.trim().replace(/\s+/g, " ").toLowerCase().toUpperCase();
+
+/**
+ * The label of a reference, full or short; undefined for a link with its address in parentheses.
+ *
+ * @param {any} context @param {any} opening The delimiter before its text. @param {number} at Of the "]".
+ * @returns {string | undefined}
+ */
+function labelOfLink(context, opening, at) {
+  const text = context.slice(opening.to, at);
+  const next = context.char(at + 1);
+  if (next !== 40 && next !== 91) return text;
+  // The parser tells how far the link goes. It is asked beside the real context, which it would change for good.
+  const probe = Object.create(context);
+  probe.parts = [Object.assign(Object.create(Object.getPrototypeOf(opening)), opening)];
+  const end = inlineParser("LinkEnd")(probe, 93, at);
+  if (end <= at + 1) return text;
+  const label = context.slice(at + 2, end - 1);
+  return next === 40 ? undefined : label.trim() ? label : text;
+}
+
+/** Brackets of a reference that is not defined are text. */
+const references = {
+  parseInline: [
+    {
+      name: "LinkEnd",
+      parse(/** @type {any} */ context, /** @type {number} */ next, /** @type {number} */ at) {
+        if (next !== 93) return -1;
+        let place = context.parts.length - 1;
+        while (place >= 0 && !(context.parts[place]?.side !== undefined && /^!?\[$/.test(context.slice(context.parts[place].from, context.parts[place].to)))) place -= 1;
+        const opening = context.parts[place];
+        if (opening?.side) {
+          const label = labelOfLink(context, opening, at);
+          if (label !== undefined && !known.references.has(labelled(label))) {
+            context.parts[place] = null;
+            return at + 1;
+          }
+        }
+        return inlineParser("LinkEnd")(context, next, at);
+      },
+    },
+  ],
+};
+
+/** Chinese, Japanese and Korean: letters and punctuation. */
+const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u;
+const punctuation = /[\p{P}\p{S}]/u;
+
+/**
+ * Reads marks beside CJK, whose words have no blanks between them: "**強調（注）**の" is bold, too.
+ *
+ * @param {string} name Of a parser that looks at the character before the mark and at the one behind it.
+ */
+const besideCJK = (name) => ({
+  name,
+  parse(/** @type {any} */ context, /** @type {number} */ next, /** @type {number} */ at) {
+    const parse = inlineParser(name);
+    if (next !== 42 && next !== 95 && next !== 126) return -1;
+    let end = at + 1;
+    while (context.char(end) === next) end += 1;
+    const sides = [context.slice(at - 1, at), context.slice(end, end + 1)];
+    if (!sides.some((side) => cjk.test(side))) return parse(context, next, at);
+    const isPunctuation = sides.some((side) => punctuation.test(side) && !cjk.test(side));
+    const probe = Object.create(context);
+    probe.slice = (/** @type {number} */ from, /** @type {number} */ to) => {
+      const text = context.slice(from, to);
+      return cjk.test(text) ? (isPunctuation ? "!" : "x") : text;
+    };
+    return parse(probe, next, at);
+  },
+});
+
+/** @param {any} line @returns {number} The columns before code by indentation: a tab behind ">" is one of its mark's. */
+const columnsOfCode = (line) =>
+  line.baseIndent + 4 + (line.text[line.basePos - 1] === ">" && line.text[line.basePos] === "\t" ? 1 : 0);
+
+/** Code blocks, whose white space is counted; and headings with a tab. */
+const lines = {
+  parseBlock: [
+    {
+      name: "IndentedCode",
+      parse(/** @type {any} */ context, /** @type {any} */ line) {
+        const [from, columns] = [context.lineStart + line.findColumn(line.baseIndent + 4), columnsOfCode(line)];
+        const isThere = blockParser("IndentedCode")(context, line);
+        if (isThere) known.indents.set(from, columns);
+        return isThere;
+      },
+    },
+    {
+      name: "FencedCode",
+      parse(/** @type {any} */ context, /** @type {any} */ line) {
+        const [from, columns] = [context.lineStart + line.pos, line.indent - line.baseIndent];
+        const isThere = blockParser("FencedCode")(context, line);
+        if (isThere && columns > 0) known.indents.set(from, columns);
+        return isThere;
+      },
+    },
+    {
+      name: "ATXHeading",
+      parse(/** @type {any} */ context, /** @type {any} */ line) {
+        const [signs = ""] = /^#{1,6}(?=\t)/.exec(line.text.slice(line.pos)) ?? [];
+        const end = line.pos + signs.length;
+        if (signs) line.text = `${line.text.slice(0, end)} ${line.text.slice(end + 1)}`;
+        return blockParser("ATXHeading")(context, line);
+      },
+    },
+  ],
+};
+
+/** Comments as HTML has them: the parser knows an older form. */
+const comments = {
+  parseInline: [
+    {
+      name: "Comment",
+      before: "HTMLTag",
+      parse(/** @type {any} */ context, /** @type {number} */ next, /** @type {number} */ at) {
+        if (next !== 60 || context.char(at + 1) !== 33) return -1;
+        const [comment] = /^<!--(?:-?>|[^]*?-->)/.exec(context.slice(at, context.end)) ?? [];
+        return comment ? context.addElement(context.elt("Comment", at, at + comment.length)) : -1;
+      },
+    },
+  ],
+};
+
+const extensions = [
+  bounded,
+  footnotes,
+  frontMatter,
+  lines,
+  comments,
+  { parseInline: [besideCJK("Emphasis"), besideCJK("Strikethrough")] },
+  references,
+];
+
+const parser = original.configure(extensions);
+/** The same blocks, and nothing within them. */
+const blocksAlone = parser.configure({ remove: parser.inlineNames });
+
+/** Blocks that definitions of links can be in. */
+const containers = new Set(["Document", "Blockquote", "BulletList", "OrderedList", "ListItem", "FootnoteDefinition"]);
+
+/**
+ * Collects what references mean. The first definition of a label counts.
+ *
+ * @param {Node} node @param {string} text @param {References} found @param {number} depth
+ */
+function collectReferences(node, text, found, depth) {
+  if (containers.has(node.name) && depth <= depthMax) {
+    for (const child of childrenOf(node)) collectReferences(child, text, found, depth + 1);
+  }
+  if (node.name !== "LinkReference") return;
+  const [label, url, title] = ["LinkLabel", "URL", "LinkTitle"].map((name) => childOf(node, name));
+  const name = label ? labelled(text.slice(label.from + 1, label.to - 1)) : "";
+  if (!url || !name || found.has(name)) return;
+  found.set(name, {
+    url: urlIn(text.slice(url.from, url.to)),
+    title: title ? unescaped(text.slice(title.from + 1, title.to - 1)) : "",
+  });
+}
+
+/** @param {string} text Of a link's destination. */
+export const urlIn = (text) => unescaped(/^<.*>$/s.test(text) ? text.slice(1, -1) : text);
+
+/**
+ * @param {string} text
+ * @returns {{top: Node, references: References, indents: Map<number, number>}}
+ */
+export function parse(text) {
+  known.references = new Map();
+  known.indents = new Map();
+  if (text.includes("]:")) collectReferences(blocksAlone.parse(text).topNode, text, known.references, 0);
+  const { references } = known;
+  const top = /** @type {Node} */ (parser.parse(text).topNode);
+  return { top, references, indents: known.indents };
+}

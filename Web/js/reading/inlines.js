@@ -1,0 +1,218 @@
+// The text of a block as elements: emphasis, links, code.
+
+import { fileIn, nameOfFile } from "../editing/files.js";
+import { safeAddress } from "../editing/safeaddress.js";
+import { t } from "../shell/language.js";
+import { labelled, urlIn } from "./dialect.js";
+import { decoded, unescaped } from "./entities.js";
+import { nameOfFootnote } from "./footnotes.js";
+import { anchorOf } from "./headings.js";
+import { placeIn } from "./notelinks.js";
+import { childOf, childrenOf, depthMax, make, textIn } from "./tree.js";
+
+/**
+ * @typedef {import("./tree.js").Node} Node
+ * @typedef {import("./tree.js").Source} Source
+ * @typedef {(parent: HTMLElement, node: Node, source: Source, depth: number) => void} Add
+ */
+
+/** Signs that say what is around them, and are not shown. */
+export const marks = new Set([
+  "EmphasisMark",
+  "StrikethroughMark",
+  "SubscriptMark",
+  "SuperscriptMark",
+  "LinkMark",
+  "CodeMark",
+  "HeaderMark",
+  "QuoteMark",
+  "ListMark",
+  "TaskMarker",
+  "TableDelimiter",
+  "FootnoteMark",
+]);
+
+/** @param {HTMLElement} parent @param {string} text Between marks: its line ends are kept, indents are not. */
+export function addText(parent, text) {
+  const lines = text.split("\n");
+  lines.forEach((line, index) => {
+    if (index > 0) parent.append(make("br", "soft"));
+    const shown = index > 0 ? line.replace(/^[ \t]+/, "") : line;
+    if (shown) parent.append(shown);
+  });
+}
+
+/** @param {HTMLElement} parent @param {string} url @param {string} [title] */
+function linkIn(parent, url, title) {
+  const place = placeIn(url);
+  const address = place?.href ?? safeAddress(url);
+  const link = /** @type {HTMLAnchorElement} */ (make("a"));
+  if (place) {
+    link.href = place.note === undefined ? anchorOf(place.heading ?? "") : place.href;
+    link.className = "within";
+    if (place.note !== undefined) link.dataset.note = place.note;
+    if (place.heading !== undefined) link.dataset.heading = place.heading;
+    if (title) link.title = title;
+  } else if (address !== undefined) {
+    link.href = address;
+    link.target = "_blank";
+    link.rel = "noopener noreferrer nofollow";
+    if (title) link.title = title;
+  } else {
+    link.className = "is-refused";
+    link.title = t("note.linkRefused");
+  }
+  parent.append(link);
+  return link;
+}
+
+/** @param {HTMLElement} element @param {string} name */
+const addClass = (element, name) => void (element.className = `${element.className} ${name}`.trim());
+
+/**
+ * What a link leads to, if it is defined.
+ *
+ * @param {Node} node @param {Source} source @param {string} own The text between its brackets.
+ */
+function targetOf(node, { text, references }, own) {
+  const [url, title, label] = ["URL", "LinkTitle", "LinkLabel"].map((name) => childOf(node, name));
+  // Empty parentheses lead to the page itself.
+  if (url || (!label && text[node.to - 1] === ")")) {
+    return {
+      url: url ? urlIn(textIn(node, text, url.from, url.to)) : "",
+      title: title ? unescaped(textIn(node, text, title.from + 1, title.to - 1)) : "",
+    };
+  }
+  const given = label ? text.slice(label.from + 1, label.to - 1) : "";
+  return references.get(labelled(given.trim() ? given : own));
+}
+
+/** @type {Add} */
+function addLink(parent, node, source, depth) {
+  const parts = [...childrenOf(node)];
+  const [open, close] = parts.filter(({ name }) => name === "LinkMark");
+  if (!open || !close) return addText(parent, textIn(node, source.text));
+  const target = targetOf(node, source, source.text.slice(open.to, close.from));
+  // Brackets alone are no link.
+  if (!target) return addChildren(parent, parts, source, node.from, node.to, depth, new Set(["LinkMark"]));
+  const isImage = node.name === "Image";
+  const file = fileIn(target.url);
+  if (file !== undefined) return addFile(parent, node, parts, source, open.to, close.from, depth, file);
+  const link = linkIn(parent, target.url, target.title);
+  if (isImage) addClass(link, "picture");
+  addChildren(link, parts, source, open.to, close.from, depth);
+  if (link.textContent) return;
+  addClass(link, "is-unnamed");
+  link.append(isImage ? t("note.picture") : target.url);
+}
+
+/**
+ * A file of the note: what it is for, files.js fills in.
+ *
+ * @param {HTMLElement} parent @param {Node} node @param {Node[]} parts @param {Source} source @param {number} from
+ * @param {number} to @param {number} depth @param {string} file
+ */
+function addFile(parent, node, parts, source, from, to, depth, file) {
+  const words = make("a", "file");
+  addChildren(words, parts, source, from, to, depth);
+  if (!words.textContent) words.append(nameOfFile(file));
+  const element = node.name === "Image" ? make("img", "file") : words;
+  if (element instanceof HTMLImageElement) element.alt = words.textContent ?? "";
+  element.dataset.file = file;
+  parent.append(element);
+}
+
+/**
+ * @param {HTMLElement} parent @param {Node[]} nodes @param {Source} source @param {number} from @param {number} to
+ * @param {number} depth @param {Set<string>} [shown] Marks that are text here.
+ */
+export function addChildren(parent, nodes, source, from, to, depth, shown) {
+  const { text } = source;
+  let place = from;
+  for (const node of nodes) {
+    if (node.from < place || node.to > to) continue;
+    if (node.from > place) addText(parent, text.slice(place, node.from));
+    place = node.to;
+    addNode(parent, node, source, depth, shown);
+    // The blank behind a mark at the start of a line.
+    if (node.name === "QuoteMark" || node.name === "HeaderMark") while (text[place] === " " && place < to) place += 1;
+  }
+  if (place < to) addText(parent, text.slice(place, to));
+}
+
+/** @type {Add} */
+export const addInline = (parent, node, source, depth) =>
+  addChildren(parent, [...childrenOf(node)], source, node.from, node.to, depth);
+
+/** @param {string} tag @returns {Add} */
+const element = (tag) => (parent, node, source, depth) => {
+  const made = make(tag);
+  addInline(made, node, source, depth + 1);
+  parent.append(made);
+};
+
+/** @type {Add} HTML, which is shown as it was typed. */
+function addTyped(parent, node, { text }) {
+  const typed = make("span", "typed");
+  typed.append(textIn(node, text));
+  parent.append(typed);
+}
+
+/** @type {Add} */
+function addInlineCode(parent, node, { text, isInTable }) {
+  const code = make("code");
+  let inner = textIn(node, text).replace(/^`+|`+$/g, "").replace(/\n/g, " ");
+  // A bar in a table's cell is escaped even in code, where nothing else is.
+  if (isInTable) inner = inner.replaceAll("\\|", "|");
+  code.append(/^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner);
+  parent.append(code);
+}
+
+/** @param {string} text An address as it is typed. */
+const withScheme = (text) => (text.includes("@") && !/^[a-z][a-z\d+.-]*:/i.test(text) ? `mailto:${text}` : text);
+
+/** @type {Record<string, Add>} What is not text. */
+const inlines = {
+  Emphasis: element("em"),
+  StrongEmphasis: element("strong"),
+  Strikethrough: element("s"),
+  Subscript: element("sub"),
+  Superscript: element("sup"),
+  Escape: (parent, node, { text }) => parent.append(text.slice(node.from + 1, node.to)),
+  Entity: (parent, node, { text }) => parent.append(decoded(text.slice(node.from, node.to))),
+  HardBreak: (parent) => parent.append(make("br")),
+  InlineCode: addInlineCode,
+  HTMLTag: addTyped,
+  ProcessingInstruction: addTyped,
+  Comment: () => {},
+  Link: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
+  Image: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
+  FootnoteReference(parent, node, { text }) {
+    // Its number it gets when all are known.
+    const link = make("a", "footnote");
+    link.dataset.footnote = nameOfFootnote(text.slice(node.from, node.to));
+    const raised = make("sup");
+    raised.append(link);
+    parent.append(raised);
+  },
+  URL(parent, node, { text }) {
+    const url = text.slice(node.from, node.to);
+    const link = linkIn(parent, withScheme(url));
+    addClass(link, "bare");
+    link.append(url);
+  },
+  Autolink(parent, node, { text }) {
+    const url = text.slice(node.from + 1, node.to - 1);
+    linkIn(parent, withScheme(url)).append(url);
+  },
+};
+
+/**
+ * @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth
+ * @param {Set<string>} [shown] Marks that are text here.
+ */
+function addNode(parent, node, source, depth, shown) {
+  const add = depth <= depthMax ? inlines[node.name] : undefined;
+  if (add) add(parent, node, source, depth);
+  else if (depth > depthMax || !marks.has(node.name) || shown?.has(node.name)) addText(parent, textIn(node, source.text));
+}
