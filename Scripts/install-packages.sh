@@ -40,6 +40,8 @@ for set in "$@"; do
       packages+=(fish man-db zsh)
       # Certificates to test with, and what the operations guide asks a server by.
       packages+=(openssl curl)
+      # GitHub's reading of Markdown, which the page view is compared with.
+      packages+=(cmark-gfm)
       # Any Node will do; Debian's is taken where there is none.
       command -v node >/dev/null || packages+=(nodejs)
       # The page's types are checked with it.

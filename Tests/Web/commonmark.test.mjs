@@ -68,7 +68,7 @@ test("marks beside Chinese, Japanese and Korean are read", () => {
     "**強調(note)**の": "<strong>強調(note)</strong>の",
     "中文*“重点”*文字": "中文<em>“重点”</em>文字",
     "한국어**(강조)**를": "한국어<strong>(강조)</strong>를",
-    "取消~~「済」~~した": "取消<s>「済」</s>した",
+    "取消~~「済」~~した": "取消<del>「済」</del>した",
   };
   for (const [text, html] of Object.entries(examples)) assert.equal(shown(text), `<p>${html}</p>`);
 });

@@ -28,6 +28,7 @@ export class TestElement {
   /** @type {TestElement | null} */
   parentElement = null;
   className = "";
+  checked = false;
   /** @type {Record<string, string>} */
   dataset = {};
   /** @type {Record<string, string>} */

@@ -50,10 +50,17 @@ function linkTag({ attributes, className, dataset }) {
 const contentOf = ({ childNodes }) =>
   childNodes.map((node) => (node instanceof TestElement ? htmlOf(node) : escaped(node))).join("");
 
+/** @param {TestElement} element @param {string} name */
+function cell(element, name) {
+  const alignment = /^to-(center|right)$/.exec(element.className)?.[1];
+  return `<${name}${alignment ? ` align="${alignment}"` : ""}>${contentOf(element)}</${name}>`;
+}
+
 /** @type {Record<string, (element: TestElement) => string>} Elements that differ from the specification's. */
 const differing = {
   a(element) {
     const words = element.className.split(" ");
+    if (words.includes("footnote-back")) return "";
     if (words.includes("picture")) {
       const { title } = element.attributes;
       const source = words.includes("is-refused") ? refused : element.attributes.href ?? "";
@@ -61,9 +68,17 @@ const differing = {
       return undo("picture as link", `<img src="${escaped(source)}" alt="${escaped(alternative)}"${title ? ` title="${escaped(title)}"` : ""} />`);
     }
     // GFM's links without brackets.
-    if (words.includes("bare")) return undo("GFM link", contentOf(element));
+    if (words.includes("bare") && !isGFM) return undo("GFM link", contentOf(element));
+    const isBare = words.includes("bare") && /^www\./i.test(element.textContent);
+    // GFM leads to "http".
+    if (isBare) return linkTag(element).replace("https://www", "http://www") + contentOf(element) + "</a>";
     return `${linkTag(element)}${words.includes("is-unnamed") ? undo("link without text", "") : contentOf(element)}</a>`;
   },
+  input: ({ attributes, checked }) => `<input type="${attributes.type}"${checked ? ' checked=""' : ""} disabled="" />`,
+  s: (element) => `<del>${contentOf(element)}</del>`,
+  sup: (element) => `<sup>${element.firstElementChild?.className === "footnote" ? element.textContent : contentOf(element)}</sup>`,
+  th: (element) => cell(element, "th"),
+  td: (element) => cell(element, "td"),
   br: ({ className }) => (className === "soft" ? "\n" : "<br />"),
   hr: () => "<hr />",
   code(element) {
@@ -76,6 +91,7 @@ const differing = {
     return list?.className === "is-tight" ? contentOf(element) : `<p>${contentOf(element)}</p>`;
   },
   div: (element) => contentOf(element),
+  span: (element) => contentOf(element),
   ol: (element) => `<ol${element.attributes.start ? ` start="${element.attributes.start}"` : ""}>${contentOf(element)}</ol>`,
 };
 
@@ -95,11 +111,15 @@ function htmlOf(element) {
   return differs ? differs(element) : `<${name}>${contentOf(element)}</${name}>`;
 }
 
+let isGFM = false;
+
 /**
  * @param {TestElement} page
+ * @param {boolean} [hasGFM] Whether links without brackets are links.
  * @returns {{html: string, differences: string[]}} The differences that were undone in it.
  */
-export function htmlOfPage(page) {
+export function htmlOfPage(page, hasGFM = false) {
+  isGFM = hasGFM;
   undone = new Set();
   return { html: contentOf(page), differences: [...undone] };
 }

@@ -35,6 +35,8 @@ const blocks = {
   Table: addTable,
   FrontMatter: (parent, node, source) => addFrontMatter(parent, node, source),
   LinkReference: () => {},
+  // Footnotes are at the end of the page.
+  FootnoteDefinition: () => {},
   CommentBlock: (parent, node, { text }) => addComment(parent, textIn(node, text)),
   HTMLBlock: (parent, node, { text }) => addTyped(parent, textIn(node, text)),
   ProcessingInstructionBlock: (parent, node, { text }) => addTyped(parent, textIn(node, text)),

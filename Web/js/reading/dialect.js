@@ -8,17 +8,18 @@ import { bounded } from "../editing/boundedmarkdown.js";
 import { frontMatter } from "../editing/frontmatter.js";
 import { markdownLanguage } from "../codemirror.js";
 import { unescaped } from "./entities.js";
-import { footnotes } from "./footnotes.js";
+import { footnotes, nameOfFootnote } from "./footnotes.js";
 import { childOf, childrenOf, depthMax } from "./tree.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 /** @typedef {Map<string, {url: string, title: string}>} References What labels mean. */
 
-/** What is known of the text that is being parsed, which happens in one go. */
-const known = {
-  references: /** @type {References} */ (new Map()),
-  indents: /** @type {Map<number, number>} */ (new Map()),
-};
+/**
+ * What is known of the text that is being parsed, which happens in one go.
+ *
+ * @type {{references: References, footnotes: Set<string>, indents: Map<number, number>}}
+ */
+let known = { references: new Map(), footnotes: new Set(), indents: new Map() };
 
 /** The parser as it comes, whose parts are called by those below. @type {any} */
 const original = markdownLanguage.parser;
@@ -154,7 +155,7 @@ const comments = {
 
 const extensions = [
   bounded,
-  footnotes,
+  footnotes((name) => known.footnotes.has(name)),
   frontMatter,
   lines,
   comments,
@@ -166,23 +167,33 @@ const parser = original.configure(extensions);
 /** The same blocks, and nothing within them. */
 const blocksAlone = parser.configure({ remove: parser.inlineNames });
 
-/** Blocks that definitions of links can be in. */
+/** Blocks that definitions can be in. */
 const containers = new Set(["Document", "Blockquote", "BulletList", "OrderedList", "ListItem", "FootnoteDefinition"]);
 
 /**
- * Collects what references mean. The first definition of a label counts.
+ * Definitions of links and of footnotes, wherever they are.
  *
- * @param {Node} node @param {string} text @param {References} found @param {number} depth
+ * @param {Node} node @param {number} [depth]
+ * @returns {Generator<Node>}
  */
-function collectReferences(node, text, found, depth) {
-  if (containers.has(node.name) && depth <= depthMax) {
-    for (const child of childrenOf(node)) collectReferences(child, text, found, depth + 1);
-  }
-  if (node.name !== "LinkReference") return;
+export function* definitionsIn(node, depth = 0) {
+  if (node.name === "LinkReference" || node.name === "FootnoteDefinition") yield node;
+  if (!containers.has(node.name) || depth > depthMax) return;
+  for (const child of childrenOf(node)) yield* definitionsIn(child, depth + 1);
+}
+
+/** @param {Node} node A definition. @param {string} text @returns {string} The name of its footnote. */
+export function footnoteOf(node, text) {
+  const mark = childOf(node, "FootnoteMark");
+  return mark ? nameOfFootnote(text.slice(mark.from, mark.to)) : "";
+}
+
+/** @param {Node} node A definition of a link: the first of a label counts. @param {string} text */
+function addReference(node, text) {
   const [label, url, title] = ["LinkLabel", "URL", "LinkTitle"].map((name) => childOf(node, name));
   const name = label ? labelled(text.slice(label.from + 1, label.to - 1)) : "";
-  if (!url || !name || found.has(name)) return;
-  found.set(name, {
+  if (!url || !name || known.references.has(name)) return;
+  known.references.set(name, {
     url: urlIn(text.slice(url.from, url.to)),
     title: title ? unescaped(text.slice(title.from + 1, title.to - 1)) : "",
   });
@@ -193,13 +204,16 @@ export const urlIn = (text) => unescaped(/^<.*>$/s.test(text) ? text.slice(1, -1
 
 /**
  * @param {string} text
- * @returns {{top: Node, references: References, indents: Map<number, number>}}
+ * @returns {{top: Node} & typeof known}
  */
 export function parse(text) {
-  known.references = new Map();
-  known.indents = new Map();
-  if (text.includes("]:")) collectReferences(blocksAlone.parse(text).topNode, text, known.references, 0);
-  const { references } = known;
-  const top = /** @type {Node} */ (parser.parse(text).topNode);
-  return { top, references, indents: known.indents };
+  known = { references: new Map(), footnotes: new Set(), indents: new Map() };
+  if (text.includes("]:")) {
+    for (const node of definitionsIn(blocksAlone.parse(text).topNode)) {
+      if (node.name === "LinkReference") addReference(node, text);
+      else known.footnotes.add(footnoteOf(node, text));
+    }
+    known.indents.clear();
+  }
+  return { top: parser.parse(text).topNode, ...known };
 }

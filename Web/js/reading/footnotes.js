@@ -6,8 +6,12 @@ const definition = /^\[\^([^\]\s]{1,100})\]:[ \t]*/;
 /** What stands below a footnote's first line belongs to it when it is indented by so much. */
 const indent = 4;
 
-/** An extension of the parser, in the form that @lezer/markdown takes. */
-export const footnotes = {
+/**
+ * An extension of the parser, in the form that @lezer/markdown takes.
+ *
+ * @param {(name: string) => boolean} isDefined Whether a footnote has a text: otherwise its mark is text.
+ */
+export const footnotes = (isDefined) => ({
   defineNodes: [
     {
       name: "FootnoteDefinition",
@@ -43,12 +47,13 @@ export const footnotes = {
       before: "Link",
       parse(/** @type {any} */ context, /** @type {number} */ next, /** @type {number} */ at) {
         if (next !== 91 || context.char(at + 1) !== 94) return -1;
-        const found = /^\[\^[^\]\s[]{1,100}\]/.exec(context.slice(at, Math.min(context.end, at + 104)));
-        return found ? context.addElement(context.elt("FootnoteReference", at, at + (found[0]?.length ?? 0))) : -1;
+        const [mark] = /^\[\^[^\]\s[]{1,100}\]/.exec(context.slice(at, Math.min(context.end, at + 104))) ?? [];
+        if (!mark || !isDefined(nameOfFootnote(mark))) return -1;
+        return context.addElement(context.elt("FootnoteReference", at, at + mark.length));
       },
     },
   ],
-};
+});
 
 /** @param {any} line @returns {string | undefined} */
 const markIn = (line) =>
@@ -61,10 +66,9 @@ export const nameOfFootnote = (text) => text.replace(/^\[\^|\](:[ \t]*)?$/g, "")
  * The numbers of the footnotes that a page names, in the order in which it does.
  *
  * @param {HTMLElement[]} blocks
- * @param {Set<string>} defined Names that have a text.
  * @returns {string[]}
  */
-export function numberFootnotes(blocks, defined) {
+export function numberFootnotes(blocks) {
   /** @type {Map<string, number>} Numbers by name, in order. */
   const numbers = new Map();
   /** @type {Map<string, number>} */
@@ -72,14 +76,11 @@ export function numberFootnotes(blocks, defined) {
   for (const block of blocks) {
     for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (block.querySelectorAll("a.footnote"))) {
       const name = link.dataset.footnote ?? "";
-      const isDefined = defined.has(name);
-      const number = numbers.get(name) ?? numbers.size + 1;
-      if (isDefined) numbers.set(name, number);
       const use = (uses.get(name) ?? 0) + 1;
       uses.set(name, use);
-      link.textContent = isDefined ? String(number) : `[^${name}]`;
-      link.toggleAttribute("href", false);
-      if (!isDefined) continue;
+      const number = numbers.get(name) ?? numbers.size + 1;
+      numbers.set(name, number);
+      link.textContent = String(number);
       link.href = `#footnote-${number}`;
       link.id = use === 1 ? `footnote-of-${number}` : `footnote-of-${number}-${use}`;
     }

@@ -8,7 +8,7 @@ import { decoded, unescaped } from "./entities.js";
 import { nameOfFootnote } from "./footnotes.js";
 import { anchorOf } from "./headings.js";
 import { placeIn } from "./notelinks.js";
-import { childOf, childrenOf, depthMax, make, textIn } from "./tree.js";
+import { childrenOf, depthMax, make, textIn } from "./tree.js";
 
 /**
  * @typedef {import("./tree.js").Node} Node
@@ -75,7 +75,9 @@ const addClass = (element, name) => void (element.className = `${element.classNa
  * @param {Node} node @param {Source} source @param {string} own The text between its brackets.
  */
 function targetOf(node, { text, references }, own) {
-  const [url, title, label] = ["URL", "LinkTitle", "LinkLabel"].map((name) => childOf(node, name));
+  // Addresses in its words are none of its own.
+  const behind = [...childrenOf(node)].filter(({ from }) => from > node.from + own.length);
+  const [url, title, label] = ["URL", "LinkTitle", "LinkLabel"].map((kind) => behind.find(({ name }) => name === kind));
   // Empty parentheses lead to the page itself.
   if (url || (!label && text[node.to - 1] === ")")) {
     return {
@@ -100,7 +102,7 @@ function addLink(parent, node, source, depth) {
   if (file !== undefined) return addFile(parent, node, parts, source, open.to, close.from, depth, file);
   const link = linkIn(parent, target.url, target.title);
   if (isImage) addClass(link, "picture");
-  addChildren(link, parts, source, open.to, close.from, depth);
+  addChildren(link, parts, { ...source, isInLink: true }, open.to, close.from, depth);
   if (link.textContent) return;
   addClass(link, "is-unnamed");
   link.append(isImage ? t("note.picture") : target.url);
@@ -195,15 +197,19 @@ const inlines = {
     raised.append(link);
     parent.append(raised);
   },
-  URL(parent, node, { text }) {
-    const url = text.slice(node.from, node.to);
+  URL(parent, node, { text, isInLink }) {
+    const typed = text.slice(node.from, node.to);
+    if (isInLink) return parent.append(typed);
+    // A quotation mark behind an address is not part of it.
+    const url = typed.replace(/["']+$/, "");
     const link = linkIn(parent, withScheme(url));
     addClass(link, "bare");
     link.append(url);
+    parent.append(typed.slice(url.length));
   },
-  Autolink(parent, node, { text }) {
+  Autolink(parent, node, { text, isInLink }) {
     const url = text.slice(node.from + 1, node.to - 1);
-    linkIn(parent, withScheme(url)).append(url);
+    (isInLink ? parent : linkIn(parent, withScheme(url))).append(url);
   },
 };
 

@@ -7,10 +7,10 @@
 import { t } from "../shell/language.js";
 import { directionIn } from "../texts.js";
 import { addBlock, addBlocks } from "./blocks.js";
-import { parse } from "./dialect.js";
-import { nameOfFootnote, numberFootnotes } from "./footnotes.js";
+import { definitionsIn, footnoteOf, parse } from "./dialect.js";
+import { numberFootnotes } from "./footnotes.js";
 import { nameHeadings } from "./headings.js";
-import { childOf, childrenOf, make } from "./tree.js";
+import { childrenOf, make } from "./tree.js";
 
 export { colourCode } from "../editing/codecolours.js";
 
@@ -37,19 +37,16 @@ function directed(block) {
  */
 function blocksOf(text) {
   const shown = text.slice(0, renderedMax);
-  const { top, references, indents } = parse(shown);
-  const found = [];
+  const { top, references, footnotes, indents } = parse(shown);
+  const found = [...childrenOf(top)].filter(({ name }) => name !== "FootnoteDefinition" && name !== "LinkReference");
   /** @type {Map<string, Node>} */
   const notes = new Map();
-  for (const node of childrenOf(top)) {
-    if (node.name === "FootnoteDefinition") {
-      const mark = childOf(node, "FootnoteMark");
-      const name = mark ? nameOfFootnote(shown.slice(mark.from, mark.to)) : "";
-      if (!notes.has(name)) notes.set(name, node);
-    } else if (node.name !== "LinkReference") found.push(node);
+  for (const node of footnotes.size > 0 ? definitionsIn(top) : []) {
+    const name = node.name === "FootnoteDefinition" ? footnoteOf(node, shown) : undefined;
+    if (name !== undefined && !notes.has(name)) notes.set(name, node);
   }
   // What a reference means may stand anywhere.
-  const meaning = JSON.stringify([...references]);
+  const meaning = JSON.stringify([...references, ...footnotes]);
   const drawn = found.map((node) => ({
     key: `${node.name} ${shown.slice(node.from, node.to)}`,
     from: node.from,
@@ -132,14 +129,13 @@ export function renderInto(page, text, leadBy) {
     block.dataset.from = String(from);
     return block;
   });
-  const defined = new Set(notes.keys());
-  const order = numberFootnotes(wanted, defined);
+  const order = numberFootnotes(wanted);
   if (order.length > 0) {
     const key = `FootnoteDefinition ${JSON.stringify([order, [...notes.values()].map((note) => note.key)])}`;
     const section = known.get(key)?.pop() ?? drawFootnotes(order, notes);
     keys.set(section, key);
     wanted.push(section);
-    numberFootnotes(wanted, defined);
+    numberFootnotes(wanted);
   }
   const headings = nameHeadings(wanted);
   if (text.length > renderedMax) {

@@ -9,6 +9,7 @@
  * @property {Map<number, number>} indents Columns of white space that are not part of a code block, by its position.
  * @property {number} base Where the block begins that is being shown.
  * @property {boolean} [isInTable]
+ * @property {boolean} [isInLink]
  */
 
 /** Quotes, lists and marks within each other that are shown as such, at most. */
