@@ -189,7 +189,7 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
         page.evaluate("() => [...document.querySelectorAll('#rendered *')].flatMap((one) => one.getAttributeNames())")
     )
     assert attributes <= {
-        "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "aria-label", "tabindex", "start",
+        "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "data-to", "aria-label", "tabindex", "start",
         "disabled", "id", "aria-hidden", "data-heading", "data-note", "data-footnote", "data-language", "data-is-coloured",
     }, attributes  # fmt: skip
     schemes = page.evaluate("() => [...document.querySelectorAll('#rendered a[href]')].map((one) => one.protocol)")

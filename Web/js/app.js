@@ -29,7 +29,7 @@ import { loadPart } from "./parts.js";
 import { goToPast, showPast } from "./history/past.js";
 import { closePeople, drawPeople, setUpPeople } from "./people/peoplebar.js";
 import { mayCreate, mayManage } from "./account/rights.js";
-import { drawReading, isReading, read, setUpReading } from "./reading/reading.js";
+import { drawReading, isReading, read, readAsAsked, setUpReading } from "./reading/reading.js";
 import { go, noteIn } from "./routes.js";
 import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./session.js";
 import { accessTrouble, arrive, setUpSignIn, signIn } from "./account/signin.js";
@@ -139,7 +139,7 @@ function show() {
   drawToolbar();
   drawList();
   drawCount();
-  drawReading();
+  readAsAsked();
   showPast();
 }
 

@@ -120,6 +120,11 @@ export class EditorView {
   readonly state: EditorState;
   readonly scrollDOM: HTMLElement;
   readonly contentDOM: HTMLElement;
+  /** Heights of blocks count from here; pixels of the screen. */
+  readonly documentTop: number;
+  readonly contentHeight: number;
+  lineBlockAt(position: number): { from: number; to: number; top: number; height: number };
+  lineBlockAtHeight(height: number): { from: number; to: number; top: number; height: number };
   readonly visibleRanges: readonly { readonly from: number; readonly to: number }[];
   dispatch(...specs: object[]): void;
   setState(state: EditorState): void;

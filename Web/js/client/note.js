@@ -33,11 +33,11 @@ import { Emitter } from "../emitter.js";
 
 /**
  * reset: the editor starts from a new text. changes: to be made in it; `isOwn` says that this person asked
- * for them, and may undo them. edited: it has made some. joined: it is known who is here. peers: others' carets may
- * have moved. notice: to be told to the person.
+ * for them, and may undo them. edited: it has made some. shownEdit: these, as the page shows them; of ShownNote alone.
+ * joined: it is known who is here. peers: others' carets may have moved. notice: to be told to the person.
  *
- * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void, joined: void, peers: void,
- *   people: void, status: void, left: void, title: string,
+ * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void,
+ *   shownEdit: {changes: TextChange[]}, joined: void, peers: void, people: void, status: void, left: void, title: string,
  *   notice: {kind: "rebased" | "storage" | "aside"}}} NoteEvents
  */
 

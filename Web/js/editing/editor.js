@@ -239,7 +239,8 @@ class PeerCaret {
  * @param {Note} options.note
  * @param {CSSStyleSheet[]} options.sheets
  * @returns {{view: EditorView, commands: import("./editorcommands.js").EditorCommand[], put: (words: import("./early.js").Words) => void, focus: () => void,
- *   show: (place: import("../search/foundplace.js").Place) => void, showAt: (place: number) => void, addFiles: (files: File[]) => void, destroy: () => void,
+ *   show: (place: import("../search/foundplace.js").Place) => void, showAt: (place: number) => void,
+ *   placeInView: (place: number) => number, make: (edit: TextChange) => boolean, addFiles: (files: File[]) => void, destroy: () => void,
  *   comments: ReturnType<typeof commentMarks>, onComments: (tell: CommentListener | undefined) => void}}
  */
 export function createEditor({ host, note, sheets }) {
@@ -481,10 +482,19 @@ export function createEditor({ host, note, sheets }) {
       });
       view.focus();
     },
-    /** Puts the caret at a place, which comes to the top. */
-    showAt(/** @type {number} */ place) {
+    /** Puts the caret at a place of the note's text, which comes to the top. */
+    showAt(/** @type {number} */ inNote) {
+      const place = Math.min(inView(inNote), view.state.doc.length);
       view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
       view.focus();
+    },
+    placeInView: inView,
+    /** Makes an edit of the note's text for this person; false where the view does not show its place yet. */
+    make({ from, to, insert }) {
+      const [start, end] = [inView(from), inView(to)];
+      if (end - start !== to - from || view.state.readOnly) return false;
+      view.dispatch({ changes: { from: start, to: end, insert }, userEvent: "input" });
+      return true;
     },
     /** Puts files in at the caret. */
     addFiles(/** @type {File[]} */ files) {

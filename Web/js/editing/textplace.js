@@ -7,7 +7,7 @@ import { drawNotices, notices } from "../shell/notices.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
 import { showPast } from "../history/past.js";
-import { showHeading } from "../reading/reading.js";
+import { followEditor, showHeading } from "../reading/reading.js";
 import { early } from "../session.js";
 import { drawStatus } from "../shell/status.js";
 import { drawToolbar } from "./toolbar.js";
@@ -76,6 +76,7 @@ export function mountEditor() {
   if (isAwaited || isIdle) page.editor.focus();
   goToAwaited();
   drawCount();
+  followEditor();
   showPast();
   void followComments();
 }

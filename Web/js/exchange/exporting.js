@@ -39,7 +39,7 @@ export async function downloadText(kind, title, text, note) {
  * @param {string} [note]
  */
 async function pageOf(title, text, note) {
-  const { colourCode, renderInto } = await import("../reading/rendering.js");
+  const { colourCode, renderInto } = await import("../reading/pageview.js");
   const whole = document.implementation.createHTMLDocument(title);
   const policy = whole.createElement("meta");
   policy.httpEquiv = "Content-Security-Policy";

@@ -207,6 +207,7 @@ export default {
   "note.contents": "المحتويات",
   "note.copyHeading": "نسخ رابط إلى «{heading}»",
   "note.headingGone": "لم يعد هذا العنوان في الملاحظة.",
+  "note.tickFailed": "تعذّر تحديد المربّع: تغيّر النص في هذا الموضع.",
   "note.footnotes": "الحواشي",
   "note.footnoteBack": "العودة إلى النص",
   "note.follow": "Ctrl مع نقرة يفتحان هذا الرابط",

@@ -207,6 +207,7 @@ export default {
   "note.contents": "Inhalt",
   "note.copyHeading": "Link auf „{heading}“ kopieren",
   "note.headingGone": "Diese Überschrift ist nicht mehr in der Notiz.",
+  "note.tickFailed": "Das Kästchen ließ sich nicht ankreuzen: Der Text dort hat sich geändert.",
   "note.footnotes": "Fußnoten",
   "note.footnoteBack": "Zurück zum Text",
   "note.follow": "Strg und ein Klick folgen diesem Link",

@@ -207,6 +207,7 @@ export default {
   "note.contents": "Contents",
   "note.copyHeading": "Copy a link to “{heading}”",
   "note.headingGone": "This heading is no longer in the note.",
+  "note.tickFailed": "The box could not be ticked: the text there has changed.",
   "note.footnotes": "Footnotes",
   "note.footnoteBack": "Back to the text",
   "note.follow": "Ctrl and a click follow this link",

@@ -207,6 +207,7 @@ export default {
   "note.contents": "Contenido",
   "note.copyHeading": "Copiar un enlace a «{heading}»",
   "note.headingGone": "Este título ya no está en la nota.",
+  "note.tickFailed": "No se ha podido marcar la casilla: el texto ha cambiado ahí.",
   "note.footnotes": "Notas al pie",
   "note.footnoteBack": "Volver al texto",
   "note.follow": "Ctrl y un clic siguen este enlace",

@@ -207,6 +207,7 @@ export default {
   "note.contents": "Sommaire",
   "note.copyHeading": "Copier un lien vers « {heading} »",
   "note.headingGone": "Ce titre n’est plus dans la note.",
+  "note.tickFailed": "Impossible de cocher la case : le texte a changé à cet endroit.",
   "note.footnotes": "Notes de bas de page",
   "note.footnoteBack": "Retour au texte",
   "note.follow": "Ctrl et un clic suivent ce lien",

@@ -207,6 +207,7 @@ export default {
   "note.contents": "目次",
   "note.copyHeading": "「{heading}」へのリンクをコピー",
   "note.headingGone": "この見出しはもうノートにありません。",
+  "note.tickFailed": "チェックを付けられませんでした。その部分の文章が変わっています。",
   "note.footnotes": "脚注",
   "note.footnoteBack": "本文に戻る",
   "note.follow": "Ctrl を押しながらクリックするとリンクを開きます",

@@ -45,6 +45,7 @@ export class ShownNote extends Note {
     const own = this.#ends?.note(changes) ?? changes;
     if (this.hasText) this.#follow(own);
     super.edit(own);
+    super.emit("shownEdit", { changes });
   }
 
   /** @override @param {number} anchor @param {number} head */

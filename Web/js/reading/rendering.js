@@ -5,6 +5,7 @@
 // there. HTML in a note is shown as it was typed.
 
 import { t } from "../shell/language.js";
+import { settle } from "./redrawing.js";
 import { directionIn } from "../texts.js";
 import { addBlock, addBlocks } from "./blocks.js";
 import { definitionsIn, footnoteOf, parse } from "./dialect.js";
@@ -26,7 +27,7 @@ function directed(block) {
   return block;
 }
 
-/** @typedef {{key: string, from: number, draw: () => HTMLElement}} Drawn */
+/** @typedef {{key: string, from: number, to: number, draw: () => HTMLElement}} Drawn */
 
 /**
  * A text's blocks, each with what it is made of, so that those that stay as they are need not be made anew; and
@@ -50,6 +51,7 @@ function blocksOf(text) {
   const drawn = found.map((node) => ({
     key: `${node.name} ${shown.slice(node.from, node.to)}`,
     from: node.from,
+    to: node.to,
     draw() {
       const block = make("div", "block");
       addBlock(block, node, { text: shown, references, indents, base: node.from }, 0);
@@ -106,9 +108,11 @@ function drawFootnotes(named, notes) {
  * @param {HTMLElement} page
  * @param {string} text
  * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] What stands before all.
+ * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} [moved] Where a part of the text
+ *   that the element shows is in the new text.
  * @returns {ReturnType<typeof nameHeadings>} Its headings.
  */
-export function renderInto(page, text, leadBy) {
+export function renderInto(page, text, leadBy, moved = (range) => range) {
   /** @type {Map<string, HTMLElement[]>} */
   const known = new Map();
   const { blocks: drawn, notes, meaning } = blocksOf(text);
@@ -123,40 +127,35 @@ export function renderInto(page, text, leadBy) {
     }
   }
   meanings.set(page, meaning);
-  const wanted = drawn.map(({ key, from, draw }) => {
+  /** @type {(string | undefined)[]} */
+  const names = drawn.map(({ key }) => key);
+  const wanted = drawn.map(({ key, from, to, draw }) => {
     const block = known.get(key)?.pop() ?? draw();
-    keys.set(block, key);
     block.dataset.from = String(from);
+    block.dataset.to = String(to);
     return block;
   });
   const order = numberFootnotes(wanted);
   if (order.length > 0) {
     const key = `FootnoteDefinition ${JSON.stringify([order, [...notes.values()].map((note) => note.key)])}`;
-    const section = known.get(key)?.pop() ?? drawFootnotes(order, notes);
-    keys.set(section, key);
-    wanted.push(section);
+    wanted.push(known.get(key)?.pop() ?? drawFootnotes(order, notes));
+    names.push(key);
     numberFootnotes(wanted);
   }
-  const headings = nameHeadings(wanted);
   if (text.length > renderedMax) {
     const end = make("p", "block hint");
     end.append(t("note.restTooLong"));
     wanted.push(end);
   }
-  const lead = leadBy?.(headings);
-  if (lead) wanted.unshift(lead);
-  // In place, so that a block that stays keeps its focus and its selection.
-  let next = page.firstElementChild;
-  for (const block of wanted) {
-    if (block === next) next = next.nextElementSibling;
-    else page.insertBefore(block, next);
-  }
-  while (next) {
-    const gone = next;
-    next = next.nextElementSibling;
-    gone.remove();
-  }
-  return headings;
+  const lead = leadBy?.(nameHeadings(wanted));
+  const settled = settle(page, lead ? [lead, ...wanted] : wanted, moved);
+  const blocks = lead ? settled.slice(1) : settled;
+  blocks.forEach((block, index) => {
+    const key = names[index];
+    if (key === undefined) keys.delete(block);
+    else keys.set(block, key);
+  });
+  return nameHeadings(blocks);
 }
 
 /**

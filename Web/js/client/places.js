@@ -1,0 +1,33 @@
+// Places of a text while the text is edited.
+
+/** @typedef {import("./door.js").TextChange} TextChange */
+
+/**
+ * Returns where a place is after edits.
+ *
+ * @param {number} place In UTF-16 units.
+ * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ * @param {-1 | 1} side The side of text inserted at the place: 1 moves the place behind that text.
+ */
+export function movedPlace(place, changes, side) {
+  let shift = 0;
+  for (const { from, to, insert } of changes) {
+    if (from > place) break;
+    const isWithin = to > place || (to === place && from === to && side < 0);
+    if (isWithin) return from + shift + (place === from || side < 0 ? 0 : insert.length);
+    shift += insert.length - (to - from);
+  }
+  return place + shift;
+}
+
+/**
+ * Returns where a range is after edits. Text inserted at an edge stays outside.
+ *
+ * @param {{from: number, to: number}} range
+ * @param {TextChange[]} changes
+ * @returns {{from: number, to: number} | undefined} Undefined when its text is deleted.
+ */
+export function movedRange({ from, to }, changes) {
+  const moved = { from: movedPlace(from, changes, 1), to: movedPlace(to, changes, -1) };
+  return moved.from < moved.to ? moved : undefined;
+}

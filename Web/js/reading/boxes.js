@@ -1,0 +1,63 @@
+// Boxes of a page that are ticked: each tick is an edit of the text, which everybody sees.
+
+import { toast } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { page } from "../page.js";
+
+/** @typedef {import("./drawntext.js").DrawnText} DrawnText */
+
+const marker = /^\[[ xX]\]$/;
+const isTicked = (/** @type {string} */ text) => /x/i.test(text);
+
+/** @type {Set<HTMLInputElement>} Boxes that were ticked since the page was drawn. */
+const touched = new Set();
+
+/** @param {HTMLInputElement} box @returns {{from: number, to: number}} Its "[ ]" in the drawn text. */
+function markerOf(box) {
+  const block = /** @type {HTMLElement | null} */ (box.closest(".block"));
+  const from = Number(block?.dataset.from) + Number(box.dataset.at);
+  return { from, to: from + 3 };
+}
+
+/**
+ * Makes the edit of a box that a person has ticked. A tick that cannot be made is undone on the page, and the person is
+ * told.
+ *
+ * @param {HTMLInputElement} box
+ * @param {DrawnText | undefined} drawn What the page shows.
+ */
+export function tick(box, drawn) {
+  touched.add(box);
+  if (put(box, drawn)) return;
+  box.checked = !box.checked;
+  toast(t("note.tickFailed"));
+}
+
+/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text has it now. */
+function put(box, drawn) {
+  const note = page.current;
+  const range = drawn?.movedRange(markerOf(box));
+  const text = range && note?.text?.slice(range.from, range.to);
+  if (!note || !range || text === undefined || !marker.test(text)) return false;
+  // Somebody else was faster.
+  if (isTicked(text) === box.checked) return true;
+  if (!note.isWritable) return false;
+  const edit = { from: range.from + 1, to: range.from + 2, insert: box.checked ? "x" : " " };
+  if (page.editor) return page.editor.make(edit);
+  note.edit([edit]);
+  return true;
+}
+
+/**
+ * Shows the boxes that were ticked as the text has them now: another tick may have followed.
+ *
+ * @param {string} text The text that the page shows.
+ */
+export function settleBoxes(text) {
+  for (const box of touched) {
+    const { from, to } = markerOf(box);
+    const found = text.slice(from, to);
+    if (box.isConnected && marker.test(found)) box.checked = isTicked(found);
+  }
+  touched.clear();
+}

@@ -1,0 +1,62 @@
+// The headings of a page: the list of them before all, and beside each the button that copies its address.
+
+import { icon } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { anchorOf } from "./headings.js";
+
+/** Headings that a note has before there is a list of them, and those that are in it, and have buttons, at most. */
+const contentsMin = 3;
+const contentsMax = 500;
+/** @type {HTMLElement | undefined} The list of headings, which stays open or closed while the text changes. */
+let contents;
+
+/** @typedef {{slug: string, level: number, heading: HTMLElement}} Heading */
+
+/** @param {Heading[]} headings */
+export function contentsOf(headings) {
+  if (headings.length < contentsMin) return undefined;
+  contents ??= document.createElement("nav");
+  contents.className = "contents";
+  contents.setAttribute("aria-label", t("note.contents"));
+  const details = contents.querySelector("details") ?? document.createElement("details");
+  const summary = details.querySelector("summary") ?? document.createElement("summary");
+  summary.textContent = t("note.contents");
+  const items = document.createElement("ol");
+  for (const { slug, level, heading } of headings.slice(0, contentsMax)) {
+    const item = document.createElement("li");
+    item.className = `depth-${level}`;
+    const link = document.createElement("a");
+    link.className = "within";
+    link.href = anchorOf(slug);
+    link.dataset.heading = slug;
+    // In its own direction, at the side where the list is.
+    const words = document.createElement("bdi");
+    words.textContent = heading.textContent || slug;
+    link.append(words);
+    item.append(link);
+    items.append(item);
+  }
+  const before = details.querySelector("ol");
+  if (before?.outerHTML !== items.outerHTML) details.replaceChildren(summary, items);
+  if (!details.parentElement) contents.append(details);
+  return contents;
+}
+
+/** @param {Heading[]} headings */
+export function addCopyButtons(headings) {
+  for (const { heading, slug } of headings.slice(0, contentsMax)) addCopyButton(heading, slug);
+}
+
+/** @param {HTMLElement} heading @param {string} slug */
+function addCopyButton(heading, slug) {
+  let button = /** @type {HTMLButtonElement | null} */ (heading.parentElement?.querySelector(".heading-link"));
+  if (!button) {
+    button = document.createElement("button");
+    button.type = "button";
+    button.className = "icon-button heading-link";
+    button.append(icon("link"));
+    heading.after(button);
+  }
+  button.dataset.heading = slug;
+  button.setAttribute("aria-label", t("note.copyHeading", { heading: heading.textContent ?? "" }));
+}

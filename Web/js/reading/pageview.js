@@ -1,0 +1,231 @@
+// A note as a page: drawn as its text changes, and what a person does on it.
+
+import { goToPlace, saveFileHere } from "../editing/addresses.js";
+import { byId, copy, toast } from "../shell/dialogs.js";
+import { forgetFiles, showFiles } from "../editing/files.js";
+import { jointScrolling } from "./beside.js";
+import { settleBoxes, tick } from "./boxes.js";
+import { addCopyButtons, contentsOf } from "./contents.js";
+import { DrawnText } from "./drawntext.js";
+import { headingOn } from "./headings.js";
+import { t } from "../shell/language.js";
+import { placeOfHeading } from "./notelinks.js";
+import { page } from "../page.js";
+import { colourCode, renderInto } from "./rendering.js";
+import { keepingTop, sourceOf } from "./redrawing.js";
+import { pathOf } from "../routes.js";
+import { connection } from "../session.js";
+
+export { colourCode, placeOfSlug, renderInto } from "./rendering.js";
+
+/** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
+const drawnWithin = 250;
+/** A press holds drawing back for at most this time, since it means what was under the finger; milliseconds. */
+const heldWithin = 1_000;
+
+/** @type {(() => void)[]} To the note that is shown. */
+let subscriptions = [];
+/** @type {any} Until the page is drawn. */
+let timer;
+/** @type {number | undefined} When something on the page was pressed. */
+let pressedAt;
+/** @type {string | undefined} The note whose pictures are here. */
+let pictured;
+/** Milliseconds that drawing took the last time: the longer, the rarer. */
+let cost = 0;
+/** @type {DrawnText | undefined} What the page shows. */
+let drawn;
+/** Whether the text is beside it. */
+let isBeside = false;
+/** @type {ReturnType<typeof jointScrolling> | undefined} */
+let joint;
+
+const host = () => byId("rendered");
+
+/** Shows no page, or none of the note before. */
+export function hidePage() {
+  for (const unsubscribe of subscriptions) unsubscribe();
+  subscriptions = [];
+  clearTimeout(timer);
+  timer = undefined;
+  joint?.end();
+  joint = undefined;
+  drawn = undefined;
+  host().replaceChildren();
+  if (pictured !== page.current?.documentId) forgetFiles();
+  pictured = page.current?.documentId;
+}
+
+/**
+ * Shows a note as a page, from now on.
+ *
+ * @param {import("../notes/shownnote.js").ShownNote} note The one that is open.
+ * @param {boolean} hasTextBeside
+ */
+export function showPage(note, hasTextBeside) {
+  if (pictured !== note.documentId || isBeside !== hasTextBeside) hidePage();
+  for (const unsubscribe of subscriptions) unsubscribe();
+  isBeside = hasTextBeside;
+  /** @param {{changes: import("./drawntext.js").TextChange[]}} edit */
+  const follow = ({ changes }) => {
+    drawn?.follow(changes);
+    later();
+  };
+  subscriptions = [
+    note.on("changes", follow),
+    note.on("shownEdit", follow),
+    note.on("reset", ({ text }) => {
+      drawn?.become(text);
+      later();
+    }),
+    note.on("status", drawBoxes),
+  ];
+  // The client core may be ahead of the changes that it has announced.
+  connection.afterwards(draw);
+}
+
+/** The editor is there, or is another. */
+export const followEditor = () => joint?.follow();
+
+/** The text is going to be scrolled, and the page follows. */
+export const followText = () => joint?.lead();
+
+/** @param {string} slug @returns {boolean} Whether the page has such a heading. */
+export function showHeadingOnPage(slug) {
+  if (drawn && !drawn.isCurrent) draw();
+  const heading = headingOn(host(), slug);
+  heading?.scrollIntoView();
+  return heading !== null;
+}
+
+function later() {
+  timer ??= setTimeout(drawUnlessPressed, Math.max(Math.min(drawnWithin, 30 + 4 * cost), cost));
+}
+
+function drawUnlessPressed() {
+  const left = pressedAt === undefined ? 0 : pressedAt + heldWithin - performance.now();
+  if (left > 0) timer = setTimeout(drawUnlessPressed, left);
+  else draw();
+}
+
+function draw() {
+  clearTimeout(timer);
+  timer = undefined;
+  const note = page.current;
+  if (!note?.hasText || subscriptions.length === 0) return;
+  const begin = performance.now();
+  const text = note.text ?? "";
+  const former = drawn;
+  drawn = new DrawnText(text);
+  keepingTop(host(), () => {
+    addCopyButtons(renderInto(host(), text, contentsOf, (range) => former?.movedRange(range)));
+    settleBoxes(text);
+  });
+  showFiles(host(), note.documentId);
+  void colourCode(host());
+  drawBoxes();
+  byId("rendered-empty").hidden = text.trim() !== "";
+  if (isBeside) {
+    joint ??= jointScrolling({ host: host(), textHost: byId("editor"), drawn: () => drawn });
+    joint.follow();
+  }
+  cost = performance.now() - begin;
+}
+
+/** Whether boxes can be ticked. */
+function drawBoxes() {
+  const isShut = !page.current?.isWritable;
+  for (const box of host().querySelectorAll("input")) if (box.disabled !== isShut) box.disabled = isShut;
+}
+
+/** @param {Element | null | undefined} element @returns {HTMLElement | undefined} The part of the page that it is in. */
+function blockOf(element) {
+  while (element && element.parentElement !== host()) element = element.parentElement;
+  return /** @type {HTMLElement | undefined} */ (element ?? undefined);
+}
+
+/**
+ * Returns the name that a heading of the page has by now: the text may have other headings than the page.
+ *
+ * @param {string} slug Its name on the page.
+ * @returns {string | undefined} Undefined if the heading is deleted.
+ */
+function currentSlug(slug) {
+  const source = sourceOf(blockOf(headingOn(host(), slug)) ?? host());
+  // Not on the page: a link may name anything.
+  if (!source || !drawn || drawn.isCurrent) return slug;
+  const now = drawn.movedRange(source);
+  draw();
+  if (!now) return undefined;
+  const block = [...host().children].find((child) => {
+    const { from, to } = sourceOf(child) ?? { from: 0, to: 0 };
+    return from < now.to && to > now.from;
+  });
+  const heading = block?.querySelector("[id]");
+  return heading && /^H\d$/.test(heading.tagName) ? /** @type {HTMLElement} */ (block?.querySelector(".heading-link"))?.dataset.heading : undefined;
+}
+
+/** @param {string} shown The name of a heading on the page. */
+async function copyHeading(shown) {
+  const id = page.current?.documentId;
+  const slug = currentSlug(shown);
+  if (slug === undefined) toast(t("note.headingGone"));
+  if (id === undefined || slug === undefined) return;
+  const address = new URL(pathOf(id, placeOfHeading(slug)), location.href).href;
+  if (await copy(address)) toast(t("note.linkCopied"));
+  else toast(t("page.copyRefused"));
+}
+
+/**
+ * Follows a link that does not leave the page.
+ *
+ * @param {HTMLAnchorElement} link
+ */
+function follow(link) {
+  const { note, heading } = link.dataset;
+  if (link.matches(".footnote, .footnote-back")) {
+    const target = /** @type {HTMLElement | null} */ (host().querySelector(link.hash));
+    if (target && !target.matches("a")) target.tabIndex = -1;
+    target?.scrollIntoView({ block: "center" });
+    target?.focus();
+    return;
+  }
+  const isHere = note === undefined || note === page.current?.documentId;
+  const slug = isHere && heading !== undefined ? currentSlug(heading) : heading;
+  if (heading !== undefined && slug === undefined) toast(t("note.headingGone"));
+  else goToPlace({ note, heading: slug });
+}
+
+/** @param {MouseEvent} event */
+function click(event) {
+  const target = event.target instanceof Element ? event.target : undefined;
+  const button = target?.closest(".heading-link");
+  if (button instanceof HTMLElement) return void copyHeading(button.dataset.heading ?? "");
+  const within = target?.closest("a.within, a.footnote, a.footnote-back");
+  const isPlain = !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
+  if (within instanceof HTMLAnchorElement && isPlain) {
+    event.preventDefault();
+    return follow(within);
+  }
+  const link = target?.closest("a[data-file]");
+  const file = link instanceof HTMLElement ? link.dataset.file : undefined;
+  if (file === undefined) return;
+  // A link says not who asks.
+  event.preventDefault();
+  void saveFileHere(file);
+}
+
+function release() {
+  pressedAt = undefined;
+  if (timer === undefined) return;
+  // The click that follows comes first.
+  clearTimeout(timer);
+  timer = setTimeout(drawUnlessPressed, 30);
+}
+
+host().addEventListener("change", ({ target }) => {
+  if (target instanceof HTMLInputElement) tick(target, drawn);
+});
+host().addEventListener("click", click);
+host().addEventListener("pointerdown", () => (pressedAt = performance.now()));
+for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, release);

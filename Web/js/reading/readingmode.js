@@ -1,0 +1,37 @@
+// How notes are read: kept by the browser for each person, and named by the address.
+
+import { noteIn } from "../routes.js";
+import { ownerNow } from "../session.js";
+import { lastingStore } from "../storage.js";
+
+/** @typedef {"" | "instead" | "beside"} Reading */
+
+const prefix = "parley.reading.";
+/** In the address behind "#". */
+const place = "view=beside";
+
+/** @returns {Reading} */
+export const keptReading = () => (lastingStore().getItem(prefix + ownerNow()) === "beside" ? "beside" : "");
+
+/** @param {Reading} reading */
+export function keepReading(reading) {
+  try {
+    if (reading === "beside") lastingStore().setItem(prefix + ownerNow(), reading);
+    else lastingStore().removeItem(prefix + ownerNow());
+  } catch {
+    // It is known as long as the page is there.
+  }
+}
+
+/** @returns {Reading | undefined} What the address asks for. */
+export const askedReading = () => (location.hash.slice(1).split("&").includes(place) ? "beside" : undefined);
+
+/** @param {Reading} reading What the address of the note that is shown says from now on. */
+export function tellAddress(reading) {
+  const fields = location.hash.slice(1).split("&").filter((field) => field !== "" && field !== place);
+  // The past has an address of its own.
+  if (noteIn(location.pathname) === undefined || fields.includes("history")) return;
+  if (reading === "beside") fields.push(place);
+  const hash = fields.length > 0 ? `#${fields.join("&")}` : "";
+  if (hash !== location.hash) history.replaceState(history.state, "", location.pathname + hash);
+}
