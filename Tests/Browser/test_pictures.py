@@ -78,7 +78,7 @@ def test_a_picture_is_pasted_and_another_dropped_and_everybody_sees_them(guarded
     ann.wait_until_saved()
     wait_until(
         lambda: re.fullmatch(
-            r"Bo was here\. Look: !\[a \\\[red\\\] square\]\(files/[0-9a-f]{64}/a%20%5Bred%5D%20square\.png\) and on",
+            r"Bo was here\. Look:\n\n!\[a \\\[red\\\] square\]\(files/[0-9a-f]{64}/a%20%5Bred%5D%20square\.png\) and on",
             text_of(server, note),
         ),
         lambda: text_of(server, note),

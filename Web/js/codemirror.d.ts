@@ -19,6 +19,7 @@ export const Annotation: { define<T = any>(): AnnotationType<T> };
 
 export const StateEffect: {
   define<T = any>(): { of(value: T): any; is(effect: any): boolean };
+  readonly appendConfig: { of(extension: Extension): any };
 };
 
 export interface ChangeSet {

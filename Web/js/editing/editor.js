@@ -30,6 +30,7 @@ import {
   syntaxTree,
   Compartment,
 } from "../codemirror.js";
+import { broughtInto } from "./brought.js";
 import { commentMarks } from "../comments/commentmarks.js";
 import { ComposedLine, listOf } from "./composedline.js";
 import { byId } from "../shell/dialogs.js";
@@ -45,7 +46,6 @@ import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "../people/people.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
-import { uploadsInto } from "./uploads.js";
 import { wellFormed } from "../wellformed.js";
 
 /**
@@ -311,13 +311,13 @@ export function createEditor({ host, note, sheets }) {
       transaction.effects.some((/** @type {any} */ effect) => effect.is(peersMoved)),
     );
 
-  const uploads = uploadsInto(note);
+  const brought = broughtInto(note);
   /** @type {CommentListener | undefined} */
   let listener;
   const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful(), waiting: () => composed?.waiting });
 
   const extensions = [
-    uploads.extension,
+    brought.extension,
     comments.extension,
     EditorView.domEventHandlers({
       click: (event) => {
@@ -498,12 +498,12 @@ export function createEditor({ host, note, sheets }) {
     },
     /** Puts files in at the caret. */
     addFiles(/** @type {File[]} */ files) {
-      uploads.take(view, files, view.state.selection.main.to);
+      brought.take(view, files, view.state.selection.main.to);
     },
     destroy() {
       clearTimeout(freshTimer);
       composed?.destroy();
-      uploads.destroy(view);
+      brought.destroy();
       for (const unsubscribe of subscriptions) unsubscribe();
       view.destroy();
     },

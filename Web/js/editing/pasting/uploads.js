@@ -1,17 +1,19 @@
-// Files that are put into a text: pasted, dropped, or chosen.
+// Files that are put into a text: pasted, dropped, or chosen. Pictures get a line of their own.
 //
 // While a file is on its way, a mark stands where it will be. The mark is not in the text: it goes along with
 // everybody's edits, nobody else sees it, and nothing of it is left if the upload fails.
 
-import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../codemirror.js";
-import { toast } from "../shell/dialogs.js";
-import { RequestError, request } from "../client/http.js";
-import { t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../../codemirror.js";
+import { putPicture } from "./insertion.js";
+import { toast } from "../../shell/dialogs.js";
+import { RequestError, request } from "../../client/http.js";
+import { t } from "../../shell/language.js";
+import { messageOf } from "../../words.js";
 
 /** @typedef {{id: number, place: number, name: string}} Mark */
 
 const began = StateEffect.define();
+/** The upload of a mark has ended; files that were given together go on at `end`. */
 const ended = StateEffect.define();
 let lastId = 0;
 
@@ -45,12 +47,12 @@ const marks = StateField.define({
       const done = transaction.effects.find((effect) => effect.is(ended))?.value;
       next = known.map((mark) => ({
         ...mark,
-        place: transaction.changes.mapPos(mark.place, done !== undefined && mark.id > done ? 1 : -1),
+        place: done?.later.includes(mark.id) ? done.end : transaction.changes.mapPos(mark.place, -1),
       }));
     }
     for (const effect of transaction.effects) {
       if (effect.is(began)) next = [...next, effect.value];
-      else if (effect.is(ended)) next = next.filter(({ id }) => id !== effect.value);
+      else if (effect.is(ended)) next = next.filter(({ id }) => id !== effect.value.id);
     }
     return next;
   },
@@ -117,16 +119,36 @@ export function referenceTo({ path, name, picture }) {
 }
 
 /**
- * @param {import("../client/note.js").Note} note
+ * How a file goes into a text.
+ *
+ * @param {EditorView} view
+ * @param {{path: string, name: string, picture: boolean}} file
+ * @param {number} from
+ * @param {{isFirst: boolean, isOnly: boolean}} order Of files that are given together, each has a line.
  */
-export function uploadsInto(note) {
+function insertionOf(view, file, from, { isFirst, isOnly }) {
+  const reference = referenceTo(file);
+  if (file.picture) return putPicture(view.state, from, reference);
+  const before = view.state.doc.sliceString(Math.max(0, from - 1), from);
+  const insert = `${before && !/\s/.test(before) ? (isFirst ? " " : "\n") : ""}${reference}${isOnly ? "" : "\n"}`;
+  return { changes: { from, to: from, insert }, selection: { anchor: from + insert.length } };
+}
+
+/**
+ * @param {import("../../client/note.js").Note} note
+ * @param {EditorView} view
+ */
+export function uploadsInto(note, view) {
   const leaving = new AbortController();
 
-  /** @param {EditorView} view @param {File[]} files @param {number} place */
-  async function add(view, files, place) {
+  /** @param {File[]} files @param {number} place */
+  async function add(files, place) {
     const waiting = files.map((file) => ({ file, mark: { id: (lastId += 1), place, name: file.name } }));
+    const isKnown = view.state.field(marks, false) !== undefined;
+    if (!isKnown) view.dispatch({ effects: StateEffect.appendConfig.of(marks) });
     view.dispatch({ effects: waiting.map(({ mark }) => began.of(mark)) });
-    for (const { file, mark } of waiting) {
+    for (const [index, { file, mark }] of waiting.entries()) {
+      const later = waiting.slice(index + 1).map((one) => one.mark.id);
       try {
         const kept = await upload(note.documentId, file, leaving.signal);
         if (leaving.signal.aborted) return;
@@ -134,58 +156,29 @@ export function uploadsInto(note) {
         // A text that came anew has lost the mark.
         const from = known?.place ?? view.state.selection.main.head;
         if (view.state.readOnly) throw new Error(t("note.readOnlyHint"));
-        const before = view.state.doc.sliceString(Math.max(0, from - 1), from);
-        const insert = `${before && !/\s/.test(before) ? " " : ""}${referenceTo(kept)}${files.length > 1 ? "\n" : ""}`;
+        const insertion = insertionOf(view, kept, from, { isFirst: index === 0, isOnly: files.length === 1 });
         const { main } = view.state.selection;
         const isHere = main.empty && main.head === from;
         view.dispatch({
-          changes: { from, insert },
-          selection: isHere ? { anchor: from + insert.length } : undefined,
-          effects: ended.of(mark.id),
+          changes: insertion.changes,
+          selection: isHere ? insertion.selection : undefined,
+          effects: ended.of({ id: mark.id, later, end: insertion.selection.anchor }),
           userEvent: "input.paste",
         });
       } catch (error) {
         if (leaving.signal.aborted) return;
         console.warn(error);
-        view.dispatch({ effects: ended.of(mark.id) });
+        view.dispatch({ effects: ended.of({ id: mark.id, later: [], end: 0 }) });
         toast(t("file.failed", { name: file.name, reason: reasonOf(error) }));
       }
     }
   }
 
-  /** @param {EditorView} view @param {File[]} files @param {number} place */
-  function take(view, files, place) {
-    if (view.state.readOnly) toast(t("note.readOnlyHint"));
-    else void add(view, files, place);
-  }
-
-  const extension = [
-    marks,
-    EditorView.domEventHandlers({
-      paste(event, view) {
-        const files = [...(event.clipboardData?.files ?? [])];
-        // Words that come with a picture of themselves, as from a spreadsheet, are words.
-        if (files.length === 0 || event.clipboardData?.getData("text/plain")) return false;
-        event.preventDefault();
-        take(view, files, view.state.selection.main.to);
-        return true;
-      },
-      drop(event, view) {
-        const files = [...(event.dataTransfer?.files ?? [])];
-        if (files.length === 0) return false;
-        event.preventDefault();
-        const place = view.posAtCoords({ x: event.clientX, y: event.clientY });
-        take(view, files, place ?? view.state.selection.main.to);
-        return true;
-      },
-    }),
-  ];
-
   return {
-    extension,
-    take,
+    /** @param {File[]} files @param {number} place */
+    add: (files, place) => void add(files, place),
     /** The editor goes: what is on its way has no place any more. */
-    destroy(/** @type {EditorView} */ view) {
+    destroy() {
       const isBusy = (view.state.field(marks, false)?.length ?? 0) > 0;
       leaving.abort();
       if (isBusy) toast(t("file.stopped"));

@@ -1,0 +1,147 @@
+"""Pasting HTML, addresses and files: what stands in the text then, in one step of undo."""
+
+import re
+
+import pytest
+from conftest import converge, wait_until
+from playwright.sync_api import expect
+from test_pictures import bring, picture
+
+# A paste as the browser makes it of what another program has copied.
+PASTE = """(content, data) => {
+  const clipboard = new DataTransfer();
+  for (const [kind, text] of Object.entries(data)) clipboard.setData(kind, text);
+  content.dispatchEvent(new ClipboardEvent("paste", { clipboardData: clipboard, bubbles: true, cancelable: true }));
+}"""
+
+WORD = """<html xmlns:o="urn:schemas-microsoft-com:office:office"><head><!--[if gte mso 9]><xml></xml><![endif]--></head>
+<body><!--StartFragment--><h2>Plan<o:p></o:p></h2><p class=MsoNormal>We <b>ship</b> soon.<o:p></o:p></p>
+<p class=MsoListParagraphCxSpFirst style='mso-list:l0 level1 lfo1'><![if !supportLists]><span
+style='mso-list:Ignore'>·<span>&nbsp;</span></span><![endif]>One</p>
+<p class=MsoListParagraphCxSpLast style='mso-list:l0 level2 lfo1'><span style='mso-list:Ignore'>o</span>Inner</p>
+<table><tr><td>a<td>b<tr><td>1<td>2</table><!--EndFragment--></body></html>"""
+WORD_TEXT = """## Plan
+
+We **ship** soon.
+
+- One
+  - Inner
+
+| a   | b   |
+| --- | --- |
+| 1   | 2   |"""
+
+# Without a policy, what of it ran would set the title.
+HOSTILE = """<b>bold</b><img src=x onerror="document.title='ran'"><script>document.title='ran'</script>
+<svg onload="document.title='ran'"><script>document.title='ran'</script></svg><math><mtext><img src=x
+onerror="document.title='ran'"></mtext></math><iframe srcdoc="<script>parent.document.title='ran'</script>"></iframe>
+<a href="javascript:document.title='ran'">link</a><style>@import url(https://a.example/)</style>
+<!--[if gte mso 9]><img src=x onerror="document.title='ran'"><![endif]--><p style="background:url(javascript:x)">end</p>"""
+
+
+def paste(person, html="", text="words"):
+    person.editor.evaluate(PASTE, {"text/plain": text, **({"text/html": html} if html else {})})
+
+
+def test_html_becomes_markdown_and_is_undone_in_one_step(server, person):
+    note = server.create("Paste")
+    server.put_text(note, "before\n\n- item\n\n`code`\n")
+    ann, bo = person("Ann").open(note), person("Bo").open(note)
+    ann.put_caret(6)
+    paste(ann, WORD)
+    wait_until(lambda: WORD_TEXT in ann.text(), ann.text)
+    assert converge(ann, bo) == f"before\n\n{WORD_TEXT}\n\n- item\n\n`code`\n"
+    ann.press("Control+z")
+    assert converge(ann, bo) == "before\n\n- item\n\n`code`\n"
+    # Inline within a line, as text in code, below an item in its list.
+    ann.put_caret(6)
+    paste(ann, "a <i>b</i>")
+    ann.wait_for_text("beforea *b*\n\n- item\n\n`code`\n")
+    ann.press("Control+z")
+    ann.put_caret(20)
+    paste(ann, "a <i>b</i>", "a b")
+    ann.wait_for_text("before\n\n- item\n\n`coda be`\n")
+    ann.press("Control+z")
+    ann.put_caret(14)
+    paste(ann, "<ul><li>x<li>y</ul>")
+    ann.wait_for_text("before\n\n- item\n\n  - x\n  - y\n\n`code`\n")
+    ann.press("Control+z")
+    ann.wait_for_text("before\n\n- item\n\n`code`\n")
+    # An address over words is a link, also at a word that others move meanwhile.
+    ann.put_caret(0, 6)
+    paste(ann, text="https://a.example/x")
+    ann.wait_for_text("[before](https://a.example/x)\n\n- item\n\n`code`\n")
+    ann.press("Control+z")
+    assert converge(ann, bo) == "before\n\n- item\n\n`code`\n"
+
+
+def test_the_keys_for_plain_text_paste_plain_text(server, person):
+    ann = person("Ann").open(server.create("Plain"))
+    ann.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ann.page.evaluate(
+        """() => navigator.clipboard.write([new ClipboardItem({
+            "text/html": new Blob(["<b>bold</b> words"], { type: "text/html" }),
+            "text/plain": new Blob(["bold words"], { type: "text/plain" }) })])"""
+    )
+    ann.editor.focus()
+    ann.press("Control+v")
+    ann.wait_for_text("**bold** words")
+    ann.press("Control+Shift+v")
+    ann.wait_for_text("**bold** wordsbold words")
+
+
+@pytest.mark.parametrize("is_guarded", [True, False])
+def test_hostile_html_is_harmless(server, person, is_guarded):
+    ann = person("Ann", bypass_csp=not is_guarded).open(server.create("Hostile"))
+    title = ann.page.title()
+    ann.editor.focus()
+    requests = []
+    ann.page.on("request", lambda request: requests.append(request.url))
+    paste(ann, HOSTILE)
+    wait_until(lambda: (ann.text() or "").endswith("end"), ann.text)
+    assert ann.text() == "**bold** link\n\nend", ann.text()
+    ann.page.get_by_role("button", name="Read as a page").click()
+    expect(ann.page.locator("#rendered strong")).to_have_text("bold")
+    assert ann.page.title() == title
+    assert not [url for url in requests if "a.example" in url or url.endswith("/x")]
+
+
+def test_large_html_is_text_and_a_long_conversion_can_be_stopped(server, person):
+    ann = person("Ann").open(server.create("Large"))
+    ann.editor.focus()
+    many = """(content, [count, text]) => {
+      const clipboard = new DataTransfer();
+      clipboard.setData("text/html", "<p>Some <b>bold</b> words</p>".repeat(count));
+      clipboard.setData("text/plain", text);
+      content.dispatchEvent(new ClipboardEvent("paste", { clipboardData: clipboard, bubbles: true, cancelable: true }));
+    }"""
+    ann.editor.evaluate(many, [400_000, "large"])
+    ann.wait_for_text("large")
+    expect(ann.page.locator("#toast")).to_contain_text("plain text")
+    ann.press("Enter")
+    # While it is converted, the page goes on: a key stops it.
+    ann.editor.evaluate(many, [150_000, "stopped"])
+    ann.press("Escape")
+    wait_until(lambda: ann.text() == "large\nstopped", lambda: ann.text()[:40], seconds=30)
+
+
+def test_pictures_have_lines_of_their_own(guarded, person):
+    note = guarded.create("Pictures")
+    guarded.request("POST", f"/api/notes/{note}/changes", {"revision": 0, "operation": ["## Tasks\n\n- milk\n"]})
+    ann = person("Ann", worker=False).open(note, f"#token={guarded.token}")
+    bring(ann, "drop", "a.png", picture())
+    reference = r"!\[a\]\(files/[0-9a-f]{64}/a\.png\)"
+    wait_until(lambda: re.fullmatch(rf"{reference}\n\n## Tasks\n\n- milk\n", ann.text()), ann.text)
+    ann.press("Control+z")
+    ann.wait_for_text("## Tasks\n\n- milk\n")
+    ann.put_caret(14)
+    bring(ann, "paste", "a.png", picture())
+    wait_until(lambda: re.fullmatch(rf"## Tasks\n\n- milk\n\n  {reference}\n", ann.text()), ann.text)
+    ann.press("Control+z")
+    # Several in their order.
+    ann.put_caret(2)
+    ann.page.locator("#file").set_input_files(
+        [{"name": f"{name}.png", "mimeType": "image/png", "buffer": picture(size, 9)} for name, size in (("b", 9), ("c", 8))]
+    )
+    wait_until(lambda: ann.text().count("](files/") == 2, ann.text)
+    assert re.fullmatch(r"## Tasks\n\n!\[b\]\(\S+\)\n\n!\[c\]\(\S+\)\n\n- milk\n", ann.text()), ann.text()

@@ -1,0 +1,186 @@
+// Pieces of text with marks, as Markdown.
+
+/** @typedef {import("./markup.js").Marks} Marks */
+/** A piece of a paragraph: text, a line break, or Markdown that is put in as it is. */
+/** @typedef {{text: string, marks: Marks, isBreak?: boolean, isMarkdown?: boolean}} Piece */
+
+const names = /** @type {const} */ (["link", "bold", "italic", "strike"]);
+const signs = { bold: "**", italic: "*", strike: "~~" };
+
+const isSpace = (/** @type {string} */ sign) => sign === "" || /\s/.test(sign);
+const isWord = (/** @type {string} */ sign) => /[\p{L}\p{N}]/u.test(sign);
+const raisedDigits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** @param {Marks} one @param {Marks} other */
+const areSame = (one, other) => one.code === other.code && names.every((name) => one[name] === other[name]);
+
+/** @param {Marks} one @param {Marks} other @returns {Marks} What both have. */
+const common = (one, other) => ({
+  bold: Boolean(one.bold && other.bold),
+  italic: Boolean(one.italic && other.italic),
+  strike: Boolean(one.strike && other.strike),
+  link: one.link === other.link ? one.link : undefined,
+});
+
+/**
+ * Text that Markdown reads as these letters.
+ *
+ * @param {string} text
+ * @param {string} before The sign before it.
+ * @param {string} after The sign after it.
+ */
+export function escaped(text, before = "", after = "") {
+  return text.replace(/[\\`*_[<&~^]/g, (sign, /** @type {number} */ at) => {
+    const last = at > 0 ? text.charAt(at - 1) : before;
+    const next = at + 1 < text.length ? text.charAt(at + 1) : after;
+    const rest = text.slice(at, at + 40);
+    const isKept =
+      (sign === "\\" && !/[!-/:-@[-`{-~]/.test(next) && next !== "") ||
+      (sign === "*" && isSpace(last) && isSpace(next)) ||
+      (sign === "_" && ((isSpace(last) && isSpace(next)) || (isWord(last) && isWord(next)))) ||
+      (sign === "<" && !/[a-z/!?]/i.test(next)) ||
+      (sign === "&" && !/^&#?\w{1,31};/.test(rest)) ||
+      ((sign === "~" || sign === "^") && isSpace(last) && isSpace(next));
+    return isKept ? sign : `\\${sign}`;
+  });
+}
+
+/** @param {string} line Whose start Markdown would read as a mark of a block. */
+const withSafeStart = (line) =>
+  line
+    .replace(/^(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|(?:=+|-{2,})\s*$|~~~|[|:-][-|: ]*$|_(?:\s*_){2,}\s*$)/, "\\")
+    .replace(/^(\d{1,9})(?=[.)](?:\s|$))/, "$1\\");
+
+/** @param {string} text @param {number} least @returns {number} Of backticks in a row, the most. */
+export function longestTicks(text, least) {
+  let most = least;
+  for (const [ticks] of text.matchAll(/`+/g)) most = Math.max(most, ticks?.length ?? 0);
+  return most;
+}
+
+/** @param {string} text */
+function asCode(text) {
+  const fence = "`".repeat(1 + longestTicks(text, 0));
+  const room = text.startsWith("`") || text.endsWith("`") ? " " : "";
+  return `${fence}${room}${text}${room}${fence}`;
+}
+
+/** @param {Piece[]} pieces @returns {Piece[]} Spaces between pieces once, and none at the ends of lines. */
+function collapsed(pieces) {
+  /** @type {Piece[]} */
+  const made = [];
+  for (const piece of pieces) {
+    const last = made[made.length - 1];
+    if (piece.isBreak) {
+      if (last && !last.isBreak) last.text = last.text.trimEnd();
+      made.push({ ...piece });
+      continue;
+    }
+    let text = piece.isMarkdown ? piece.text : piece.text.replace(/[ \t\n\f\r\u00a0]+/g, " ").replace(/[\u200b\ufeff\0]/g, "");
+    if (piece.marks.raised && /^\d{1,3}$/.test(text)) text = text.replace(/\d/g, (digit) => raisedDigits[Number(digit)] ?? digit);
+    if (!last || /\s$/.test(last.text)) text = text.trimStart();
+    if (text) made.push({ ...piece, text });
+  }
+  while (made.length > 0) {
+    const last = /** @type {Piece} */ (made[made.length - 1]);
+    last.text = last.text.trimEnd();
+    if (last.text) break;
+    made.pop();
+  }
+  return made;
+}
+
+/** UTF-16 units at the end of a piece that are looked through for punctuation. */
+const punctuationMax = 50;
+
+/**
+ * Spaces, and punctuation beside letters, stand outside of marks: `**a: **b` and `**a:**b` mark nothing.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Piece[]}
+ */
+function withLooseEnds(pieces) {
+  /** @type {Piece[]} */
+  const parts = [];
+  pieces.forEach((piece, index) => {
+    const { text, marks, isMarkdown } = piece;
+    if (piece.isBreak || isMarkdown || marks.code) return void parts.push(piece);
+    const before = pieces[index - 1];
+    const after = pieces[index + 1];
+    const isMarked = marks.bold || marks.italic || marks.strike;
+    const isTight = (/** @type {Piece | undefined} */ beside, /** @type {string} */ sign) =>
+      isMarked && beside && !areSame(common(marks, beside.marks), common(marks, marks)) && isWord(sign);
+    let lead = (isTight(before, before?.text.slice(-1) ?? "") ? /^[\s\p{P}]+/u : /^\s+/).exec(text)?.[0] ?? "";
+    const rest = text.slice(lead.length);
+    const trail = (isTight(after, after?.text.charAt(0) ?? "") ? /[\s\p{P}]+$/u : /\s+$/).exec(rest.slice(-punctuationMax))?.[0] ?? "";
+    let core = rest.slice(0, rest.length - trail.length);
+    // A bracket goes with its other half.
+    if (/^[\p{Pe}\p{Pf}]/u.test(trail) && /^[\p{Ps}\p{Pi}]/u.test(core)) [lead, core] = [lead + core.charAt(0), core.slice(1)];
+    if (lead) parts.push({ text: lead, marks: before ? common(before.marks, marks) : {} });
+    if (core) parts.push({ text: core, marks });
+    if (trail) parts.push({ text: trail, marks: after ? common(marks, after.marks) : {} });
+  });
+  return parts;
+}
+
+/** @param {Piece[]} pieces @returns {Piece[]} */
+function merged(pieces) {
+  /** @type {Piece[]} */
+  const made = [];
+  for (const piece of pieces) {
+    const last = made[made.length - 1];
+    const isText = (/** @type {Piece | undefined} */ one) => one && !one.isMarkdown && !one.isBreak;
+    if (last && isText(last) && isText(piece) && areSame(last.marks, piece.marks)) last.text += piece.text;
+    else made.push({ ...piece });
+  }
+  return made;
+}
+
+/**
+ * The Markdown of a paragraph.
+ *
+ * @param {Piece[]} given
+ * @param {{isCell?: boolean, isHeading?: boolean}} [place] A cell and a heading have one line; a heading is bold as it is.
+ * @returns {string}
+ */
+export function inlineMarkdown(given, place = {}) {
+  const { isCell = false, isHeading = false } = place;
+  const isOneLine = isCell || isHeading;
+  const plain = given.map((piece) => ({ ...piece, ...(isOneLine && piece.isBreak && { text: " ", isBreak: false }), marks: isHeading ? { ...piece.marks, bold: false } : piece.marks }));
+  const pieces = merged(withLooseEnds(merged(collapsed(plain))));
+  /** @type {(typeof names)[number][]} */
+  let open = [];
+  /** @type {Marks} */
+  let now = {};
+  let made = "";
+  const close = (/** @type {Marks} */ next) => {
+    const kept = open.findIndex((name) => !next[name] || next[name] !== now[name]);
+    for (const name of kept < 0 ? [] : open.splice(kept).reverse()) {
+      made += name === "link" ? `](${now.link?.href ?? ""})` : signs[name];
+    }
+  };
+  pieces.forEach(({ text: whole, marks, isBreak, isMarkdown }, index) => {
+    close(marks);
+    now = marks;
+    const opened = names.filter((name) => marks[name] && !open.includes(name));
+    // No mark opens before a space or a line break.
+    const lead = opened.length > 0 && !isMarkdown ? (/^\s+/.exec(whole)?.[0] ?? "") : "";
+    const text = isBreak ? "" : whole.slice(lead.length);
+    made += isBreak ? "\\\n" : lead;
+    if (!text) return;
+    for (const name of opened) {
+      open.push(name);
+      made += name === "link" ? "[" : signs[name];
+    }
+    if (isMarkdown) made += isCell ? text.replace(/\|/g, "\\|") : text;
+    else {
+      const written = marks.code
+        ? asCode(text)
+        : escaped(text, pieces[index - 1]?.text.slice(-1), pieces[index + 1]?.text.charAt(0));
+      const inLink = marks.link && !marks.code ? written.replace(/\]/g, "\\]") : written;
+      made += isCell ? inLink.replace(/\|/g, "\\|") : inLink;
+    }
+  });
+  close({});
+  return isOneLine ? made : made.split("\n").map(withSafeStart).join("\n");
+}

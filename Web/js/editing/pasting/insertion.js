@@ -1,0 +1,128 @@
+// How what is pasted goes into a text: within a line, on lines of its own, or as a link.
+
+import { syntaxTree } from "../../codemirror.js";
+
+/**
+ * @typedef {import("../../codemirror.js").EditorState} EditorState
+ * @typedef {{from: number, to: number}} Range
+ * @typedef {{changes: {from: number, to: number, insert: string}, selection: {anchor: number}}} Insertion
+ */
+
+/** Parts of Markdown within which text is no Markdown, or has one line. */
+const codes = new Set(["FencedCode", "CodeBlock", "InlineCode", "HTMLBlock", "FrontMatter"]);
+/** What a line of a list or a quote begins with. */
+const starts = /^(?:\s*>\s?)*\s*(?:(?:[-*+]|\d{1,9}[.)])(?: +\[[ xX]\])?(?: +|$))?/;
+
+/** @param {EditorState} state @param {number} place @param {Set<string>} names */
+function isWithin(state, place, names) {
+  const tree = /** @type {any} */ (syntaxTree(state));
+  for (const side of [-1, 1]) {
+    for (let node = tree.resolveInner(place, side); node; node = node.parent) {
+      // The marks of code end it.
+      if (names.has(node.name) && node.from <= place && (place < node.to || node.name !== "InlineCode")) return true;
+    }
+  }
+  return false;
+}
+
+/** @param {EditorState} state @param {Range} range */
+export const isInCode = (state, { from, to }) => isWithin(state, from, codes) || isWithin(state, to, codes);
+/** @param {EditorState} state @param {Range} range */
+export const isInTable = (state, { from }) => isWithin(state, from, new Set(["Table"]));
+
+/** @param {Range} range @param {string} insert @returns {Insertion} With the caret behind it. */
+export const put = ({ from, to }, insert) => ({ changes: { from, to, insert }, selection: { anchor: from + insert.length } });
+
+/** @param {string} line @returns {string} What lines below it begin with, to belong to the same item or quote. */
+const continuation = (line) => {
+  const start = starts.exec(line)?.[0] ?? "";
+  const box = / \[[ xX]\] *$/.exec(start)?.[0]?.length ?? 0;
+  return start.slice(0, start.length - box + (box ? 1 : 0)).replace(/[^\s>]/g, " ");
+};
+
+/**
+ * Puts blocks of Markdown on lines of their own, with blank lines around them, in the list or quote of the line.
+ *
+ * @param {EditorState} state
+ * @param {Range} range Is replaced.
+ * @param {string} markdown
+ * @returns {Insertion}
+ */
+export function putBlocks({ doc }, { from, to }, markdown) {
+  const first = doc.lineAt(from);
+  const last = doc.lineAt(to);
+  const before = first.text.slice(0, from - first.from);
+  const after = last.text.slice(to - last.from);
+  const start = starts.exec(before)?.[0] ?? "";
+  const indent = continuation(first.text.slice(0, Math.max(start.length, 0)));
+  const isEmptyItem = before === start && after.trim() === "" && /[-*+\d]/.test(start);
+  const isList = /^(?:[-*+]|\d{1,9}[.)]) /.test(markdown);
+  // An empty item gives way to a list.
+  const marker = isEmptyItem && isList ? /(?:[-*+]|\d{1,9}[.)]).*$/.exec(start)?.[0]?.length ?? 0 : 0;
+  const outer = marker ? start.slice(0, start.length - marker) : indent;
+  const hasWords = before.length > start.length;
+  const isBelowWords = before === "" && first.from > 0 && doc.lineAt(first.from - 1).text.trim() !== "";
+  const blank = outer.trimEnd();
+  const head = hasWords ? `\n${blank}\n${outer}` : isBelowWords ? "\n" : "";
+  const body = markdown.split("\n").map((line, index) => (index === 0 ? line : line ? outer + line : blank)).join("\n");
+  const isAboveWords = after.trim() === "" && last.to < doc.length && doc.lineAt(last.to + 1).text.trim() !== "";
+  const tail = after.trim() !== "" ? `\n${blank}\n${outer}` : isAboveWords && !isEmptyItem ? "\n" : "";
+  // No spaces stay at the new ends of lines.
+  const begin = from - marker - (hasWords ? before.length - before.trimEnd().length : 0);
+  const end = to + (after.trim() ? after.length - after.trimStart().length : 0);
+  return {
+    changes: { from: begin, to: end, insert: head + body + tail },
+    selection: { anchor: begin + head.length + body.length },
+  };
+}
+
+/**
+ * Puts a picture on a line of its own, before the line if it is at its start, and else behind it; in a table, in its cell.
+ *
+ * @param {EditorState} state
+ * @param {number} place
+ * @param {string} reference
+ * @returns {Insertion}
+ */
+export function putPicture(state, place, reference) {
+  const { doc } = state;
+  if (isInTable(state, { from: place, to: place })) return put({ from: place, to: place }, reference);
+  const line = doc.lineAt(place);
+  const start = starts.exec(line.text)?.[0] ?? "";
+  if (line.text.length === start.length) return putBlocks(state, { from: line.to, to: line.to }, reference);
+  const isFirst = place <= line.from + start.length;
+  if (isFirst && !start) return putBlocks(state, { from: line.from, to: line.from }, reference);
+  return isFirst ? put({ from: line.from + start.length, to: line.from + start.length }, `${reference} `) : putBlocks(state, { from: line.to, to: line.to }, reference);
+}
+
+/** @param {string} text @returns {string | undefined} The address that the whole of a text is. */
+export function addressIn(text) {
+  const address = text.trim();
+  if (!/^(?:https?:\/\/|mailto:)[^\s<>]+$/i.test(address) || address.length > 4_000) return undefined;
+  return address.replace(/[()\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Parts of Markdown that no link can hold. */
+const linked = new Set(["Link", "Image", "URL", "Autolink"]);
+
+/**
+ * A link around the selected words; undefined where it cannot be one.
+ *
+ * @param {EditorState} state
+ * @param {Range} range
+ * @param {string} text What is pasted.
+ * @returns {Insertion | undefined}
+ */
+export function putLink(state, { from, to }, text) {
+  const address = addressIn(text);
+  const words = state.doc.sliceString(from, to);
+  if (address === undefined || !words.trim() || words.includes("\n") || isInCode(state, { from, to })) return undefined;
+  let isLinked = false;
+  /** @type {any} */ (syntaxTree(state)).iterate({ from, to, enter: (/** @type {{name: string, from: number, to: number}} */ node) => {
+    if (linked.has(node.name) && node.from < to && node.to > from) isLinked = true;
+  } });
+  if (isLinked || addressIn(words) !== undefined) return undefined;
+  const [, lead = "", core = "", trail = ""] = /^(\s*)([\s\S]*?)(\s*)$/.exec(words) ?? [];
+  const isBalanced = core.replace(/\\./g, "").replace(/[^[\]]/g, "") === "";
+  return put({ from, to }, `${lead}[${isBalanced ? core : core.replace(/(?<!\\)[[\]]/g, "\\$&")}](${address})${trail}`);
+}

@@ -1,0 +1,88 @@
+// What pasting does with HTML, files and addresses. The page fetches this part when somebody first brings any of them.
+
+import { isolateHistory } from "../../codemirror.js";
+import { wholeText } from "../../lineends.js";
+import { hideToast, toast } from "../../shell/dialogs.js";
+import { t } from "../../shell/language.js";
+import { isInCode, isInTable, put, putBlocks, putLink } from "./insertion.js";
+import { markdownOf } from "./markdownof.js";
+import { inert } from "./markup.js";
+
+export { uploadsInto } from "./uploads.js";
+
+/** UTF-16 units of HTML that are converted. */
+export const htmlMax = 5_000_000;
+/** How long one step may keep the page from going on; milliseconds. */
+const stepTime = 12;
+/** A conversion that takes longer says so; milliseconds. */
+const saidAfter = 400;
+
+/**
+ * @typedef {import("../../codemirror.js").EditorView} EditorView
+ * @typedef {import("../brought.js").Range} Range
+ */
+
+/**
+ * Converts HTML in steps, between which the page goes on.
+ *
+ * @param {string} html
+ * @param {AbortSignal} signal
+ * @returns {Promise<{text: string, isInline: boolean, isPlain: boolean} | undefined>} Undefined if it was stopped.
+ */
+export async function convert(html, signal) {
+  if (signal.aborted) return undefined;
+  // The document of a parser runs no script and loads no picture.
+  const { body } = new DOMParser().parseFromString(inert(html), "text/html");
+  const steps = markdownOf(body);
+  for (;;) {
+    const end = performance.now() + stepTime;
+    do {
+      const step = steps.next();
+      if (step.done) return step.value;
+    } while (performance.now() < end);
+    await new Promise((resolve) => setTimeout(resolve));
+    if (signal.aborted) return undefined;
+  }
+}
+
+/** @param {EditorView} view @param {object} insertion One step of undo. */
+function insert(view, insertion) {
+  view.dispatch({ ...insertion, scrollIntoView: true, userEvent: "input.paste", annotations: isolateHistory.of("full") });
+}
+
+/** @param {string} html @param {AbortController} stop */
+async function converted(html, stop) {
+  let isSaid = false;
+  const timer = setTimeout(() => {
+    isSaid = true;
+    toast(t("paste.working"), { label: t("paste.asText"), run: () => stop.abort() });
+  }, saidAfter);
+  try {
+    return await convert(html, stop.signal);
+  } finally {
+    clearTimeout(timer);
+    if (isSaid) hideToast();
+  }
+}
+
+/**
+ * Pastes HTML as Markdown, or else its plain text: in code, above the limit, where it says no more than that, or when it was stopped.
+ *
+ * @param {EditorView} view
+ * @param {{html: string, text: string, range: Range, isGone: () => boolean}} brought
+ */
+export async function pasteHTML(view, { html, text, range, isGone }) {
+  const plain = wholeText(text);
+  const isTooLarge = html.length > htmlMax;
+  const link = range.from < range.to ? putLink(view.state, range, plain) : undefined;
+  if (link) return insert(view, link);
+  const made = isTooLarge || isInCode(view.state, range) ? undefined : await converted(html, range.stop);
+  if (isGone() || view.state.readOnly) return;
+  if (isTooLarge) toast(t("paste.tooLarge"));
+  const { state } = view;
+  // A cell has one line.
+  const isForPlace = made?.isInline || !isInTable(state, range);
+  if (!made || !isForPlace || (made.isPlain && plain)) insert(view, put(range, plain || made?.text.replace(/\n+/g, " ") || ""));
+  else if (made.isInline) insert(view, put(range, isInTable(state, range) ? made.text.replace(/(?<!\\)\||\\\n/g, (sign) => (sign === "|" ? "\\|" : " ")) : made.text));
+  else insert(view, putBlocks(state, range, made.text));
+}
