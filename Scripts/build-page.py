@@ -374,6 +374,10 @@ def build(target):
             f"const styles = {json.dumps(minified(read('css/editor.css'), 'css'))};\n"
             "export const editorStyles = () => Promise.resolve(styles);\n"
         )
+        (work / "js" / "reading" / "pagesheet.js").write_text(
+            f"const styles = {json.dumps(minified(read('css/rendered.css'), 'css'))};\n"
+            "export const pageStyles = () => Promise.resolve(styles);\n"
+        )
         modules = Modules(work / "js")
         editor, code = codemirror(work, modules)
         files = parts(work, modules)

@@ -146,7 +146,12 @@ Object.assign(globalThis, {
 const { renderInto } = await import("../../Web/js/reading/rendering.js");
 
 // Set after the import: modules that find a document take it for the whole page.
-Object.assign(globalThis, { document: { createElement: (/** @type {string} */ name) => new TestElement(name) } });
+Object.assign(globalThis, {
+  document: {
+    createElement: (/** @type {string} */ name) => new TestElement(name),
+    createElementNS: (/** @type {string} */ _namespace, /** @type {string} */ name) => new TestElement(name),
+  },
+});
 
 /** @param {string} text Markdown. @returns {TestElement} The page view of it. */
 export function pageOf(text) {

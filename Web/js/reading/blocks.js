@@ -2,8 +2,9 @@
 
 import { nameOfLanguage } from "../editing/codelanguages.js";
 import { entriesIn } from "../editing/frontmatter.js";
+import { calloutIn, titleOfCallout } from "./callouts.js";
 import { unescaped } from "./entities.js";
-import { addChildren, addInline, addText, marks } from "./inlines.js";
+import { addChildren, addText, marks } from "./inlines.js";
 import { addTable } from "./tables.js";
 import { childOf, childrenOf, depthMax, make, textIn } from "./tree.js";
 
@@ -15,19 +16,9 @@ import { childOf, childrenOf, depthMax, make, textIn } from "./tree.js";
 
 /** @type {Record<string, Add>} */
 const blocks = {
-  Paragraph(parent, node, source, depth) {
-    if (node.from === node.to) return;
-    const element = make("p");
-    element.dir = "auto";
-    addInline(element, node, source, depth);
-    parent.append(element);
-  },
+  Paragraph: (parent, node, source, depth) => addParagraph(parent, node, source, depth),
   HorizontalRule: (parent) => parent.append(make("hr")),
-  Blockquote(parent, node, source, depth) {
-    const element = make("blockquote");
-    addBlocks(element, node, source, depth);
-    parent.append(element);
-  },
+  Blockquote: (parent, node, source, depth) => addQuote(parent, node, source, depth),
   BulletList: (parent, node, source, depth) => addList(parent, node, source, depth, "ul"),
   OrderedList: (parent, node, source, depth) => addList(parent, node, source, depth, "ol"),
   FencedCode: (parent, node, source) => addCode(parent, node, source),
@@ -45,6 +36,33 @@ const blocks = {
 for (let level = 1; level <= 6; level += 1) {
   blocks[`ATXHeading${level}`] = blocks[`SetextHeading${level}`] = (parent, node, source, depth) =>
     addHeading(parent, node, source, depth, level);
+}
+
+/** @type {Add} */
+function addQuote(parent, node, source, depth) {
+  const callout = calloutIn(source.text.slice(node.from, node.to));
+  const element = make(callout ? "div" : "blockquote", callout && `callout is-${callout.kind}`);
+  parent.append(element);
+  if (!callout) return addBlocks(element, node, source, depth);
+  element.setAttribute("role", "note");
+  element.append(titleOfCallout(callout.kind));
+  const begin = node.from + callout.length;
+  for (const child of childrenOf(node)) {
+    if (marks.has(child.name) || child.to <= begin) continue;
+    if (child.from >= begin) addBlock(element, child, source, depth + 1);
+    else addParagraph(element, child, source, depth + 1, begin);
+  }
+}
+
+/**
+ * @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth @param {number} [from]
+ */
+function addParagraph(parent, node, source, depth, from = node.from) {
+  if (from >= node.to) return;
+  const element = make("p");
+  element.dir = "auto";
+  addChildren(element, [...childrenOf(node)].filter((child) => child.from >= from), source, from, node.to, depth);
+  parent.append(element);
 }
 
 /**

@@ -16,7 +16,7 @@ import { keepingTop, sourceOf } from "./redrawing.js";
 import { pathOf } from "../routes.js";
 import { connection } from "../session.js";
 
-export { colourCode, placeOfSlug, renderInto } from "./rendering.js";
+export { adoptStyles, colourCode, placeOfSlug, renderInto } from "./rendering.js";
 
 /** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
 const drawnWithin = 250;

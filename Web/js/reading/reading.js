@@ -12,6 +12,8 @@ import { askedReading, keepReading, keptReading, tellAddress } from "./readingmo
 let reading = keptReading();
 /** @type {typeof import("./pageview.js") | undefined} */
 let part;
+/** @type {Promise<typeof import("./pageview.js")> | undefined} */
+let loading;
 
 /** Whether a page is to be seen. */
 export const isReading = () => reading !== "";
@@ -19,8 +21,10 @@ export const isReading = () => reading !== "";
 /** Fetches what reads notes as pages; undefined if it cannot be fetched, which the person is told. */
 export async function loadRendering() {
   try {
-    part ??= await loadPart(() => import("./pageview.js"));
+    loading ??= loadPart(() => import("./pageview.js")).then((fetched) => fetched.adoptStyles().then(() => fetched));
+    part = await loading;
   } catch (error) {
+    loading = undefined;
     console.error(error);
     toast(t("note.readingFailed"));
   }

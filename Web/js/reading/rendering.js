@@ -11,11 +11,19 @@ import { addBlock, addBlocks } from "./blocks.js";
 import { definitionsIn, footnoteOf, parse } from "./dialect.js";
 import { numberFootnotes } from "./footnotes.js";
 import { nameHeadings } from "./headings.js";
+import { pageStyles } from "./pagesheet.js";
 import { childrenOf, make } from "./tree.js";
 
 export { colourCode } from "../editing/codecolours.js";
 
 /** @typedef {import("./tree.js").Node} Node */
+
+/** Gives the document the styles of what notes contain. */
+export async function adoptStyles() {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(await pageStyles());
+  document.adoptedStyleSheets.push(sheet);
+}
 
 /** UTF-16 units that are shown as a page, at most. */
 export const renderedMax = 1_000_000;
