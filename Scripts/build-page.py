@@ -339,6 +339,16 @@ def worker(read, names, html):
     return minified(source, "js")
 
 
+def drawing(read, write):
+    """Writes what draws formulas: no part of the page imports it, so nothing of it is fetched before there are any."""
+    line = 'importScripts("../vendor/katex/katex.js");'
+    source = read("worker/formulas.js")
+    if source.count(line) != 1:
+        fail("worker/formulas.js has to import KaTeX once")
+    katex = "// KaTeX, under the MIT licence: see licences/ on this server.\n" + read("vendor/katex/katex.js")
+    write("formulas.js", katex + minified(source.replace(line, ""), "js"))
+
+
 def build(target):
     """Writes the page to a folder."""
 
@@ -361,9 +371,14 @@ def build(target):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)
+    drawing(read, write)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         shutil.copytree(WEB / "js", work / "js")
+        (work / "js" / "reading" / "drawingassets.js").write_text(
+            'import { at } from "../base.js";\n'
+            + "".join(f'export const {name}Address = at("/assets/{names[name]}");\n' for name in ("formulas",))
+        )
         (work / "js" / "assets.js").write_text(
             'import { at } from "./base.js";\n'
             f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'

@@ -167,6 +167,8 @@ function textsIn(name, source) {
 /** Modules that may have words: names that are made up for guests, kinds of Markdown's parts, styles of files. */
 const exceptions = new Map([
   ["editing/boundedmarkdown.js", /^Paragraph$/],
+  ["editing/formulas.js", /^Formula$/],
+  ["reading/mathml.js", /^[a-z ]+$/],
   ["people/people.js", /^\p{Lu}\p{Ll}+$/u],
   ["shell/language.js", /^(aria-label|title)$/],
   ["reading/rendering.js", /^↩/u],

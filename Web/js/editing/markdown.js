@@ -5,6 +5,7 @@
 // line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
 
 import { bounded } from "./boundedmarkdown.js";
+import { formulas } from "./formulas.js";
 import { frontMatter } from "./frontmatter.js";
 import { fetchLanguage, languageHere, nameOfLanguage } from "./codelanguages.js";
 import { Compartment, Language, ViewPlugin, markdown, markdownLanguage } from "../codemirror.js";
@@ -14,7 +15,7 @@ function bound(options) {
   // With boxes, tables and what else the page shows.
   const { language, support } = markdown({ base: markdownLanguage, ...options });
   // Under the same name and data, so that its keys work as before.
-  return [new Language(language.data, language.parser.configure([bounded, frontMatter]), [], "markdown"), support];
+  return [new Language(language.data, language.parser.configure([bounded, frontMatter, formulas]), [], "markdown"), support];
 }
 
 /** Markdown, HTML within it being plain text, and code without colours. */

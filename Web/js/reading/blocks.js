@@ -4,7 +4,7 @@ import { nameOfLanguage } from "../editing/codelanguages.js";
 import { entriesIn } from "../editing/frontmatter.js";
 import { calloutIn, titleOfCallout } from "./callouts.js";
 import { unescaped } from "./entities.js";
-import { addChildren, addText, marks } from "./inlines.js";
+import { addChildren, addText, formula, marks } from "./inlines.js";
 import { addTable } from "./tables.js";
 import { childOf, childrenOf, depthMax, make, textIn } from "./tree.js";
 
@@ -24,6 +24,7 @@ const blocks = {
   FencedCode: (parent, node, source) => addCode(parent, node, source),
   CodeBlock: (parent, node, source) => addCode(parent, node, source),
   Table: addTable,
+  FormulaBlock: (parent, node, { text }) => addFormula(parent, textIn(node, text)),
   FrontMatter: (parent, node, source) => addFrontMatter(parent, node, source),
   LinkReference: () => {},
   // Footnotes are at the end of the page.
@@ -82,6 +83,15 @@ function addHeading(parent, node, source, depth, level) {
   while (from < to && /\s/.test(text[from] ?? "")) from += 1;
   while (to > from && /\s/.test(text[to - 1] ?? "")) to -= 1;
   addChildren(element, children.filter(({ name }) => name !== "HeaderMark"), source, from, to, depth);
+  parent.append(element);
+}
+
+/** @param {HTMLElement} parent @param {string} text With its signs: without the last ones it is text. */
+function addFormula(parent, text) {
+  const source = /^\$\$([^]*)\$\$$/.exec(text)?.[1];
+  if (source?.trim()) return parent.append(formula("div", source, true));
+  const element = make("p");
+  addText(element, text);
   parent.append(element);
 }
 
@@ -234,12 +244,18 @@ function codeIn(node, { text, indents }) {
   return isWhole ? code : `${code}\n`;
 }
 
-/** @param {HTMLElement} parent @param {Node} node @param {Source} source */
+/**
+ * A code block; one of the language "math" is a formula.
+ *
+ * @param {HTMLElement} parent @param {Node} node @param {Source} source
+ */
 function addCode(parent, node, source) {
+  const info = childOf(node, "CodeInfo");
+  const word = info ? unescaped(source.text.slice(info.from, info.to)) : "";
+  if (/^math$/i.test(word)) return parent.append(formula("div", codeIn(node, source), true));
   const element = make("pre");
   const code = make("code");
-  const info = childOf(node, "CodeInfo");
-  const language = info && nameOfLanguage(unescaped(source.text.slice(info.from, info.to)));
+  const language = nameOfLanguage(word);
   if (language !== undefined) code.dataset.language = language;
   element.tabIndex = 0;
   code.append(codeIn(node, source));

@@ -2,7 +2,7 @@
 
 import { icon } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
-import { anchorOf } from "./headings.js";
+import { anchorOf, wordsOf } from "./headings.js";
 
 /** Headings that a note has before there is a list of them, and those that are in it, and have buttons, at most. */
 const contentsMin = 3;
@@ -31,7 +31,7 @@ export function contentsOf(headings) {
     link.dataset.heading = slug;
     // In its own direction, at the side where the list is.
     const words = document.createElement("bdi");
-    words.textContent = heading.textContent || slug;
+    words.textContent = wordsOf(heading) || slug;
     link.append(words);
     item.append(link);
     items.append(item);
@@ -58,5 +58,5 @@ function addCopyButton(heading, slug) {
     heading.after(button);
   }
   button.dataset.heading = slug;
-  button.setAttribute("aria-label", t("note.copyHeading", { heading: heading.textContent ?? "" }));
+  button.setAttribute("aria-label", t("note.copyHeading", { heading: wordsOf(heading) }));
 }

@@ -5,6 +5,7 @@
 // inline part.
 
 import { bounded } from "../editing/boundedmarkdown.js";
+import { formulas } from "../editing/formulas.js";
 import { frontMatter } from "../editing/frontmatter.js";
 import { markdownLanguage } from "../codemirror.js";
 import { unescaped } from "./entities.js";
@@ -157,6 +158,7 @@ const extensions = [
   bounded,
   footnotes((name) => known.footnotes.has(name)),
   frontMatter,
+  formulas,
   lines,
   comments,
   { parseInline: [besideCJK("Emphasis"), besideCJK("Strikethrough")] },

@@ -39,6 +39,20 @@ const headingIn = (block) => {
 };
 
 /**
+ * What a heading says. A formula says its source, drawn or not.
+ *
+ * @param {HTMLElement} element
+ * @returns {string}
+ */
+export const wordsOf = (element) =>
+  [...element.childNodes]
+    .map((node) => {
+      const child = /** @type {HTMLElement} */ (node);
+      return child.dataset?.formula ?? (child.dataset ? wordsOf(child) : (node.textContent ?? String(node)));
+    })
+    .join("");
+
+/**
  * Gives the headings of a page their names.
  *
  * @param {HTMLElement[]} blocks
@@ -46,7 +60,7 @@ const headingIn = (block) => {
  */
 export function nameHeadings(blocks) {
   const headings = blocks.flatMap((block) => headingIn(block) ?? []);
-  const slugs = slugsOf(headings.map((heading) => heading.textContent ?? ""));
+  const slugs = slugsOf(headings.map(wordsOf));
   return headings.map((heading, index) => {
     const slug = slugs[index] ?? "";
     heading.id = mark + slug;

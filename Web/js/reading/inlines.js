@@ -30,6 +30,7 @@ export const marks = new Set([
   "TaskMarker",
   "TableDelimiter",
   "FootnoteMark",
+  "FormulaMark",
 ]);
 
 /** @param {HTMLElement} parent @param {string} text Between marks: its line ends are kept, indents are not. */
@@ -170,6 +171,20 @@ function addInlineCode(parent, node, { text, isInTable }) {
   parent.append(code);
 }
 
+/**
+ * A formula as its source, until it is drawn (drawing.js).
+ *
+ * @param {"span" | "div"} tag @param {string} source @param {boolean} isDisplay
+ */
+export function formula(tag, source, isDisplay) {
+  const element = make(tag, isDisplay ? "formula is-display" : "formula");
+  element.dataset.formula = source.trim();
+  const code = make("code");
+  code.append(source.trim());
+  element.append(code);
+  return element;
+}
+
 /** @param {string} text An address as it is typed. */
 const withScheme = (text) => (text.includes("@") && !/^[a-z][a-z\d+.-]*:/i.test(text) ? `mailto:${text}` : text);
 
@@ -187,6 +202,11 @@ const inlines = {
   HTMLTag: addTyped,
   ProcessingInstruction: addTyped,
   Comment: () => {},
+  Formula(parent, node, { text }) {
+    const isDisplay = text.startsWith("$$", node.from);
+    const length = isDisplay ? 2 : 1;
+    parent.append(formula("span", textIn(node, text, node.from + length, node.to - length), isDisplay));
+  },
   Link: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   Image: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   FootnoteReference(parent, node, { text }) {

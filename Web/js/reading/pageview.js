@@ -11,12 +11,12 @@ import { headingOn } from "./headings.js";
 import { t } from "../shell/language.js";
 import { placeOfHeading } from "./notelinks.js";
 import { page } from "../page.js";
-import { colourCode, renderInto } from "./rendering.js";
+import { colourCode, draw as drawParts, renderInto } from "./rendering.js";
 import { keepingTop, sourceOf } from "./redrawing.js";
 import { pathOf } from "../routes.js";
 import { connection } from "../session.js";
 
-export { adoptStyles, colourCode, placeOfSlug, renderInto } from "./rendering.js";
+export { adoptStyles, colourCode, draw as drawParts, placeOfSlug, renderInto } from "./rendering.js";
 
 /** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
 const drawnWithin = 250;
@@ -123,6 +123,7 @@ function draw() {
   });
   showFiles(host(), note.documentId);
   void colourCode(host());
+  void drawParts(host());
   drawBoxes();
   byId("rendered-empty").hidden = text.trim() !== "";
   if (isBeside) {

@@ -15,6 +15,7 @@ import { pageStyles } from "./pagesheet.js";
 import { childrenOf, make } from "./tree.js";
 
 export { colourCode } from "../editing/codecolours.js";
+export { draw } from "./drawing.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 

@@ -1,0 +1,83 @@
+"""Formulas and diagrams in the page view: drawn apart, ended when they take too long, and fetched only when needed."""
+
+import pytest
+from playwright.sync_api import expect
+
+# Takes KaTeX ten seconds: few expansions, of long texts.
+ENDLESS = "\\def\\a{" + "x" * 2500 + "}" + "\\a" * 900
+
+FORMULAS = f"""
+Before $a^2 + b_1$ after.
+
+$$
+\\frac{{1}}{{\\sqrt{{x}}}}
+$$
+
+Wrong $\\foo{{$ here.
+
+Endless ${ENDLESS}$ here.
+
+Hostile $\\href{{javascript:run()}}{{x}} \\htmlStyle{{color:red}}{{y}} \\text{{<img src=x onerror=run()>}}$ here.
+
+Last $z$.
+"""
+
+
+@pytest.fixture
+def reader(browser, server):
+    """Opens a note as a page, in a browser that takes no notice of the page's policy; `fetched` has the addresses."""
+    context = browser.new_context(base_url=server.url, bypass_csp=True)
+    context.add_init_script("window.ran = []; window.run = () => window.ran.push(location.href)")
+
+    def read(text):
+        note = server.create("Drawing")
+        server.put_text(note, text)
+        page = context.new_page()
+        page.fetched = []
+        page.on("request", lambda request: page.fetched.append(request.url))
+        page.goto(f"/n/{note}")
+        page.get_by_role("button", name="Read as a page").click()
+        return page
+
+    yield read
+    context.close()
+
+
+def drawn_by(page):
+    """What has been fetched to draw formulas and diagrams."""
+    return [url for url in page.fetched if any(name in url for name in ("formulas-", "diagrams-", "mermaid-"))]
+
+
+def test_nothing_is_fetched_for_notes_without_formulas_and_diagrams(reader):
+    page = reader("# Costs\n\n$5 and $6\n\n```js\nlet a = '$a$';\n```\n\nthe end\n")
+    expect(page.locator("#rendered")).to_contain_text("the end")
+    page.wait_for_load_state("networkidle")
+    assert drawn_by(page) == []
+
+
+def test_formulas_are_drawn_apart(reader):
+    page = reader(FORMULAS)
+    formulas = page.locator("#rendered .formula")
+    expect(formulas).to_have_count(6)
+    expect(formulas.nth(5).locator("math")).to_have_count(1)
+    assert len(drawn_by(page)) >= 1
+    expect(formulas.nth(0).locator("math msup")).to_have_count(1)
+    expect(formulas.nth(0).locator("annotation")).to_have_text("a^2 + b_1")
+    expect(formulas.nth(1).locator("math[display=block] mfrac msqrt")).to_have_count(1)
+    # The source, and what is wrong in it.
+    expect(formulas.nth(2).locator("code")).to_have_text("\\foo{")
+    expect(formulas.nth(2)).to_contain_text("This cannot be drawn: Undefined control sequence")
+    expect(formulas.nth(3)).to_contain_text("This takes too long to draw.")
+    # Text is text, and nothing but MathML is made of a formula.
+    names = page.evaluate("() => [...document.querySelectorAll('#rendered math, #rendered math *')].map((one) => one.namespaceURI)")
+    assert set(names) == {"http://www.w3.org/1998/Math/MathML"}
+    attributes = page.evaluate("() => [...document.querySelectorAll('#rendered math *')].flatMap((one) => one.getAttributeNames())")
+    assert not {"href", "style", "class", "src"} & set(attributes)
+    assert page.evaluate("() => window.ran") == []
+
+
+def test_a_heading_keeps_its_address_when_its_formula_is_drawn(reader):
+    page = reader("# On $a^2$\n\n# Two\n\n# Three\n")
+    heading = page.locator("#rendered h2").first
+    expect(heading.locator("math")).to_have_count(1)
+    expect(heading).to_have_id("heading-on-a2")
