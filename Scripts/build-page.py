@@ -339,7 +339,7 @@ def worker(read, names, html):
     return minified(source, "js")
 
 
-def drawing(read, write):
+def drawing(target, names, read, write):
     """Writes what draws formulas: no part of the page imports it, so nothing of it is fetched before there are any."""
     line = 'importScripts("../vendor/katex/katex.js");'
     source = read("worker/formulas.js")
@@ -347,6 +347,10 @@ def drawing(read, write):
         fail("worker/formulas.js has to import KaTeX once")
     katex = "// KaTeX, under the MIT licence: see licences/ on this server.\n" + read("vendor/katex/katex.js")
     write("formulas.js", katex + minified(source.replace(line, ""), "js"))
+    write("diagrams.js", minified(read("worker/diagrams.js"), "js"))
+    write("mermaid.js", read("vendor/mermaid/mermaid.js"))
+    for ending in ("br", "gz"):
+        shutil.copy(WEB / "vendor" / "mermaid" / f"mermaid.js.{ending}", target / f"{names['mermaid']}.{ending}")
 
 
 def build(target):
@@ -371,13 +375,13 @@ def build(target):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)
-    drawing(read, write)
+    drawing(target, names, read, write)
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
         shutil.copytree(WEB / "js", work / "js")
         (work / "js" / "reading" / "drawingassets.js").write_text(
             'import { at } from "../base.js";\n'
-            + "".join(f'export const {name}Address = at("/assets/{names[name]}");\n' for name in ("formulas",))
+            + "".join(f'export const {name}Address = at("/assets/{names[name]}");\n' for name in ("formulas", "diagrams", "mermaid"))
         )
         (work / "js" / "assets.js").write_text(
             'import { at } from "./base.js";\n'
@@ -436,7 +440,7 @@ def build(target):
 
 
 def compress(target):
-    """Writes the compressed forms that are smaller than their files."""
+    """Writes the compressed forms that are smaller than their files, and not there yet."""
 
     def one(path):
         content = path.read_bytes()
@@ -452,7 +456,7 @@ def compress(target):
                 path.with_name(f"{path.name}.{ending}").write_bytes(form)
 
     kinds = {".html", ".js", ".css", ".svg", ".wasm"}
-    files = [path for path in target.rglob("*") if path.suffix in kinds]
+    files = [path for path in target.rglob("*") if path.suffix in kinds and not path.with_name(f"{path.name}.br").exists()]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(one, files))
 

@@ -81,3 +81,82 @@ def test_a_heading_keeps_its_address_when_its_formula_is_drawn(reader):
     heading = page.locator("#rendered h2").first
     expect(heading.locator("math")).to_have_count(1)
     expect(heading).to_have_id("heading-on-a2")
+
+
+DIAGRAMS = """
+```mermaid
+graph TD
+  A[Write] --> B{Ready?}
+  B -->|yes| C[Send]
+  B -->|no| A
+```
+
+```mermaid
+graph TD
+  A[ -->
+```
+
+```mermaid
+sequenceDiagram
+  Ann->>Bo: Hello
+```
+"""
+
+HOSTILE_DIAGRAMS = """
+```mermaid
+sequenceDiagram
+  Ann->>Bo: <img src=x onerror=run()>
+  Note over Ann: <script>run()</script>
+```
+
+```mermaid
+%%{init: {"securityLevel": "loose", "themeCSS": "*{background:url(https://leak.example/)}", "flowchart": {"htmlLabels": true}}}%%
+graph TD
+  A["<img src=x onerror=run()>"] --> B
+  click A href "javascript:run()"
+  C@{ img: "https://leak.example/pixel.png", label: "x", w: 60, h: 60 }
+```
+"""
+
+
+def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
+    page = reader(DIAGRAMS)
+    diagrams = page.locator("#rendered .diagram")
+    expect(diagrams).to_have_count(3)
+    picture = diagrams.nth(0).get_by_role("img", name="Diagram")
+    expect(picture).to_be_visible(timeout=20_000)
+    assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
+    svg = picture.evaluate("(image) => decodeURIComponent(image.src)")
+    assert "Ready?" in svg and "foreignObject" not in svg
+    # The source is there to be read.
+    diagrams.nth(0).get_by_text("The diagram’s source").click()
+    expect(diagrams.nth(0).locator("code")).to_contain_text("B{Ready?}")
+    expect(diagrams.nth(1).locator("code")).to_contain_text("A[ -->")
+    expect(diagrams.nth(1)).to_contain_text("This cannot be drawn:")
+    expect(diagrams.nth(2).locator("img")).to_have_count(1)
+    expect(page.locator("iframe")).to_have_attribute("sandbox", "allow-scripts")
+
+
+def test_hostile_diagrams_run_and_load_nothing(reader):
+    page = reader(HOSTILE_DIAGRAMS)
+    diagrams = page.locator("#rendered .diagram")
+    expect(diagrams.nth(0).locator("img")).to_have_count(1, timeout=20_000)
+    expect(diagrams.nth(1).locator("img, .drawing-problem")).to_have_count(1)
+    assert page.evaluate("() => window.ran") == []
+    assert not [url for url in page.fetched if "leak.example" in url]
+
+
+def test_diagrams_are_drawn_under_the_policy(server, person):
+    note = server.create("Diagram")
+    server.put_text(note, DIAGRAMS)
+    ann = person("Ann").open(note)
+    problems = []
+    ann.page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    ann.wait_until_saved()
+    ann.page.get_by_role("button", name="Read as a page").click()
+    picture = ann.page.locator("#rendered .diagram").first.get_by_role("img", name="Diagram")
+    expect(picture).to_be_visible(timeout=20_000)
+    # As wide as its texts need: they were measured with their styles.
+    assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
+    expect(ann.page.locator("#rendered .diagram").nth(2).locator("img")).to_have_count(1)
+    assert problems == []

@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "لا يمكن رسم هذا: {reason}",
   "drawing.tooLong": "يستغرق رسم هذا وقتًا طويلًا.",
   "drawing.failed": "لم يمكن تحميل جزء الصفحة الذي يرسم هذا.",
+  "drawing.diagram": "مخطط",
+  "drawing.source": "مصدر المخطط",
   "note.contents": "المحتويات",
   "note.copyHeading": "نسخ رابط إلى «{heading}»",
   "note.headingGone": "لم يعد هذا العنوان في الملاحظة.",

@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "Das lässt sich nicht zeichnen: {reason}",
   "drawing.tooLong": "Das Zeichnen dauert zu lange.",
   "drawing.failed": "Der Teil der Seite, der das zeichnet, ließ sich nicht laden.",
+  "drawing.diagram": "Diagramm",
+  "drawing.source": "Quelltext des Diagramms",
   "note.contents": "Inhalt",
   "note.copyHeading": "Link auf „{heading}“ kopieren",
   "note.headingGone": "Diese Überschrift ist nicht mehr in der Notiz.",

@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "This cannot be drawn: {reason}",
   "drawing.tooLong": "This takes too long to draw.",
   "drawing.failed": "The part of the page that draws this could not be loaded.",
+  "drawing.diagram": "Diagram",
+  "drawing.source": "The diagram’s source",
   "note.contents": "Contents",
   "note.copyHeading": "Copy a link to “{heading}”",
   "note.headingGone": "This heading is no longer in the note.",

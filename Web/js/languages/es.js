@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "No se puede dibujar: {reason}",
   "drawing.tooLong": "Dibujarlo tarda demasiado.",
   "drawing.failed": "No se ha podido cargar la parte de la página que lo dibuja.",
+  "drawing.diagram": "Diagrama",
+  "drawing.source": "Código del diagrama",
   "note.contents": "Contenido",
   "note.copyHeading": "Copiar un enlace a «{heading}»",
   "note.headingGone": "Este título ya no está en la nota.",

@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "Impossible à dessiner : {reason}",
   "drawing.tooLong": "Le dessin prend trop de temps.",
   "drawing.failed": "La partie de la page qui dessine n’a pas pu être chargée.",
+  "drawing.diagram": "Diagramme",
+  "drawing.source": "Source du diagramme",
   "note.contents": "Sommaire",
   "note.copyHeading": "Copier un lien vers « {heading} »",
   "note.headingGone": "Ce titre n’est plus dans la note.",

@@ -215,6 +215,8 @@ export default {
   "drawing.wrong": "描画できません：{reason}",
   "drawing.tooLong": "描画に時間がかかりすぎます。",
   "drawing.failed": "描画に必要な部分を読み込めませんでした。",
+  "drawing.diagram": "図",
+  "drawing.source": "図のソース",
   "note.contents": "目次",
   "note.copyHeading": "「{heading}」へのリンクをコピー",
   "note.headingGone": "この見出しはもうノートにありません。",

@@ -245,7 +245,7 @@ function codeIn(node, { text, indents }) {
 }
 
 /**
- * A code block; one of the language "math" is a formula.
+ * A code block; one of the language "math" is a formula, and one of "mermaid" a diagram.
  *
  * @param {HTMLElement} parent @param {Node} node @param {Source} source
  */
@@ -260,7 +260,12 @@ function addCode(parent, node, source) {
   element.tabIndex = 0;
   code.append(codeIn(node, source));
   element.append(code);
-  parent.append(element);
+  if (!/^mermaid$/i.test(word)) return parent.append(element);
+  // Its source, until it is drawn (drawing.js).
+  const figure = make("figure", "diagram");
+  figure.dataset.diagram = codeIn(node, source);
+  figure.append(element);
+  parent.append(figure);
 }
 
 /** @param {HTMLElement} parent @param {Node} node @param {Source} source */

@@ -1,13 +1,17 @@
 // Formulas and diagrams of a page, drawn in the place of their sources. What draws them is fetched with the first one.
 
 import { t } from "../shell/language.js";
-import { formulasAddress } from "./drawingassets.js";
+import { diagramsAddress, formulasAddress, mermaidAddress } from "./drawingassets.js";
 import { DrawingQueue } from "./drawingqueue.js";
 import { mathIn } from "./mathml.js";
 
 /** @typedef {import("./drawingqueue.js").Answer} Answer */
 
 const formulas = new DrawingQueue({ open: openWorker, timeMax: 500 });
+const diagrams = new DrawingQueue({ open: openFrame, timeMax: 5_000 });
+
+/** UTF-16 units of a diagram's picture, at most. */
+const pictureMax = 2_000_000;
 
 /** @param {(message: any) => void} receive @param {() => void} fail */
 function openWorker(receive, fail) {
@@ -15,6 +19,37 @@ function openWorker(receive, fail) {
   worker.addEventListener("message", ({ data }) => receive(data));
   worker.addEventListener("error", fail);
   return { send: (/** @type {object} */ request) => worker.postMessage(request), end: () => worker.terminate() };
+}
+
+/**
+ * A frame without an origin, for what draws diagrams needs a document: it reaches nothing of this page, and loads
+ * nothing but its scripts.
+ *
+ * @param {(message: any) => void} receive
+ */
+function openFrame(receive) {
+  const frame = document.createElement("iframe");
+  frame.className = "drawing-frame";
+  frame.setAttribute("sandbox", "allow-scripts");
+  frame.setAttribute("aria-hidden", "true");
+  frame.tabIndex = -1;
+  const scripts = [mermaidAddress, diagramsAddress].map((address) => new URL(address, location.href).href);
+  frame.srcdoc =
+    `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${scripts.join(" ")}">` +
+    `<body>${scripts.map((address) => `<script src="${address}"></script>`).join("")}`;
+  /** @param {MessageEvent} event */
+  const hear = ({ source, data }) => {
+    if (source === frame.contentWindow) receive(data);
+  };
+  addEventListener("message", hear);
+  document.body.append(frame);
+  return {
+    send: (/** @type {object} */ request) => frame.contentWindow?.postMessage(request, "*"),
+    end() {
+      removeEventListener("message", hear);
+      frame.remove();
+    },
+  };
 }
 
 /** @param {Answer} answer @returns {string | undefined} Why there is no drawing. */
@@ -27,6 +62,7 @@ function problemOf(answer) {
 /** @param {HTMLElement} element @param {string | undefined} problem Is shown behind the source. */
 function showProblem(element, problem) {
   if (problem === undefined) return;
+  element.querySelector(".drawing-problem")?.remove();
   const words = document.createElement("span");
   words.className = "drawing-problem";
   words.append(problem);
@@ -42,6 +78,32 @@ async function drawFormula(element) {
   if (answer === "failed") delete element.dataset.isDrawn;
 }
 
+/** @param {HTMLElement} element */
+async function drawDiagram(element) {
+  const source = element.dataset.diagram ?? "";
+  const answer = await diagrams.draw({ source });
+  const drawn = typeof answer === "object" && "drawn" in answer ? String(answer.drawn) : undefined;
+  if (drawn !== undefined && drawn.length <= pictureMax) showDiagram(element, drawn);
+  else showProblem(element, problemOf(answer) ?? t("drawing.tooLong"));
+  if (answer === "failed") delete element.dataset.isDrawn;
+}
+
+/**
+ * Shows a diagram as a picture, within which nothing runs and which loads nothing; its source can be unfolded below.
+ *
+ * @param {HTMLElement} element @param {string} drawn SVG.
+ */
+function showDiagram(element, drawn) {
+  const picture = document.createElement("img");
+  picture.alt = t("drawing.diagram");
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(drawn)}`;
+  const details = document.createElement("details");
+  const summary = document.createElement("summary");
+  summary.append(t("drawing.source"));
+  details.append(summary, ...element.childNodes);
+  element.replaceChildren(picture, details);
+}
+
 /**
  * Draws what a page has of formulas and diagrams.
  *
@@ -49,10 +111,10 @@ async function drawFormula(element) {
  */
 export async function draw(host) {
   const drawings = [];
-  for (const element of /** @type {NodeListOf<HTMLElement>} */ (host.querySelectorAll(".formula"))) {
+  for (const element of /** @type {NodeListOf<HTMLElement>} */ (host.querySelectorAll(".formula, .diagram"))) {
     if (element.dataset.isDrawn) continue;
     element.dataset.isDrawn = "true";
-    drawings.push(drawFormula(element));
+    drawings.push(element.dataset.diagram === undefined ? drawFormula(element) : drawDiagram(element));
   }
   await Promise.all(drawings);
 }
