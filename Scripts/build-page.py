@@ -389,14 +389,14 @@ def build(target):
             f'export const importAddress = at("/assets/{names["import.wasm"]}");\n'
             'export const iconAddress = (name) => `#icon-${name}`;\n'
         )
-        (work / "js" / "editing" / "editorsheet.js").write_text(
-            f"const styles = {json.dumps(minified(read('css/editor.css'), 'css'))};\n"
-            "export const editorStyles = () => Promise.resolve(styles);\n"
-        )
-        (work / "js" / "reading" / "pagesheet.js").write_text(
-            f"const styles = {json.dumps(minified(read('css/rendered.css'), 'css'))};\n"
-            "export const pageStyles = () => Promise.resolve(styles);\n"
-        )
+        sheets = (("editor", "editor", "editing"), ("writing", "writing", "editing/writing"), ("page", "rendered", "reading"))
+        for name, file, folder in sheets:
+            (work / "js" / folder / f"{name}sheet.js").write_text(
+                f"const styles = {json.dumps(minified(read(f'css/{file}.css'), 'css'))};
+"
+                f"export const {name}Styles = () => Promise.resolve(styles);
+"
+            )
         modules = Modules(work / "js")
         editor, code = codemirror(work, modules)
         files = parts(work, modules)

@@ -43,6 +43,7 @@ export interface Transaction {
   readonly newDoc: Text;
   readonly effects: readonly { is(type: any): boolean; value: any }[];
   annotation<T>(type: AnnotationType<T>): T | undefined;
+  isUserEvent(event: string): boolean;
 }
 export const Transaction: {
   userEvent: AnnotationType<string>;
@@ -83,6 +84,7 @@ export const EditorState: {
 export interface ViewUpdate {
   readonly docChanged: boolean;
   readonly selectionSet: boolean;
+  readonly focusChanged: boolean;
   readonly viewportChanged: boolean;
   readonly geometryChanged: boolean;
   readonly transactions: readonly Transaction[];
@@ -104,6 +106,7 @@ export class WidgetType {
 }
 export const ViewPlugin: {
   fromClass(plugin: new (view: EditorView) => object, spec?: object): Extension;
+  define<T extends object>(make: (view: EditorView) => T, spec?: object): Extension & { readonly value: T };
 };
 export const RangeSetBuilder: {
   new (): { add(from: number, to: number, value: any): void; finish(): any };
@@ -126,6 +129,11 @@ export class EditorView {
   readonly contentHeight: number;
   lineBlockAt(position: number): { from: number; to: number; top: number; height: number };
   lineBlockAtHeight(height: number): { from: number; to: number; top: number; height: number };
+  readonly dom: HTMLElement;
+  readonly hasFocus: boolean;
+  readonly composing: boolean;
+  requestMeasure<T>(request?: { key?: unknown; read(): T; write(measured: T): void }): void;
+  plugin(plugin: any): any;
   readonly visibleRanges: readonly { readonly from: number; readonly to: number }[];
   dispatch(...specs: object[]): void;
   setState(state: EditorState): void;

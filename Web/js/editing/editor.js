@@ -47,6 +47,7 @@ import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "../people/people.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
 import { wellFormed } from "../wellformed.js";
+import { writingHelp } from "./writinghelp.js";
 
 /**
  * @typedef {import("../notes/shownnote.js").ShownNote} Note
@@ -345,6 +346,7 @@ export function createEditor({ host, note, sheets }) {
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
     markdownInText(),
     liveText,
+    writingHelp(note),
     keymap.of(withoutCharacters([...commandKeymap, ...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
     readOnly.of(readOnlyState()),
     EditorView.contentAttributes.of({

@@ -112,16 +112,19 @@ function link(state) {
   return { changes: { from, to, insert }, selection: EditorSelection.range(address, address + "https://".length) };
 }
 
+/** @param {{id: string, title: string}} note @param {string} [words] Instead of its title. @returns {string} */
+export const linkText = ({ id, title }, words) =>
+  `[${words || title.replace(/[\\[\]`*_<>&!~^]/g, "\\$&") || id}](/n/${encodeURIComponent(id)})`;
+
 /**
  * A link to another note, around what is selected or else with the note's title.
  *
  * @param {{id: string, title: string}} note
  * @returns {(state: EditorState) => object}
  */
-export const linkToNote = ({ id, title }) => (state) => {
+export const linkToNote = (note) => (state) => {
   const { from, to } = state.selection.main;
-  const words = state.doc.sliceString(from, to) || title.replace(/[\\[\]`*_<>&!~^]/g, "\\$&") || id;
-  const insert = `[${words}](/n/${encodeURIComponent(id)})`;
+  const insert = linkText(note, state.doc.sliceString(from, to));
   return { changes: { from, to, insert }, selection: EditorSelection.cursor(from + insert.length) };
 };
 

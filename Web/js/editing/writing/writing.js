@@ -1,0 +1,74 @@
+// The part of the page that helps with writing.
+
+import { Prec, keymap } from "../../codemirror.js";
+import { authorised } from "../../client/http.js";
+import { byId, toast } from "../../shell/dialogs.js";
+import { t } from "../../shell/language.js";
+import { page } from "../../page.js";
+import { openSearch } from "../../search/searching.js";
+import { list } from "../../session.js";
+import { shownName } from "../../people/people.js";
+import { messageOf } from "../../words.js";
+import { choiceMenu } from "./choicemenu.js";
+import { emojiChoices, notesToLink, partsOfText, people } from "./choices.js";
+import { selectionBar } from "./selectionbar.js";
+import { newRow, toCell } from "./tablekeys.js";
+import { writingStyles } from "./writingsheet.js";
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(await writingStyles());
+
+/** Puts the text of another note in at the caret. */
+function useTemplate() {
+  void openSearch("", async ({ id }) => {
+    try {
+      const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
+      const text = await response?.text();
+      const view = page.editor?.view;
+      if (text && view && !view.state.readOnly) {
+        const { head } = view.state.selection.main;
+        view.dispatch({ changes: { from: head, insert: text }, selection: { anchor: head + text.length }, userEvent: "input.paste" });
+        view.focus();
+      }
+    } catch (error) {
+      toast(messageOf(error));
+    }
+  });
+}
+
+/** @param {(state: import("../../codemirror.js").EditorState) => object | undefined} command */
+const keyOf = (command) => (/** @type {import("../../codemirror.js").EditorView} */ view) => {
+  const change = view.state.readOnly ? undefined : command(view.state);
+  if (change) view.dispatch({ ...change, userEvent: "input" });
+  return change !== undefined;
+};
+
+/**
+ * @typedef {object} Surroundings What the editor has already.
+ * @property {import("../../client/note.js").Note} note
+ * @property {typeof import("../editorcommands.js").commandsOf} commandsOf
+ * @property {typeof import("../textcommands.js").linkText} linkText
+ */
+
+/** @param {Surroundings} surroundings @returns {any} An extension. */
+export function writing({ note, commandsOf, linkText }) {
+  for (const root of [document, byId("editor").shadowRoot]) {
+    if (root && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  }
+  const offers = {
+    part: () => partsOfText(t, { addFile: () => byId("file").click(), useTemplate }),
+    person: () => people(note.people.map(({ name }) => shownName(name))),
+    note: () => notesToLink((list.notes ?? []).filter(({ id }) => id !== note.documentId), linkText),
+    emoji: emojiChoices,
+  };
+  return [
+    choiceMenu((kind) => offers[kind]()),
+    selectionBar(commandsOf),
+    Prec.highest(
+      keymap.of([
+        { key: "Tab", run: keyOf(toCell(1)), shift: keyOf(toCell(-1)) },
+        { key: "Enter", run: keyOf(newRow) },
+      ]),
+    ),
+  ];
+}
