@@ -38,6 +38,7 @@ export const ChangeSet: {
 
 export interface Transaction {
   readonly docChanged: boolean;
+  readonly scrollIntoView: boolean;
   readonly changes: ChangeSet;
   readonly startState: EditorState;
   readonly newDoc: Text;

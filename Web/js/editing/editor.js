@@ -46,6 +46,7 @@ import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "../people/people.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
+import { TopLine } from "./topline.js";
 import { wellFormed } from "../wellformed.js";
 import { writingHelp } from "./writinghelp.js";
 
@@ -266,6 +267,8 @@ export function createEditor({ host, note, sheets }) {
 
   /** @type {ComposedLine | undefined} */
   let composed;
+  /** @type {TopLine | undefined} */
+  let topLine;
   const inView = (/** @type {number} */ place) => composed?.inView(place) ?? place;
   const shownSelections = () =>
     note.peerSelections.map((one) => ({ ...one, anchor: inView(one.anchor), head: inView(one.head) }));
@@ -359,6 +362,7 @@ export function createEditor({ host, note, sheets }) {
     layer({ above: true, class: "peer-carets", markers: carets, update: needsDrawing }),
     wholeScalars(),
     EditorView.updateListener.of((update) => {
+      topLine?.follow(update);
       for (const transaction of update.transactions) {
         if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
         note.edit(composed?.follow(transaction.changes) ?? listOf(transaction.changes));
@@ -414,7 +418,9 @@ export function createEditor({ host, note, sheets }) {
   const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
 
   let annotations = fromElsewhere;
+  topLine = new TopLine(view);
   composed = new ComposedLine(view, (changes) => {
+    topLine?.hold();
     view.dispatch({ changes, annotations: [fromServer.of(true), ...annotations], filter: false });
   });
 
@@ -505,6 +511,7 @@ export function createEditor({ host, note, sheets }) {
     destroy() {
       clearTimeout(freshTimer);
       composed?.destroy();
+      topLine?.destroy();
       brought.destroy();
       for (const unsubscribe of subscriptions) unsubscribe();
       view.destroy();

@@ -3,11 +3,19 @@
 import { page } from "../page.js";
 import { sourceOf } from "./redrawing.js";
 
-/** @typedef {import("./drawntext.js").DrawnText} DrawnText */
+/**
+ * @typedef {import("./drawntext.js").DrawnText} DrawnText
+ * @typedef {import("../codemirror.js").EditorView} EditorView
+ */
 
 /** Differences that are not worth moving for; pixels. */
 const ignored = 2;
-const leading = ["wheel", "touchstart", "pointerdown", "keydown", "focusin"];
+const leading = ["wheel", "touchstart", "touchmove", "pointerdown", "keydown", "focusin"];
+
+/** Until lines that came into view are measured. */
+const followingFrames = 4;
+/** Until a change is drawn in the text, and its scrolling told. */
+const restingFrames = 3;
 
 /** @param {HTMLElement} element */
 const isAtEnd = ({ scrollTop, scrollHeight, clientHeight }) => scrollTop + clientHeight >= scrollHeight - 1;
@@ -26,101 +34,151 @@ const isAtEnd = ({ scrollTop, scrollHeight, clientHeight }) => scrollTop + clien
 const between = ([a, b], [c, d], place) => (b - a < 1 ? c : c + ((place - a) / (b - a)) * (d - c));
 
 /**
- * @param {object} options
- * @param {HTMLElement} options.host The page.
- * @param {HTMLElement} options.textHost Around the editor.
- * @param {() => DrawnText | undefined} options.drawn What the page shows.
+ * @param {EditorView} view
+ * @returns {number} Where it is scrolled to, in the heights of its lines.
  */
-export function jointScrolling({ host, textHost, drawn }) {
+const topOf = (view) => view.scrollDOM.getBoundingClientRect().top - view.documentTop;
+
+/** @param {HTMLElement} element @param {number} by */
+function scroll(element, by) {
+  if (Math.abs(by) >= ignored) element.scrollTop += by;
+}
+
+export class JointScrolling {
+  #host;
+  #drawn;
   /** @type {"text" | "page"} The one that a person has moved: the other follows. */
-  let leader = "text";
-  /** @type {import("../codemirror.js").EditorView | undefined} */
-  let view;
-  const removals = new AbortController();
+  #leader = "text";
+  /** @type {EditorView | undefined} */
+  #view;
+  /** Frames in which the text and the page keep their own first lines, since the text has changed. */
+  #resting = 0;
+  /** Frames in which the text follows the page. */
+  #following = 0;
+  #removals = new AbortController();
 
-  const blocks = () => /** @type {HTMLElement[]} */ ([...host.children].filter((child) => sourceOf(child)));
+  /**
+   * @param {object} options
+   * @param {HTMLElement} options.host The page.
+   * @param {HTMLElement} options.textHost Around the editor.
+   * @param {() => DrawnText | undefined} options.drawn What the page shows.
+   */
+  constructor({ host, textHost, drawn }) {
+    this.#host = host;
+    this.#drawn = drawn;
+    const options = { signal: this.#removals.signal, passive: true };
+    for (const kind of leading) {
+      textHost.addEventListener(kind, () => this.lead(), options);
+      host.addEventListener(kind, () => this.#lead("page"), options);
+    }
+    host.addEventListener("scroll", () => this.#pageScrolled(), options);
+  }
+
+  /** The editor may be another, or be there at last. */
+  follow() {
+    if (this.#view === page.editor?.view) return;
+    this.#view = page.editor?.view;
+    const { signal } = this.#removals;
+    this.#view?.scrollDOM.addEventListener("scroll", () => this.#followText(), { signal, passive: true });
+    this.#followText();
+  }
+
+  /** The text is going to be scrolled, and the page follows. */
+  lead() {
+    this.#lead("text");
+  }
+
+  /** The text has changed: what scrolls now is no person's doing. */
+  rest() {
+    if (this.#resting <= 0) requestAnimationFrame(() => this.#restOn());
+    this.#resting = restingFrames;
+  }
+
+  end() {
+    this.#removals.abort();
+  }
+
+  #restOn() {
+    this.#resting -= 1;
+    if (this.#resting > 0) requestAnimationFrame(() => this.#restOn());
+  }
+
+  /** @param {"text" | "page"} side */
+  #lead(side) {
+    this.#leader = side;
+    this.#resting = 0;
+  }
 
   /** @param {HTMLElement} block */
-  const onPage = (block) => block.getBoundingClientRect().top - host.getBoundingClientRect().top + host.scrollTop;
+  #onPage(block) {
+    return block.getBoundingClientRect().top - this.#host.getBoundingClientRect().top + this.#host.scrollTop;
+  }
 
   /** @param {HTMLElement} block */
-  function inText(block) {
-    const place = drawn()?.moved(sourceOf(block)?.from ?? 0) ?? 0;
+  #inText(block) {
+    const place = this.#drawn()?.moved(sourceOf(block)?.from ?? 0) ?? 0;
     const shown = page.editor?.placeInView(place) ?? place;
-    return view?.lineBlockAt(Math.min(shown, view.state.doc.length)).top ?? 0;
+    return this.#view?.lineBlockAt(Math.min(shown, this.#view.state.doc.length)).top ?? 0;
   }
 
   /**
-   * The knots around a place.
+   * Returns the knots around a place.
    *
    * @param {(block: HTMLElement) => number} heightOf Ascending from block to block.
    * @param {number} place
    * @returns {[Knot, Knot]}
    */
-  function around(heightOf, place) {
-    const all = blocks();
-    let [low, high] = [0, all.length];
+  #around(heightOf, place) {
+    const blocks = /** @type {HTMLElement[]} */ ([...this.#host.children].filter((child) => sourceOf(child)));
+    let [low, high] = [0, blocks.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (heightOf(/** @type {HTMLElement} */ (all[middle])) <= place) low = middle + 1;
+      if (heightOf(/** @type {HTMLElement} */ (blocks[middle])) <= place) low = middle + 1;
       else high = middle;
     }
-    const [before, after] = [all[low - 1], all[low]];
-    const end = /** @type {Knot} */ ([view?.contentHeight ?? 0, host.scrollHeight]);
-    return [before ? [inText(before), onPage(before)] : [0, 0], after ? [inText(after), onPage(after)] : end];
+    const [before, after] = [blocks[low - 1], blocks[low]];
+    const end = /** @type {Knot} */ ([this.#view?.contentHeight ?? 0, this.#host.scrollHeight]);
+    return [
+      before ? [this.#inText(before), this.#onPage(before)] : [0, 0],
+      after ? [this.#inText(after), this.#onPage(after)] : end,
+    ];
   }
 
-  /** @param {HTMLElement} element @param {number} by */
-  function scroll(element, by) {
-    if (Math.abs(by) >= ignored) element.scrollTop += by;
-  }
-
-  /**
-   * @param {import("../codemirror.js").EditorView} shown
-   * @returns {number} Where the text is scrolled to, in its own heights.
-   */
-  const topOf = (shown) => shown.scrollDOM.getBoundingClientRect().top - shown.documentTop;
-
-  function followText() {
-    if (!view || leader !== "text") return;
-    const { scrollDOM } = view;
-    if (scrollDOM.scrollTop <= 0) host.scrollTop = 0;
-    else if (isAtEnd(scrollDOM)) host.scrollTop = host.scrollHeight;
+  #followText() {
+    const view = this.#view;
+    const host = this.#host;
+    if (!view || this.#leader !== "text" || this.#resting > 0) return;
+    if (view.scrollDOM.scrollTop <= 0) host.scrollTop = 0;
+    else if (isAtEnd(view.scrollDOM)) host.scrollTop = host.scrollHeight;
     else {
       const top = topOf(view);
-      const [a, b] = around(inText, top);
+      const [a, b] = this.#around((block) => this.#inText(block), top);
       scroll(host, between([a[0], b[0]], [a[1], b[1]], top) - host.scrollTop);
     }
   }
 
-  function followPage() {
-    if (!view || leader !== "page") return;
-    const { scrollDOM } = view;
-    if (host.scrollTop <= 0) scrollDOM.scrollTop = 0;
-    else if (isAtEnd(host)) scrollDOM.scrollTop = scrollDOM.scrollHeight;
+  #followPage() {
+    const view = this.#view;
+    const host = this.#host;
+    if (!view || this.#leader !== "page" || this.#resting > 0) return;
+    if (host.scrollTop <= 0) view.scrollDOM.scrollTop = 0;
+    else if (isAtEnd(host)) view.scrollDOM.scrollTop = view.scrollDOM.scrollHeight;
     else {
-      const [a, b] = around(onPage, host.scrollTop);
-      scroll(scrollDOM, between([a[1], b[1]], [a[0], b[0]], host.scrollTop) - topOf(view));
+      const [a, b] = this.#around((block) => this.#onPage(block), host.scrollTop);
+      scroll(view.scrollDOM, between([a[1], b[1]], [a[0], b[0]], host.scrollTop) - topOf(view));
     }
   }
 
-  const { signal } = removals;
-  for (const kind of leading) {
-    textHost.addEventListener(kind, () => (leader = "text"), { signal, passive: true });
-    host.addEventListener(kind, () => (leader = "page"), { signal, passive: true });
+  #pageScrolled() {
+    if (this.#following <= 0) requestAnimationFrame(() => this.#followPageOn());
+    this.#following = followingFrames;
+    this.#followPage();
   }
-  host.addEventListener("scroll", followPage, { signal, passive: true });
 
-  return {
-    /** The editor may be another, or be there at last. */
-    follow() {
-      if (view === page.editor?.view) return;
-      view = page.editor?.view;
-      view?.scrollDOM.addEventListener("scroll", followText, { signal, passive: true });
-      followText();
-    },
-    /** The text is going to be scrolled, and the page follows. */
-    lead: () => (leader = "text"),
-    end: () => removals.abort(),
-  };
+  /** Lines that come into view get their true heights in the next frames. */
+  #followPageOn() {
+    this.#followPage();
+    this.#following -= 1;
+    if (this.#following > 0) requestAnimationFrame(() => this.#followPageOn());
+  }
 }

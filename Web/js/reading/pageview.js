@@ -3,7 +3,7 @@
 import { goToPlace, saveFileHere } from "../editing/addresses.js";
 import { byId, copy, toast } from "../shell/dialogs.js";
 import { forgetFiles, showFiles } from "../editing/files.js";
-import { jointScrolling } from "./beside.js";
+import { JointScrolling } from "./beside.js";
 import { settleBoxes, tick } from "./boxes.js";
 import { addCopyButtons, contentsOf } from "./contents.js";
 import { DrawnText } from "./drawntext.js";
@@ -37,7 +37,7 @@ let cost = 0;
 let drawn;
 /** Whether the text is beside it. */
 let isBeside = false;
-/** @type {ReturnType<typeof jointScrolling> | undefined} */
+/** @type {JointScrolling | undefined} */
 let joint;
 
 const host = () => byId("rendered");
@@ -69,6 +69,7 @@ export function showPage(note, hasTextBeside) {
   /** @param {{changes: import("./drawntext.js").TextChange[]}} edit */
   const follow = ({ changes }) => {
     drawn?.follow(changes);
+    joint?.rest();
     later();
   };
   subscriptions = [
@@ -117,6 +118,7 @@ function draw() {
   const text = note.text ?? "";
   const former = drawn;
   drawn = new DrawnText(text);
+  joint?.rest();
   keepingTop(host(), () => {
     addCopyButtons(renderInto(host(), text, contentsOf, (range) => former?.movedRange(range)));
     settleBoxes(text);
@@ -127,7 +129,7 @@ function draw() {
   drawBoxes();
   byId("rendered-empty").hidden = text.trim() !== "";
   if (isBeside) {
-    joint ??= jointScrolling({ host: host(), textHost: byId("editor"), drawn: () => drawn });
+    joint ??= new JointScrolling({ host: host(), textHost: byId("editor"), drawn: () => drawn });
     joint.follow();
   }
   cost = performance.now() - begin;
