@@ -371,7 +371,7 @@ def build(target):
     (target / "immutable").mkdir()
     for name in ("client.wasm", "import.wasm"):
         write(name, (WEB / "generated" / name).read_bytes())
-    for name, sheets in (("page.css", ("app", "reading", "editing", "history", "access", "touch")), ("admin.css", ("app", "admin"))):
+    for name, sheets in (("page.css", ("app", "reading", "editing", "history", "access", "touch")), ("admin.css", ("app", "admin", "touch"))):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)

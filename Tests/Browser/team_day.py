@@ -313,7 +313,7 @@ class Day:
         dialog.get_by_role("button", name="Done").click()
         guest = self.person("Dora", "#55731a")
         guest.page.goto(link)
-        expect(guest.editor).to_contain_text("lower station")
+        expect(guest.page.locator("#rendered")).to_contain_text("lower station")
         expect(guest.page.locator("#access")).to_be_visible()
         self.look(guest, "guest")
 

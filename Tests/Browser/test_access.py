@@ -348,7 +348,7 @@ def test_a_link_for_reading(guarded, person):
     phone.picture("phone-read-only")
     # A menu without what is not allowed; a history to look at.
     bo.page.get_by_role("button", name="More for this note").click()
-    expect(bo.page.get_by_role("menuitem")).to_have_text(MENU_OF_READERS)
+    expect(bo.page.get_by_role("menuitem")).to_have_text([*MENU_OF_READERS, "Edit name and colour"])
     bo.page.get_by_role("menuitem", name="History").click()
     expect(bo.page.locator("#history-title")).to_be_visible()
     expect(bo.page.get_by_role("button", name="Restore this version")).to_be_hidden()
@@ -533,7 +533,8 @@ def test_links_in_the_open_demo_hold_their_visitors_to_reading(server, person):
     expect(bo.page.locator("#access")).to_be_visible()
     ada.type("Hello")
     bo.wait_for_text("Hello")
-    bo.page.locator("#me").click()
+    bo.page.get_by_role("button", name="More for this note").click()
+    bo.page.get_by_role("menuitem", name="Edit name and colour").click()
     bo.page.get_by_role("button", name="Leave this link").click()
     expect(bo.page.locator("#access")).to_be_hidden()
     bo.wait_for_status("saved")

@@ -369,3 +369,48 @@ def test_front_matter_code_tables_and_entities_are_read_as_markdown_says(server,
     ann.page.get_by_role("button", name="Read as a page").click()
     expect(ann.editor.locator(".token-heading1").first).to_be_visible()
     expect(ann.editor.locator(".token-heading2")).to_have_count(0)
+
+
+def test_a_link_for_reading_opens_as_a_page(server, person):
+    note = server.create("Minutes")
+    server.put_text(note, "# One\n\ntext\n\n# Two\n\n# Three")
+    link = server.request("POST", f"/api/notes/{note}/share", {"access": "read"})
+    guest = person("Guest")
+    guest.page.goto(link["path"])
+    page = guest.page.locator("#rendered")
+    expect(page.locator("h2")).to_have_text(["One", "Two", "Three"])
+    expect(page.locator(".contents")).to_be_visible()
+    expect(guest.page.locator("#title")).to_have_value("Minutes")
+    for name in ("#sidebar", "#editor", "#crumbs", "#back"):
+        expect(guest.page.locator(name)).to_be_hidden()
+    # The text is one click away, and stays over a reload.
+    guest.page.locator("#read").click()
+    expect(guest.editor).to_be_visible()
+    guest.reload()
+    expect(guest.editor).to_be_visible()
+    expect(page).to_be_hidden()
+    # Without the list, the name is in the menu.
+    guest.page.locator("#note-menu").click()
+    guest.page.get_by_role("menuitem", name="Edit name and colour").click()
+    expect(guest.page.get_by_role("dialog", name="How others see you")).to_be_visible()
+    guest.press("Escape")
+    # Links that allow more show the text and the list.
+    for access in ("comment", "write"):
+        link = server.request("POST", f"/api/notes/{note}/share", {"access": access})
+        other = person(access)
+        other.page.goto(link["path"])
+        other.wait_for_editor()
+        expect(other.editor).to_be_visible()
+        expect(other.page.locator("#sidebar")).to_be_visible()
+
+
+def test_a_note_that_is_read_as_a_page_is_a_page_after_a_reload(server, person):
+    note = server.create("Kept")
+    server.put_text(note, "# One")
+    ann = person("Ann").open(note)
+    ann.page.locator("#read").click()
+    heading = ann.page.locator("#rendered h2")
+    expect(heading).to_have_text("One")
+    ann.page.reload()
+    expect(heading).to_have_text("One")
+    expect(ann.page.locator("#read")).to_have_attribute("aria-pressed", "true")

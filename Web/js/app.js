@@ -101,6 +101,8 @@ function show() {
   const isHome = id === undefined && !newNote;
   if (isHome || early.note !== (id ?? newNote?.place)) early.show(undefined);
   byId("app").dataset.view = isHome ? "home" : "note";
+  // A guest who may only read has no other notes.
+  byId("app").dataset.list = access.isReader ? "none" : "";
   drawLandmarks();
   byId("welcome").hidden = !isHome;
   byId("note").hidden = isHome;
@@ -244,6 +246,7 @@ function noteItems() {
   if (page.editor && page.current?.isWritable) {
     items.unshift({ label: t("file.add"), icon: "plus", run: () => byId("file").click() });
   }
+  if (access.isReader) items.push({ label: t("me.edit"), icon: "pencil", run: () => byId("me").click() });
   if (isManaged) {
     items.unshift({ label: t("folder.move"), icon: "folder", run: () => void moveNoteByDialog(id) });
     items.unshift({ label: t("rename"), icon: "pencil", run: () => byId("title").focus() });

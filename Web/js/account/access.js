@@ -159,6 +159,15 @@ export class Access extends Emitter {
     return this.pass?.isLink ?? false;
   }
 
+  /** Whether this is a link that allows its guests to read, and neither to write nor to comment. */
+  get isReader() {
+    /** @type {{documents?: {may?: string[]}[]}} */
+    const { documents } = (this.pass?.isLink && payloadOf(this.pass.token)?.parley) || {};
+    if (!Array.isArray(documents) || documents.length === 0) return false;
+    const more = ["write", "comment", "manage"];
+    return documents.every(({ may }) => Array.isArray(may) && may.includes("read") && !more.some((verb) => may.includes(verb)));
+  }
+
   get claims() {
     return this.pass ? claimsOf(this.pass.token) : undefined;
   }

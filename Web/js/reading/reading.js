@@ -5,18 +5,22 @@ import { t } from "../shell/language.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
 import { askedReading, keepReading, keptReading, tellAddress } from "./readingmode.js";
+import { access } from "../session.js";
 
 /** @typedef {import("./readingmode.js").Reading} Reading */
 
-/** @type {Reading} */
-let reading = keptReading();
+/** @type {Reading | undefined} What the person or the address has chosen. */
+let chosen = keptReading();
 /** @type {typeof import("./pageview.js") | undefined} */
 let part;
 /** @type {Promise<typeof import("./pageview.js")> | undefined} */
 let loading;
 
+/** How notes are shown: guests who may only read see a page, until they choose. */
+const readingNow = () => chosen ?? (access.isReader ? "instead" : "");
+
 /** Whether a page is to be seen. */
-export const isReading = () => reading !== "";
+export const isReading = () => readingNow() !== "";
 
 /** Fetches what reads notes as pages; undefined if it cannot be fetched, which the person is told. */
 export async function loadRendering() {
@@ -33,19 +37,18 @@ export async function loadRendering() {
 
 /** @param {Reading} wanted */
 export async function read(wanted) {
-  reading = wanted;
+  if (wanted && !(await loadRendering())) wanted = "";
+  chosen = wanted;
   keepReading(wanted);
-  if (wanted && !(await loadRendering())) reading = "";
   drawReading();
-  if (!reading) page.editor?.focus();
+  if (!wanted) page.editor?.focus();
 }
 
 /** Shows the note in the way that the address names, or else as the one before. */
 export function readAsAsked() {
   const asked = askedReading();
-  if (asked && page.current) reading = asked;
+  if (asked && page.current) chosen = asked;
   drawReading();
-  if (reading && !part && page.current) void loadRendering().then(drawReading);
 }
 
 /**
@@ -56,7 +59,8 @@ export function readAsAsked() {
 export async function showHeading(slug) {
   const note = page.current;
   if (!note || !(await loadRendering()) || !part || note !== page.current) return;
-  if (reading === "instead") {
+  if (readingNow() === "instead") {
+    if (byId("rendered").hidden) drawReading();
     if (!part.showHeadingOnPage(slug)) toast(t("note.headingGone"));
     return;
   }
@@ -67,11 +71,13 @@ export async function showHeading(slug) {
 }
 
 /** From one to the other, by the button. */
-export const toggleReading = () => void read(reading ? "" : "instead");
+export const toggleReading = () => void read(isReading() ? "" : "instead");
 
 /** Shows what is to be seen, of the note that is open. */
 export function drawReading() {
   const note = page.current;
+  const reading = readingNow();
+  if (reading && note && !part) void loadRendering().then((loaded) => loaded && drawReading());
   const isShown = reading !== "" && part !== undefined && note !== undefined && note.hasText;
   byId("app").dataset.reading = isShown ? reading : "";
   byId("read").setAttribute("aria-pressed", String(isShown));

@@ -1,21 +1,27 @@
-// How notes are read: kept by the browser for each person, and named by the address.
+// How notes are read: kept by the tab and for each person, and named by the address.
 
 import { noteIn } from "../routes.js";
 import { ownerNow } from "../session.js";
-import { lastingStore } from "../storage.js";
+import { lastingStore, tabStore } from "../storage.js";
 
 /** @typedef {"" | "instead" | "beside"} Reading */
 
 const prefix = "parley.reading.";
+const tabKey = "parley.reading";
 /** In the address behind "#". */
 const place = "view=beside";
 
-/** @returns {Reading} */
-export const keptReading = () => (lastingStore().getItem(prefix + ownerNow()) === "beside" ? "beside" : "");
+/** @returns {Reading | undefined} As it was in this tab before a reload, or else in this person's last one. */
+export function keptReading() {
+  const inTab = tabStore().getItem(tabKey);
+  if (inTab === "" || inTab === "instead" || inTab === "beside") return inTab;
+  return lastingStore().getItem(prefix + ownerNow()) === "beside" ? "beside" : undefined;
+}
 
 /** @param {Reading} reading */
 export function keepReading(reading) {
   try {
+    tabStore().setItem(tabKey, reading);
     if (reading === "beside") lastingStore().setItem(prefix + ownerNow(), reading);
     else lastingStore().removeItem(prefix + ownerNow());
   } catch {

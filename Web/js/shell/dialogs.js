@@ -102,6 +102,22 @@ export function openDialog(dialog) {
 let closeOpenMenu = () => {};
 
 /**
+ * Puts a menu at its button, inside the window.
+ *
+ * @param {HTMLElement} menu @param {HTMLElement} button
+ */
+function placeMenu(menu, button) {
+  const anchor = button.getBoundingClientRect();
+  const { width, height } = menu.getBoundingClientRect();
+  const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
+  const below = anchor.bottom + 4;
+  menu.style.left = `${left}px`;
+  // Above the button where there is no room below; over it where there is none above either.
+  const top = below + height <= innerHeight - 8 ? below : Math.max(8, anchor.top - height - 4);
+  menu.style.top = `${Math.min(top, Math.max(8, innerHeight - height - 8))}px`;
+}
+
+/**
  * @param {HTMLElement} button What it hangs from, and where focus returns to.
  * @param {MenuItem[]} items
  */
@@ -138,8 +154,10 @@ export function openMenu(button, items) {
     button.setAttribute("aria-expanded", "false");
     menu.onkeydown = null;
     document.removeEventListener("pointerdown", outside, true);
+    removeEventListener("resize", place);
     closeOpenMenu = () => {};
   };
+  const place = () => placeMenu(menu, button);
   const outside = (/** @type {Event} */ event) => {
     const target = /** @type {Node} */ (event.target);
     if (!menu.contains(target) && !button.contains(target)) close();
@@ -159,18 +177,12 @@ export function openMenu(button, items) {
     event.stopPropagation();
   };
   document.addEventListener("pointerdown", outside, true);
+  addEventListener("resize", place);
   closeOpenMenu = close;
 
   menu.hidden = false;
   button.setAttribute("aria-expanded", "true");
-  const anchor = button.getBoundingClientRect();
-  const { width, height } = menu.getBoundingClientRect();
-  const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
-  const below = anchor.bottom + 4;
-  menu.style.left = `${left}px`;
-  // Above the button where there is no room below; over it where there is none above either.
-  const top = below + height <= innerHeight - 8 ? below : Math.max(8, anchor.top - height - 4);
-  menu.style.top = `${Math.min(top, Math.max(8, innerHeight - height - 8))}px`;
+  place();
   entries[0]?.focus();
 }
 

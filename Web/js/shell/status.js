@@ -88,8 +88,9 @@ export function drawStatus() {
   byId("share").querySelector("span")?.replaceChildren(share);
   byId("share").setAttribute("aria-label", share);
   const isAwaited = page.editor === undefined && !isGone && !isShut;
-  // Without the server nothing is on its way, which is said in words.
-  const isAbsent = isAwaited && kind === "offline" && !page.current.hasText;
+  // Without the server no text is on its way, also while the page tries to reach it again.
+  const isOffline = kind === "offline" || (state === "connecting" && notices.has("absent"));
+  const isAbsent = isAwaited && isOffline && !page.current.hasText;
   if (isAbsent) notices.set("absent", { text: t("note.absent") });
   else notices.delete("absent");
   byId("loading").hidden = !isAwaited || isAbsent;
