@@ -392,10 +392,8 @@ def build(target):
         sheets = (("editor", "editor", "editing"), ("writing", "writing", "editing/writing"), ("page", "rendered", "reading"))
         for name, file, folder in sheets:
             (work / "js" / folder / f"{name}sheet.js").write_text(
-                f"const styles = {json.dumps(minified(read(f'css/{file}.css'), 'css'))};
-"
-                f"export const {name}Styles = () => Promise.resolve(styles);
-"
+                f"const styles = {json.dumps(minified(read(f'css/{file}.css'), 'css'))};\n"
+                f"export const {name}Styles = () => Promise.resolve(styles);\n"
             )
         modules = Modules(work / "js")
         editor, code = codemirror(work, modules)
