@@ -153,6 +153,11 @@ HOSTILE = [
     "```js\nlet a = '<img src=x onerror=run()>'; // </code></pre><script>run()</script>\n```",
     "```\"onmouseover=run()\nx\n```",
     "```constructor\nx\n```",
+    "> [!NOTE]\n> <img src=x onerror=run()> [a](javascript:run())",
+    "> [!<img src=x onerror=run()>]\n> x",
+    "[https://a.example/ <img src=x onerror=run()>](javascript:run())",
+    "<!-- --><img src=x onerror=run()>",
+    "<!-- <img src=x onerror=run()>",
 ]
 
 
@@ -182,15 +187,16 @@ def test_nothing_in_a_note_runs_even_without_a_policy(server, without_policy, tm
     allowed = (
         "div p br a em strong s code pre h2 ul ol li input span table thead tbody tr th td blockquote hr sub sup"
         # The page's own: what copies a heading's address, and the footnotes.
-        " button svg use section"
+        " button svg use section path"
     )
     assert tags <= set(allowed.split()), tags
     attributes = set(
         page.evaluate("() => [...document.querySelectorAll('#rendered *')].flatMap((one) => one.getAttributeNames())")
     )
     assert attributes <= {
-        "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "data-to", "aria-label", "tabindex", "start",
-        "disabled", "id", "aria-hidden", "data-heading", "data-note", "data-footnote", "data-language", "data-is-coloured",
+        "class", "dir", "href", "target", "rel", "title", "type", "data-at", "data-from", "data-to", "aria-label", "tabindex",
+        "start", "disabled", "id", "aria-hidden", "data-heading", "data-note", "data-footnote", "data-language",
+        "data-is-coloured", "role", "viewBox", "d",
     }, attributes  # fmt: skip
     schemes = page.evaluate("() => [...document.querySelectorAll('#rendered a[href]')].map((one) => one.protocol)")
     assert set(schemes) <= {"https:", "http:", "mailto:"}, schemes
@@ -215,11 +221,18 @@ def test_deep_and_large_texts_are_shown(server, person):
     # Thousands of headings, of footnotes, and of pieces of code, beside what is deep.
     many = "".join(f"# h\n\nx[^{n}]\n\n```js\n1\n```\n\n[^{n}]: {n}\n\n" for n in range(2_000))
     deep = ">" * 5_000 + " deep\n\n" + "*" * 5_000 + "x\n\n" + "[" * 5_000 + "\n\n" + "[^" * 5_000 + "\n\n"
-    server.put_text(note, deep + many + "the end\n")
+    wide = "|" + "a|" * 1_000 + "\n|" + "-|" * 1_000 + "\n" + ("|" + "b|" * 1_000 + "\n") * 20 + "\n"
+    server.put_text(note, deep + many + wide + "the end\n")
     ann = person("Ann").open(note)
     ann.wait_until_saved()
     read(ann)
     expect(rendered(ann)).to_contain_text("the end")
+    # What is wider than the page moves within its own frame.
+    wider = """(host) => [...host.querySelectorAll("*")].filter((one) => !one.closest(".table, pre, svg") &&
+      one.getBoundingClientRect().right > host.getBoundingClientRect().right).map((one) => one.localName).slice(0, 5)"""
+    assert rendered(ann).evaluate(wider) == []
+    assert rendered(ann).evaluate("(host) => host.scrollWidth <= host.clientWidth")
+    assert rendered(ann).locator(".table").evaluate("(table) => table.scrollWidth > 10 * table.clientWidth")
 
 
 def test_on_a_phone(server, person):

@@ -37,12 +37,6 @@ export class TestElement {
   /** @param {string} name */
   constructor(name) {
     this.tagName = name.toUpperCase();
-    for (const property of properties) {
-      Object.defineProperty(this, property, {
-        get: () => this.#attributes[property] ?? "",
-        set: (value) => void (this.#attributes[property] = String(value)),
-      });
-    }
   }
 
   get attributes() {
@@ -73,9 +67,10 @@ export class TestElement {
 
   /** @param {TestElement} node @param {TestElement | null} before */
   insertBefore(node, before) {
+    if (!before) return this.append(node);
     node.remove();
     node.parentElement = this;
-    this.childNodes.splice(before ? this.childNodes.indexOf(before) : this.childNodes.length, 0, node);
+    this.childNodes.splice(this.childNodes.indexOf(before), 0, node);
   }
 
   remove() {
@@ -123,6 +118,19 @@ export class TestElement {
   querySelector(selector) {
     return this.querySelectorAll(selector)[0] ?? null;
   }
+}
+
+for (const property of properties) {
+  Object.defineProperty(TestElement.prototype, property, {
+    /** @this {TestElement} */
+    get() {
+      return this.attributes[property] ?? "";
+    },
+    /** @this {TestElement} */
+    set(value) {
+      this.attributes[property] = String(value);
+    },
+  });
 }
 
 /** The address of the page in tests. */

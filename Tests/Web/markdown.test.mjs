@@ -30,6 +30,13 @@ test("tags are read where HTML is there, and are plain text where it is not", ()
   assert.equal(nameAt(markdownAlone[0], 3), "HTMLTag");
 });
 
+test("a long table is one table, up to a bound", () => {
+  /** @param {number} rows @returns {number} */
+  const rowsOf = (rows) => language.parser.parse(`| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(rows)}`).toString().split("TableRow").length - 1;
+  assert.equal(rowsOf(10_000), 10_000);
+  assert.ok(rowsOf(40_000) < 21_000);
+});
+
 /** The longest piece of text that is read in one go. */
 function longestPiece(/** @type {string} */ text) {
   let longest = 0;

@@ -2,6 +2,11 @@
 
 /** What is read in one piece, in UTF-16 units. */
 const pieceMax = 8_000;
+/** The same for a table, whose rows mean nothing without its head. */
+const tableMax = 200_000;
+
+/** @param {any} leaf @returns {boolean} Whether its first two lines are the beginning of a table. */
+const isTable = (leaf) => leaf.parsers.some((/** @type {any} */ { rows }) => Array.isArray(rows));
 
 /** A parser's extension, in the form that @lezer/markdown takes. */
 export const bounded = {
@@ -17,7 +22,7 @@ export const bounded = {
         return true;
       },
       endLeaf: (/** @type {any} */ _context, /** @type {any} */ _line, /** @type {any} */ leaf) =>
-        leaf.content.length > pieceMax,
+        leaf.content.length > pieceMax && (leaf.content.length > tableMax || !isTable(leaf)),
     },
   ],
 };

@@ -28,6 +28,8 @@ export async function adoptStyles() {
 
 /** UTF-16 units that are shown as a page, at most. */
 export const renderedMax = 1_000_000;
+/** Cells that are put into the rows of tables that are too short, at most. */
+const filledMax = 100_000;
 
 /** @param {HTMLElement} block Gets the direction of its text: a list has its marks, a table its first column there. */
 function directed(block) {
@@ -48,6 +50,7 @@ function directed(block) {
 function blocksOf(text) {
   const shown = text.slice(0, renderedMax);
   const { top, references, footnotes, indents } = parse(shown);
+  const shared = { text: shown, references, indents, budget: { cells: filledMax } };
   const found = [...childrenOf(top)].filter(({ name }) => name !== "FootnoteDefinition" && name !== "LinkReference");
   /** @type {Map<string, Node>} */
   const notes = new Map();
@@ -63,7 +66,7 @@ function blocksOf(text) {
     to: node.to,
     draw() {
       const block = make("div", "block");
-      addBlock(block, node, { text: shown, references, indents, base: node.from }, 0);
+      addBlock(block, node, { ...shared, base: node.from }, 0);
       return directed(block);
     },
   }));
@@ -71,7 +74,7 @@ function blocksOf(text) {
     const draw = () => {
       const item = make("li", "block");
       item.dataset.from = String(node.from);
-      addBlocks(item, node, { text: shown, references, indents, base: node.from }, 0);
+      addBlocks(item, node, { ...shared, base: node.from }, 0);
       return directed(item);
     };
     return /** @type {const} */ ([name, { key: `${node.from} ${shown.slice(node.from, node.to)}`, draw }]);

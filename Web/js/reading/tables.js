@@ -8,56 +8,63 @@ import { childOf, childrenOf, make } from "./tree.js";
  * @typedef {import("./tree.js").Source} Source
  */
 
-/** @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth */
-export function addTable(parent, node, source, depth) {
-  const { text } = source;
-  const rule = childOf(node, "TableDelimiter");
-  const aligned = (rule ? text.slice(rule.from, rule.to) : "")
+/** @param {string} rule The line below the head. @returns {string[]} How each column is aligned. */
+const alignmentsIn = (rule) =>
+  rule
     .trim()
     .replace(/^\||\|$/g, "")
     .split("|")
-    .map((cell) => (cell.trim().endsWith(":") ? (cell.trim().startsWith(":") ? "center" : "right") : "left"));
+    .map((cell) => cell.trim())
+    .map((cell) => (cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left"));
+
+/** @param {Node} row @returns {(Node | undefined)[]} Its cells. An empty one has no node: two marks follow each other. */
+function cellsOf(row) {
+  const cells = [];
+  let isOpen = false;
+  for (const part of childrenOf(row)) {
+    const isCell = part.name === "TableCell";
+    if (isCell) cells.push(part);
+    else if (isOpen) cells.push(undefined);
+    isOpen = !isCell;
+  }
+  return cells;
+}
+
+/** @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth */
+export function addTable(parent, node, source, depth) {
+  const { text, budget } = source;
+  const rule = childOf(node, "TableDelimiter");
+  const alignments = alignmentsIn(rule ? text.slice(rule.from, rule.to) : "");
+  const inTable = { ...source, isInTable: true };
   // A table that is wider than the page is moved within it.
   const frame = make("div", "table");
   frame.tabIndex = 0;
   const table = make("table");
-  let columns = 0;
-  for (const child of childrenOf(node)) {
-    if (child.name !== "TableHeader" && child.name !== "TableRow") continue;
-    const isHead = child.name === "TableHeader";
-    const row = make("tr");
-    let column = 0;
-    /** @param {Node} [cell] */
-    const add = (cell) => {
-      const element = make(isHead ? "th" : "td", `to-${aligned[column] ?? "left"}`);
-      element.dir = "auto";
-      if (cell) addInline(element, cell, { ...source, isInTable: true }, depth + 1);
-      row.append(element);
-      column += 1;
-    };
-    // An empty cell has no node: two marks follow each other.
-    let isOpen = false;
-    for (const part of childrenOf(child)) {
-      if (part.name === "TableCell") {
-        add(part);
-        isOpen = false;
-      } else {
-        if (isOpen) add();
-        isOpen = true;
-      }
-    }
-    // As many cells as the head has: GFM leaves out what is more, and fills up what is less.
-    if (isHead) columns = column;
-    while (!isHead && column < columns) add();
-    while (!isHead && column > columns) {
-      row.lastElementChild?.remove();
-      column -= 1;
-    }
-    const place = isHead ? make("thead") : (table.querySelector("tbody") ?? make("tbody"));
-    place.append(row);
-    table.append(place);
-  }
   frame.append(table);
   parent.append(frame);
+  let columns = 0;
+  let body;
+  for (const child of childrenOf(node)) {
+    const isHead = child.name === "TableHeader";
+    if (!isHead && child.name !== "TableRow") continue;
+    const cells = cellsOf(child);
+    // As many cells as the head has: GFM leaves out what is more, and fills up what is less.
+    if (isHead) columns = cells.length;
+    budget.cells -= Math.max(0, columns - cells.length);
+    if (budget.cells >= 0 || cells.length > columns) cells.length = columns;
+    const row = make("tr");
+    for (let column = 0; column < cells.length; column += 1) {
+      const element = make(isHead ? "th" : "td", `to-${alignments[column] ?? "left"}`);
+      element.dir = "auto";
+      const cell = cells[column];
+      if (cell) addInline(element, cell, inTable, depth + 1);
+      row.append(element);
+    }
+    if (isHead || !body) {
+      const place = make(isHead ? "thead" : "tbody");
+      if (!isHead) body = place;
+      table.append(place);
+      place.append(row);
+    } else body.append(row);
+  }
 }
-

@@ -7,6 +7,8 @@
  * @property {string} text
  * @property {import("./dialect.js").References} references
  * @property {Map<number, number>} indents Columns of white space that are not part of a code block, by its position.
+ * @property {{cells: number}} budget Cells that are put into rows that are too short, at most: a head of 1,000 columns above
+ *   thousands of short rows would be millions.
  * @property {number} base Where the block begins that is being shown.
  * @property {boolean} [isInTable]
  * @property {boolean} [isInLink]
