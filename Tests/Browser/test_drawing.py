@@ -120,7 +120,7 @@ graph TD
 
 
 def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
-    page = reader(DIAGRAMS)
+    page = reader("$a^2$\n" + DIAGRAMS)
     diagrams = page.locator("#rendered .diagram")
     expect(diagrams).to_have_count(3)
     picture = diagrams.nth(0).get_by_role("img", name="Diagram")
@@ -134,6 +134,12 @@ def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
     expect(diagrams.nth(1).locator("code")).to_contain_text("A[ -->")
     expect(diagrams.nth(1)).to_contain_text("This cannot be drawn:")
     expect(diagrams.nth(2).locator("img")).to_have_count(1)
+    # A download has them, and loads nothing.
+    page.get_by_role("button", name="More for this note").click()
+    with page.expect_download() as download:
+        page.get_by_role("menuitem", name="Download HTML").click()
+    html = download.value.path().read_text()
+    assert html.count("data:image/svg+xml") == 2 and "<msup>" in html and "https://" not in html.split("</style>")[1].split("data:")[0]
     expect(page.locator("iframe")).to_have_attribute("sandbox", "allow-scripts")
 
 

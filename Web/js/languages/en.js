@@ -220,7 +220,7 @@ export default {
   "callout.caution": "Caution",
   "drawing.wrong": "This cannot be drawn: {reason}",
   "drawing.tooLong": "This takes too long to draw.",
-  "drawing.failed": "The part of the page that draws this could not be loaded.",
+  "drawing.failed": "What draws this could not be loaded.",
   "drawing.diagram": "Diagram",
   "drawing.source": "The diagram’s source",
   "note.contents": "Contents",
