@@ -109,7 +109,7 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     ann.page.locator("#file").set_input_files(
         [{"name": f"{name}.pdf", "mimeType": "application/pdf", "buffer": name.encode()} for name in ("first", "second", "third")]
     )
-    expect(ann.editor).to_contain_text("[third.pdf](files/")
+    wait_until(lambda: "[third.pdf](files/" in ann.text(), ann.text)
     ann.wait_until_saved()
     several = text_of(server, note).removeprefix(text)
     assert several.index("[first") < several.index("[second") < several.index("[third"), "in the order given"

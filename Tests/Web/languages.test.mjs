@@ -181,6 +181,7 @@ const exceptions = new Map([
   ["shell/help.js", /^dialog wide help$/],
   ["editing/pasting/insertion.js", /^(Link|Image|Autolink|Table)$/],
   ["editing/writing/tablekeys.js", /^Table$|^\\n\$/],
+  ["editing/writing/drawnmarks.js", /^(Table|Image|Escape|Link)$/],
   ["editing/writing/choices.js", /^picture image file$/],
   ["editing/livetext.js", /^(Link|Image|Autolink|Table)$/],
   ["editing/textcommands.js", /^(Link|Image|Autolink|Table)$/],

@@ -38,6 +38,7 @@ import { focusText, loadText, mountEditor, showPlace } from "./editing/textplace
 import { setUpThemeSwitch } from "./shell/themeswitch.js";
 import { drawTitle, keepTitle, setUpTitle } from "./notes/titlebar.js";
 import { drawToolbar, setUpToolbar } from "./editing/toolbar.js";
+import { isDrawn, switchDrawn } from "./editing/drawn.js";
 import { drawCount, scheduleCount } from "./editing/wordcount.js";
 
 /** @type {(() => void)[]} To the note that is shown. */
@@ -236,6 +237,7 @@ function noteItems() {
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
     { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
+    { label: t(isDrawn() ? "note.showSigns" : "note.hideSigns"), icon: "code", run: switchDrawn },
     { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
     { label: t("note.downloadMarkdown"), icon: "download", run: () => void download("md") },
     { label: t("note.downloadText"), icon: "download", run: () => void download("txt") },

@@ -99,11 +99,14 @@ export const Decoration: {
   mark(spec: { class?: string; attributes?: Record<string, string> }): any;
   line(spec: { attributes?: Record<string, string> }): any;
   widget(spec: { widget: WidgetType; side?: number }): any;
+  replace(spec: { widget?: WidgetType }): any;
   set(ranges: any[], isUnsorted?: boolean): any;
 };
 export class WidgetType {
   eq(other: WidgetType): boolean;
   toDOM(view: EditorView): HTMLElement;
+  updateDOM(element: HTMLElement, view: EditorView): boolean;
+  ignoreEvent(event: Event): boolean;
 }
 export const ViewPlugin: {
   fromClass(plugin: new (view: EditorView) => object, spec?: object): Extension;
@@ -133,6 +136,7 @@ export class EditorView {
   readonly dom: HTMLElement;
   readonly hasFocus: boolean;
   readonly composing: boolean;
+  readonly defaultCharacterWidth: number;
   requestMeasure<T>(request?: { key?: unknown; read(): T; write(measured: T): void }): void;
   plugin(plugin: any): any;
   readonly visibleRanges: readonly { readonly from: number; readonly to: number }[];

@@ -5,9 +5,9 @@ import { Emitter } from "./emitter.js";
 /**
  * went: the address is another one. access: who this person is to the server, or what stands in their
  * way. me: how others see this person. notes: how notes in the list stand. renewed: the note that is shown
- * has to be opened anew.
+ * has to be opened anew. drawn: signs of Markdown are drawn from now on, or no longer.
  *
- * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void}>}
+ * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void, drawn: void}>}
  */
 class Page extends Emitter {
   /** @type {import("./notes/shownnote.js").ShownNote | undefined} */

@@ -201,6 +201,8 @@ export default {
   "note.textCopied": "نُسخ النص.",
   "note.history": "سجل التغييرات",
   "note.beside": "القراءة بجانب النص",
+  "note.showSigns": "إظهار علامات Markdown",
+  "note.hideSigns": "إخفاء علامات Markdown",
   "note.downloadMarkdown": "تنزيل بصيغة Markdown",
   "note.downloadText": "تنزيل كنص",
   "note.downloadHTML": "تنزيل بصيغة HTML",

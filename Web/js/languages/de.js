@@ -201,6 +201,8 @@ export default {
   "note.textCopied": "Text kopiert.",
   "note.history": "Verlauf",
   "note.beside": "Neben dem Text lesen",
+  "note.showSigns": "Markdown-Zeichen zeigen",
+  "note.hideSigns": "Markdown-Zeichen verbergen",
   "note.downloadMarkdown": "Als Markdown herunterladen",
   "note.downloadText": "Als Text herunterladen",
   "note.downloadHTML": "Als HTML herunterladen",

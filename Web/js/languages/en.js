@@ -201,6 +201,8 @@ export default {
   "note.textCopied": "Text copied.",
   "note.history": "History",
   "note.beside": "Read beside the text",
+  "note.showSigns": "Show Markdown signs",
+  "note.hideSigns": "Hide Markdown signs",
   "note.downloadMarkdown": "Download Markdown",
   "note.downloadText": "Download text",
   "note.downloadHTML": "Download HTML",

@@ -201,6 +201,8 @@ export default {
   "note.textCopied": "Texto copiado.",
   "note.history": "Historial",
   "note.beside": "Leer junto al texto",
+  "note.showSigns": "Mostrar los signos de Markdown",
+  "note.hideSigns": "Ocultar los signos de Markdown",
   "note.downloadMarkdown": "Descargar Markdown",
   "note.downloadText": "Descargar texto",
   "note.downloadHTML": "Descargar HTML",

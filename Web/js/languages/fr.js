@@ -201,6 +201,8 @@ export default {
   "note.textCopied": "Texte copié.",
   "note.history": "Historique",
   "note.beside": "Lire à côté du texte",
+  "note.showSigns": "Afficher les signes Markdown",
+  "note.hideSigns": "Masquer les signes Markdown",
   "note.downloadMarkdown": "Télécharger en Markdown",
   "note.downloadText": "Télécharger en texte",
   "note.downloadHTML": "Télécharger en HTML",

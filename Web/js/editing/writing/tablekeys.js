@@ -9,29 +9,36 @@ import { EditorSelection, syntaxTree } from "../../codemirror.js";
 const rowsMax = 2_000;
 
 /**
+ * The cells of a row as they stand between its bars.
+ *
+ * @param {string} text
+ */
+export function segmentsOf(text) {
+  const segments = [];
+  let from = /^[\s>]*\|?/.exec(text)?.[0]?.length ?? 0;
+  for (let at = from; at <= text.length; at += 1) {
+    if (text[at] === "\\") at += 1;
+    else if (at === text.length || text[at] === "|") {
+      // Behind the last bar there is no cell.
+      if (at < text.length || text.slice(from).trim()) segments.push({ from, to: at });
+      from = at + 1;
+    }
+  }
+  return segments;
+}
+
+/**
  * The cells of a row, without the spaces around their text.
  *
  * @param {string} text
  * @param {number} start Of the line.
  */
-export function cellRanges(text, start) {
-  const cells = [];
-  const prefix = /^[\s>]*\|?/.exec(text)?.[0]?.length ?? 0;
-  let from = prefix;
-  for (let at = prefix; at <= text.length; at += 1) {
-    if (text[at] === "\\") at += 1;
-    else if (at === text.length || text[at] === "|") {
-      const cell = text.slice(from, at);
-      // Behind the last bar there is no cell.
-      if (at < text.length || cell.trim()) {
-        const before = cell.trim() ? cell.length - cell.trimStart().length : Math.min(1, cell.length);
-        cells.push({ from: start + from + before, to: start + from + before + cell.trim().length });
-      }
-      from = at + 1;
-    }
-  }
-  return cells;
-}
+export const cellRanges = (text, start) =>
+  segmentsOf(text).map(({ from, to }) => {
+    const cell = text.slice(from, to);
+    const before = cell.trim() ? cell.length - cell.trimStart().length : Math.min(1, cell.length);
+    return { from: start + from + before, to: start + from + before + cell.trim().length };
+  });
 
 /** @param {EditorState} state @returns {{rows: Row[], at: number, end: number} | undefined} The rows, without the rule below the head; and the one of the caret. */
 function tableAt(state) {

@@ -11,6 +11,7 @@ import { shownName } from "../../people/people.js";
 import { messageOf } from "../../words.js";
 import { choiceMenu } from "./choicemenu.js";
 import { emojiChoices, notesToLink, partsOfText, people } from "./choices.js";
+import { drawnMarks } from "./drawnmarks.js";
 import { selectionBar } from "./selectionbar.js";
 import { newRow, toCell } from "./tablekeys.js";
 import { writingStyles } from "./writingsheet.js";
@@ -63,6 +64,7 @@ export function writing({ note, commandsOf, linkText }) {
   };
   return [
     choiceMenu((kind) => offers[kind]()),
+    drawnMarks(note.documentId),
     selectionBar(commandsOf),
     Prec.highest(
       keymap.of([
