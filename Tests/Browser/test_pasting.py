@@ -75,6 +75,32 @@ def test_html_becomes_markdown_and_is_undone_in_one_step(server, person):
     assert converge(ann, bo) == "before\n\n- item\n\n`code`\n"
 
 
+DROP = """(content, data) => {
+  const dragged = new DataTransfer();
+  for (const [kind, text] of Object.entries(data)) dragged.setData(kind, text);
+  const { left, top } = content.querySelector(".cm-line").getBoundingClientRect();
+  const place = { clientX: left + 1, clientY: top + 5 };
+  content.dispatchEvent(new DragEvent("drop", { dataTransfer: dragged, bubbles: true, cancelable: true, ...place }));
+}"""
+
+
+def test_dropped_html_becomes_markdown_and_words_of_the_text_are_moved(server, person):
+    note = server.create("Drop")
+    server.put_text(note, "one two\n")
+    ann = person("Ann").open(note)
+    ann.editor.evaluate(DROP, {"text/html": "<b>bold</b>, ", "text/plain": "bold, "})
+    ann.wait_for_text("**bold**,one two\n")
+    ann.press("Control+z")
+    ann.wait_for_text("one two\n")
+    # What the browser says of words that are dragged within the text is their HTML, too.
+    ann.page.evaluate("""() => {
+        const content = document.querySelector("#editor").shadowRoot.querySelector(".cm-content");
+        content.dispatchEvent(new DragEvent("dragstart", { dataTransfer: new DataTransfer(), bubbles: true }));
+    }""")
+    ann.editor.evaluate(DROP, {"text/html": "<b>two</b>", "text/plain": "two "})
+    wait_until(lambda: "two " in ann.text() and "**" not in ann.text(), ann.text)
+
+
 def test_the_keys_for_plain_text_paste_plain_text(server, person):
     ann = person("Ann").open(server.create("Plain"))
     ann.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -24,6 +24,7 @@ export function broughtInto(note) {
   const isGone = () => hasLeft;
   /** Whether the next paste is to be plain. */
   let isPlain = false;
+  let isOwnDrag = false;
 
   /** @param {Range} range @param {(part: Awaited<ReturnType<typeof load>>) => unknown} use @param {(error: unknown) => void} otherwise */
   async function withPart(range, use, otherwise) {
@@ -50,6 +51,16 @@ export function broughtInto(note) {
     );
   }
 
+  /** @param {EditorView} view @param {{html: string, text: string}} data @param {number} from @param {number} to */
+  function convert(view, { html, text }, from, to) {
+    const range = { from, to, stop: new AbortController() };
+    void withPart(
+      range,
+      (part) => part.pasteHTML(view, { html, text, range, isGone }),
+      () => view.dispatch({ changes: { from: range.from, to: range.to, insert: wholeText(text) }, userEvent: "input.paste" }),
+    );
+  }
+
   /** @param {ClipboardEvent} event @param {EditorView} view */
   function paste({ clipboardData: data }, view) {
     const wantsPlain = isPlain;
@@ -66,20 +77,20 @@ export function broughtInto(note) {
     const isAddress = from < to && /^\s*(?:https?:\/\/|mailto:)\S+\s*$/i.test(text);
     const isCode = data?.types.includes("vscode-editor-data");
     if (view.state.readOnly || wantsPlain || isCode || (!html && !isAddress)) return false;
-    const range = { from, to, stop: new AbortController() };
-    void withPart(
-      range,
-      (part) => part.pasteHTML(view, { html, text, range, isGone }),
-      () => view.dispatch({ changes: { from: range.from, to: range.to, insert: wholeText(text) }, userEvent: "input.paste" }),
-    );
+    convert(view, { html, text }, from, to);
     return true;
   }
 
   /** @param {DragEvent} event @param {EditorView} view */
   function drop(event, view) {
-    const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.length === 0) return false;
-    take(view, files, view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.selection.main.to);
+    const { dataTransfer: data } = event;
+    const files = [...(data?.files ?? [])];
+    const place = view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.selection.main.to;
+    const html = data?.getData("text/html");
+    if (files.length > 0) take(view, files, place);
+    // Words of the text itself are moved by the editor.
+    else if (html && !isOwnDrag && !view.state.readOnly) convert(view, { html, text: data?.getData("text/plain") ?? "" }, place, place);
+    else return false;
     return true;
   }
 
@@ -101,6 +112,8 @@ export function broughtInto(note) {
           isPlain = event.shiftKey && event.key.toLowerCase() === "v";
           if (event.key === "Escape") for (const { stop } of awaited) stop.abort();
         },
+        dragstart: () => void (isOwnDrag = true),
+        dragend: () => void (isOwnDrag = false),
         paste,
         drop,
       },

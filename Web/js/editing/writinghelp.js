@@ -26,8 +26,8 @@ export const writingHelp = (note) =>
       }
 
       /** @param {import("../codemirror.js").ViewUpdate} update */
-      update({ view }) {
-        if (!this.#isAsked) this.#look(view);
+      update({ view, docChanged, selectionSet }) {
+        if (!this.#isAsked && (docChanged || selectionSet)) this.#look(view);
       }
 
       destroy() {

@@ -42,7 +42,7 @@ export default {
   "page.copyRefused": "Der Browser hat das Kopieren nicht erlaubt.",
   "page.copiesRefused": "Dieser Browser behält keine Kopien der Notizen, weil der Platz fehlt oder er es nicht erlaubt. Ohne den Server lässt sich nur lesen und bearbeiten, was gerade offen ist.",
   "paste.asText": "Als reinen Text einfügen",
-  "paste.tooLarge": "Das war zu viel für die Formatierung: Es wurde als reiner Text eingefügt",
+  "paste.tooLarge": "Als reiner Text eingefügt: zu lang für die Formatierung",
   "paste.working": "Wird eingefügt …",
   "insert.label": "Auswahl an der Schreibmarke. Pfeiltasten wählen, die Eingabetaste fügt ein.",
   "insert.heading": "Überschrift {level}",

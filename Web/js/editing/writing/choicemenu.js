@@ -84,6 +84,7 @@ class ChoiceMenu {
 
   /** @param {boolean} isTyped Whether a menu may open. */
   #look(isTyped) {
+    if (!isTyped && !this.#open && this.#closedAt === undefined) return;
     const { state } = this.#view;
     const { empty, head } = state.selection.main;
     const line = state.doc.lineAt(head);

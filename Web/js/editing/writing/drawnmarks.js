@@ -263,6 +263,7 @@ class DrawnMarks {
   /** @type {any} */
   #tree;
   #isPressed = false;
+  #isStale = false;
   #removals = new AbortController();
   #unsubscribe;
 
@@ -271,12 +272,16 @@ class DrawnMarks {
     this.#view = view;
     this.#note = note;
     const { signal } = this.#removals;
-    const again = () => queueMicrotask(() => signal.aborted || view.dispatch({}));
-    this.#unsubscribe = page.on("drawn", again);
+    this.#unsubscribe = page.on("drawn", () => this.#again());
     // While words are being selected, nothing moves.
     view.contentDOM.addEventListener("pointerdown", ({ pointerType }) => (this.#isPressed = pointerType === "mouse"), { signal });
-    addEventListener("pointerup", () => this.#isPressed && ((this.#isPressed = false), again()), { signal });
-    view.contentDOM.addEventListener("compositionend", () => setTimeout(() => signal.aborted || view.dispatch({})), { signal });
+    const release = () => {
+      if (!this.#isPressed) return;
+      this.#isPressed = false;
+      this.#again();
+    };
+    for (const name of ["pointerup", "pointercancel", "blur"]) addEventListener(name, release, { signal });
+    view.contentDOM.addEventListener("compositionend", () => setTimeout(() => this.#again()), { signal });
     this.#draw();
     this.#measure();
   }
@@ -289,9 +294,18 @@ class DrawnMarks {
   /** @param {import("../../codemirror.js").ViewUpdate} update */
   update(update) {
     if (update.geometryChanged) this.#measure();
+    // Carets of others move often, and change nothing here.
+    this.#isStale ||= update.docChanged || update.selectionSet || update.viewportChanged || update.focusChanged;
+    if (!this.#isStale && syntaxTree(update.state) === this.#tree) return;
     // A browser gives a composition up when something beside it is redrawn.
     if (this.#view.composing || this.#isPressed) this.decorations = this.decorations.map(update.changes);
     else this.#draw();
+  }
+
+  /** Draws once more, after what is done now. */
+  #again() {
+    this.#isStale = true;
+    queueMicrotask(() => this.#removals.signal.aborted || this.#view.dispatch({}));
   }
 
   #measure() {
@@ -301,17 +315,18 @@ class DrawnMarks {
       write: (columns) => {
         if (Math.abs(columns - this.#columns) < 1) return;
         this.#columns = columns;
-        queueMicrotask(() => this.#removals.signal.aborted || this.#view.dispatch({}));
+        this.#again();
       },
     });
   }
 
   #draw() {
     const { state, hasFocus, visibleRanges } = this.#view;
+    this.#isStale = false;
+    this.#tree = syntaxTree(state);
     if (!isDrawn()) return void (this.decorations = Decoration.none);
     const { from, to } = state.selection.main;
     const bare = hasFocus ? { from: state.doc.lineAt(from).from, to: state.doc.lineAt(to).to } : undefined;
-    this.#tree = syntaxTree(state);
     const drawing = new Drawing(this.#view, this.#note, bare, this.#columns);
     for (const range of visibleRanges) {
       this.#tree.iterate({ ...range, enter: (/** @type {{node: Node}} */ { node }) => drawing.enter(node) });
