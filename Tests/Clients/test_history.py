@@ -61,6 +61,79 @@ def test_who_wrote_what(server, written):
     assert (status, rest["groups"]) == (200, groups[1:2])
 
 
+def test_sessions_of_all_people_the_newest_first(server, written):
+    status, answer = get(server, f"{written}/sessions")
+    assert (status, answer["head"], answer["oldest"]) == (200, 3, 0)
+    assert "before" not in answer
+    (session,) = answer["sessions"]
+    assert (session["firstRevision"], session["lastRevision"]) == (1, 3)
+    assert session["firstTime"] <= session["lastTime"]
+    assert "cut" not in session
+    assert session["authors"] == [
+        {"author": "Ada", "lastRevision": 3, "changes": 2, "inserted": 3, "deleted": 1},
+        {"author": "Bo", "lastRevision": 2, "changes": 1, "inserted": 4, "deleted": 0},
+    ]
+    (part,) = get(server, f"{written}/sessions?before=3&limit=1")[1]["sessions"]
+    assert [author["author"] for author in part["authors"]] == ["Bo", "Ada"]
+    assert get(server, f"{written}/sessions?before=1")[1]["sessions"] == []
+    assert get(server, f"{written}/sessions?before=99")[1] == answer
+
+
+def test_two_who_type_at_once_are_one_session(server):
+    note = f"/api/notes/{server.create_note()}"
+    for revision in range(180):
+        operation = [revision, "x"] if revision else ["x"]
+        author = ["Ada", "Bo"][revision % 2]
+        post(server, f"{note}/changes", {"revision": revision, "operation": operation, "author": author})
+    assert len(get(server, f"{note}/history")[1]["groups"]) == 180
+    (session,) = get(server, f"{note}/sessions")[1]["sessions"]
+    assert [(author["author"], author["inserted"]) for author in session["authors"]] == [("Bo", 90), ("Ada", 90)]
+
+
+@pytest.mark.parametrize(
+    ("ends", "parts"),
+    [
+        ((0, 1), [{"inserted": "one", "author": "Ada"}]),
+        ((1, 2), [{"kept": 3}, {"inserted": " two", "author": "Bo"}]),
+        ((2, 3), [{"deleted": "one"}, {"inserted": "ne", "author": "Ada"}, {"kept": 4}]),
+        ((0, 3), [{"inserted": "ne", "author": "Ada"}, {"inserted": " two", "author": "Bo"}]),
+        ((3, 3), [{"kept": 6}]), ((0, 0), []),
+    ],
+)  # fmt: skip
+def test_the_words_that_were_changed_between_two_revisions(server, written, ends, parts):
+    status, answer = get(server, f"{written}/diff?from={ends[0]}&to={ends[1]}")
+    assert (status, answer["parts"]) == (200, parts)
+    assert (answer["from"], answer["to"]) == ends
+    assert answer["fromTime"] <= answer["toTime"]
+
+
+def test_a_part_is_restored_by_the_inverse_of_its_difference(server, written):
+    parts = get(server, f"{written}/diff?from=1&to=3")[1]["parts"]
+    inverse = [
+        part.get("deleted") or part.get("kept") or -len(part.get("inserted", "")) for part in parts
+    ]
+    with NativeClient(server, "Cleo") as cleo:
+        document = written.rsplit("/", 1)[1]
+        cleo.change(document, cleo.join(document), 1, ["\n", 6])
+    change = {"revision": 3, "operation": inverse, "author": "Ada"}
+    assert post(server, f"{written}/changes", change) == (200, {"revision": 5})
+    # What was written since stays.
+    assert sorted(get(server, f"{written}/text")[1]["text"]) == sorted("\none")
+
+
+def test_a_difference_that_is_too_long_is_refused(server):
+    note = f"/api/notes/{server.create_note()}"
+    texts = ["x" * 900_000, "y" * 900_000, "z" * 900_000]
+    revision = 0
+    for text in texts:
+        operation = [revision * 900_000, text] if revision else [text]
+        assert post(server, f"{note}/changes", {"revision": revision, "operation": operation})[0] == 200
+        revision += 1
+    assert get(server, f"{note}/diff?from=0&to=2")[0] == 200
+    status, answer = get(server, f"{note}/diff?from=0&to=3")
+    assert (status, answer["code"]) == (413, "tooLarge")
+
+
 def test_versions_are_named_listed_and_unnamed(server, written):
     status, version = post(
         server, f"{written}/versions", {"name": "First draft", "revision": 2, "author": "Ada"})
@@ -88,17 +161,18 @@ def test_an_old_text_comes_back_as_an_edit_that_everybody_sees(server, written):
 
 
 def test_what_cannot_be_answered_is_said(server, written):
-    for path in ("text?revision=x", "text?revision=1&time=1", "history?after=-1", "history?limit=0"):
+    for path in ("text?revision=x", "text?revision=1&time=1", "history?after=-1", "history?limit=0",
+                 "sessions?before=x", "sessions?limit=0", "diff", "diff?from=1", "diff?from=2&to=1", "diff?from=x&to=1"):
         assert get(server, f"{written}/{path}")[0] == 400
     for path in ("versions", "restore"):
         for body in (b"", b"{", {"revision": "1"}, {"name": 1, "revision": 1}, {"name": ""}):
             assert post(server, f"{written}/{path}", body)[0] == 400
     assert post(server, f"{written}/versions", {"name": "x", "revision": 99})[0] == 409
     assert post(server, f"{written}/restore", {"revision": 99})[0] == 409
-    for path in ("text?revision=99", "comments?revision=99"):
+    for path in ("text?revision=99", "comments?revision=99", "diff?from=1&to=99"):
         assert get(server, f"{written}/{path}")[0] == 409
     assert server.request("DELETE", f"{written}/text")[0] == 405
-    for path in ("text", "history", "versions"):
+    for path in ("text", "history", "versions", "sessions", "diff?from=0&to=0"):
         assert get(server, f"/api/notes/nobody-made-this/{path}")[0] == 404
     for path, body in (("restore", {"revision": 0}), ("versions", {"revision": 0, "name": "x"})):
         assert post(server, f"/api/notes/nobody-made-this/{path}", body)[0] == 404

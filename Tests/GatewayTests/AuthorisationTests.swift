@@ -294,6 +294,8 @@ struct AuthorisationTests {
       ("PUT", "/api/notes/n1/text", "text", 403, 403, 200),
       ("POST", "/api/notes/n1/changes", #"{"revision":0,"operation":["x"]}"#, 403, 403, 200),
       ("GET", "/api/notes/n1/history", "", 403, 200, 200),
+      ("GET", "/api/notes/n1/sessions", "", 403, 200, 200),
+      ("GET", "/api/notes/n1/diff?from=0&to=0", "", 403, 200, 200),
       ("GET", "/api/notes/n1/versions", "", 403, 200, 200),
       ("POST", "/api/notes/n1/versions", #"{"name":"v","revision":0}"#, 403, 403, 201),
       ("DELETE", "/api/notes/n1/versions/0", "", 403, 403, 204),

@@ -143,7 +143,8 @@ struct FolderTests {
     for id in ["secret", "nothing"] {
       for (method, path, body) in [
         ("GET", "", ""), ("GET", "/text", ""), ("GET", "/history", ""), ("GET", "/versions", ""),
-        ("GET", "/files", ""), ("DELETE", "", ""), ("PATCH", "", #"{"title":"T"}"#),
+        ("GET", "/sessions", ""), ("GET", "/diff?from=0&to=0", ""), ("GET", "/files", ""),
+        ("DELETE", "", ""), ("PATCH", "", #"{"title":"T"}"#),
         ("PATCH", "", #"{"folder":"team"}"#), ("PUT", "/text", "x"),
         ("POST", "/versions", #"{"name":"v","revision":0}"#),
         ("POST", "/restore", #"{"revision":0}"#),

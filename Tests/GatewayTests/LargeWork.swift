@@ -90,6 +90,26 @@ extension Hostility {
     }
   }
 
+  private static let comparing = Hostility("comparing two whole texts") { size, measure in
+    for piece in pieces {
+      let texts = [
+        text(of: piece, size.textScalarsMax), text(of: "x" + piece, size.textScalarsMax),
+      ]
+      measure("of \(piece.debugDescription)") { rig in
+        for text in texts { put(text, rig) }
+        for to in [1, 2] {
+          rig.begin()
+          rig.request(
+            "GET", "/api/notes/d/diff", query: "from=0&to=\(to)",
+            headers: ["authorization": "Bearer all"])
+          rig.request(
+            "GET", "/api/notes/d/diff", query: "from=1&to=2",
+            headers: ["authorization": "Bearer all"])
+        }
+      }
+    }
+  }
+
   private static let changing = Hostility("a change of 100,000 components") { size, measure in
     let scalars = size.textScalarsMax
     let count = Limits().operationComponentsMax / size.divisor
@@ -146,5 +166,5 @@ extension Hostility {
     }
   }
 
-  static let large = [replacing, reading, changing, inserting]
+  static let large = [replacing, reading, comparing, changing, inserting]
 }

@@ -331,6 +331,15 @@ struct RequestGrowthTests {
       write(size, in: rig)
       return { ask(rig, "GET", "/api/notes/n1/history") }
     },
+    Growing("readSessions", "changes", size: 1_000) { rig, size in
+      write(size, in: rig)
+      return { ask(rig, "GET", "/api/notes/n1/sessions") }
+    },
+    Growing("readDifference", "scalars", size: 20_000) { rig, size in
+      _ = ask(rig, "PUT", "/api/notes/n1/text", text(size))
+      _ = ask(rig, "PUT", "/api/notes/n1/text", text(size, "b"))
+      return { ask(rig, "GET", "/api/notes/n1/diff?from=1&to=2") }
+    },
     Growing("listVersions", "versions", size: 50) { rig, size in
       write(size, in: rig)
       for revision in 1...size {

@@ -223,6 +223,7 @@ struct StoreReplyTests {
     + http("PATCH", "/api/notes/n/comments/c", #"{"text":"c"}"#)
     + http("DELETE", "/api/notes/n/comments/c")
     + http("GET", "/api/notes/n/history") + http("GET", "/api/notes/n/versions")
+    + http("GET", "/api/notes/n/sessions") + http("GET", "/api/notes/n/diff?from=0&to=0")
     + http("POST", "/api/notes/n/versions", #"{"name":"v","revision":0}"#)
     + http("DELETE", "/api/notes/n/versions/1")
     + http("POST", "/api/notes/n/restore", #"{"revision":0}"#)

@@ -23,6 +23,26 @@ struct HistoryGrowthTests {
     #expect(ratio < 2)
   }
 
+  @Test("a page of sessions costs what it reads, however long the history", arguments: [1, 40])
+  func growthOfSessions(authors: Int) throws {
+    let law = GrowthLaw("sessions of \(authors) authors", size: 12_000) { size in
+      PreparedStore(entries: size, authors: authors)
+    } run: { prepared in
+      let head = prepared.entries
+      for before in [.max, head - 500] {
+        let reply = prepared.store.one(
+          .past(id: "n", .sessions(before: before, limit: 100, pause: .max)))
+        guard case .editingSessions(let page) = reply, page.head == head, page.isLastCut,
+          let session = page.sessions.first,
+          session.authors.reduce(0, { $0 + $1.changes }) == EditingSessionPage.changesMax
+        else { preconditionFailure("no cut session came") }
+      }
+    }
+    // Eight times the history, and no more work: twice leaves room for caches.
+    let ratio = min(law.check().ratio, law.check().ratio)
+    #expect(ratio < 2)
+  }
+
   @Test("a text of the past costs what lies between it and the snapshot before it")
   func growthOfTexts() throws {
     let law = GrowthLaw("text of revision 700", size: 2_000) { size in

@@ -11,7 +11,8 @@ struct StoreGrowthTests {
   /// The requests. A new one makes `kind(of:)` incomplete, and then wants a row below.
   enum Kind: String, CaseIterable, Sendable {
     case create, rename, delete, note, list, notes, load, entries, append, snapshot, text, history
-    case versions, saveVersion, deleteVersion, renewEpoch, compact, tell, wipe, probe
+    case sessions, difference, versions, saveVersion, deleteVersion, renewEpoch, compact, tell,
+      wipe, probe
     case publish, page, recover, renewRoomEpoch, roomHeads
     case receipt, receipts, flag, unflag, flags, member, members, block, blocks, online, lastOnline
     case putGroup, deleteGroup, group, groups, putMember, removeMember, groupMembers
@@ -43,6 +44,8 @@ struct StoreGrowthTests {
       case .snapshot: self = .snapshot
       case .text: self = .text
       case .history: self = .history
+      case .past(_, .sessions): self = .sessions
+      case .past(_, .difference): self = .difference
       case .versions: self = .versions
       case .saveVersion: self = .saveVersion
       case .deleteVersion: self = .deleteVersion
@@ -462,6 +465,12 @@ struct StoreGrowthTests {
       },
       Row(.history, prepare: { $0.makeNote() }) { _ in
         .history(id: "n", after: 0, limit: 50, pause: 1)
+      },
+      Row(.sessions, prepare: { $0.makeNote() }) { _ in
+        .past(id: "n", .sessions(before: .max, limit: 50, pause: 0))
+      },
+      Row(.difference, prepare: { $0.makeNote() }) {
+        .past(id: "n", .difference(from: $0.size / 2, to: $0.size))
       },
       Row(.versions, prepare: { $0.makeVersions() }) { _ in .versions(id: "n") },
       Row(.saveVersion, prepare: { $0.makeVersions() }) {

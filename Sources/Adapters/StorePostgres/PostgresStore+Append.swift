@@ -70,7 +70,7 @@ extension PostgresStore {
       switch request {
       // It may have to see what is done, or not to see it.
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
-        .news(let id, _, _, _, _), .history(let id, _, _, _), .versions(let id):
+        .news(let id, _, _, _, _), .history(let id, _, _, _), .past(let id, _), .versions(let id):
         touched[ExactName(id), default: 0] += 1
       case .list, .notes, .within, .folders: return ([], [])
       default:

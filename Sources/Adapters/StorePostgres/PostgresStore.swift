@@ -445,7 +445,8 @@ struct RowLocks {
       if work.isWriting, !condition.isOfDeleted { documents.insert(ExactName(condition.id)) }
       add(work)
     case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
-    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions, .room,
+    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .past, .versions,
+      .room,
       .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links,
       .wipeFailedCommits,
       .probe:

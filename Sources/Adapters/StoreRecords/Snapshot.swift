@@ -82,6 +82,12 @@ package struct Fold {
     self.time = time
   }
 
+  /// The text so far.
+  package var text: HistoricText {
+    HistoricText(
+      revision: revision, time: time, text: document.text, authors: authorship.runs)
+  }
+
   /// The text so far, to be kept.
   package var snapshot: Snapshot {
     var text: [UInt8] = []

@@ -111,6 +111,64 @@ enum NoteJSON {
     }
   }
 
+  /// Sessions of a log, the newest first; `before` continues the list where there is more.
+  static func sessions(_ page: EditingSessionPage) -> [UInt8] {
+    JSONWriter.object { object, body in
+      object.field("head", page.head, &body)
+      object.field("oldest", page.oldest, &body)
+      object.key("sessions", &body)
+      let last = page.sessions.last?.firstRevision ?? 0
+      JSONWriter.array(page.sessions, &body) { session, body in
+        let isCut = page.isLastCut && session.firstRevision == last
+        JSONWriter.object(&body) { append(fieldsOf: session, isCut: isCut, to: &$0, &$1) }
+      }
+      if page.hasMore { object.field("before", last, &body) }
+    }
+  }
+
+  private static func append(
+    fieldsOf session: EditingSession, isCut: Bool, to object: inout JSONWriter.Object,
+    _ body: inout [UInt8]
+  ) {
+    object.field("firstRevision", session.firstRevision, &body)
+    object.field("lastRevision", session.lastRevision, &body)
+    object.field("firstTime", Int(session.firstTime), &body)
+    object.field("lastTime", Int(session.lastTime), &body)
+    object.key("authors", &body)
+    JSONWriter.array(session.authors, &body) { author, body in
+      JSONWriter.object(&body) { object, body in
+        object.field("author", author.name, &body)
+        object.field("lastRevision", author.lastRevision, &body)
+        object.field("changes", author.changes, &body)
+        object.field("inserted", author.inserted, &body)
+        object.field("deleted", author.deleted, &body)
+      }
+    }
+    if isCut { object.field("cut", true, &body) }
+  }
+
+  /// The parts of a difference, each an object with one of `kept`, `deleted` and `inserted`.
+  static func difference(_ difference: TextDifference) -> [UInt8] {
+    JSONWriter.object { object, body in
+      object.field("from", difference.from.revision, &body)
+      object.field("fromTime", Int(difference.from.time), &body)
+      object.field("to", difference.to.revision, &body)
+      object.field("toTime", Int(difference.to.time), &body)
+      object.key("parts", &body)
+      JSONWriter.array(difference.parts, &body) { part, body in
+        JSONWriter.object(&body) { object, body in
+          switch part {
+          case .kept(let count): object.field("kept", count, &body)
+          case .deleted(let text): object.field("deleted", text, &body)
+          case .inserted(let text, let author):
+            object.field("inserted", text, &body)
+            object.field("author", author, &body)
+          }
+        }
+      }
+    }
+  }
+
   /// `{"versions": [ … ]}`
   static func versions(_ versions: [NamedVersion]) -> [UInt8] {
     JSONWriter.object { object, body in

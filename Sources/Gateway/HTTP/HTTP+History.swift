@@ -5,6 +5,10 @@ import SocketMessages
 extension HTTP {
   /// Entries of one author with no longer pause between them are shown as one.
   private static let pauseMilliseconds: Timestamp = 60_000
+  /// Changes with no longer pause between them are one session.
+  private static let restMilliseconds: Timestamp = 300_000
+  /// Sessions of one answer, at most.
+  private static let sessionsMax = 100
   /// Groups of one answer, at most.
   private static let groupsMax = 1_000
 
@@ -41,6 +45,37 @@ extension HTTP {
         pause: Self.pauseMilliseconds),
       for: call.request, .history)
   }
+
+  /// Sessions of all people, the newest first.
+  func readSessions(_ call: Call) throws(Response) {
+    let before = call.query.number("before").or(.max)
+    let limit = call.query.number("limit").or(Self.sessionsMax)
+    guard let before, let limit, limit > 0 else {
+      throw .problem(400, .badMessage, "expected before and limit as numbers")
+    }
+    store(
+      .past(
+        id: call.name,
+        .sessions(
+          before: before, limit: min(limit, Self.sessionsMax), pause: Self.restMilliseconds)),
+      for: call.request, .sessions)
+  }
+
+  /// The words that were changed between two revisions.
+  func readDifference(_ call: Call) throws(Response) {
+    guard case .value(let from) = call.query.number("from"),
+      case .value(let to) = call.query.number("to"), from <= to
+    else {
+      throw .problem(
+        400, .badMessage, "expected from and to as revisions, of which from is not the newer one")
+    }
+    store(.past(id: call.name, .difference(from: from, to: to)), for: call.request, .difference)
+  }
+
+  /// The answer where a difference is too long to be sent.
+  static let tooDifferent = Response.problem(
+    413, .tooLarge,
+    "the changed text has over \(TextDifference.bytesMax) bytes; read the text at both revisions")
 
   func listVersions(_ call: Call) {
     store(.versions(id: call.name), for: call.request, .versions)

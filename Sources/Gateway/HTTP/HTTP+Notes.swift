@@ -201,6 +201,15 @@ extension HTTP {
           DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
       case .history:
         respond(request, .json(200, NoteJSON.history(try reply.value(of: \.history))))
+      case .sessions:
+        let page = try reply.value(of: \.editingSessions)
+        respond(request, .json(200, NoteJSON.sessions(page)))
+      case .difference:
+        switch try reply.value(of: \.difference) {
+        case .difference(let difference):
+          respond(request, .json(200, NoteJSON.difference(difference)))
+        case .tooLong: respond(request, Self.tooDifferent)
+        }
       case .versions:
         respond(request, .json(200, NoteJSON.versions(try reply.value(of: \.versions))))
       case .saveVersion(let version):

@@ -60,6 +60,8 @@ extension Route {
 
     // Their past.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.readHistory($1) },
+    Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.readSessions($1) },
+    Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.readDifference($1) },
     Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },
     Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.saveVersion($1) },
     Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {

@@ -24,6 +24,8 @@ enum NotesRequest {
   /// The text that an edit starts from.
   case base(DocumentID, Edit)
   case history
+  case sessions
+  case difference
   case versions
   case saveVersion(NamedVersion)
   case deleteVersion

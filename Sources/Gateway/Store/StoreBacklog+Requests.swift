@@ -15,8 +15,8 @@ extension StoreBacklog {
     case .room(.publish(_, let draft, _, _)): 256 + draft.publication.data.utf8.count
     case .comments(let request): 256 + request.textByteCount
     case .delete, .deleted, .note, .list, .notes, .load, .entries, .news, .heads, .fence, .text,
-      .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room, .people,
-      .groups, .files, .folders, .logins, .links, .tell, .wipeFailedCommits, .probe:
+      .history, .past, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
+      .people, .groups, .files, .folders, .logins, .links, .tell, .wipeFailedCommits, .probe:
       256
     }
   }

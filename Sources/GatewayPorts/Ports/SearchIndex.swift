@@ -189,7 +189,7 @@ extension StoreRequest {
     case .once(.perform(let request, _, _)), .within(_, let request): request.changedNote
     case .once, .deleted, .folders, .note, .list, .notes, .load, .entries, .news, .heads, .fence,
       .snapshot,
-      .text, .history, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
+      .text, .history, .past, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
       .people, .groups, .files, .comments, .logins, .links, .tell, .wipeFailedCommits, .probe:
       nil
     }

@@ -50,6 +50,8 @@ public enum StoreRequest: Sendable {
   /// Condenses the entries after a revision into at most `limit` groups: one author's, with no pause
   /// longer than `pause` milliseconds between them, at most ``HistoryGroup/entriesMax``.
   case history(id: DocumentID, after: Int, limit: Int, pause: Timestamp)
+  /// Reads a note's past for people: sessions, and differences.
+  case past(id: DocumentID, PastRequest)
   /// Lists the named versions, the newest revision first.
   case versions(id: DocumentID)
   /// Names a revision. Its text stays known when the log around it is compacted away.
@@ -97,7 +99,8 @@ public enum StoreRequest: Sendable {
     case .create, .rename, .delete, .append, .fence, .snapshot, .saveVersion, .deleteVersion,
       .renewEpoch, .compact, .tell, .wipeFailedCommits, .probe:
       true
-    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .versions: false
+    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .past, .versions:
+      false
     case .room(let request): request.isWriting
     case .people(let request): request.isWriting
     case .groups(let request): request.isWriting
@@ -119,7 +122,7 @@ public enum StoreRequest: Sendable {
   /// goes on from its head, and a subscriber of a room from the newest publication.
   public var isAside: Bool {
     switch self {
-    case .note, .list, .notes, .entries, .text, .history, .versions: true
+    case .note, .list, .notes, .entries, .text, .history, .past, .versions: true
     case .deleted, .files, .comments, .links, .folders: !isWriting
     case .within(_, let request): request.isAside
     case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
@@ -139,6 +142,25 @@ extension StoreRequest {
     default: false
     }
   }
+}
+
+/// A question about a note's past.
+public enum PastRequest: Sendable {
+  /// Condenses the changes before a revision into at most `limit` sessions, the newest first: the changes of all people
+  /// with no pause longer than `pause` milliseconds between them. At most ``EditingSessionPage/changesMax`` changes are
+  /// read.
+  case sessions(before: Int, limit: Int, pause: Timestamp)
+  /// Compares the texts at two revisions, of which the second is not older. Fails with `compacted` where one of them is
+  /// no longer known, and with `notNext` where there is no such revision yet.
+  case difference(from: Int, to: Int)
+}
+
+/// The reply to a comparison of two revisions.
+public enum DifferenceReply: Sendable, Equatable {
+  /// The difference.
+  case difference(TextDifference)
+  /// The difference exceeds ``TextDifference/bytesMax``.
+  case tooLong
 }
 
 /// The reply to one request.
@@ -172,6 +194,10 @@ public enum StoreReply: Sendable {
   case text(HistoricText)
   /// A part of a log in groups.
   case history(HistoryPage)
+  /// A page of editing sessions.
+  case editingSessions(EditingSessionPage)
+  /// The difference of two revisions.
+  case difference(DifferenceReply)
   /// Named versions.
   case versions([NamedVersion])
   /// The reply to a request about a room.
@@ -215,7 +241,8 @@ public enum StoreReply: Sendable {
     switch self {
     case .failed, .undecided, .lostRace: false
     case .done, .appended, .note, .notes, .deletedNotes, .document, .entries, .news, .heads,
-      .sessions, .text, .history, .versions, .room, .people, .groups, .files,
+      .sessions, .text, .history, .editingSessions, .difference, .versions, .room, .people, .groups,
+      .files,
       .comments, .folders, .logins, .links, .once:
       true
     }

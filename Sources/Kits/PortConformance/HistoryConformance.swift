@@ -110,6 +110,92 @@ extension DocumentStoreConformance {
           "a page that begins with a group")
       }
     },
+    ConformanceCheck("sessions are the changes of all people without pauses, the newest first") {
+      rig in
+      try makeHistory(rig)
+      let newer = EditingSession(
+        firstRevision: 4, lastRevision: 6, firstTime: 63_000, lastTime: 65_000,
+        authors: [author("Ben", 6, 2, 3, 1), author("Ann", 5, 1, 0, 3)])
+      let older = EditingSession(
+        firstRevision: 1, lastRevision: 3, firstTime: 1_000, lastTime: 3_000,
+        authors: [author("Ben", 3, 1, 1, 0), author("Ann", 2, 2, 7, 0)])
+      func page(_ sessions: [EditingSession], hasMore: Bool = false) -> EditingSessionPage {
+        EditingSessionPage(
+          sessions: sessions, head: 6, oldest: 0, hasMore: hasMore, isLastCut: false)
+      }
+      try expect(rig.sessions("n", pause: 30_000), page([newer, older]), "all")
+      try expect(rig.sessions("n", limit: 1, pause: 30_000), page([newer], hasMore: true), "one")
+      try expect(rig.sessions("n", before: 4, pause: 30_000), page([older]), "the rest")
+      try expect(rig.sessions("n", before: 99, pause: 30_000), page([newer, older]), "a later one")
+      for before in [0, 1] {
+        try expect(rig.sessions("n", before: before, pause: 1), page([]), "before all")
+      }
+      try expect(
+        rig.sessions("n", pause: 60_000).sessions.map(\.firstRevision), [1], "with a longer pause")
+      try expect(
+        rig.sessions("n", before: 6, limit: 1, pause: 30_000).sessions.map(\.lastRevision), [5],
+        "a part of a session")
+      try expect(
+        rig.error(.past(id: "x", .sessions(before: 1, limit: 1, pause: 1))), .unknownDocument,
+        "an unknown document")
+      try rig.compact("n", through: 2)
+      let left = try rig.sessions("n", pause: 30_000)
+      try expect(left.oldest, 2, "the oldest revision after compaction")
+      try expect(left.sessions.map(\.firstRevision), [4, 3], "the sessions after compaction")
+      try expect(left.hasMore, false, "more after compaction")
+    },
+    ConformanceCheck("a long session is cut where enough was read") { rig in
+      try rig.create("n")
+      let most = EditingSessionPage.changesMax
+      var revision = 0
+      while revision < most + 5 {
+        let last = min(revision + 1_000, most + 5)
+        try rig.done(
+          rig.perform(
+            .append(
+              id: "n", epoch: StoreRig.epoch,
+              entries: ((revision + 1)...last).map { number in
+                var next = entry(number, op(.number(number - 1), "x"))
+                next.time = number <= 5 ? 0 : 1_000
+                return next
+              }))[0])
+        revision = last
+      }
+      let whole = try rig.sessions("n", pause: 500)
+      try expect(whole.sessions.map(\.firstRevision), [6], "as long as may be read")
+      try expect(whole.hasMore, true, "more before it")
+      try expect(whole.isLastCut, false, "it is whole")
+      let cut = try rig.sessions("n", pause: 1_000)
+      try expect(cut.sessions.map(\.firstRevision), [6], "a longer one")
+      try expect(cut.isLastCut, true, "it is cut")
+      let rest = try rig.sessions("n", before: 6, pause: 1_000)
+      try expect(rest.sessions.map(\.lastRevision), [5], "its beginning")
+      try expect(rest.hasMore, false, "no more before it")
+    },
+    ConformanceCheck("two revisions are compared by words") { rig in
+      try makeHistory(rig)
+      for from in 0...6 {
+        for to in from...6 {
+          let difference = try rig.difference("n", from: from, to: to)
+          try expect(difference.from.revision, from, "the older revision")
+          try expect(difference.to.time, times[to], "the newer one's time")
+          try expect(
+            text: difference.operation.applied(to: texts[from]), texts[to], "\(from) to \(to)")
+        }
+      }
+      try expect(
+        rig.difference("n", from: 3, to: 4).parts, [.kept(8), .inserted("!", author: "Ben")],
+        "an insertion")
+      try expect(rig.difference("n", from: 6, to: 6).parts, [.kept(7)], "no change")
+      try expect(
+        rig.error(.past(id: "n", .difference(from: 0, to: 7))), .notNext(headRevision: 6),
+        "a revision yet to come")
+      try rig.compact("n", through: 4)
+      try expect(
+        rig.error(.past(id: "n", .difference(from: 3, to: 6))), .compacted(oldestRevision: 4),
+        "a text gone")
+      try expect(rig.difference("n", from: 4, to: 6).parts.isEmpty, false, "from the base")
+    },
     ConformanceCheck("a change that nobody sends again leaves no mark") { rig in
       try rig.create("n")
       for revision in 1...20 {
@@ -253,6 +339,13 @@ extension DocumentStoreConformance {
         .compacted(oldestRevision: 6), "a version without a text")
     },
   ]
+
+  private static func author(
+    _ name: String, _ last: Int, _ changes: Int, _ inserted: Int, _ deleted: Int
+  ) -> EditingSession.Author {
+    EditingSession.Author(
+      name: name, lastRevision: last, changes: changes, inserted: inserted, deleted: deleted)
+  }
 
   private static func run(_ author: String, _ count: Int) -> AuthorRun {
     AuthorRun(author: author, count: count)

@@ -136,6 +136,22 @@ final class StoreRig: ReplyReader {
     return page
   }
 
+  func sessions(
+    _ id: DocumentID, before: Int = .max, limit: Int = .max, pause: Timestamp
+  ) throws -> EditingSessionPage {
+    let reply = try one(.past(id: id, .sessions(before: before, limit: limit, pause: pause)))
+    guard case .editingSessions(let page) = reply else { throw unexpected(reply, "sessions") }
+    return page
+  }
+
+  func difference(_ id: DocumentID, from: Int, to: Int) throws -> TextDifference {
+    let reply = try one(.past(id: id, .difference(from: from, to: to)))
+    guard case .difference(.difference(let difference)) = reply else {
+      throw unexpected(reply, "a difference")
+    }
+    return difference
+  }
+
   func versions(_ id: DocumentID) throws -> [NamedVersion] {
     let reply = try one(.versions(id: id))
     guard case .versions(let versions) = reply else { throw unexpected(reply, "versions") }

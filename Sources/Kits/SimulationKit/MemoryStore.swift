@@ -264,6 +264,11 @@ public final class MemoryStore: DocumentStore, Outbox {
       var builder = HistoryPage.Builder(limit: limit, pause: pause)
       for entry in try record.entries(after: after, through: .max) { builder.take(entry) }
       return .history(builder.page(head: record.entries.count))
+    case .past(let id, .sessions(let before, let limit, let pause)):
+      return .editingSessions(
+        try readable(id).editingSessions(before: before, limit: limit, pause: pause))
+    case .past(let id, .difference(let from, let to)):
+      return .difference(try readable(id).difference(from: from, to: to))
     case .versions(let id):
       return .versions(
         try record(id).state.versions.values.sorted { $0.revision > $1.revision })
@@ -795,6 +800,23 @@ private final class Record {
     guard revision >= state.base || state.kept.contains(revision) else {
       throw .compacted(oldestRevision: state.base)
     }
+  }
+
+  func editingSessions(before: Int, limit: Int, pause: Timestamp) -> EditingSessionPage {
+    var builder = EditingSessionPage.Builder(limit: limit, pause: pause)
+    for entry in entries.dropFirst(state.base).prefix(max(before - 1 - state.base, 0)).reversed() {
+      guard !builder.isFull else { break }
+      builder.take(
+        ChangeAmount(
+          revision: entry.revision, author: entry.author, time: entry.time, entry.operation))
+    }
+    return builder.page(head: entries.count, oldest: state.base)
+  }
+
+  func difference(from: Int, to: Int) throws(StoreError) -> DifferenceReply {
+    guard to <= entries.count else { throw .notNext(headRevision: entries.count) }
+    let (old, new) = (try text(at: .revision(from)), try text(at: .revision(to)))
+    return TextDifference(from: old, to: new).map { .difference($0) } ?? .tooLong
   }
 
   func text(at point: HistoryPoint) throws(StoreError) -> HistoricText {

@@ -2,6 +2,8 @@ package import GatewayPorts
 
 /// Entries that are read at once for a page of history.
 private let stride = 128
+/// Bytes of operations that are read at once, about.
+private let strideBytes = 1 << 20
 
 /// History for people, and its limits.
 extension SQLStore {
@@ -25,6 +27,66 @@ extension SQLStore {
       revision = through
     }
     return builder.page(head: row.revision)
+  }
+
+  /// - Complexity: O(``EditingSessionPage/changesMax``) entries and ``EditingSessionPage/bytesMax`` of their
+  ///   operations at most, however long the log is.
+  func editingSessions(
+    _ id: DocumentID, before: Int, limit: Int, pause: Timestamp
+  ) throws(StoreError) -> EditingSessionPage {
+    let row = try existingRow(id)
+    var builder = EditingSessionPage.Builder(limit: limit, pause: pause)
+    var end = min(max(before, 1) - 1, row.revision)
+    var bytes = 0
+    while end > row.base, !builder.isFull, bytes < EditingSessionPage.bytesMax {
+      let start = try start(of: row, through: end, &bytes)
+      var changes: [ChangeAmount] = []
+      try walk(row, after: start, through: end, chain: try chain(at: start, of: row)) {
+        entry throws(StoreError) in
+        changes.append(
+          ChangeAmount(
+            revision: entry.revision, author: entry.author, time: entry.time, entry.operation))
+      }
+      for change in changes.reversed() { builder.take(change) }
+      end = start
+    }
+    let isAtStart = builder.isFull || end <= row.base
+    return builder.page(
+      head: row.revision, oldest: row.base, nextTime: isAtStart ? nil : try time(at: end, of: row))
+  }
+
+  /// Where a stride begins that ends at a revision: before as many entries as are read at once, or so many bytes.
+  ///
+  /// - Parameter bytes: The bytes of the stride's operations are added to it.
+  private func start(
+    of row: DocumentRow, through end: Int, _ bytes: inout Int
+  ) throws(StoreError) -> Int {
+    let sizes = try rows(
+      """
+      SELECT CAST(length(operation) AS bigint) FROM log
+      WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision DESC LIMIT $4
+      """, row.number, row.base, end, stride
+    ) { $0.integer(0) }
+    var start = end
+    var taken = 0
+    for size in sizes where taken <= strideBytes {
+      start -= 1
+      taken += size
+    }
+    guard start < end else { throw damaged(end, "is missing") }
+    bytes += taken
+    return start
+  }
+
+  /// Compares the texts of two revisions.
+  func difference(
+    _ id: DocumentID, from: Int, to: Int
+  ) throws(StoreError) -> DifferenceReply {
+    let row = try existingRow(id)
+    guard to <= row.revision else { throw .notNext(headRevision: row.revision) }
+    let old = try fold(of: row, at: max(from, 0)).text
+    let new = from == to ? old : try fold(of: row, at: to).text
+    return TextDifference(from: old, to: new).map { .difference($0) } ?? .tooLong
   }
 
   // MARK: Versions

@@ -33,6 +33,11 @@ extension SQLStore {
         return .text(try text(id, at: point))
       case .history(let id, let after, let limit, let pause):
         return .history(try history(id, after: after, limit: limit, pause: pause))
+      case .past(let id, .sessions(let before, let limit, let pause)):
+        return .editingSessions(
+          try editingSessions(id, before: before, limit: limit, pause: pause))
+      case .past(let id, .difference(let from, let to)):
+        return .difference(try difference(id, from: from, to: to))
       case .versions(let id):
         return .versions(try versions(id))
       case .saveVersion(let id, let epoch, let version):

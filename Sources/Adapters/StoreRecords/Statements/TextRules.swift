@@ -60,9 +60,7 @@ extension SQLStore {
       case .revision(let revision): max(0, min(revision, row.revision))
       case .time(let time): try self.revision(at: time, of: row)
       }
-    let fold = try fold(of: row, at: revision)
-    return HistoricText(
-      revision: revision, time: fold.time, text: fold.document.text, authors: fold.authorship.runs)
+    return try fold(of: row, at: revision).text
   }
 
   private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
