@@ -220,6 +220,7 @@ class Day:
         cem.page.locator("#comments").click()
         thread = cem.page.locator(".thread")
         expect(thread).to_contain_text("The early train is at 9:12.")
+        thread.get_by_role("button", name="Answer").click()
         thread.get_by_role("textbox", name="Answer").fill("Then let us take that one.")
         thread.get_by_role("button", name="Send").click()
         expect(thread.locator(".comment-text")).to_have_count(2)

@@ -83,6 +83,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     wait_for_marks(ann, "miillk")
     wait_for_marks(ben, "miillk")
     # An answer, an edit of one's own, and the end of it.
+    threads(ben).get_by_role("button", name="Answer").click()
     answer = threads(ben).get_by_role("textbox", name="Answer")
     answer.fill("Oat?")
     threads(ben).get_by_role("button", name="Send").click()
@@ -205,6 +206,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     assert len(server.request("GET", f"/api/notes/{note}/comments")["comments"]) == 1
     wait_for_marks(ann, "words")
     # Without a server the words wait, and go out by themselves when it is there again.
+    threads(ann).get_by_role("button", name="Answer").click()
     answer = threads(ann).get_by_role("textbox", name="Answer")
     server.kill()
     ann.wait_for_status("offline")

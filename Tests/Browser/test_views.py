@@ -358,12 +358,12 @@ def test_a_note_is_printed_as_a_page(server, person):
     expect(printed.locator("h2.level-1")).to_have_text("First heading")
     expect(printed.locator("td")).to_have_count(14)
     assert ann.page.evaluate(FIXED_ON_PAPER) == []
-    expect(ann.page.locator(".skip")).to_be_hidden()
+    expect(ann.page.locator("#skip")).to_be_hidden()
     ann.picture("printed")
     ann.page.evaluate("() => dispatchEvent(new Event('afterprint'))")
     expect(printed).to_be_hidden()
     ann.page.goto("/")
-    expect(ann.page.locator(".skip")).to_be_hidden()
+    expect(ann.page.locator("#skip")).to_be_hidden()
 
 
 def test_nothing_lies_over_a_new_notes_text_without_a_server(server, person):

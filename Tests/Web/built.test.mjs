@@ -94,8 +94,8 @@ test("a page names its build, and no script stands in it", () => {
 
 test("what is fetched later is not in what the page starts with", () => {
   const [app, text] = [read(file("app")), read(file("text"))];
-  for (const mark of ["history-slider", "sharing-link"]) {
-    assert.equal(app.includes(mark), mark === "sharing-link", mark);
+  for (const mark of ["history-slider", "sharing-link", "welcome-create"]) {
+    assert.equal(app.includes(mark), mark === "welcome-create", mark);
   }
   assert.ok(!app.includes("cm-content") && text.includes("note.placeholder"));
   assert.ok(!read(file("codemirror")).includes("autocomplete-icon"));

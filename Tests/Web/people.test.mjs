@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  asGuest, drawProfile, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere, withoutDoubles,
+  asGuest, drawProfile, inOwnColors, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere, withoutDoubles,
 } from "../../Web/js/people/people.js";
 import { Random } from "./support.mjs";
 
@@ -96,4 +96,23 @@ test("a person in several windows is one", () => {
   // Who names no colour has one that follows from the client.
   const guests = withoutDoubles(["a", "b"].map((clientId) => ({ name: "Guest", clientId, isWriting: false })));
   assert.equal(guests.length, 2);
+});
+
+test("people who chose one colour are told apart", () => {
+  const teal = "#16737f";
+  const people = ["c", "a", "b", "d"].map((clientId) => ({ name: clientId.toUpperCase(), color: teal, clientId }));
+  const shown = inOwnColors(people);
+  assert.equal(new Set(shown.map(({ color }) => color)).size, 4);
+  assert.equal(shown[1]?.color, teal, "the first by client keeps the colour");
+  // The order in which a page hears of them is of no account.
+  const turned = inOwnColors([...people].reverse());
+  for (const one of turned) assert.equal(one.color, shown.find(({ name }) => name === one.name)?.color);
+  // Two windows of one person stay one person.
+  const twice = inOwnColors([...people, { name: "D", color: teal, clientId: "e" }]);
+  assert.equal(twice[4]?.color, twice[3]?.color);
+  // What differs stays as it is, and so does a crowd that has more people than there are colours.
+  const different = [{ name: "A", color: teal, clientId: "a" }, { name: "B", color: "#8a4bab", clientId: "b" }];
+  assert.equal(inOwnColors(different), different);
+  const crowd = Array.from({ length: 50 }, (_, index) => ({ name: `P${index}`, color: teal, clientId: String(index) }));
+  assert.equal(new Set(inOwnColors(crowd).map(({ color }) => color)).size, palette.length);
 });

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
 import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/editing/codelanguages.js";
 import { slugsOf } from "../../Web/js/reading/headings.js";
+import { listEnd } from "../../Web/js/editing/listend.js";
 import { markdownAlone } from "../../Web/js/editing/markdown.js";
 import { alignedTable, cellsOf, widthOf } from "../../Web/js/editing/tables.js";
 import { addressAt, textCommands } from "../../Web/js/editing/textcommands.js";
@@ -149,4 +150,32 @@ test("a language of code goes by many names, and is fetched when it is needed", 
 
 test("the first letter decides where a block begins", () => {
   assert.deepEqual(["12: abc", "… قائمة abc", "שלום", "12", "緑 ا"].map(directionIn), ["ltr", "rtl", "rtl", undefined, "ltr"]);
+});
+
+test("Enter on an empty second item ends the list", () => {
+  /** @param {string} before */
+  const ended = (before) => {
+    const state = stateOf(before);
+    const change = listEnd(state);
+    return change && marked(state.update(change).state);
+  };
+  for (const [before, expected] of [
+    ["- a\n- |", "- a\n|"],
+    ["- a\n-|", "- a\n|"],
+    ["* a\n* |\n* c", "* a\n|\n* c"],
+    ["1. a\n2. |", "1. a\n|"],
+    ["- [ ] a\n- [ ] |", "- [ ] a\n|"],
+    ["> - a\n> - |", "> - a\n> |"],
+    ["- a\n  - b\n  - |", "- a\n  - b\n- |"],
+    ["3. a\n   - b\n   - |", "3. a\n   - b\n4. |"],
+    ["- [x] a\n  - b\n  - |", "- [x] a\n  - b\n- [ ] |"],
+    // CodeMirror's own command does the same in other items, and these are not empty, or no items.
+    ["- |", undefined],
+    ["- a\n- b\n- |", undefined],
+    ["- a\n- b|", undefined],
+    ["- a\n|- ", undefined],
+    ["```\n- a\n- |\n```", undefined],
+  ]) {
+    assert.equal(ended(/** @type {string} */ (before)), expected, before);
+  }
 });

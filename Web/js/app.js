@@ -13,6 +13,7 @@ import { drawLandmarks } from "./shell/landmarks.js";
 import { setUpLanguageMenu } from "./shell/languagemenu.js";
 import { blockedLine, drawLine } from "./shell/linestate.js";
 import { drawMe, setUpMe, standApart } from "./people/me.js";
+import { scheduleTitle } from "./notes/headingtitle.js";
 import { setUpNewNotes } from "./notes/newnoteview.js";
 import {
   copyText, download, moveNoteByDialog, openDeletedNotes, removeNote, shareNote,
@@ -126,6 +127,7 @@ function show() {
       page.current.on("reset", mountEditor),
       page.current.on("changes", scheduleCount),
       page.current.on("edited", scheduleCount),
+      page.current.on("edited", scheduleTitle),
       page.current.on("notice", ({ kind }) => {
         const text = t(`notice.${kind}`);
         notices.set(kind, { text, isBad: kind === "storage" });

@@ -19,6 +19,9 @@ class Page extends Emitter {
   /** @type {import("./notes/newnote.js").NewNote | undefined} Is shown, and the server has yet to make it. */
   newNote;
 
+  /** @type {{id: string, title: string} | undefined} A title that is being written, and not sent yet. */
+  typedTitle;
+
   /** Of what is shown: where words for it go. */
   get place() {
     return this.current?.documentId ?? this.newNote?.place;

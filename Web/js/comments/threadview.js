@@ -57,7 +57,16 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
   element.className = "thread";
   element.dataset.id = id;
   element.tabIndex = -1;
-  element.addEventListener("focusin", choose);
+  let isChosen = false;
+  let isPressed = false;
+  // The field of the thread that was chosen before closes, and moves what is below: only after the click.
+  element.addEventListener("pointerdown", () => {
+    isPressed = true;
+    addEventListener("pointerup", () => (isPressed = false), { once: true });
+    addEventListener("pointercancel", () => (isPressed = false), { once: true });
+  });
+  element.addEventListener("click", choose);
+  element.addEventListener("focusin", () => isPressed || choose());
   const quote = document.createElement("button");
   quote.type = "button";
   quote.className = "quote";
@@ -93,13 +102,26 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
       answer = answerField();
       element.append(answer.element);
     }
-    if (answer) answer.element.hidden = !comments.mayComment;
     for (const child of [...body.children]) if (child !== kept && child !== trouble) child.remove();
     // An element that is moved loses the focus: the others are put before and behind the one that is edited.
     const place = kept ? items.indexOf(kept) : -1;
     if (kept) kept.before(...items.slice(0, Math.max(place, 0)));
     trouble.before(...items.slice(place + 1), foot);
+    drawAnswer();
     if (focused) actionOf(focused)?.focus();
+  }
+
+  /** The field for an answer is shown in the chosen thread, and where it contains an unsent answer. */
+  function drawAnswer() {
+    const isShown = answer !== undefined && comments.mayComment && (isChosen || answer.text !== "");
+    if (answer) answer.element.hidden = !isShown;
+    const button = actionOf(`answer-${id}`);
+    if (button) button.hidden = isShown;
+  }
+
+  function openAnswer() {
+    choose();
+    answer?.focus();
   }
 
   /** @param {Comment} first */
@@ -114,6 +136,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
     if (comments.mayComment) {
       const isResolved = resolved !== undefined;
       const label = isResolved ? t("comments.reopen") : t("comments.resolve");
+      foot.append(action(t("comments.answer"), `answer-${id}`, openAnswer));
       foot.append(action(label, `resolve-${id}`, () => void resolve(!isResolved)));
     }
     return foot;
@@ -214,8 +237,12 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
       element.classList.toggle("is-gone", isGone);
       gone.hidden = !isGone;
     },
-    /** @param {boolean} isChosen */
-    drawChosen: (isChosen) => element.classList.toggle("is-chosen", isChosen),
+    /** @param {boolean} isNowChosen */
+    drawChosen(isNowChosen) {
+      isChosen = isNowChosen;
+      element.classList.toggle("is-chosen", isChosen);
+      drawAnswer();
+    },
     /** The server is there again. */
     retry: () => answer?.retry(),
   };

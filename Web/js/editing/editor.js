@@ -42,6 +42,7 @@ import { endsInHalf } from "./halves.js";
 import { highlighter } from "./highlighter.js";
 import { wholeText } from "../lineends.js";
 import { t } from "../shell/language.js";
+import { endList } from "./listend.js";
 import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
 import { colorOf, inkOn, shownName } from "../people/people.js";
@@ -347,6 +348,7 @@ export function createEditor({ host, note, sheets }) {
     Prec.low(syntaxHighlighting(highlighter)),
     placeholder(t("note.placeholder")),
     Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
+    Prec.highest(keymap.of([{ key: "Enter", run: endList }])),
     markdownInText(),
     liveText,
     writingHelp(note),

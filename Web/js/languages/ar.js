@@ -35,6 +35,7 @@ export default {
 
   "page.description": "ملاحظات يكتبها عدة أشخاص في الوقت نفسه.",
   "page.skip": "الانتقال إلى الملاحظة",
+  "page.skipToList": "الانتقال إلى قائمة الملاحظات",
   "page.noScript": "يحتاج Parley إلى JavaScript ليجمع في متصفحك ما يكتبه عدة أشخاص معًا.",
   "page.failed": "أعد تحميل الصفحة ثم حاول مرة أخرى.",
   "page.newVersion": "يتوفر إصدار جديد من هذه الصفحة.",

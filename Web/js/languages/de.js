@@ -35,6 +35,7 @@ export default {
 
   "page.description": "Notizen, die mehrere zugleich schreiben.",
   "page.skip": "Zur Notiz springen",
+  "page.skipToList": "Zur Liste der Notizen springen",
   "page.noScript": "Parley braucht JavaScript: Es führt im Browser zusammen, was mehrere zugleich schreiben.",
   "page.failed": "Bitte die Seite neu laden und noch einmal versuchen.",
   "page.newVersion": "Es gibt eine neue Version dieser Seite.",

@@ -35,6 +35,7 @@ export default {
 
   "page.description": "Notes that several people edit at the same time.",
   "page.skip": "Skip to the note",
+  "page.skipToList": "Skip to the list of notes",
   "page.noScript": "Parley needs JavaScript: it brings the edits of several people together in your browser.",
   "page.failed": "Reload the page and try again.",
   "page.newVersion": "A new version of this page is available.",

@@ -35,6 +35,7 @@ export default {
 
   "page.description": "Notas que varias personas escriben a la vez.",
   "page.skip": "Ir a la nota",
+  "page.skipToList": "Ir a la lista de notas",
   "page.noScript": "Parley necesita JavaScript: reúne en el navegador lo que escriben varias personas.",
   "page.failed": "Recarga la página e inténtalo de nuevo.",
   "page.newVersion": "Hay una nueva versión de esta página.",

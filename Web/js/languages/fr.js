@@ -35,6 +35,7 @@ export default {
 
   "page.description": "Des notes que l’on écrit à plusieurs, en même temps.",
   "page.skip": "Aller à la note",
+  "page.skipToList": "Aller à la liste des notes",
   "page.noScript": "Parley a besoin de JavaScript : c’est lui qui réunit dans votre navigateur ce que plusieurs personnes écrivent.",
   "page.failed": "Rechargez la page et réessayez.",
   "page.newVersion": "Une nouvelle version de cette page est disponible.",

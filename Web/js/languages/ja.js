@@ -35,6 +35,7 @@ export default {
 
   "page.description": "みんなで同時に書けるノートです。",
   "page.skip": "ノートへ移動",
+  "page.skipToList": "ノートの一覧へ移動",
   "page.noScript": "Parley には JavaScript が必要です。複数の人の編集を、お使いのブラウザーで一つにまとめています。",
   "page.failed": "ページを再読み込みして、もう一度お試しください。",
   "page.newVersion": "このページの新しいバージョンがあります。",

@@ -6,6 +6,7 @@
 import { byId, icon } from "../shell/dialogs.js";
 import { treeOf } from "./folders.js";
 import { inNumbers, isRight, locale, t } from "../shell/language.js";
+import { drawTabStop, keepTabStop } from "../shell/roving.js";
 import { page } from "../page.js";
 import { moveNote } from "./noteactions.js";
 import { folders, list, ownerNow, recent } from "../session.js";
@@ -92,6 +93,7 @@ export function drawFolders() {
   if (focusedKey) {
     /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`))?.focus();
   }
+  drawTabStop(box);
 }
 
 /**
@@ -232,6 +234,7 @@ export function drawCrumbs() {
 /** Draws them now and whenever something in them may be another. */
 export function setUpFolders() {
   byId("folders").addEventListener("keydown", stepThrough);
+  keepTabStop(byId("folders"));
   folders.on("changed", drawFolders);
   recent.on("changed", drawFolders);
   list.on("changed", drawCrumbs);

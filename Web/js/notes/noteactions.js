@@ -12,7 +12,6 @@ import { loadPart } from "../parts.js";
 import { go, home, noteIn, pathOf } from "../routes.js";
 import { mayManage } from "../account/rights.js";
 import { access, connection, early, list, profile } from "../session.js";
-import { openSharing } from "./sharing.js";
 import { messageOf } from "../words.js";
 import { drawCount } from "../editing/wordcount.js";
 
@@ -154,12 +153,23 @@ export async function shareNote(id) {
   // Who came by a short link passes that one on.
   const { key } = access.pass ?? {};
   const address = new URL(key ? at(`/s/${key}`) : pathOf(id), location.href).href;
-  // Who may not make a link can pass on the address.
-  if (!mayManage(id)) toast((await copy(address)) ? t("note.linkCopied") : address);
+  const sharing = mayManage(id) ? await sharingPart() : undefined;
+  // Who may not make a link, or has no dialog for it, can pass on the address.
+  if (!sharing) toast((await copy(address)) ? t("note.linkCopied") : address);
   else {
     const title = list.titleOf(id) || untitled;
     const isDemo = connection.welcome?.demo ?? false;
-    await openSharing({ id, title, address, isDemo, isWritable: list.may(id, "write") ?? true });
+    await sharing.openSharing({ id, title, address, isDemo, isWritable: list.may(id, "write") ?? true });
+  }
+}
+
+/** Fetches the dialog that makes links; undefined if it cannot be fetched. */
+async function sharingPart() {
+  try {
+    return await loadPart(() => import("./sharing.js"));
+  } catch (error) {
+    console.error(error);
+    return undefined;
   }
 }
 

@@ -46,7 +46,9 @@ export function drawList() {
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const isRecent = showsRecent();
-  const all = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
+  const known = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
+  const typed = page.typedTitle;
+  const all = typed ? known.map((entry) => (entry.id === typed.id ? { ...entry, title: typed.title } : entry)) : known;
   // A folder, and the notes that were opened last, leave out others on purpose.
   const isTagCut = tags.areMissing(all, list.isCut && !isRecent && folders.chosen === undefined);
   const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);

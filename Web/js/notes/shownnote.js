@@ -2,6 +2,7 @@
 
 import { Note } from "../client/note.js";
 import { applied, lineEndsOf, shownOf } from "../lineends.js";
+import { inOwnColors } from "../people/people.js";
 
 /**
  * @typedef {import("../client/note.js").NoteEvents} NoteEvents
@@ -29,6 +30,11 @@ export class ShownNote extends Note {
   get text() {
     const text = super.text;
     return text === undefined ? undefined : shownOf(text);
+  }
+
+  /** @override */
+  get people() {
+    return inOwnColors(super.people);
   }
 
   /** @override */

@@ -2,6 +2,7 @@
 
 import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
+import { drawTabStop, stepWithin } from "../shell/roving.js";
 import { tags } from "../session.js";
 import { messageOf } from "../words.js";
 
@@ -45,6 +46,7 @@ function drawTags() {
   more.setAttribute("aria-expanded", String(isWhole));
   more.textContent = t(isWhole ? "tag.fewer" : "tag.more");
   if (focused) /** @type {HTMLElement | null} */ (box.querySelector(`[data-tag="${CSS.escape(focused)}"]`))?.focus();
+  drawTabStop(byId("tags-list"));
 }
 
 /** Draws them now and whenever they are others. */
@@ -53,6 +55,7 @@ export function setUpTags() {
     isWhole = !isWhole;
     drawTags();
   });
+  stepWithin(byId("tags-list"));
   tags.on("changed", drawTags);
   tags.on("failed", (error) => toast(messageOf(error)));
   drawTags();

@@ -58,10 +58,18 @@ export function drawTitle() {
 
 /** What somebody has written in the field becomes the note's title. */
 export function keepTitle() {
+  page.typedTitle = undefined;
   const { note: id } = titleField.dataset;
   if (!isEdited || !page.current || !id || id !== page.current.documentId || titleField.disabled) return;
   const value = oneLine(titleField.value);
   if (value !== titleNow()) void renameNote(id, value);
+}
+
+/** Ends the writing of a title: field and list show the note's own again. */
+function endTyping() {
+  isEdited = false;
+  page.typedTitle = undefined;
+  page.emit("notes", undefined);
 }
 
 /** @param {() => void} goOn Called when the title is done with, and the text is next. */
@@ -69,7 +77,7 @@ export function setUpTitle(goOn) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;
     if (event.key === "Escape") {
-      isEdited = false;
+      endTyping();
       drawTitle();
     } else if (event.key !== "Enter") return;
     event.preventDefault();
@@ -78,13 +86,14 @@ export function setUpTitle(goOn) {
   titleField.addEventListener("input", () => {
     isEdited = true;
     grow();
-    if (!page.newNote) return;
-    page.newNote.title = oneLine(titleField.value);
+    const title = oneLine(titleField.value);
+    if (page.newNote) page.newNote.title = title;
+    else if (page.current) page.typedTitle = { id: page.current.documentId, title };
     page.emit("notes", undefined);
   });
   titleField.addEventListener("blur", () => {
     keepTitle();
-    isEdited = false;
+    endTyping();
     drawTitle();
   });
   addEventListener("resize", grow);

@@ -163,6 +163,39 @@ export function colorOf({ color, clientId = "" }) {
 }
 
 /**
+ * The same people, those with different names in different colours, as long as there are colours. Of people who chose
+ * one colour the first by client keeps it, so that all pages agree.
+ *
+ * @template {{name: string, color?: string, clientId?: string}} Person
+ * @param {Person[]} people
+ * @returns {Person[]}
+ */
+export function inOwnColors(people) {
+  const wanted = people.map((person) => colorOf(person).toLowerCase());
+  /** @type {Map<string, string>} Names by colour. */
+  const owners = new Map();
+  /** @type {Map<string, string>} What another colour becomes, by name and colour. */
+  const replaced = new Map();
+  const free = palette.filter((color) => !wanted.includes(color));
+  const order = people.map((_, index) => index).sort((a, b) => ((people[a]?.clientId ?? "") < (people[b]?.clientId ?? "") ? -1 : 1));
+  for (const index of order) {
+    const [name = "", color = ""] = [people[index]?.name, wanted[index]];
+    const owner = owners.get(color);
+    if (owner === undefined) owners.set(color, name);
+    const key = JSON.stringify([name, color]);
+    if (owner === undefined || owner === name || replaced.has(key)) continue;
+    const other = free.shift();
+    if (other === undefined) break;
+    replaced.set(key, other);
+  }
+  if (replaced.size === 0) return people;
+  return people.map((person, index) => {
+    const color = replaced.get(JSON.stringify([person.name, wanted[index]]));
+    return color === undefined ? person : { ...person, color };
+  });
+}
+
+/**
  * Who is here, for people: names, or of a crowd how many there are and some of the names.
  *
  * @param {string[]} names Of others.

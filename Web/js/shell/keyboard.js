@@ -57,12 +57,9 @@ function follow(event) {
     case "create":
       createNote();
       break;
-    case "list": {
-      const open = byId("notes").querySelector(".is-open .note-link, .note-link");
-      if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go(home);
-      /** @type {HTMLElement | null} */ (open)?.focus();
+    case "list":
+      focusList();
       break;
-    }
     case "text":
       if (!page.past) focusText();
       break;
@@ -74,6 +71,13 @@ function follow(event) {
       else if (page.current?.hasText) goToPast(page.current.documentId);
       break;
   }
+}
+
+/** Moves the focus to the note that is open, in the list, or to the first one. */
+function focusList() {
+  const open = byId("notes").querySelector(".is-open .note-link") ?? byId("notes").querySelector(".note-link");
+  if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go(home);
+  /** @type {HTMLElement | null} */ (open)?.focus();
 }
 
 /** Makes them work. */
@@ -96,8 +100,12 @@ export function setUpKeyboard() {
   offer(() => [{ label: t("help.open"), icon: "help", keys: "F1", run: () => void openHelp() }]);
   // Before the editor, which has other uses for some of these keys.
   document.addEventListener("keydown", follow, { capture: true });
-  document.querySelector(".skip")?.addEventListener("click", (event) => {
+  byId("skip").addEventListener("click", (event) => {
     event.preventDefault();
     focusText();
+  });
+  byId("skip-to-list").addEventListener("click", (event) => {
+    event.preventDefault();
+    focusList();
   });
 }

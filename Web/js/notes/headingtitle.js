@@ -1,0 +1,51 @@
+// The title of an untitled note: the heading in the first line of its text.
+
+import { untitled } from "./newnote.js";
+import { renameNote } from "./noteactions.js";
+import { oneLine } from "../oneline.js";
+import { page } from "../page.js";
+import { mayManage } from "../account/rights.js";
+import { list } from "../session.js";
+import { wellFormed } from "../wellformed.js";
+
+/** Milliseconds after the last edit before the heading becomes the title. */
+const afterEdit = 1_000;
+/** UTF-16 units of a title, as in its field. */
+const lengthMax = 200;
+
+/** @type {any} */
+let timer;
+/** @type {{id: string, title: string} | undefined} The title that the heading gave. It follows the heading until a person changes it. */
+let given;
+
+/**
+ * The words of a heading in the first line.
+ *
+ * @param {string} text
+ * @returns {string} Empty if the first line is not a heading.
+ */
+export function headingTitle(text) {
+  const end = text.indexOf("\n");
+  const line = text.slice(0, end < 0 ? undefined : end).slice(0, 1_000);
+  const words = /^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/.exec(line)?.[1] ?? "";
+  const plain = words.replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/(\*\*|__|~~|[*`])(?=\S)(.*?\S)\1/g, "$2");
+  return wellFormed(oneLine(plain).slice(0, lengthMax)).trim();
+}
+
+function giveTitle() {
+  const note = page.current;
+  if (!note?.hasText || !mayManage(note.documentId) || page.typedTitle) return;
+  const { documentId: id } = note;
+  const title = list.titleOf(id) ?? note.title ?? "";
+  const isFree = title === "" || title === untitled || (given?.id === id && given.title === title);
+  const heading = isFree ? headingTitle(note.text ?? "") : "";
+  if (!heading || heading === title) return;
+  given = { id, title: heading };
+  void renameNote(id, heading);
+}
+
+/** The person has edited the note that is shown. */
+export function scheduleTitle() {
+  clearTimeout(timer);
+  timer = setTimeout(giveTitle, afterEdit);
+}
