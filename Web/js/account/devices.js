@@ -56,7 +56,7 @@ export async function showDevices() {
       await draw();
       toast(done);
     } catch (error) {
-      say(t("devices.failed", { reason: messageOf(error) }));
+      say(t("devices.endFailed", { reason: messageOf(error) }));
     } finally {
       button.disabled = false;
     }
@@ -101,7 +101,7 @@ export async function showDevices() {
   try {
     await draw();
   } catch (error) {
-    say(t("devices.failed", { reason: messageOf(error) }));
+    say(t("devices.listFailed", { reason: messageOf(error) }));
   }
   await closed;
 }

@@ -142,13 +142,14 @@ export function accessTrouble() {
       button,
     };
   }
+  // A person begins a new session without help; other tokens come from the operator. A page that was connecting when its
+  // session ended has been refused.
+  const { refreshToken, isKept } = access.pass;
+  if (refreshToken !== undefined || isKept) {
+    return { state: t("access.signedOut"), title: t("access.sessionTitle"), text: t("access.sessionText"), button };
+  }
   if (code === accessCodes.revoked) {
-    return {
-      state: t("access.signedOut"),
-      title: t("access.revokedTitle"),
-      text: t("access.revokedText"),
-      button,
-    };
+    return { state: t("access.signedOut"), title: t("access.revokedTitle"), text: t("access.revokedText"), button };
   }
   return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
 }

@@ -202,7 +202,7 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
       if (isAwaited && comments.isLoaded) begin();
     }),
     comments.on("failed", (error) => {
-      if (!comments.isLoaded && isOpen()) byId("comments-none").textContent = t("comments.failed", { reason: messageOf(error) });
+      if (!comments.isLoaded && isOpen()) byId("comments-none").textContent = t("comments.listFailed", { reason: messageOf(error) });
     }),
     connection.on("welcome", () => {
       draft.retry();

@@ -179,7 +179,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
     try {
       await work();
     } catch (error) {
-      trouble.textContent = t("comments.failed", { reason: messageOf(error) });
+      trouble.textContent = t("comments.changeFailed", { reason: messageOf(error) });
     }
   }
 

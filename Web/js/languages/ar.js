@@ -440,6 +440,8 @@ export default {
   "access.endedText": "سجّل الدخول مرة أخرى لتتابع. يُحتفظ بما كتبته في هذه الأثناء.",
   "access.revokedTitle": "سُحبت صلاحية وصولك.",
   "access.revokedText": "اطلب صلاحية جديدة من مدير هذا الخادم.",
+  "access.sessionTitle": "أُنهي تسجيل دخولك.",
+  "access.sessionText": "تغيّرت كلمة المرور، أو أنهى جهاز آخر أو مدير الخادم تسجيل دخولك. سجّل الدخول مرة أخرى لتتابع.",
   "access.badTokenTitle": "لم يُقبل رمز الدخول.",
   "access.badToken": "ربما انتهت صلاحيته، أو أنه لخادم آخر أو لشخص آخر.",
   "signIn.again": "تسجيل الدخول مرة أخرى",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "تسجيل الخروج من كل مكان آخر",
   "devices.ended": "سُجّل خروج الجهاز.",
   "devices.othersEnded": "سُجّل خروجك من كل مكان آخر.",
-  "devices.failed": "لم ينجح ذلك. {reason}",
+  "devices.listFailed": "تعذّر عرض الأجهزة. {reason}",
+  "devices.endFailed": "لم يُسجَّل خروج الجهاز. {reason}",
   "devices.none": "لا يحتفظ الخادم بهذا الدخول: لا شيء لعرضه.",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "حُذفت الكلمات المحددة في هذه الأثناء. انسخ تعليقك وألغِ ثم حدِّد كلمات أخرى.",
   "comments.tooLong": "يمكن أن يبلغ التعليق {max} بايت، وهذا يبلغ {count}. اختصره.",
   "comments.notSent": "لم يُرسل. {reason}",
-  "comments.failed": "لم ينجح ذلك. {reason}",
+  "comments.listFailed": "تعذّر عرض التعليقات. {reason}",
+  "comments.changeFailed": "لم يُعدَّل التعليق. {reason}",
 
   // Sharing.
 

@@ -440,6 +440,8 @@ export default {
   "access.endedText": "Nach einer neuen Anmeldung geht es weiter. Was inzwischen geschrieben wurde, bleibt erhalten.",
   "access.revokedTitle": "Der Zugang wurde entzogen.",
   "access.revokedText": "Einen neuen vergibt, wer diesen Server betreibt.",
+  "access.sessionTitle": "Die Sitzung wurde beendet.",
+  "access.sessionText": "Das Passwort wurde geändert, oder die Sitzung wurde von einem anderen Gerät oder vom Betrieb des Servers beendet. Bitte neu anmelden.",
   "access.badTokenTitle": "Das Token wurde nicht angenommen.",
   "access.badToken": "Vielleicht ist es abgelaufen oder gilt für einen anderen Server oder eine andere Person.",
   "signIn.again": "Neu anmelden",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "Überall sonst abmelden",
   "devices.ended": "Das Gerät wurde abgemeldet.",
   "devices.othersEnded": "Alle anderen Geräte sind abgemeldet.",
-  "devices.failed": "Das ging nicht. {reason}",
+  "devices.listFailed": "Die Geräte lassen sich nicht auflisten. {reason}",
+  "devices.endFailed": "Das Gerät wurde nicht abgemeldet. {reason}",
   "devices.none": "Diese Anmeldung verwaltet der Server nicht: Es gibt nichts zu zeigen.",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "Die ausgewählten Wörter wurden inzwischen gelöscht. Bitte den Kommentar kopieren, abbrechen und andere Wörter auswählen.",
   "comments.tooLong": "Ein Kommentar darf {max} Bytes haben; dieser hat {count}. Bitte kürzen.",
   "comments.notSent": "Nicht gesendet. {reason}",
-  "comments.failed": "Das ging nicht. {reason}",
+  "comments.listFailed": "Die Kommentare lassen sich nicht anzeigen. {reason}",
+  "comments.changeFailed": "Der Kommentar wurde nicht geändert. {reason}",
 
   // Sharing.
 

@@ -440,6 +440,8 @@ export default {
   "access.endedText": "Sign in again to continue. Your edits in the meantime are stored.",
   "access.revokedTitle": "Your access was revoked.",
   "access.revokedText": "Ask the operator of this server for a new one.",
+  "access.sessionTitle": "Your session was ended.",
+  "access.sessionText": "The password was changed, or another device or an operator ended the session. Sign in again to continue.",
   "access.badTokenTitle": "Your token was not accepted.",
   "access.badToken": "It may have expired, or be for another server or another person.",
   "signIn.again": "Sign in again",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "Sign out everywhere else",
   "devices.ended": "The device was signed out.",
   "devices.othersEnded": "You are signed out everywhere else.",
-  "devices.failed": "That did not work. {reason}",
+  "devices.listFailed": "The devices cannot be listed. {reason}",
+  "devices.endFailed": "The device was not signed out. {reason}",
   "devices.none": "This sign-in is not stored on the server: there is nothing to show.",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "The words that you selected were deleted meanwhile. Copy your comment, cancel, and select other words.",
   "comments.tooLong": "A comment may have {max} bytes; this one has {count}. Shorten it.",
   "comments.notSent": "Not sent. {reason}",
-  "comments.failed": "That did not work. {reason}",
+  "comments.listFailed": "The comments cannot be shown. {reason}",
+  "comments.changeFailed": "The comment was not changed. {reason}",
 
   // Sharing.
 

@@ -440,6 +440,8 @@ export default {
   "access.endedText": "Inicia sesión de nuevo para seguir. Lo que hayas escrito mientras tanto se conserva.",
   "access.revokedTitle": "Se te ha retirado el acceso.",
   "access.revokedText": "Pide uno nuevo a quien administra este servidor.",
+  "access.sessionTitle": "Se ha cerrado tu sesión.",
+  "access.sessionText": "La contraseña ha cambiado, o la sesión se ha cerrado desde otro dispositivo o por la administración. Inicia sesión de nuevo para seguir.",
   "access.badTokenTitle": "No se ha aceptado tu token.",
   "access.badToken": "Puede que haya caducado o que sea de otro servidor o de otra persona.",
   "signIn.again": "Iniciar sesión de nuevo",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "Cerrar sesión en los demás",
   "devices.ended": "Se ha cerrado la sesión del dispositivo.",
   "devices.othersEnded": "Se ha cerrado la sesión en todos los demás.",
-  "devices.failed": "No ha funcionado. {reason}",
+  "devices.listFailed": "No se pueden mostrar los dispositivos. {reason}",
+  "devices.endFailed": "No se ha cerrado la sesión del dispositivo. {reason}",
   "devices.none": "El servidor no guarda esta sesión: no hay nada que mostrar.",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "Las palabras seleccionadas se han eliminado mientras tanto. Copia tu comentario, cancela y selecciona otras palabras.",
   "comments.tooLong": "Un comentario puede tener {max} bytes; este tiene {count}. Acórtalo.",
   "comments.notSent": "No se ha enviado. {reason}",
-  "comments.failed": "No ha funcionado. {reason}",
+  "comments.listFailed": "No se pueden mostrar los comentarios. {reason}",
+  "comments.changeFailed": "El comentario no se ha modificado. {reason}",
 
   // Sharing.
 

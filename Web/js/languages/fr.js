@@ -440,6 +440,8 @@ export default {
   "access.endedText": "Reconnectez-vous pour continuer. Ce que vous avez écrit entre-temps est conservé.",
   "access.revokedTitle": "Votre accès a été retiré.",
   "access.revokedText": "Demandez-en un nouveau à l’administrateur de ce serveur.",
+  "access.sessionTitle": "Votre session a été fermée.",
+  "access.sessionText": "Le mot de passe a changé, ou un autre appareil ou l’administrateur a fermé la session. Reconnectez-vous pour continuer.",
   "access.badTokenTitle": "Votre jeton n’a pas été accepté.",
   "access.badToken": "Il a peut-être expiré, ou vaut pour un autre serveur ou une autre personne.",
   "signIn.again": "Se reconnecter",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "Déconnecter partout ailleurs",
   "devices.ended": "L’appareil a été déconnecté.",
   "devices.othersEnded": "Votre session est fermée partout ailleurs.",
-  "devices.failed": "Cela n’a pas fonctionné. {reason}",
+  "devices.listFailed": "La liste des appareils ne peut pas être affichée. {reason}",
+  "devices.endFailed": "L’appareil n’a pas été déconnecté. {reason}",
   "devices.none": "Le serveur ne conserve pas cette session : il n’y a rien à montrer.",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "Les mots sélectionnés ont été supprimés entre-temps. Copiez votre commentaire, annulez et sélectionnez d’autres mots.",
   "comments.tooLong": "Un commentaire peut avoir {max} octets ; celui-ci en a {count}. Raccourcissez-le.",
   "comments.notSent": "Non envoyé. {reason}",
-  "comments.failed": "Cela n’a pas fonctionné. {reason}",
+  "comments.listFailed": "Les commentaires ne peuvent pas être affichés. {reason}",
+  "comments.changeFailed": "Le commentaire n’a pas été modifié. {reason}",
 
   // Sharing.
 

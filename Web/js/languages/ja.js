@@ -440,6 +440,8 @@ export default {
   "access.endedText": "続けるには、もう一度サインインしてください。その間に書いた内容は保持されます。",
   "access.revokedTitle": "アクセス権が取り消されました。",
   "access.revokedText": "このサーバーの管理者に新しいアクセス権を依頼してください。",
+  "access.sessionTitle": "サインインが終了しました。",
+  "access.sessionText": "パスワードが変更されたか、ほかのデバイスまたは管理者がサインアウトさせました。続けるには、もう一度サインインしてください。",
   "access.badTokenTitle": "トークンは受け付けられませんでした。",
   "access.badToken": "期限が切れたか、別のサーバーまたは別の人のものである可能性があります。",
   "signIn.again": "もう一度サインイン",
@@ -485,7 +487,8 @@ export default {
   "devices.endOthers": "ほかのすべてからサインアウト",
   "devices.ended": "デバイスをサインアウトしました。",
   "devices.othersEnded": "ほかのすべてからサインアウトしました。",
-  "devices.failed": "うまくいきませんでした。{reason}",
+  "devices.listFailed": "デバイスの一覧を表示できません。{reason}",
+  "devices.endFailed": "デバイスをサインアウトできませんでした。{reason}",
   "devices.none": "このサインインはサーバーに記録されていないため、表示するものがありません。",
 
   // Comments.
@@ -522,7 +525,8 @@ export default {
   "comments.rangeGone": "選択した語句は削除されました。コメントをコピーしてキャンセルし、別の語句を選択してください。",
   "comments.tooLong": "コメントは {max} バイトまでです（現在 {count} バイト）。短くしてください。",
   "comments.notSent": "送信できませんでした。{reason}",
-  "comments.failed": "うまくいきませんでした。{reason}",
+  "comments.listFailed": "コメントを表示できません。{reason}",
+  "comments.changeFailed": "コメントを変更できませんでした。{reason}",
 
   // Sharing.
 
