@@ -221,6 +221,13 @@ Some *words* and a [link](https://example.org/).
 ```python
 print("tea")
 ```
+
+$a^2$
+
+```mermaid
+graph TD
+  A --> B
+```
 """
 
 
@@ -239,6 +246,8 @@ def test_reading_history_comments_and_sharing(server, person, people):
     tab.wait_for("() => document.querySelector('#rendered .level-1')?.textContent.includes('Plan') ?? false")
     parts = "() => ['table', 'pre', 'a[href]', 'input'].map((name) => document.querySelectorAll(`#rendered ${name}`).length > 0)"
     tab.wait_for(parts, wanted=[True] * 4)
+    # Formulas and diagrams, under the page's policy.
+    tab.wait_for("() => document.querySelector('#rendered math msup') !== null && (document.querySelector('#rendered .diagram img')?.naturalWidth ?? 0) > 50")
     tab.run("() => document.querySelector('#rendered input').click()")
     ann.wait_for_text(MARKDOWN.replace("[ ]", "[x]"))
     tab.run(CLICK, "#read")
