@@ -261,3 +261,58 @@ test("styles and event handlers are none to the parser", () => {
   );
   assert.equal(inert("a<style>b"), "a");
 });
+
+/** @param {number} seed @returns {() => number} Between 0 and 1. */
+const randomBy = (seed) => () => {
+  seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;
+  return seed / 2 ** 32;
+};
+
+test("whatever the letters, the parser reads them as letters", () => {
+  const random = randomBy(39);
+  const signs = "**__``[](){}<>&~~^|##--++==..11!!  aab\\\\:;/$".split("");
+  const asHTML = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  for (let count = 0; count < 500; count += 1) {
+    const text = Array.from({ length: 1 + Math.floor(random() * 12) }, () => signs[Math.floor(random() * signs.length)]).join("");
+    const letters = text.trim().replace(/ +/g, " ");
+    if (!letters) continue;
+    const { text: markdown } = converted(`<p><b>x</b></p><p>${asHTML(text)}</p>`);
+    const state = EditorState.create({ doc: markdown, extensions: [markdownAlone] });
+    const tree = /** @type {any} */ (ensureSyntaxTree(state, state.doc.length, 5_000));
+    const block = tree.topNode.lastChild;
+    let read = "";
+    let at = block.from;
+    for (let node = block.firstChild; node; node = node.nextSibling) {
+      assert.ok(["Escape", "URL", "Emoji"].includes(node.name), `${JSON.stringify(text)} is ${node.name} in ${JSON.stringify(markdown)}`);
+      if (node.name !== "Escape") continue;
+      read += markdown.slice(at, node.from) + markdown.slice(node.from + 1, node.to);
+      at = node.to;
+    }
+    assert.equal(block.name, "Paragraph", `${JSON.stringify(text)} in ${JSON.stringify(markdown)}`);
+    assert.equal(read + markdown.slice(at, block.to), letters, JSON.stringify(markdown));
+  }
+});
+
+test("marks that begin and end anywhere are marks to the parser", () => {
+  const random = randomBy(12);
+  const pick = (/** @type {string[]} */ from) => from[Math.floor(random() * from.length)] ?? "";
+  for (let count = 0; count < 500; count += 1) {
+    const pieces = Array.from({ length: 1 + Math.floor(random() * 4) }, () => ({
+      tags: ["b", "i", "s"].filter(() => random() < 0.4),
+      text: Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(["a", "b", " ", ".", "「", "」", "é"])).join(""),
+    }));
+    const html = pieces.map(({ tags, text }) => tags.map((tag) => `<${tag}>`).join("") + text + [...tags].reverse().map((tag) => `</${tag}>`).join("")).join("");
+    const { text: markdown } = converted(`<p>${html}</p>`);
+    const state = EditorState.create({ doc: markdown, extensions: [markdownAlone] });
+    const tree = /** @type {any} */ (ensureSyntaxTree(state, state.doc.length, 5_000));
+    let read = "";
+    let at = 0;
+    tree.iterate({ enter: (/** @type {any} */ { name, from, to }) => {
+      if (!/^(Emphasis|Strikethrough)Mark$/.test(name)) return;
+      read += markdown.slice(at, from);
+      at = to;
+    } });
+    const letters = pieces.map(({ text }) => text).join("").replace(/ +/g, " ").trim();
+    assert.equal(read + markdown.slice(at), letters, `${html} is ${JSON.stringify(markdown)}`);
+  }
+});

@@ -94,16 +94,25 @@ function blockLines(block, isSecond) {
   }
 }
 
+/** @param {Block[]} blocks @param {boolean} [isItem] @returns {string[]} */
+function linesOf(blocks, isItem) {
+  const steps = linesInSteps(blocks, isItem);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /**
  * @param {Block[]} blocks
  * @param {boolean} [isItem] A list below the text of an item needs no blank line.
- * @returns {string[]}
+ * @returns {Generator<undefined, string[], undefined>} Pauses behind each block.
  */
-export function linesOf(blocks, isItem = false) {
+export function* linesInSteps(blocks, isItem = false) {
   /** @type {string[]} */
   const lines = [];
   let isSecond = false;
-  blocks.forEach((block, index) => {
+  for (const [index, block] of blocks.entries()) {
     const last = blocks[index - 1];
     const isSame = last?.kind === "list" && block.kind === "list" && last.isOrdered === block.isOrdered;
     isSecond = isSame && !isSecond;
@@ -112,6 +121,7 @@ export function linesOf(blocks, isItem = false) {
     if (index > 0 && !isClose) lines.push("");
     // One by one: a long code has more lines than a call has arguments.
     for (const line of made) lines.push(line);
-  });
+    yield;
+  }
   return lines;
 }

@@ -1,10 +1,13 @@
 // Pieces of text with marks, as Markdown.
 
+import { markdownLanguage } from "../../codemirror.js";
+
 /** @typedef {import("./markup.js").Marks} Marks */
 /** A piece of a paragraph: text, a line break, or Markdown that is put in as it is. */
 /** @typedef {{text: string, marks: Marks, isBreak?: boolean, isMarkdown?: boolean}} Piece */
 
 const names = /** @type {const} */ (["link", "bold", "italic", "strike"]);
+const emphases = /** @type {const} */ (["bold", "italic", "strike"]);
 const signs = { bold: "**", italic: "*", strike: "~~" };
 
 const isSpace = (/** @type {string} */ sign) => sign === "" || /\s/.test(sign);
@@ -107,6 +110,7 @@ function withLooseEnds(pieces) {
     if (piece.isBreak || isMarkdown || marks.code) return void parts.push(piece);
     const before = pieces[index - 1];
     const after = pieces[index + 1];
+    if (!text.trim()) return void parts.push({ text, marks: before && after ? common(before.marks, after.marks) : {} });
     const isMarked = marks.bold || marks.italic || marks.strike;
     const isTight = (/** @type {Piece | undefined} */ beside, /** @type {string} */ sign) =>
       isMarked && beside && !areSame(common(marks, beside.marks), common(marks, marks)) && isWord(sign);
@@ -137,6 +141,32 @@ function merged(pieces) {
 }
 
 /**
+ * Whether the parser reads all marks of a text as marks.
+ *
+ * @param {string} markdown
+ * @param {Piece[]} pieces
+ */
+function areRead(markdown, pieces) {
+  let signsLength = 0;
+  markdownLanguage.parser.parse(markdown).iterate({
+    enter: (/** @type {{name: string, from: number, to: number}} */ { name, from, to }) => {
+      if (name === "EmphasisMark" || name === "StrikethroughMark") signsLength += to - from;
+    },
+  });
+  return signsLength === written(pieces, {}).signsLength;
+}
+
+/** @param {Piece[]} pieces @returns {boolean} Whether marks of several kinds meet without a space: then not all can be written. */
+function isRisky(pieces) {
+  const kinds = emphases.filter((name) => pieces.some(({ marks }) => marks[name]));
+  if (kinds.length < 2) return false;
+  return pieces.some(({ text, marks }, index) => {
+    const next = pieces[index + 1];
+    return next && /\S$/.test(text) && /^\S/.test(next.text) && emphases.some((name) => marks[name] !== next.marks[name]);
+  });
+}
+
+/**
  * The Markdown of a paragraph.
  *
  * @param {Piece[]} given
@@ -144,19 +174,42 @@ function merged(pieces) {
  * @returns {string}
  */
 export function inlineMarkdown(given, place = {}) {
-  const { isCell = false, isHeading = false } = place;
-  const isOneLine = isCell || isHeading;
-  const plain = given.map((piece) => ({ ...piece, ...(isOneLine && piece.isBreak && { text: " ", isBreak: false }), marks: isHeading ? { ...piece.marks, bold: false } : piece.marks }));
-  const pieces = merged(withLooseEnds(merged(collapsed(plain))));
+  const isOneLine = place.isCell || place.isHeading;
+  const plain = given.map((piece) => ({ ...piece, ...(isOneLine && piece.isBreak && { text: " ", isBreak: false }), marks: place.isHeading ? { ...piece.marks, bold: false } : piece.marks }));
+  let pieces = merged(withLooseEnds(merged(collapsed(plain))));
+  let { text } = written(pieces, place);
+  if (isRisky(pieces)) {
+    // Letters count for more than marks.
+    for (const name of /** @type {const} */ (["strike", "italic", "bold"])) {
+      if (areRead(text, pieces)) break;
+      pieces = merged(pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, [name]: false } })));
+      text = written(pieces, place).text;
+    }
+  }
+  return isOneLine ? text : text.split("\n").map(withSafeStart).join("\n");
+}
+
+/**
+ * @param {Piece[]} pieces
+ * @param {{isCell?: boolean}} place
+ * @returns {{text: string, signsLength: number}} `signsLength` of all marks but links.
+ */
+function written(pieces, { isCell = false }) {
   /** @type {(typeof names)[number][]} */
   let open = [];
   /** @type {Marks} */
   let now = {};
   let made = "";
+  let signsLength = 0;
+  const sign = (/** @type {"bold" | "italic" | "strike"} */ name) => {
+    made += signs[name];
+    signsLength += signs[name].length;
+  };
   const close = (/** @type {Marks} */ next) => {
     const kept = open.findIndex((name) => !next[name] || next[name] !== now[name]);
     for (const name of kept < 0 ? [] : open.splice(kept).reverse()) {
-      made += name === "link" ? `](${now.link?.href ?? ""})` : signs[name];
+      if (name === "link") made += `](${now.link?.href ?? ""})`;
+      else sign(name);
     }
   };
   pieces.forEach(({ text: whole, marks, isBreak, isMarkdown }, index) => {
@@ -170,17 +223,17 @@ export function inlineMarkdown(given, place = {}) {
     if (!text) return;
     for (const name of opened) {
       open.push(name);
-      made += name === "link" ? "[" : signs[name];
+      if (name === "link") made += "[";
+      else sign(name);
     }
-    if (isMarkdown) made += isCell ? text.replace(/\|/g, "\\|") : text;
-    else {
-      const written = marks.code
+    const letters = isMarkdown
+      ? text
+      : marks.code
         ? asCode(text)
         : escaped(text, pieces[index - 1]?.text.slice(-1), pieces[index + 1]?.text.charAt(0));
-      const inLink = marks.link && !marks.code ? written.replace(/\]/g, "\\]") : written;
-      made += isCell ? inLink.replace(/\|/g, "\\|") : inLink;
-    }
+    const inLink = marks.link && !marks.code && !isMarkdown ? letters.replace(/\]/g, "\\]") : letters;
+    made += isCell ? inLink.replace(/\|/g, "\\|") : inLink;
   });
   close({});
-  return isOneLine ? made : made.split("\n").map(withSafeStart).join("\n");
+  return { text: made, signsLength };
 }

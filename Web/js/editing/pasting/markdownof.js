@@ -4,7 +4,7 @@
 // list of elements: everything else is left out, or is text. Conversion is a generator that pauses every few hundred
 // nodes, so that its caller can let the page go on, or stop it.
 
-import { linesOf } from "./blocks.js";
+import { linesInSteps } from "./blocks.js";
 import { inlineMarkdown } from "./inline.js";
 import {
   attribute, depthMax, formulaIn, hasClass, isSkipped, languageOf, marksIn, pictureIn, safeTarget, styleOf, textBelow,
@@ -360,9 +360,9 @@ export function* markdownOf(root) {
   const writer = new Writer();
   yield* new Conversion().below(root, writer, {});
   writer.flush();
-  yield;
   const { blocks } = writer;
   const isPlain = !hasFormat(blocks) && (blocks.length < 2 || !contains(root, paragraphNames));
-  return { text: linesOf(blocks).join("\n"), isInline: blocks.length < 2 && blocks.every(({ kind }) => kind === "paragraph"), isPlain };
+  const lines = yield* linesInSteps(blocks);
+  return { text: lines.join("\n"), isInline: blocks.length < 2 && blocks.every(({ kind }) => kind === "paragraph"), isPlain };
 }
 const paragraphNames = new Set(["P"]);
