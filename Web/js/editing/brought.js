@@ -14,118 +14,127 @@ import { messageOf } from "../words.js";
 
 const load = () => import("./pasting/pasting.js");
 
-/** @param {import("../client/note.js").Note} note */
-export function broughtInto(note) {
+class Brought {
+  #note;
   /** @type {Set<Range>} */
-  const awaited = new Set();
+  #awaited = new Set();
   /** @type {ReturnType<typeof import("./pasting/uploads.js").uploadsInto> | undefined} */
-  let uploads;
-  let hasLeft = false;
-  const isGone = () => hasLeft;
+  #uploads;
+  #hasLeft = false;
   /** Whether the next paste is to be plain. */
-  let isPlain = false;
-  let isOwnDrag = false;
+  #isPlain = false;
+  #isOwnDrag = false;
 
-  /** @param {Range} range @param {(part: Awaited<ReturnType<typeof load>>) => unknown} use @param {(error: unknown) => void} otherwise */
-  async function withPart(range, use, otherwise) {
-    awaited.add(range);
-    try {
-      const part = await load();
-      if (!isGone()) await use(part);
-    } catch (error) {
-      console.warn(error);
-      if (!isGone()) otherwise(error);
-    } finally {
-      awaited.delete(range);
-    }
+  /** @param {import("../client/note.js").Note} note */
+  constructor(note) {
+    this.#note = note;
   }
 
   /** @param {EditorView} view @param {File[]} files @param {number} place */
-  function take(view, files, place) {
+  take(view, files, place) {
     if (view.state.readOnly) return toast(t("note.readOnlyHint"));
-    const range = { from: place, to: place, stop: new AbortController() };
-    void withPart(
-      range,
-      (part) => (uploads ??= part.uploadsInto(note, view)).add(files, range.from),
+    void this.#withPart(
+      { from: place, to: place },
+      (part, range) => (this.#uploads ??= part.uploadsInto(this.#note, view)).add(files, range.from),
       (error) => toast(t("file.failed", { name: files[0]?.name ?? "", reason: messageOf(error) })),
     );
   }
 
-  /** @param {EditorView} view @param {{html: string, text: string}} data @param {number} from @param {number} to */
-  function convert(view, { html, text }, from, to) {
-    const range = { from, to, stop: new AbortController() };
-    void withPart(
-      range,
-      (part) => part.pasteHTML(view, { html, text, range, isGone }),
-      () => view.dispatch({ changes: { from: range.from, to: range.to, insert: wholeText(text) }, userEvent: "input.paste" }),
+  destroy() {
+    this.#hasLeft = true;
+    this.#uploads?.destroy();
+  }
+
+  /** An extension. */
+  get extension() {
+    const follow = (/** @type {import("../codemirror.js").ViewUpdate} */ update) => this.#follow(update);
+    return ViewPlugin.define(() => ({ update: follow }), {
+      eventHandlers: {
+        keydown: (/** @type {KeyboardEvent} */ event) => this.#key(event),
+        dragstart: () => void (this.#isOwnDrag = true),
+        dragend: () => void (this.#isOwnDrag = false),
+        paste: (/** @type {ClipboardEvent} */ event, /** @type {EditorView} */ view) => this.#paste(event, view),
+        drop: (/** @type {DragEvent} */ event, /** @type {EditorView} */ view) => this.#drop(event, view),
+      },
+    });
+  }
+
+  /**
+   * @param {{from: number, to: number}} place
+   * @param {(part: Awaited<ReturnType<typeof load>>, range: Range) => unknown} use
+   * @param {(error: unknown, range: Range) => void} otherwise
+   */
+  async #withPart(place, use, otherwise) {
+    const range = { ...place, stop: new AbortController() };
+    this.#awaited.add(range);
+    try {
+      const part = await load();
+      if (!this.#hasLeft) await use(part, range);
+    } catch (error) {
+      console.warn(error);
+      if (!this.#hasLeft) otherwise(error, range);
+    } finally {
+      this.#awaited.delete(range);
+    }
+  }
+
+  /** @param {EditorView} view @param {{html: string, text: string}} data @param {{from: number, to: number}} place */
+  #convert(view, { html, text }, place) {
+    void this.#withPart(
+      place,
+      (part, range) => part.pasteHTML(view, { html, text, range, isGone: () => this.#hasLeft }),
+      (_, { from, to }) => view.dispatch({ changes: { from, to, insert: wholeText(text) }, userEvent: "input.paste" }),
     );
   }
 
   /** @param {ClipboardEvent} event @param {EditorView} view */
-  function paste({ clipboardData: data }, view) {
-    const wantsPlain = isPlain;
-    isPlain = false;
+  #paste({ clipboardData: data }, view) {
+    const wantsPlain = this.#isPlain;
+    this.#isPlain = false;
     const files = [...(data?.files ?? [])];
     const text = data?.getData("text/plain") ?? "";
+    const { from, to } = view.state.selection.main;
     // Words that come with a picture of themselves, as from a spreadsheet, are words.
     if (files.length > 0 && !text) {
-      take(view, files, view.state.selection.main.to);
+      this.take(view, files, to);
       return true;
     }
     const html = data?.getData("text/html") ?? "";
-    const { from, to } = view.state.selection.main;
     const isAddress = from < to && /^\s*(?:https?:\/\/|mailto:)\S+\s*$/i.test(text);
-    const isCode = data?.types.includes("vscode-editor-data");
-    if (view.state.readOnly || wantsPlain || isCode || (!html && !isAddress)) return false;
-    convert(view, { html, text }, from, to);
+    if (view.state.readOnly || wantsPlain || (!html && !isAddress)) return false;
+    this.#convert(view, { html, text }, { from, to });
     return true;
   }
 
   /** @param {DragEvent} event @param {EditorView} view */
-  function drop(event, view) {
-    const { dataTransfer: data } = event;
+  #drop({ dataTransfer: data, clientX: x, clientY: y }, view) {
     const files = [...(data?.files ?? [])];
-    const place = view.posAtCoords({ x: event.clientX, y: event.clientY }) ?? view.state.selection.main.to;
+    const place = view.posAtCoords({ x, y }) ?? view.state.selection.main.to;
     const html = data?.getData("text/html");
-    if (files.length > 0) take(view, files, place);
+    if (files.length > 0) this.take(view, files, place);
     // Words of the text itself are moved by the editor.
-    else if (html && !isOwnDrag && !view.state.readOnly) convert(view, { html, text: data?.getData("text/plain") ?? "" }, place, place);
-    else return false;
+    else if (html && !this.#isOwnDrag && !view.state.readOnly) {
+      this.#convert(view, { html, text: data?.getData("text/plain") ?? "" }, { from: place, to: place });
+    } else return false;
     return true;
   }
 
-  const extension = ViewPlugin.fromClass(
-    class {
-      /** @param {import("../codemirror.js").ViewUpdate} update */
-      update({ docChanged, changes }) {
-        if (!docChanged) return;
-        for (const range of awaited) {
-          const isEmpty = range.from === range.to;
-          range.from = changes.mapPos(range.from, isEmpty ? -1 : 1);
-          range.to = Math.max(range.from, changes.mapPos(range.to, -1));
-        }
-      }
-    },
-    {
-      eventHandlers: {
-        keydown(/** @type {KeyboardEvent} */ event) {
-          isPlain = event.shiftKey && event.key.toLowerCase() === "v";
-          if (event.key === "Escape") for (const { stop } of awaited) stop.abort();
-        },
-        dragstart: () => void (isOwnDrag = true),
-        dragend: () => void (isOwnDrag = false),
-        paste,
-        drop,
-      },
-    },
-  );
+  /** @param {KeyboardEvent} event */
+  #key({ key, shiftKey }) {
+    this.#isPlain = shiftKey && key.toLowerCase() === "v";
+    if (key === "Escape") for (const { stop } of this.#awaited) stop.abort();
+  }
 
-  return {
-    extension,
-    take,
-    destroy() {
-      hasLeft = true;
-      uploads?.destroy();
-    },
-  };
+  /** @param {import("../codemirror.js").ViewUpdate} update */
+  #follow({ docChanged, changes }) {
+    if (!docChanged) return;
+    for (const range of this.#awaited) {
+      const isEmpty = range.from === range.to;
+      range.from = changes.mapPos(range.from, isEmpty ? -1 : 1);
+      range.to = Math.max(range.from, changes.mapPos(range.to, -1));
+    }
+  }
 }
+
+/** @param {import("../client/note.js").Note} note */
+export const broughtInto = (note) => new Brought(note);

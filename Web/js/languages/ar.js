@@ -45,7 +45,7 @@ export default {
   "paste.asText": "لصق كنص عادي",
   "paste.tooLarge": "المحتوى أطول من أن يُحفظ تنسيقه، فلُصق كنص عادي",
   "paste.working": "جارٍ اللصق…",
-  "insert.label": "خيارات عند المؤشر. اختر بالأسهم، وأدرج بمفتاح الإدخال.",
+  "insert.label": "خيارات",
   "insert.heading": "عنوان {level}",
   "insert.callout": "إطار تنبيه",
   "insert.formula": "معادلة",

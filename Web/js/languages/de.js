@@ -45,7 +45,7 @@ export default {
   "paste.asText": "Als reinen Text einfügen",
   "paste.tooLarge": "Als reiner Text eingefügt: zu lang für die Formatierung",
   "paste.working": "Wird eingefügt …",
-  "insert.label": "Auswahl an der Schreibmarke. Pfeiltasten wählen, die Eingabetaste fügt ein.",
+  "insert.label": "Auswahl",
   "insert.heading": "Überschrift {level}",
   "insert.callout": "Hinweiskasten",
   "insert.formula": "Formel",

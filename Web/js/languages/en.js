@@ -45,7 +45,7 @@ export default {
   "paste.asText": "Paste as plain text",
   "paste.tooLarge": "Pasted as plain text: too long to keep its formatting",
   "paste.working": "Pasting…",
-  "insert.label": "Insert with arrow keys and Enter",
+  "insert.label": "Choices",
   "insert.heading": "Heading {level}",
   "insert.callout": "Call-out",
   "insert.formula": "Formula",

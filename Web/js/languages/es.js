@@ -45,7 +45,7 @@ export default {
   "paste.asText": "Pegar como texto sin formato",
   "paste.tooLarge": "Era demasiado largo para conservar el formato: se ha pegado como texto sin formato",
   "paste.working": "Pegando…",
-  "insert.label": "Opciones en el cursor. Las flechas eligen, Intro inserta.",
+  "insert.label": "Opciones",
   "insert.heading": "Título {level}",
   "insert.callout": "Recuadro",
   "insert.formula": "Fórmula",

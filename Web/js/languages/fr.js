@@ -45,7 +45,7 @@ export default {
   "paste.asText": "Coller en texte brut",
   "paste.tooLarge": "Le contenu était trop long pour garder sa mise en forme : il a été collé en texte brut",
   "paste.working": "Collage en cours…",
-  "insert.label": "Choix au curseur. Les flèches choisissent, Entrée insère.",
+  "insert.label": "Choix",
   "insert.heading": "Titre {level}",
   "insert.callout": "Encadré",
   "insert.formula": "Formule",

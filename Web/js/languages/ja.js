@@ -45,7 +45,7 @@ export default {
   "paste.asText": "書式なしで貼り付け",
   "paste.tooLarge": "長すぎるため、書式なしで貼り付けました",
   "paste.working": "貼り付けています…",
-  "insert.label": "カーソル位置の候補です。矢印キーで選び、Enter キーで挿入します。",
+  "insert.label": "候補",
   "insert.heading": "見出し {level}",
   "insert.callout": "囲み",
   "insert.formula": "数式",

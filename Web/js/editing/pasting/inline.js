@@ -175,7 +175,11 @@ function isRisky(pieces) {
  */
 export function inlineMarkdown(given, place = {}) {
   const isOneLine = place.isCell || place.isHeading;
-  const plain = given.map((piece) => ({ ...piece, ...(isOneLine && piece.isBreak && { text: " ", isBreak: false }), marks: place.isHeading ? { ...piece.marks, bold: false } : piece.marks }));
+  const plain = given.map((piece) => ({
+    ...piece,
+    ...(isOneLine && piece.isBreak && { text: " ", isBreak: false }),
+    ...(place.isHeading && { marks: { ...piece.marks, bold: false } }),
+  }));
   let pieces = merged(withLooseEnds(merged(collapsed(plain))));
   let { text } = written(pieces, place);
   if (isRisky(pieces)) {

@@ -92,7 +92,9 @@ export function putPicture(state, place, reference) {
   if (line.text.length === start.length) return putBlocks(state, { from: line.to, to: line.to }, reference);
   const isFirst = place <= line.from + start.length;
   if (isFirst && !start) return putBlocks(state, { from: line.from, to: line.from }, reference);
-  return isFirst ? put({ from: line.from + start.length, to: line.from + start.length }, `${reference} `) : putBlocks(state, { from: line.to, to: line.to }, reference);
+  if (!isFirst) return putBlocks(state, { from: line.to, to: line.to }, reference);
+  const behindStart = line.from + start.length;
+  return put({ from: behindStart, to: behindStart }, `${reference} `);
 }
 
 /** @param {string} text @returns {string | undefined} The address that the whole of a text is. */

@@ -320,7 +320,9 @@ class Conversion {
     const own = yield* this.#item(node, {});
     const inner = own.blocks;
     // A head is bold as it is.
-    if (name === "TH") for (const block of inner) if ("pieces" in block) block.pieces = block.pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, bold: false } }));
+    for (const block of name === "TH" ? inner : []) {
+      if ("pieces" in block) block.pieces = block.pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, bold: false } }));
+    }
     sides[cells.length] = /text-align:\s*(right|center)/.exec(styleOf(node))?.[1] ?? attribute(node, "align").toLowerCase();
     const width = this.#span(node, "colspan");
     const height = this.#span(node, "rowspan");

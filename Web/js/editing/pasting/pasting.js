@@ -82,7 +82,8 @@ export async function pasteHTML(view, { html, text, range, isGone }) {
   const { state } = view;
   // A cell has one line.
   const isForPlace = made?.isInline || !isInTable(state, range);
+  const inCell = (/** @type {string} */ text) => text.replace(/(?<!\\)\||\\\n/g, (sign) => (sign === "|" ? "\\|" : " "));
   if (!made || !isForPlace || (made.isPlain && plain)) insert(view, put(range, plain || made?.text.replace(/\n+/g, " ") || ""));
-  else if (made.isInline) insert(view, put(range, isInTable(state, range) ? made.text.replace(/(?<!\\)\||\\\n/g, (sign) => (sign === "|" ? "\\|" : " ")) : made.text));
-  else insert(view, putBlocks(state, range, made.text));
+  else if (!made.isInline) insert(view, putBlocks(state, range, made.text));
+  else insert(view, put(range, isInTable(state, range) ? inCell(made.text) : made.text));
 }
