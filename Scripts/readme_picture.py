@@ -158,7 +158,10 @@ def look_back(person):
     """The note's history, at the newest but one of its turns, which gets a name."""
     person.page.keyboard.press("Alt+h")
     history = person.page.locator("#history")
-    history.locator("#history-groups .group").nth(4).wait_for()
+    history.locator(".session-toggle").first.click()
+    history.get_by_role("button", name="Show single changes").click()
+    history.locator(".session-changes .group").nth(4).wait_for()
+    history.get_by_role("slider", name="Revision").focus()
     history.get_by_role("slider", name="Revision").press("PageDown")
     history.get_by_role("button", name="Name this version").click()
     person.page.get_by_role("textbox", name="Name").fill("Agreed on Thursday")

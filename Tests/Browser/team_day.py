@@ -282,7 +282,7 @@ class Day:
         ada.press("Alt+h")
         history = ada.page.locator("#history")
         expect(history.locator("#history-text")).to_have_attribute("aria-busy", "false")
-        expect(history.locator("#history-groups .group").first).to_be_visible()
+        expect(history.locator("#history-sessions .group").first).to_be_visible()
         self.look(ada, "history")
         ada.press("Escape")
         expect(history).to_be_hidden()

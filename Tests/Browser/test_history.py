@@ -45,6 +45,27 @@ class Past:
     def at(self):
         return int(self.slider.input_value())
 
+    def sessions(self):
+        return self.section.locator("#history-sessions > .session")
+
+    def open_changes(self):
+        """Opens the newest session to its people and its changes."""
+        session = self.sessions().first
+        session.get_by_role("button", name=re.compile("^Details")).click()
+        session.get_by_role("button", name="Show single changes").click()
+        return session.locator(".session-changes .group-author")
+
+    def show_changes(self):
+        self.section.get_by_role("button", name="Show changes").click()
+        expect(self.section).to_have_attribute("data-shown", re.compile(r"^\d+-\d+$"))
+
+    def marked(self):
+        """What is struck through, and what was inserted by whom, in the order of the text."""
+        return self.page.evaluate(
+            """() => [...document.querySelector("#history-text").shadowRoot.querySelectorAll("del, ins")]
+                .map((mark) => mark.localName === "del" ? ["-", mark.textContent] : [mark.title, mark.textContent])"""
+        )
+
 
 def two_write(server, person):
     """Ann writes a line, Bo another, Ann takes a word away. Each has saved before the next begins."""
@@ -69,7 +90,12 @@ def test_looking_back_naming_and_restoring(server, person):
     newest = "at nine 🦆 sharp.\nBring bread.\n"
     past = Past(ann).open()
     past.wait_for_text(newest)
-    expect(past.section.locator("#history-groups .group-author")).to_have_text(["Ann", "Bo", "Ann"])
+    # One session of both; opened, who did what.
+    expect(past.sessions()).to_have_count(1)
+    expect(past.sessions().locator(".group-author")).to_have_text(["Ann, Bo"])
+    expect(past.open_changes()).to_have_text(["Ann", "Bo", "Ann"])
+    expect(past.sessions().locator(".session-people .group-amount")).to_have_text(["+22 −5", "+13"])
+    past.slider.focus()
     assert past.authors() == [
         ["at nine 🦆 sharp.", "Ann", "#16737f"],
         ["Bring bread.", "Bo", "#b0452a"],
@@ -77,7 +103,7 @@ def test_looking_back_naming_and_restoring(server, person):
     expect(past.section.get_by_role("button", name="Restore this version")).to_be_disabled()
     ann.picture("history")
 
-    # Back by groups, by revisions, and to the beginning.
+    # Back by changes, by revisions, and to the beginning.
     ann.press("PageDown")
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
     expect(past.section.locator("#history-author")).to_have_text("Bo")
@@ -104,7 +130,7 @@ def test_looking_back_naming_and_restoring(server, person):
     bo.to_end()
     bo.type("Cheese!")
     bo.wait_until_saved()
-    expect(past.section.locator("#history-groups .group-author")).to_have_text(["Bo", "Ann", "Bo", "Ann"])
+    expect(past.sessions().locator(".session-changes .group-author")).to_have_text(["Bo", "Ann", "Bo", "Ann"])
     assert past.text() == "Meet at nine 🦆 sharp.\nBring bread.\n"
     past.section.get_by_role("button", name=re.compile("Agreed")).first.click()
 
@@ -123,6 +149,8 @@ def test_looking_back_naming_and_restoring(server, person):
     # What was there before it comes back in the same way.
     past = Past(bo).open()
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\nOn we go.")
+    expect(past.open_changes()).to_have_count(6)
+    past.slider.focus()
     for _ in range(2):
         bo.press("PageDown")
     past.wait_for_text(newest + "Cheese!")
@@ -220,11 +248,15 @@ def test_the_history_on_a_phone_in_the_dark(server, person):
     past.wait_for_text(ann.text())
     phone.picture("phone-history")
     past.section.get_by_role("button", name="Versions and changes").tap()
-    past.section.locator("#history-groups .group").nth(1).tap()
+    past.open_changes()
+    past.section.locator(".session-changes .group").nth(1).tap()
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\n")
     expect(past.section.locator("#history-side")).to_be_hidden()
     past.section.get_by_role("button", name="Versions and changes").tap()
     phone.picture("phone-history-list")
+    past.section.get_by_role("button", name="Versions and changes").tap()
+    past.show_changes()
+    phone.picture("phone-history-changes")
 
 
 def test_a_long_text_in_the_history(server, person):
@@ -252,3 +284,144 @@ def test_a_long_text_in_the_history(server, person):
     # Only what is in view is drawn.
     lines = "document.querySelector('#history-text').shadowRoot.querySelectorAll('.cm-line').length"
     assert ann.page.evaluate(lines) < 300
+
+
+def text_of(server, note):
+    return server.request("GET", f"/api/notes/{note}/text")["text"]
+
+
+def type_by_turns(server, note, letters):
+    """Two people type at the same time: each letter is a change of its own."""
+    path = f"/api/notes/{note}/changes"
+    for revision in range(2 * letters):
+        author = "Ann" if revision % 2 else "Bo"
+        operation = ([revision] if revision else []) + ["ab"[revision % 2]]
+        server.request("POST", path, {"revision": revision, "operation": operation, "author": author})
+
+
+def test_two_people_who_type_at_once_are_one_session(server, person):
+    note = server.create("At once")
+    type_by_turns(server, note, 90)
+    ann = person("Ann", "#16737f").open(note)
+    past = Past(ann).open()
+    past.wait_for_text("ab" * 90)
+    # One row for both, not one for each letter.
+    expect(past.section.locator("#history-sessions .group")).to_have_count(1)
+    expect(past.sessions().locator(".group-author")).to_have_text(["Ann, Bo"])
+    expect(past.sessions().locator(".group-amount")).to_have_text(["+180"])
+    details = past.sessions().first.get_by_role("button", name=re.compile("^Details"))
+    expect(details).to_have_attribute("aria-expanded", "false")
+    details.focus()
+    ann.press("Enter")
+    expect(details).to_have_attribute("aria-expanded", "true")
+    expect(details).to_be_focused()
+    people = past.sessions().locator(".session-people")
+    expect(people.locator(".group-author")).to_have_text(["Ann", "Bo"])
+    expect(people.locator(".group-time")).to_have_text(["90 changes", "90 changes"])
+    expect(past.sessions().locator(".session-changes")).to_have_count(0)
+    past.sessions().get_by_role("button", name="Show single changes").click()
+    expect(past.sessions().locator(".session-changes .group")).to_have_count(180)
+    people.get_by_role("button", name=re.compile("Bo")).click()
+    past.wait_for_text("ab" * 89 + "a")
+    details.click()
+    expect(past.section.locator("#history-sessions .group")).to_have_count(1)
+
+
+def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, person):
+    note = server.create("Long ago")
+    ann = person("Ann", "#16737f").open(note)
+    days = 86_400_000
+
+    def sessions(first, count):
+        return [
+            {
+                "firstRevision": last - 9, "lastRevision": last, "firstTime": last * days, "lastTime": last * days + 60_000,
+                "authors": [{"author": "Ann", "lastRevision": last, "changes": 10, "inserted": 20, "deleted": 0}],
+            }
+            for last in range(first, first - 10 * count, -10)
+        ]  # fmt: skip
+
+    head = 77_280
+    asked = []
+
+    def answer(route):
+        url = route.request.url
+        asked.append(url)
+        before = re.search(r"before=(\d+)", url)
+        top = int(before.group(1)) - 1 if before else head
+        route.fulfill(json={"head": head, "oldest": 0, "sessions": sessions(top, 50), "before": top - 499})
+
+    ann.page.route("**/sessions?*", answer)
+    ann.page.route("**/text?revision=*", lambda route: route.fulfill(json={"text": "old", "time": 1, "authors": []}))
+    past = Past(ann).open()
+    past.wait_for_text("old")
+    assert past.at() == head
+    expect(past.sessions()).to_have_count(50)
+    # The newest is read, and nothing else until it is wanted.
+    assert len(asked) == 1
+    first = past.sessions().first.locator(".group")
+    expect(first).to_have_attribute("data-last", str(head))
+    past.section.get_by_role("button", name="Show earlier sessions").click()
+    expect(past.sessions()).to_have_count(100)
+    expect(past.sessions().last.locator(".group")).to_have_attribute("data-last", str(head - 990))
+
+
+def test_changes_between_two_moments_and_restoring_a_part(server, person):
+    note = server.create("Plan")
+    path = f"/api/notes/{note}"
+    before = "# Plan 😀\n\nWe meet at nine.\n\nBring bread.\n"
+    after = "# Plan 😀\n\nWe meet at ten sharp.\n\nBring bread and cheese.\n"
+    server.request("POST", f"{path}/changes", {"revision": 0, "operation": [before], "author": "Ann"})
+    server.request("POST", f"{path}/versions", {"name": "Draft", "revision": 1, "author": "Ann"})
+    start = len("# Plan 😀\n\nWe meet at ")
+    operation = [start, "ten sharp", -4, len(".\n\nBring bread"), " and cheese", 2]
+    server.request("POST", f"{path}/changes", {"revision": 1, "operation": operation, "author": "Bo"})
+    ann = person("Ann", "#16737f").open(note)
+    past = Past(ann).open()
+    past.wait_for_text(after)
+    past.show_changes()
+    # Since the session's beginning all of it is new.
+    assert [author for author, _ in past.marked() if author != "-"]
+    assert all(author != "-" for author, _ in past.marked())
+    past.section.get_by_label("Since").select_option("Draft")
+    expect(past.section).to_have_attribute("data-shown", "1-2")
+    assert past.marked() == [["-", "nine"], ["Bo", "ten sharp"], ["Bo", " and cheese"]]
+    expect(past.section.locator("#history-change-place")).to_have_text("2 changed parts")
+    ann.picture("history-changes")
+
+    # By keyboard from one changed part to the next; the second is taken back.
+    forward = past.section.get_by_role("button", name="Next changed part")
+    restore = past.section.locator("#history-change-restore")
+    expect(restore).to_be_disabled()
+    forward.focus()
+    ann.press("Enter", "Enter")
+    expect(past.section.locator("#history-change-place")).to_have_text("2 of 2")
+    restore.focus()
+    ann.press("Enter")
+    wait_until(lambda: text_of(server, note) == after.replace(" and cheese", ""))
+    expect(past.section).to_have_attribute("data-shown", "1-3")
+    assert past.marked() == [["-", "nine"], ["Bo", "ten sharp"]]
+    # It is an edit like any other.
+    ann.press("Escape")
+    expect(past.section).to_be_hidden()
+    ann.wait_for_text(after.replace(" and cheese", ""))
+    ann.editor.focus()
+    ann.press("Control+z")
+    ann.wait_for_text(after)
+    ann.wait_until_saved()
+
+    # The button in the text does the same, and the moment may be any.
+    past = Past(ann).open()
+    ann.press("Home", "ArrowRight")
+    past.wait_for_text(before)
+    past.show_changes()
+    past.section.get_by_role("button", name="From here").click()
+    expect(past.section).to_have_attribute("data-shown", "1-1")
+    past.slider.focus()
+    ann.press("End")
+    expect(past.section).to_have_attribute("data-shown", "1-4")
+    ann.page.locator("#history-text .restore-part").first.click()
+    wait_until(lambda: "at nine." in text_of(server, note))
+    past.section.get_by_role("button", name="Show changes").click()
+    past.wait_for_text(after.replace("ten sharp", "nine"))
+    expect(past.section.locator("#history-comparing")).to_be_hidden()

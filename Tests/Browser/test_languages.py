@@ -127,7 +127,7 @@ def browse(server, person, language):
         reader.look(f"sharing at {width}")
         page.locator("#sharing [data-close]").click()
         page.keyboard.press("Alt+h")
-        expect(page.locator("#history-groups button")).to_have_count(1)
+        expect(page.locator("#history-sessions .group")).to_have_count(1)
         expect(page.locator("#history-text")).to_have_attribute("aria-busy", "false")
         reader.look(f"the history at {width}")
         page.locator("#history-name").click()

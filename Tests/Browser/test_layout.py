@@ -160,10 +160,10 @@ def test_times_in_the_history_can_be_read(server, person, scheme):
     ann.type("written")
     ann.wait_until_saved()
     ann.press("Alt+h")
-    current = ann.page.locator("#history-groups .group[aria-current]")
+    current = ann.page.locator("#history-sessions .group[aria-current]")
     expect(current).to_be_visible()
     assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
-    ann.page.locator("#history-groups .group").hover()
+    ann.page.locator("#history-sessions .group").hover()
     assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
 
 

@@ -267,7 +267,7 @@ def test_reading_history_comments_and_sharing(server, person, people):
     # Its past.
     tab.run("() => { location.hash = '#history'; }")
     tab.wait_for(SEEN, "#history")
-    tab.wait_for("() => document.querySelectorAll('#history-groups .group').length > 0")
+    tab.wait_for("() => document.querySelectorAll('#history-sessions .group').length > 0")
     tab.wait_for(f"""() => ({VIEW_IN})("#history-text")?.state.doc.toString()""", wanted=text)
     tab.run(CLICK, "#history-close")
     tab.wait_for(SEEN, "#history", wanted=False)

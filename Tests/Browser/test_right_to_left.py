@@ -70,7 +70,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     mona.wait_until_saved()
     mona.press("Alt+h")
     expect(page.locator("#history-text")).to_have_attribute("aria-busy", "false")
-    expect(page.locator("#history-groups button")).to_have_count(1)
+    expect(page.locator("#history-sessions .group")).to_have_count(1)
     for selector in ("#history-close svg", "#history-back svg", "#history-forward svg", "#history-canvas"):
         assert mirrored(page, selector), selector
     assert not mirrored(page, ".version-flag svg, #history-name svg")

@@ -98,26 +98,86 @@ const group = (first, last, author) => ({
   deleted: 0,
 });
 
-test("groups come in several answers, and a last one that has grown is replaced", async () => {
+/** @param {number} first @param {number} last @param {string[]} authors The newest first. */
+const session = (first, last, ...authors) => ({
+  firstRevision: first,
+  lastRevision: last,
+  firstTime: first * 1000,
+  lastTime: last * 1000,
+  authors: authors.map((author, index) => ({
+    author, lastRevision: last - index, changes: 1, inserted: 2, deleted: 1,
+  })),
+});
+
+test("sessions are read newest first, earlier ones on demand, and a newest one that has grown is replaced", async () => {
   const { asked, history, settle } = world();
   const loaded = history.refresh();
-  assert.equal(asked[0]?.path, "/api/notes/a%20note/history?after=0");
-  asked[0]?.answer({ head: 9, groups: [group(3, 4, "Ann"), group(5, 7, "Bo")] });
+  assert.equal(asked[0]?.path, "/api/notes/a%20note/sessions?limit=50");
+  asked[0]?.answer({ head: 9, oldest: 2, sessions: [session(7, 9, "Bo", "Ann"), session(5, 6, "Ann")], before: 5 });
   asked[1]?.answer({ versions: [] });
-  await settle();
-  assert.equal(asked[2]?.path, "/api/notes/a%20note/history?after=4");
-  asked[2]?.answer({ head: 9, groups: [group(5, 9, "Bo")] });
   await loaded;
-  assert.deepEqual(history.groups.map(({ lastRevision }) => lastRevision), [4, 9]);
-  assert.equal(history.head, 9);
-  // What was before the oldest group is the oldest text there is.
-  assert.equal(history.oldest, 2);
-  assert.deepEqual([2, 3, 4, 5, 9].map((at) => history.groupAt(at)?.author), [
-    undefined, "Ann", "Ann", "Bo", "Bo",
-  ]);
-  assert.deepEqual([9, 6, 4, 2].map((at) => history.stop(at, -1)), [4, 4, 2, 2]);
-  assert.deepEqual([2, 3, 4, 6, 9].map((at) => history.stop(at, 1)), [4, 4, 9, 9, 9]);
-  assert.equal(history.timeOf(7), 7_000);
+  assert.deepEqual([history.head, history.oldest, history.hasEarlier], [9, 2, true]);
+  assert.deepEqual([9, 8, 7, 6, 5, 4].map((at) => history.authorOf(at)), ["Bo", "Ann", undefined, "Ann", "Ann", undefined]);
+  assert.deepEqual([9, 8, 6, 4, 2].map((at) => history.stop(at, -1)), [6, 6, 2, 2, 2]);
+  assert.deepEqual([2, 6, 7, 9].map((at) => history.stop(at, 1)), [6, 9, 9, 9]);
+
+  const earlier = history.fetchEarlier();
+  assert.equal(asked[2]?.path, "/api/notes/a%20note/sessions?before=5&limit=50");
+  asked[2]?.answer({ head: 9, oldest: 2, sessions: [session(3, 4, "Cy")] });
+  await earlier;
+  assert.equal(history.hasEarlier, false);
+
+  const again = history.refresh();
+  asked[3]?.answer({ head: 12, oldest: 2, sessions: [session(7, 12, "Ann", "Bo")], before: 7 });
+  asked[4]?.answer({ versions: [] });
+  await again;
+  await settle();
+  assert.deepEqual(history.sessions.map(({ lastRevision }) => lastRevision), [12, 6, 4]);
+  assert.equal(history.hasEarlier, false);
+  assert.equal(history.timeOf(8), 8_000);
+});
+
+test("a session that was cut is joined with its other part", async () => {
+  const { asked, history } = world();
+  const loaded = history.refresh();
+  asked[0]?.answer({ head: 9, oldest: 0, sessions: [{ ...session(6, 9, "Bo", "Ann"), cut: true }], before: 6 });
+  asked[1]?.answer({ versions: [] });
+  await loaded;
+  const earlier = history.fetchEarlier();
+  asked[2]?.answer({ head: 9, oldest: 0, sessions: [session(3, 5, "Ann", "Cy"), session(1, 2, "Cy")] });
+  await earlier;
+  assert.deepEqual(history.sessions.map(({ firstRevision, lastRevision }) => [firstRevision, lastRevision]), [[3, 9], [1, 2]]);
+  const [whole] = history.sessions;
+  assert.deepEqual(
+    whole?.authors.map(({ author, lastRevision, changes, inserted }) => [author, lastRevision, changes, inserted]),
+    [["Bo", 9, 1, 2], ["Ann", 8, 2, 4], ["Cy", 4, 1, 2]],
+  );
+  assert.equal(whole?.cut, undefined);
+});
+
+test("an opened session's changes are read from its end, in parts", async () => {
+  const { asked, history, settle } = world();
+  const loaded = history.refresh();
+  asked[0]?.answer({ head: 900, oldest: 0, sessions: [session(1, 900, "Bo", "Ann")] });
+  asked[1]?.answer({ versions: [] });
+  await loaded;
+  const whole = history.sessions[0] ?? assert.fail();
+  const opened = history.openSession(whole);
+  assert.equal(asked[2]?.path, "/api/notes/a%20note/history?after=400&limit=200");
+  asked[2]?.answer({ groups: [group(401, 600, "Ann")] });
+  await settle();
+  assert.equal(asked[3]?.path, "/api/notes/a%20note/history?after=600&limit=200");
+  asked[3]?.answer({ groups: [group(601, 900, "Bo")] });
+  await opened;
+  assert.equal(history.authorOf(500), "Ann");
+  assert.deepEqual([history.stop(900, -1), history.stop(600, -1)], [600, 0]);
+  const more = history.openSession(whole);
+  asked[4]?.answer({ groups: [group(1, 390, "Cy"), group(391, 460, "Ann")] });
+  await more;
+  // What has been read already counts once.
+  assert.deepEqual(history.changesOf(whole)?.groups.map(({ lastRevision }) => lastRevision), [390, 400, 600, 900]);
+  history.closeSession(whole);
+  assert.equal(history.changesOf(whole), undefined);
 });
 
 test("of a slider's many places, the text of the last one is asked for, and no other is shown", async () => {

@@ -28,7 +28,9 @@ const signs = [
   { rule: "operations", sign: /transform\(|rebase\(|compose\(/, except: ["editing/composedline.js"] },
   { rule: "messages", sign: /messageId|lastSequence|"(hello|join|resync|ping|refresh)"/, except: [] },
   {
-    rule: "counting revisions", except: ["history/history.js", "history/historyview.js", "history/past.js", "comments/comments.js", "history/pastcomments.js"],
+    rule: "counting revisions",
+    except: ["history.js", "historyview.js", "past.js", "pastcomments.js", "sessions.js", "sessionlist.js", "comparing.js", "track.js"]
+      .map((name) => `history/${name}`).concat("comments/comments.js"),
     sign: /revision\s*(?:[-+*]|[<>]=?|[!=]==?)|(?:[-+*]|[<>]=?|[!=]==?)\s*(?:[\w#]+\.)*#?\w*revision\b/i,
   },
 ];

@@ -96,7 +96,7 @@ export interface ViewUpdate {
 
 export const Decoration: {
   readonly none: any;
-  mark(spec: { class?: string; attributes?: Record<string, string> }): any;
+  mark(spec: { class?: string; tagName?: string | undefined; attributes?: Record<string, string> }): any;
   line(spec: { attributes?: Record<string, string> }): any;
   widget(spec: { widget: WidgetType; side?: number }): any;
   replace(spec: { widget?: WidgetType }): any;

@@ -5,6 +5,8 @@ import { Emitter } from "../emitter.js";
 import { request } from "../client/http.js";
 import { lineEndsOf, shownOf } from "../lineends.js";
 import { palette } from "../people/people.js";
+import { LatestAnswer } from "./latestanswer.js";
+import { Sessions } from "./sessions.js";
 
 /**
  * Changes of one author without a longer pause. Times are milliseconds.
@@ -15,14 +17,28 @@ import { palette } from "../people/people.js";
  */
 
 /**
- * The text at a revision; `from` and `to` of its authors' runs count UTF-16 units.
- *
- * @typedef {{author: string, from: number, to: number}} Run
- * @typedef {{revision: number, time: number, text: string, runs: Run[]}} PastText
+ * @typedef {import("./sessions.js").Session} Session
+ * @typedef {import("./comparison.js").Difference} Difference
  */
 
-/** While a text is on its way, another one is asked for after so long a rest; milliseconds. */
-const settleTime = 90;
+/**
+ * The text at a revision, as it is shown and as it was committed; `from` and `to` of its authors' runs count UTF-16
+ * units of the shown one.
+ *
+ * @typedef {{author: string, from: number, to: number}} Run
+ * @typedef {{revision: number, time: number, text: string, committed: string, runs: Run[]}} PastText
+ */
+
+/** @param {Difference} difference */
+const sizeOfDifference = ({ parts }) =>
+  parts.reduce((sum, { deleted, inserted }) => sum + (deleted ?? inserted ?? "").length + 9, 0);
+
+/** Sessions of one answer. */
+const sessionsOfAnswer = 50;
+/** Revisions of a session whose changes are listed at first, and how many more at a time. */
+const revisionsListed = 500;
+/** Groups of one answer. */
+const groupsOfAnswer = 200;
 /** Texts kept for going back and forth, by their length in UTF-16 units together. */
 const keptUnitsMax = 4_000_000;
 
@@ -114,31 +130,31 @@ export function colorsOf(authors, present) {
 }
 
 /**
- * groups: they, or the versions, have changed. text: the one that was asked for is here, or one on the
- * way there. failed: it cannot be had.
+ * The changes of a session that were read: those from a revision on, the oldest first.
  *
- * @extends {Emitter<{groups: void, versions: void, text: PastText, failed: Error}>}
+ * @typedef {{after: number, groups: Group[]}} SessionChanges
+ */
+
+/**
+ * sessions: they, or the changes of one, have changed. versions: the names have. text: the one that was asked for is
+ * here, or one on the way there. difference: the one that was asked for. failed: one of both cannot be had.
+ *
+ * @extends {Emitter<{sessions: void, versions: void, text: PastText, difference: Difference, failed: Error}>}
  */
 export class NoteHistory extends Emitter {
-  /** @type {Group[]} The oldest first. */
-  groups = [];
   /** @type {Version[]} The newest first. */
   versions = [];
-  /** The newest revision. */
-  head = 0;
   isLoaded = false;
 
   #path;
   #request;
-  #surroundings;
-  /** @type {Map<number, PastText>} The one used last stands last. */
-  #kept = new Map();
-  /** @type {number | undefined} The revision whose text is to be shown. */
-  #wanted;
-  /** @type {{revision: number, abort: AbortController} | undefined} */
-  #underWay;
-  /** @type {any} */
-  #settleTimer;
+  #sessions = new Sessions();
+  /** @type {Map<number, SessionChanges>} By the first revision of the session. */
+  #changes = new Map();
+  /** @type {Session[]} Sessions, or their beginnings, that were looked up before the list reached them. */
+  #islands = [];
+  #texts;
+  #differences;
   #isRefreshing = false;
   #isStale = false;
   #isClosed = false;
@@ -147,42 +163,110 @@ export class NoteHistory extends Emitter {
    * @param {object} options
    * @param {string} options.documentId
    * @param {typeof request} [options.ask] What a test replaces, like the timers.
-   * @param {{setTimeout: (callback: () => void, delay: number) => any,
-   *   clearTimeout: (timer: any) => void}} [options.surroundings]
+   * @param {import("./latestanswer.js").Timers} [options.surroundings]
    */
   constructor({ documentId, ask, surroundings }) {
     super();
     this.#path = `/api/notes/${encodeURIComponent(documentId)}`;
     this.#request = ask ?? request;
-    this.#surroundings = surroundings ?? {
+    const timers = surroundings ?? {
       setTimeout: (callback, delay) => setTimeout(callback, delay),
       clearTimeout: (timer) => clearTimeout(timer),
     };
+    const failed = (/** @type {Error} */ error) => this.emit("failed", error);
+    /** @type {LatestAnswer<number, PastText>} */
+    this.#texts = new LatestAnswer({
+      fetch: (revision, signal) => this.#fetchText(Number(revision), signal),
+      sizeOf: ({ text }) => text.length,
+      sizeMax: keptUnitsMax,
+      done: (_, past) => this.emit("text", past),
+      failed,
+      timers,
+    });
+    /** @type {LatestAnswer<string, Difference>} */
+    this.#differences = new LatestAnswer({
+      fetch: (ends, signal) => this.#request(`${this.#path}/diff?${ends}`, "GET", undefined, signal),
+      sizeOf: sizeOfDifference,
+      sizeMax: keptUnitsMax,
+      done: (_, difference) => this.emit("difference", difference),
+      failed,
+      timers,
+    });
   }
 
-  /** The first revision whose text can be shown: that before the oldest group. */
+  /** The sessions that are known, the newest first. */
+  get sessions() {
+    return this.#sessions.all;
+  }
+
+  /** The newest revision. */
+  get head() {
+    return this.#sessions.head;
+  }
+
+  /** The first revision whose text can be shown. */
   get oldest() {
-    return (this.groups[0]?.firstRevision ?? 1) - 1;
+    return this.#sessions.oldest;
   }
 
-  /** @param {number} revision @returns {Group | undefined} The group that made it. */
-  groupAt(revision) {
-    const group = this.groups[this.#indexAt(revision)];
-    return group && group.firstRevision <= revision ? group : undefined;
+  get hasEarlier() {
+    return this.#sessions.before !== undefined;
+  }
+
+  /** @param {number} revision @returns {Session | undefined} The session that made it, if that is known. */
+  sessionAt(revision) {
+    const isIn = (/** @type {Session} */ { firstRevision, lastRevision }) =>
+      firstRevision <= revision && revision <= lastRevision;
+    return this.#sessions.at(revision) ?? this.#islands.find(isIn);
   }
 
   /**
-   * Where one step by groups leads: to the end of this group or of the next, or the end of the last.
+   * The changes of a session that were read, if it was opened.
+   *
+   * @param {Session} session
+   * @returns {SessionChanges | undefined}
+   */
+  changesOf({ firstRevision, lastRevision }) {
+    for (const [first, changes] of this.#changes) {
+      // A session that was cut begins earlier when its other part is known.
+      if (firstRevision <= first && first <= lastRevision) return changes;
+    }
+    return undefined;
+  }
+
+  /** @param {number} revision @returns {Group | undefined} The group that made it, if it was read. */
+  groupAt(revision) {
+    const session = this.sessionAt(revision);
+    const groups = session && this.changesOf(session)?.groups;
+    return groups?.find(({ firstRevision, lastRevision }) => firstRevision <= revision && revision <= lastRevision);
+  }
+
+  /**
+   * The author of a revision, as far as that is known.
+   *
+   * @param {number} revision
+   */
+  authorOf(revision) {
+    const authors = this.sessionAt(revision)?.authors ?? [];
+    const sole = authors.length === 1 ? authors[0] : authors.find(({ lastRevision }) => lastRevision === revision);
+    return this.groupAt(revision)?.author ?? sole?.author;
+  }
+
+  /**
+   * Where one step through the rows of the list leads: to the end of a session, or of a change of an opened one.
    *
    * @param {number} revision
    * @param {1 | -1} direction
    */
   stop(revision, direction) {
-    const index = this.#indexAt(revision);
-    const group = this.groups[index];
-    if (direction < 0) return this.groups[index - 1]?.lastRevision ?? this.oldest;
-    if (group && revision < group.lastRevision) return group.lastRevision;
-    return this.groups[index + 1]?.lastRevision ?? this.head;
+    const stops = this.sessions.flatMap((session) => [
+      session.lastRevision,
+      ...(this.changesOf(session)?.groups.map(({ lastRevision }) => lastRevision) ?? []),
+    ]);
+    stops.push(this.oldest, this.head);
+    const further = stops.filter((stop) => (direction < 0 ? stop < revision : stop > revision));
+    if (further.length === 0) return revision;
+    return further.reduce((best, stop) => (direction < 0 ? Math.max(best, stop) : Math.min(best, stop)));
   }
 
   /** @param {number} revision @returns {Version | undefined} */
@@ -192,19 +276,21 @@ export class NoteHistory extends Emitter {
 
   /** @param {number} revision @returns {number | undefined} When it was made; milliseconds. */
   timeOf(revision) {
-    const exact = this.#kept.get(revision)?.time;
+    const exact = this.#texts.kept(revision)?.time;
     if (exact !== undefined) return exact;
-    const group = this.groupAt(revision);
-    if (!group) return undefined;
-    // Inside a group, close enough until the text has come with the exact time.
-    const steps = group.lastRevision - group.firstRevision;
-    const share = steps > 0 ? (revision - group.firstRevision) / steps : 1;
-    return group.firstTime + (group.lastTime - group.firstTime) * share;
+    const part = this.groupAt(revision) ?? this.sessionAt(revision);
+    if (!part) return undefined;
+    // Inside a session, close enough until the text has come with the exact time.
+    const steps = part.lastRevision - part.firstRevision;
+    const share = steps > 0 ? (revision - part.firstRevision) / steps : 1;
+    return part.firstTime + (part.lastTime - part.firstTime) * share;
   }
 
-  /** All authors, in the order of their first change. */
+  /** The authors that are known: of sessions, the oldest first, then of texts. */
   get authors() {
-    return new Set(this.groups.map(({ author }) => author));
+    const authors = new Set([...this.sessions].reverse().flatMap((session) => session.authors.map(({ author }) => author)));
+    for (const { runs } of this.#texts.all) for (const { author } of runs) authors.add(author);
+    return authors;
   }
 
   /**
@@ -220,7 +306,7 @@ export class NoteHistory extends Emitter {
     try {
       do {
         this.#isStale = false;
-        await Promise.all([this.#fetchGroups(), this.#fetchVersions()]);
+        await Promise.all([this.#fetchNewest(), this.#fetchVersions()]);
       } while (this.#isStale && !this.#isClosed);
       this.isLoaded = true;
     } finally {
@@ -228,29 +314,82 @@ export class NoteHistory extends Emitter {
     }
   }
 
+  /** Fetches the sessions before the earliest one that is known. */
+  async fetchEarlier() {
+    const before = this.#sessions.before;
+    if (before === undefined) return;
+    const answer = await this.#request(`${this.#path}/sessions?before=${before}&limit=${sessionsOfAnswer}`);
+    if (this.#isClosed || this.#sessions.before !== before) return;
+    this.#sessions.takeEarlier(answer);
+    this.emit("sessions", undefined);
+  }
+
   /**
-   * Asks for the text at a revision; `text` tells when it is here. While one is on its way, the next
-   * is asked for when the slider rests, and the first is given up then.
+   * Looks up the session of a revision that lies before the list's end.
+   *
+   * @param {number} revision
+   */
+  async lookUp(revision) {
+    if (this.sessionAt(revision) || revision <= this.oldest) return;
+    const { sessions } = await this.#request(`${this.#path}/sessions?before=${revision + 1}&limit=1`);
+    if (this.#isClosed || sessions.length === 0) return;
+    this.#islands.push(sessions[0]);
+    this.emit("sessions", undefined);
+  }
+
+  /**
+   * Fetches a session's changes, or those before the ones that were fetched.
+   *
+   * @param {Session} session
+   */
+  async openSession(session) {
+    const known = this.changesOf(session);
+    const last = known?.groups[known.groups.length - 1]?.lastRevision;
+    const isWhole = last === undefined || last >= session.lastRevision;
+    // What has grown is read again from where it was read.
+    const through = known && isWhole ? known.after : session.lastRevision;
+    const after =
+      known && !isWhole ? known.after : Math.max(session.firstRevision - 1, through - revisionsListed);
+    const groups = await this.#fetchGroups(after, through);
+    if (this.#isClosed) return;
+    this.#forgetChanges(session);
+    const later = known && isWhole ? known.groups : [];
+    this.#changes.set(session.firstRevision, { after, groups: [...groups, ...later] });
+    this.emit("sessions", undefined);
+  }
+
+  /** @param {Session} session */
+  closeSession(session) {
+    this.#forgetChanges(session);
+    this.emit("sessions", undefined);
+  }
+
+  /**
+   * Asks for the text at a revision; `text` tells when it is here.
    *
    * @param {number} revision
    */
   want(revision) {
-    this.#wanted = revision;
-    this.#surroundings.clearTimeout(this.#settleTimer);
-    const kept = this.#kept.get(revision);
-    if (kept) {
-      this.#underWay?.abort.abort();
-      this.#underWay = undefined;
-      this.#keep(kept);
-      this.emit("text", kept);
-    } else if (!this.#underWay) {
-      void this.#fetchText(revision);
-    } else if (this.#underWay.revision !== revision) {
-      this.#settleTimer = this.#surroundings.setTimeout(() => {
-        this.#underWay?.abort.abort();
-        void this.#fetchText(revision);
-      }, settleTime);
-    }
+    this.#texts.want(revision);
+  }
+
+  /**
+   * Asks for the difference of two revisions; `difference` tells when it is here.
+   *
+   * @param {number} from
+   * @param {number} to
+   */
+  compare(from, to) {
+    this.#differences.want(`from=${from}&to=${to}`);
+  }
+
+  /**
+   * The text at a revision, if it is here.
+   *
+   * @param {number} revision
+   */
+  textAt(revision) {
+    return this.#texts.kept(revision);
   }
 
   /** @param {number} revision @param {string} name @param {string} author */
@@ -276,40 +415,71 @@ export class NoteHistory extends Emitter {
     return (await this.#request(`${this.#path}/restore`, "POST", { revision, author })).revision;
   }
 
+  /**
+   * Takes a part of the changes back, by a change like any other: the server carries it over what was changed since.
+   *
+   * @param {number} revision The revision that the operation starts from.
+   * @param {(number | string)[]} operation
+   * @param {string} author
+   * @returns {Promise<number>} The revision that it made.
+   */
+  async restorePart(revision, operation, author) {
+    return (await this.#request(`${this.#path}/changes`, "POST", { revision, operation, author })).revision;
+  }
+
   close() {
     this.#isClosed = true;
-    this.#surroundings.clearTimeout(this.#settleTimer);
-    this.#underWay?.abort.abort();
-    this.#underWay = undefined;
+    this.#texts.close();
+    this.#differences.close();
   }
 
-  /** @param {number} revision @returns {number} Of the last group that begins at or before it; or 0. */
-  #indexAt(revision) {
-    let low = 0;
-    let high = this.groups.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.groups[middle]?.firstRevision ?? 0) <= revision) low = middle;
-      else high = middle - 1;
+  /** @param {Session} session */
+  #forgetChanges({ firstRevision, lastRevision }) {
+    for (const first of [...this.#changes.keys()]) {
+      if (firstRevision <= first && first <= lastRevision) this.#changes.delete(first);
     }
-    return low;
   }
 
-  async #fetchGroups() {
-    for (;;) {
-      // The last group may have grown since.
-      const last = this.groups[this.groups.length - 1];
-      const after = last ? last.firstRevision - 1 : 0;
-      /** @type {{head: number, groups: Group[]}} */
-      const { head, groups } = await this.#request(`${this.#path}/history?after=${after}`);
-      if (this.#isClosed) return;
-      this.groups = [...this.groups.slice(0, -1), ...groups];
-      this.head = Math.max(head, this.groups[this.groups.length - 1]?.lastRevision ?? 0);
-      this.emit("groups", undefined);
-      // A long history comes in several answers.
-      const reached = groups[groups.length - 1]?.lastRevision ?? head;
-      if (reached >= head || reached === last?.lastRevision) return;
+  async #fetchNewest() {
+    const answer = await this.#request(`${this.#path}/sessions?limit=${sessionsOfAnswer}`);
+    if (this.#isClosed) return;
+    this.#sessions.takeNewest(answer);
+    this.emit("sessions", undefined);
+    const newest = this.sessions[0];
+    if (newest && this.changesOf(newest)) await this.#openGrown(newest);
+  }
+
+  /**
+   * Reads what has been added to an opened session.
+   *
+   * @param {Session} session
+   */
+  async #openGrown(session) {
+    const groups = this.changesOf(session)?.groups ?? [];
+    if ((groups[groups.length - 1]?.lastRevision ?? Infinity) < session.lastRevision) await this.openSession(session);
+  }
+
+  /**
+   * The groups after one revision and through another.
+   *
+   * @param {number} after
+   * @param {number} through
+   */
+  async #fetchGroups(after, through) {
+    /** @type {Group[]} */
+    const all = [];
+    let reached = after;
+    while (reached < through) {
+      /** @type {{groups: Group[]}} */
+      const { groups } = await this.#request(`${this.#path}/history?after=${reached}&limit=${groupsOfAnswer}`);
+      if (this.#isClosed || groups.length === 0) break;
+      for (const group of groups) {
+        if (group.firstRevision > through) break;
+        all.push({ ...group, lastRevision: Math.min(group.lastRevision, through) });
+      }
+      reached = groups[groups.length - 1]?.lastRevision ?? through;
     }
+    return all;
   }
 
   async #fetchVersions() {
@@ -324,44 +494,10 @@ export class NoteHistory extends Emitter {
     this.emit("versions", undefined);
   }
 
-  /** @param {number} revision */
-  async #fetchText(revision) {
-    const abort = new AbortController();
-    const mine = { revision, abort };
-    this.#underWay = mine;
-    /** @type {PastText | undefined} */
-    let past;
-    /** @type {unknown} */
-    let problem;
-    try {
-      const path = `${this.#path}/text?revision=${revision}`;
-      const { text, time, authors } = await this.#request(path, "GET", undefined, abort.signal);
-      past = { revision, time, text: shownOf(text), runs: runsOf(text, authors) };
-    } catch (error) {
-      problem = error;
-    }
-    // Given up meanwhile.
-    if (this.#underWay !== mine || abort.signal.aborted) return;
-    this.#underWay = undefined;
-    if (past) {
-      this.#keep(past);
-      this.emit("text", past);
-    } else if (this.#wanted === revision) {
-      this.emit("failed", problem instanceof Error ? problem : new Error(String(problem)));
-    }
-    if (this.#wanted !== undefined && this.#wanted !== revision) this.want(this.#wanted);
-  }
-
-  /** @param {PastText} past */
-  #keep(past) {
-    this.#kept.delete(past.revision);
-    this.#kept.set(past.revision, past);
-    let units = 0;
-    for (const { text } of this.#kept.values()) units += text.length;
-    for (const [revision, { text }] of this.#kept) {
-      if (units <= keptUnitsMax || revision === past.revision) break;
-      this.#kept.delete(revision);
-      units -= text.length;
-    }
+  /** @param {number} revision @param {AbortSignal} signal @returns {Promise<PastText>} */
+  async #fetchText(revision, signal) {
+    const path = `${this.#path}/text?revision=${revision}`;
+    const { text, time, authors } = await this.#request(path, "GET", undefined, signal);
+    return { revision, time, text: shownOf(text), committed: text, runs: runsOf(text, authors) };
   }
 }

@@ -1,320 +1,312 @@
-// The history of a note, over the note: a slider through its revisions, the text at each, and the
-// names people gave to some. The live editor stays as it is underneath.
+// The history of a note, over the note: a slider through its revisions, the text at each or what was changed since,
+// and the names people gave to some. The live editor stays as it is underneath.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
 import { request } from "../client/http.js";
-import { dateFormat, isolated, locale, t } from "../shell/language.js";
+import { isolated, t } from "../shell/language.js";
 import { oneLine } from "../oneline.js";
 import { threadItem, threadsAt } from "./pastcomments.js";
 import { avatar, colorOf, shownName } from "../people/people.js";
 import { messageOf } from "../words.js";
+import { Comparing } from "./comparing.js";
+import { moment } from "./moments.js";
+import { SessionList } from "./sessionlist.js";
+import { drawFlags, drawTrack } from "./track.js";
 
 /**
  * @typedef {import("../client/note.js").Note} Note
- * @typedef {import("./history.js").Group} Group
  * @typedef {import("./history.js").Version} Version
  */
 
-/** How many groups the list shows at first, and how many more at a time. */
-const groupsShown = 100;
 /** After others' edits, the history is fetched again at most so often; milliseconds. */
 const refreshEvery = 1_000;
 
-const timeOfDay = dateFormat({ timeStyle: "short" });
-const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
-
-/** @param {number | undefined} time Milliseconds. */
-function moment(time) {
-  if (time === undefined) return "";
-  const date = new Date(time);
-  const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? t("when.today", { time: timeOfDay.format(date) }) : dayAndTime.format(date);
-}
-
-const withSign = new Intl.NumberFormat(locale, { signDisplay: "always" });
-
-/** @param {Group} group */
-function amounts({ inserted, deleted }) {
-  const parts = [];
-  if (inserted > 0) parts.push(withSign.format(inserted));
-  if (deleted > 0) parts.push(withSign.format(-deleted).replace("-", "−"));
-  return parts.join(" ");
-}
+/**
+ * @typedef {object} Options
+ * @property {Note} note
+ * @property {() => string} title
+ * @property {{name: string, color: string}} profile
+ * @property {typeof import("../editing/text.js").readerIn} readerIn
+ * @property {() => void} leave Asked for by the person: the caller then calls `close`.
+ */
 
 /**
  * Opens the history over the note.
  *
- * @param {object} options
- * @param {Note} options.note
- * @param {() => string} options.title
- * @param {{name: string, color: string}} options.profile
- * @param {typeof import("../editing/text.js").readerIn} options.readerIn
- * @param {() => void} options.leave Asked for by the person: the caller then calls `close`.
+ * @param {Options} options
  */
-export function openHistory({ note, title, profile, readerIn, leave }) {
-  const history = new NoteHistory({ documentId: note.documentId });
-  const section = byId("history");
-  const slider = /** @type {HTMLInputElement} */ (byId("history-slider"));
-  const canvas = /** @type {HTMLCanvasElement} */ (byId("history-canvas"));
-  section.hidden = false;
-  byId("note").inert = true;
-  byId("history-note").textContent = title();
-  const reader = readerIn({ host: byId("history-text") });
+export const openHistory = (options) => new HistoryView(options);
+
+class HistoryView {
+  #note;
+  #profile;
+  #leave;
+  #history;
+  #reader;
+  #list;
+  #comparing;
+  #section = byId("history");
+  #slider = /** @type {HTMLInputElement} */ (byId("history-slider"));
+  #canvas = /** @type {HTMLCanvasElement} */ (byId("history-canvas"));
+  #listeners = new AbortController();
+  #resized = new ResizeObserver(() => drawTrack(this.#canvas, this.#history, this.#colors));
+  /** @type {(() => void)[]} */
+  #subscriptions = [];
 
   /** The revision the slider stands at. */
-  let revision = 0;
+  #revision = 0;
   /** Whether it stays at the newest as that moves on. */
-  let isAtHead = true;
+  #isAtHead = true;
   /** @type {number | undefined} The revision whose text is shown. */
-  let shown;
-  let listed = groupsShown;
+  #shown;
   /** @type {Map<string, string>} */
-  let colors = new Map();
+  #colors = new Map();
   /** @type {import("./pastcomments.js").Answer | undefined} */
-  let comments;
+  #comments;
   /** Of the comments that are shown, the ids. */
-  let drawnComments = "";
+  #drawnComments = "";
   /** @type {any} */
-  let refreshTimer;
-  let isClosed = false;
+  #refreshTimer;
+  #isClosed = false;
 
-  const nameOf = (/** @type {string} */ author) => shownName(author) || t("history.somebody");
+  /** @param {Options} options */
+  constructor({ note, title, profile, readerIn, leave }) {
+    this.#note = note;
+    this.#profile = profile;
+    this.#leave = leave;
+    this.#history = new NoteHistory({ documentId: note.documentId });
+    this.#section.hidden = false;
+    byId("note").inert = true;
+    byId("history-note").textContent = title();
+    this.#reader = readerIn({ host: byId("history-text") });
+    this.#list = new SessionList({
+      list: byId("history-sessions"),
+      history: this.#history,
+      nameOf: (author) => this.#nameOf(author),
+      faceOf: (author) => this.#faceOf(author),
+      choose: (revision) => this.#choose(revision),
+      failed: (error) => this.#showProblem(error),
+    });
+    this.#comparing = new Comparing({
+      history: this.#history,
+      revision: () => this.#revision,
+      mayWrite: () => this.#mayWrite,
+      show: (comparison, restore) => this.#showComparison(comparison, restore),
+      reveal: (part) => this.#reader.reveal(part),
+      restore: (revision, operation) => void this.#restorePart(revision, operation),
+      changed: () => this.#showText(),
+      signal: this.#listeners.signal,
+    });
+    this.#listen();
+    this.#subscribe();
+    this.#resized.observe(this.#canvas);
+    this.#drawPlace();
+    void this.#refresh();
+    this.#slider.focus();
+  }
+
+  get #mayWrite() {
+    return this.#note.access !== "read";
+  }
+
   /** @param {string} author */
-  const faceOf = (author) =>
-    avatar({ name: nameOf(author), color: colors.get(author) ?? "" }, { label: false });
+  #nameOf(author) {
+    return shownName(author) || t("history.somebody");
+  }
+
+  /** @param {string} author */
+  #faceOf(author) {
+    return avatar({ name: this.#nameOf(author), color: this.#colors.get(author) ?? "" }, { label: false });
+  }
 
   // Where the slider stands.
 
   /** @param {number} to */
-  function moveTo(to) {
-    revision = Math.min(Math.max(to, history.oldest), history.head);
-    isAtHead = revision === history.head;
-    slider.value = String(revision);
-    if (shown !== revision) byId("history-text").setAttribute("aria-busy", "true");
-    history.want(revision);
-    drawPlace();
+  #moveTo(to) {
+    this.#revision = Math.min(Math.max(to, this.#history.oldest), this.#history.head);
+    this.#isAtHead = this.#revision === this.#history.head;
+    this.#slider.value = String(this.#revision);
+    this.#showText();
+    this.#drawPlace();
   }
 
-  function drawPlace() {
-    const group = history.groupAt(revision);
+  /** @param {number} revision What was chosen in the list. */
+  #choose(revision) {
+    this.#moveTo(revision);
+    this.#closeSide();
+  }
+
+  /** Has the text of now, or the changes, fetched and shown. */
+  #showText() {
+    const isComparing = this.#comparing.isOn;
+    if (isComparing || this.#shown !== this.#revision) byId("history-text").setAttribute("aria-busy", "true");
+    if (isComparing) this.#comparing.want();
+    else this.#history.want(this.#revision);
+  }
+
+  #drawPlace() {
+    const history = this.#history;
+    const revision = this.#revision;
     const version = history.versionAt(revision);
     const time = moment(history.timeOf(revision));
-    const author = group ? nameOf(group.author) : "";
+    const known = history.authorOf(revision);
+    const author = known === undefined ? "" : this.#nameOf(known);
     const isEmpty = history.head === 0;
-    byId("history-avatar").replaceChildren(...(group ? [faceOf(group.author)] : []));
+    const beforeFirst = revision <= history.oldest ? t("history.beforeFirst") : "";
+    byId("history-avatar").replaceChildren(...(known === undefined ? [] : [this.#faceOf(known)]));
     byId("history-author").textContent = isEmpty
       ? history.isLoaded ? t("history.nothing") : ""
-      : author || t("history.beforeFirst");
+      : author || beforeFirst;
     byId("history-time").textContent = version ? t("history.named", { name: version.name, time }) : time;
     byId("history-count").textContent = isEmpty
       ? ""
-      : isAtHead ? t("history.newest", { head: history.head }) : t("history.place", { revision, head: history.head });
-    slider.setAttribute(
+      : this.#isAtHead ? t("history.newest", { head: history.head }) : t("history.place", { revision, head: history.head });
+    const place = t("history.revisionOf", { revision, head: history.head });
+    this.#slider.setAttribute(
       "aria-valuetext",
-      [
-        isolated(version?.name ?? ""),
-        isolated(author || t("history.beforeFirst")),
-        time,
-        t("history.revisionOf", { revision, head: history.head }),
-      ]
-        .filter(Boolean)
-        .join(t("separator")),
+      [isolated(version?.name ?? ""), isolated(author || beforeFirst), time, place].filter(Boolean).join(t("separator")),
     );
     const span = history.head - history.oldest;
-    slider.style.setProperty("--at", String(span > 0 ? (revision - history.oldest) / span : 1));
-    const canWrite = note.access !== "read";
-    byId("history-restore").hidden = byId("history-name").hidden = !canWrite;
-    for (const button of section.querySelectorAll(".version .icon-button")) {
-      /** @type {HTMLElement} */ (button).hidden = !canWrite;
+    this.#slider.style.setProperty("--at", String(span > 0 ? (revision - history.oldest) / span : 1));
+    this.#drawActions(isEmpty, version);
+    this.#drawCurrent();
+    this.#drawComments();
+  }
+
+  /** @param {boolean} isEmpty @param {Version | undefined} version The one at the slider. */
+  #drawActions(isEmpty, version) {
+    byId("history-restore").hidden = byId("history-name").hidden = !this.#mayWrite;
+    for (const button of this.#section.querySelectorAll(".version .icon-button")) {
+      /** @type {HTMLElement} */ (button).hidden = !this.#mayWrite;
     }
-    /** @type {HTMLButtonElement} */ (byId("history-restore")).disabled = isAtHead || !history.isLoaded;
-    /** @type {HTMLButtonElement} */ (byId("history-name")).disabled = isEmpty;
-    byId("history-name-label").textContent = version ? t("history.rename") : t("history.name");
-    /** @type {HTMLButtonElement} */ (byId("history-back")).disabled = revision <= history.oldest;
-    /** @type {HTMLButtonElement} */ (byId("history-forward")).disabled = isAtHead;
-    for (const entry of section.querySelectorAll("[data-last]")) {
+    const disable = (/** @type {string} */ id, /** @type {boolean} */ isDisabled) => {
+      /** @type {HTMLButtonElement} */ (byId(id)).disabled = isDisabled;
+    };
+    disable("history-restore", this.#isAtHead || !this.#history.isLoaded);
+    disable("history-name", isEmpty);
+    disable("history-compare", isEmpty);
+    disable("history-back", this.#revision <= this.#history.oldest);
+    disable("history-forward", this.#isAtHead);
+    byId("history-name").title = byId("history-name-label").textContent = version ? t("history.rename") : t("history.name");
+  }
+
+  /** Marks the rows that the slider stands in. */
+  #drawCurrent() {
+    for (const entry of this.#section.querySelectorAll("[data-last]")) {
       const { first, last } = /** @type {HTMLElement} */ (entry).dataset;
-      const isHere = Number(first) <= revision && revision <= Number(last);
+      const isHere = Number(first) <= this.#revision && this.#revision <= Number(last);
       if (isHere) entry.setAttribute("aria-current", "true");
       else entry.removeAttribute("aria-current");
     }
-    drawComments();
   }
 
   /** The comments that stood while the revision was the newest. */
-  function drawComments() {
-    const end = isAtHead ? Infinity : history.timeOf(revision + 1) ?? Infinity;
-    const threads = comments && history.isLoaded ? threadsAt(comments, revision, end) : [];
+  #drawComments() {
+    const end = this.#isAtHead ? Infinity : this.#history.timeOf(this.#revision + 1) ?? Infinity;
+    const threads = this.#comments && this.#history.isLoaded ? threadsAt(this.#comments, this.#revision, end) : [];
     const ids = JSON.stringify(threads.map(({ first, answers }) => [first, ...answers].map(({ id, editedAt }) => [id, editedAt])));
-    if (ids === drawnComments) return;
-    drawnComments = ids;
+    if (ids === this.#drawnComments) return;
+    this.#drawnComments = ids;
     byId("history-comments-title").hidden = threads.length === 0;
     byId("history-comments").replaceChildren(...threads.map(threadItem));
   }
 
   // What there is.
 
-  function drawGroups() {
-    if (history.groups.length > 0) {
-      const here = note.people.map((person) => ({ name: person.name, color: colorOf(person) }));
-      colors = colorsOf(history.authors, [profile, ...here]);
-      reader.paint(colors);
+  #drawSessions() {
+    const history = this.#history;
+    this.#drawColors();
+    this.#slider.min = String(history.oldest);
+    this.#slider.max = String(history.head);
+    this.#slider.disabled = history.head === 0;
+    if (this.#isAtHead) this.#moveTo(history.head);
+    else this.#slider.value = String(this.#revision);
+    this.#list.draw();
+    byId("history-earlier").hidden = !history.hasEarlier;
+    drawFlags(byId("history-flags"), history, (revision) => this.#moveTo(revision));
+    this.#drawPlace();
+  }
+
+  /** Gives each author a colour. Those that are known stay, unless somebody who is here has it. */
+  #drawColors() {
+    const authors = this.#history.authors;
+    if (authors.size > 0) {
+      const here = this.#note.people.map((person) => ({ name: person.name, color: colorOf(person) }));
+      this.#colors = colorsOf(authors, [this.#profile, ...here]);
+      this.#reader.paint(this.#colors);
     }
-    slider.min = String(history.oldest);
-    slider.max = String(history.head);
-    slider.disabled = history.head === 0;
-    if (isAtHead) moveTo(history.head);
-    else slider.value = String(revision);
-    const newest = history.groups.slice(-listed).reverse();
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
-    const list = byId("history-groups");
-    const key = list.contains(focused) ? focused?.dataset.first : undefined;
-    list.replaceChildren(...newest.map(groupEntry));
-    if (key) /** @type {HTMLElement | null} */ (list.querySelector(`[data-first="${key}"]`))?.focus();
-    byId("history-earlier").hidden = history.groups.length <= listed;
     byId("history-legend").replaceChildren(
-      ...[...colors].map(([author, color]) => {
+      ...[...this.#colors].map(([author, color]) => {
         const item = document.createElement("li");
         const dot = document.createElement("span");
         dot.className = "legend-dot";
         dot.style.setProperty("--person", color);
-        item.append(dot, isolated(nameOf(author)));
+        item.append(dot, isolated(this.#nameOf(author)));
         return item;
       }),
     );
-    drawTrack();
-    drawFlags();
-    drawPlace();
+    drawTrack(this.#canvas, this.#history, this.#colors);
   }
 
-  /** @param {Group} group */
-  function groupEntry(group) {
+  #drawVersions() {
+    byId("history-versions").replaceChildren(...this.#history.versions.map((version) => this.#versionItem(version)));
+    byId("history-no-versions").hidden = this.#history.versions.length > 0;
+    if (this.#comparing.isOn) this.#comparing.drawChoices();
+    drawFlags(byId("history-flags"), this.#history, (revision) => this.#moveTo(revision));
+    this.#drawPlace();
+  }
+
+  /** @param {Version} version */
+  #versionItem(version) {
     const item = document.createElement("li");
+    item.className = "version";
     const button = document.createElement("button");
     button.type = "button";
     button.className = "group";
-    button.dataset.first = String(group.firstRevision);
-    button.dataset.last = String(group.lastRevision);
+    button.dataset.first = button.dataset.last = String(version.revision);
+    const flag = document.createElement("span");
+    flag.className = "version-flag";
+    flag.append(icon("flag"));
     const words = document.createElement("span");
     words.className = "group-words";
     const name = document.createElement("span");
     name.className = "group-author";
     name.dir = "auto";
-    name.textContent = nameOf(group.author);
-    const time = document.createElement("span");
-    time.className = "group-time";
-    time.textContent = moment(group.lastTime);
-    words.append(name, time);
-    const amount = document.createElement("span");
-    amount.className = "group-amount";
-    amount.textContent = amounts(group);
-    button.append(faceOf(group.author), words, amount);
-    button.addEventListener("click", () => {
-      moveTo(group.lastRevision);
-      closeSide();
-    });
-    item.append(button);
+    name.textContent = version.name;
+    const detail = document.createElement("span");
+    detail.className = "group-time";
+    const time = moment(this.#history.timeOf(version.revision) ?? version.time);
+    detail.textContent = version.author ? t("history.namedBy", { time, name: version.author }) : time;
+    words.append(name, detail);
+    button.append(flag, words);
+    button.addEventListener("click", () => this.#choose(version.revision));
+    const remove = document.createElement("button");
+    remove.type = "button";
+    remove.className = "icon-button";
+    remove.title = t("history.removeName");
+    remove.setAttribute("aria-label", t("history.removeNameLabel", { name: version.name }));
+    remove.append(icon("trash"));
+    remove.addEventListener("click", () => void this.#removeName(version));
+    item.append(button, remove);
     return item;
-  }
-
-  function drawVersions() {
-    byId("history-versions").replaceChildren(
-      ...history.versions.map((version) => {
-        const item = document.createElement("li");
-        item.className = "version";
-        const button = document.createElement("button");
-        button.type = "button";
-        button.className = "group";
-        button.dataset.first = button.dataset.last = String(version.revision);
-        const flag = document.createElement("span");
-        flag.className = "version-flag";
-        flag.append(icon("flag"));
-        const words = document.createElement("span");
-        words.className = "group-words";
-        const name = document.createElement("span");
-        name.className = "group-author";
-        name.dir = "auto";
-        name.textContent = version.name;
-        const detail = document.createElement("span");
-        detail.className = "group-time";
-        const time = moment(history.timeOf(version.revision) ?? version.time);
-        detail.textContent = version.author ? t("history.namedBy", { time, name: version.author }) : time;
-        words.append(name, detail);
-        button.append(flag, words);
-        button.addEventListener("click", () => {
-          moveTo(version.revision);
-          closeSide();
-        });
-        const remove = document.createElement("button");
-        remove.type = "button";
-        remove.className = "icon-button";
-        remove.title = t("history.removeName");
-        remove.setAttribute("aria-label", t("history.removeNameLabel", { name: version.name }));
-        remove.append(icon("trash"));
-        remove.addEventListener("click", () => void removeName(version));
-        item.append(button, remove);
-        return item;
-      }),
-    );
-    byId("history-no-versions").hidden = history.versions.length > 0;
-    drawFlags();
-    drawPlace();
-  }
-
-  /** One stripe for each group, in its author's colour, as wide as its revisions. */
-  function drawTrack() {
-    const { width, height } = canvas.getBoundingClientRect();
-    const context = canvas.getContext("2d");
-    if (!context || width === 0) return;
-    canvas.width = Math.round(width * devicePixelRatio);
-    canvas.height = Math.round(height * devicePixelRatio);
-    const span = Math.max(1, history.head - history.oldest);
-    const scale = canvas.width / span;
-    // A gap between groups, where they are wide enough to be told apart.
-    const gap = scale * span > 6 * history.groups.length * devicePixelRatio ? devicePixelRatio : 0;
-    for (const { firstRevision, lastRevision, author } of history.groups) {
-      const from = (firstRevision - 1 - history.oldest) * scale;
-      const to = (lastRevision - history.oldest) * scale;
-      context.fillStyle = colors.get(author) ?? "gray";
-      context.fillRect(from, 0, Math.max(1, to - from - gap), canvas.height);
-    }
-  }
-
-  function drawFlags() {
-    const span = Math.max(1, history.head - history.oldest);
-    byId("history-flags").replaceChildren(
-      ...history.versions.map((version) => {
-        const flag = document.createElement("button");
-        flag.type = "button";
-        flag.className = "track-flag";
-        // The list beside has the same, for the keyboard and for screen readers.
-        flag.tabIndex = -1;
-        flag.setAttribute("aria-hidden", "true");
-        flag.title = version.name;
-        flag.style.insetInlineStart = `${(100 * (version.revision - history.oldest)) / span}%`;
-        flag.append(icon("flag"));
-        flag.addEventListener("click", () => moveTo(version.revision));
-        return flag;
-      }),
-    );
   }
 
   // What the person does.
 
-  async function nameIt() {
-    const at = revision;
+  async #nameIt() {
+    const at = this.#revision;
     const field = /** @type {HTMLInputElement} */ (byId("version-field"));
-    field.value = history.versionAt(at)?.name ?? "";
-    byId("version-hint").textContent = [isolated(byId("history-author").textContent ?? ""), moment(history.timeOf(at))]
-      .join(t("separator"));
+    field.value = this.#history.versionAt(at)?.name ?? "";
+    const author = isolated(byId("history-author").textContent ?? "");
+    byId("version-hint").textContent = [author, moment(this.#history.timeOf(at))].filter(Boolean).join(t("separator"));
     const confirmed = openDialog(/** @type {HTMLDialogElement} */ (byId("version")));
     field.select();
-    if (!(await confirmed) || isClosed) return;
+    if (!(await confirmed) || this.#isClosed) return;
     const name = oneLine(field.value);
     if (!name) return;
     try {
-      await history.name(at, name, profile.name);
+      await this.#history.name(at, name, this.#profile.name);
       announce(t("history.nameDone", { name }));
     } catch (error) {
       toast(t("history.nameFailed", { reason: messageOf(error) }));
@@ -322,25 +314,25 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
   }
 
   /** @param {Version} version */
-  async function removeName(version) {
+  async #removeName(version) {
     const isSure = await confirm({
       title: t("history.removeNameTitle", { name: version.name }),
       text: t("history.removeNameText"),
       yes: t("history.removeNameYes"),
     });
-    if (!isSure || isClosed) return;
+    if (!isSure || this.#isClosed) return;
     try {
-      await history.removeName(version.revision);
-      slider.focus();
+      await this.#history.removeName(version.revision);
+      this.#slider.focus();
     } catch (error) {
       toast(t("history.removeNameFailed", { reason: messageOf(error) }));
     }
   }
 
-  async function restore() {
-    const at = revision;
-    const name = history.versionAt(at)?.name;
-    const time = moment(history.timeOf(at));
+  async #restore() {
+    const at = this.#revision;
+    const name = this.#history.versionAt(at)?.name;
+    const time = moment(this.#history.timeOf(at));
     const isSure = await confirm({
       title: name ? t("history.restoreVersion", { name }) : t("history.restoreTime", { time }),
       text: t("history.restoreText"),
@@ -348,139 +340,179 @@ export function openHistory({ note, title, profile, readerIn, leave }) {
       no: t("cancel"),
       isDangerous: false,
     });
-    if (!isSure || isClosed) return;
+    if (!isSure || this.#isClosed) return;
     try {
-      await note.makeOwn(() => history.restore(at, profile.name));
+      await this.#note.makeOwn(() => this.#history.restore(at, this.#profile.name));
       toast(name ? t("history.restoredVersion", { name }) : t("history.restoredTime", { time }));
-      leave();
+      this.#leave();
     } catch (error) {
       toast(t("history.restoreFailed", { reason: messageOf(error) }));
     }
   }
 
-  function closeSide() {
-    section.classList.remove("shows-side");
+  /** @param {number} revision @param {(number | string)[]} operation */
+  async #restorePart(revision, operation) {
+    try {
+      await this.#note.makeOwn(() => this.#history.restorePart(revision, operation, this.#profile.name));
+      if (this.#isClosed) return;
+      toast(t("history.partRestored"));
+      // The newest text shows what was done.
+      this.#isAtHead = true;
+      await this.#refresh();
+    } catch (error) {
+      toast(t("history.restoreFailed", { reason: messageOf(error) }));
+    }
+  }
+
+  #closeSide() {
+    this.#section.classList.remove("shows-side");
     byId("history-list").setAttribute("aria-expanded", "false");
   }
 
-  const listeners = new AbortController();
-  const { signal } = listeners;
-  /** @param {string} id @param {() => void} action */
-  const onClick = (id, action) => byId(id).addEventListener("click", action, { signal });
-  onClick("history-close", leave);
-  onClick("history-name", () => void nameIt());
-  onClick("history-restore", () => void restore());
-  onClick("history-back", () => moveTo(history.stop(revision, -1)));
-  onClick("history-forward", () => moveTo(history.stop(revision, 1)));
-  onClick("history-earlier", () => {
-    listed += groupsShown;
-    drawGroups();
-  });
-  onClick("history-list", () => {
-    const isOpen = section.classList.toggle("shows-side");
-    byId("history-list").setAttribute("aria-expanded", String(isOpen));
-  });
-  slider.addEventListener("input", () => moveTo(Number(slider.value)), { signal });
-  slider.addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key === "PageUp") moveTo(history.stop(revision, 1));
-      else if (event.key === "PageDown") moveTo(history.stop(revision, -1));
-      else return;
-      event.preventDefault();
-    },
-    { signal },
-  );
-  section.addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
-      event.preventDefault();
-      if (section.classList.contains("shows-side")) {
-        closeSide();
-        byId("history-list").focus();
-      } else {
-        leave();
-      }
-    },
-    { signal },
-  );
-  const resized = new ResizeObserver(drawTrack);
-  resized.observe(canvas);
+  #listen() {
+    const { signal } = this.#listeners;
+    /** @param {string} id @param {() => void} action */
+    const onClick = (id, action) => byId(id).addEventListener("click", action, { signal });
+    onClick("history-close", this.#leave);
+    onClick("history-name", () => void this.#nameIt());
+    onClick("history-restore", () => void this.#restore());
+    onClick("history-back", () => this.#moveTo(this.#history.stop(this.#revision, -1)));
+    onClick("history-forward", () => this.#moveTo(this.#history.stop(this.#revision, 1)));
+    onClick("history-earlier", () => {
+      this.#history.fetchEarlier().catch((error) => this.#showProblem(error));
+    });
+    onClick("history-list", () => {
+      const isOpen = this.#section.classList.toggle("shows-side");
+      byId("history-list").setAttribute("aria-expanded", String(isOpen));
+    });
+    this.#slider.addEventListener("input", () => this.#moveTo(Number(this.#slider.value)), { signal });
+    this.#slider.addEventListener("keydown", (event) => this.#stepByKey(event), { signal });
+    this.#section.addEventListener("keydown", (event) => this.#leaveByKey(event), { signal });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #stepByKey(event) {
+    if (event.key === "PageUp") this.#moveTo(this.#history.stop(this.#revision, 1));
+    else if (event.key === "PageDown") this.#moveTo(this.#history.stop(this.#revision, -1));
+    else return;
+    event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #leaveByKey(event) {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    if (this.#section.classList.contains("shows-side")) {
+      this.#closeSide();
+      byId("history-list").focus();
+    } else {
+      this.#leave();
+    }
+  }
 
   // What happens meanwhile.
 
-  async function fetchComments() {
+  #subscribe() {
+    const scheduleRefresh = () => this.#scheduleRefresh();
+    this.#subscriptions = [
+      this.#history.on("sessions", () => this.#drawSessions()),
+      this.#history.on("versions", () => this.#drawVersions()),
+      this.#history.on("text", (past) => this.#takeText(past)),
+      this.#history.on("difference", (difference) => {
+        this.#comparing.take(difference);
+      }),
+      this.#history.on("failed", (error) => this.#showProblem(error)),
+      // Its own edits, once confirmed, and those of others.
+      this.#note.on("status", scheduleRefresh),
+      this.#note.on("peers", scheduleRefresh),
+    ];
+  }
+
+  /** @param {import("./history.js").PastText} past */
+  #takeText(past) {
+    if (this.#comparing.isOn) {
+      // The difference may have come first.
+      const { from, to } = this.#comparing.ends;
+      if (past.revision === to) this.#history.compare(from, to);
+      return;
+    }
+    this.#drawColors();
+    this.#shown = past.revision;
+    byId("history-problem").hidden = true;
+    this.#reader.show(past, (author) => this.#nameOf(author));
+    this.#section.dataset.shown = String(past.revision);
+    if (past.revision === this.#revision) byId("history-text").setAttribute("aria-busy", "false");
+    this.#drawPlace();
+  }
+
+  /**
+   * @param {import("./comparison.js").Comparison} comparison
+   * @param {((index: number) => void) | undefined} restore
+   */
+  #showComparison(comparison, restore) {
+    this.#drawColors();
+    this.#shown = undefined;
+    byId("history-problem").hidden = true;
+    this.#reader.showChanges(comparison, (author) => this.#nameOf(author), restore);
+    const { from, to } = this.#comparing.ends;
+    this.#section.dataset.shown = `${from}-${to}`;
+    byId("history-text").setAttribute("aria-busy", "false");
+    // A button in the text had the focus, and is not there any more.
+    if (document.activeElement === document.body) byId("history-compare").focus();
+    this.#drawPlace();
+  }
+
+  async #fetchComments() {
     try {
-      comments = await request(`/api/notes/${encodeURIComponent(note.documentId)}/comments`);
-      if (!isClosed) drawComments();
+      this.#comments = await request(`/api/notes/${encodeURIComponent(this.#note.documentId)}/comments`);
+      if (!this.#isClosed) this.#drawComments();
     } catch {
       // The text can be looked at without them.
     }
   }
 
-  async function refresh() {
-    void fetchComments();
+  async #refresh() {
+    void this.#fetchComments();
     try {
-      await history.refresh();
-      drawPlace();
+      await this.#history.refresh();
+      this.#drawPlace();
     } catch (error) {
-      if (!isClosed && !history.isLoaded) showProblem(error);
+      if (!this.#isClosed && !this.#history.isLoaded) this.#showProblem(error);
     }
   }
 
-  function scheduleRefresh() {
-    refreshTimer ??= setTimeout(() => {
-      refreshTimer = undefined;
-      if (note.revision > history.head) void refresh();
+  #scheduleRefresh() {
+    this.#refreshTimer ??= setTimeout(() => {
+      this.#refreshTimer = undefined;
+      if (this.#note.revision > this.#history.head) void this.#refresh();
     }, refreshEvery);
   }
 
   /** @param {unknown} error */
-  function showProblem(error) {
+  #showProblem(error) {
     const box = byId("history-problem");
     box.hidden = false;
     box.textContent = t("history.partFailed", { reason: messageOf(error) });
   }
 
-  const subscriptions = [
-    history.on("groups", drawGroups),
-    history.on("versions", drawVersions),
-    history.on("text", (past) => {
-      shown = past.revision;
-      byId("history-problem").hidden = true;
-      reader.show(past, nameOf);
-      section.dataset.shown = String(past.revision);
-      if (past.revision === revision) byId("history-text").setAttribute("aria-busy", "false");
-      drawPlace();
-    }),
-    history.on("failed", showProblem),
-    // Its own edits, once confirmed, and those of others.
-    note.on("status", scheduleRefresh),
-    note.on("peers", scheduleRefresh),
-  ];
-  drawPlace();
-  void refresh();
-  slider.focus();
-
-  return {
-    close() {
-      isClosed = true;
-      clearTimeout(refreshTimer);
-      for (const unsubscribe of subscriptions) unsubscribe();
-      listeners.abort();
-      resized.disconnect();
-      history.close();
-      reader.destroy();
-      closeSide();
-      section.hidden = true;
-      delete section.dataset.shown;
-      byId("history-comments-title").hidden = true;
-      byId("history-problem").hidden = true;
-      for (const id of ["history-groups", "history-versions", "history-flags", "history-legend", "history-comments"]) {
-        byId(id).replaceChildren();
-      }
-      byId("note").inert = false;
-    },
-  };
+  close() {
+    this.#isClosed = true;
+    clearTimeout(this.#refreshTimer);
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.#listeners.abort();
+    this.#resized.disconnect();
+    this.#history.close();
+    this.#reader.destroy();
+    this.#closeSide();
+    this.#section.hidden = true;
+    delete this.#section.dataset.shown;
+    byId("history-comparing").hidden = true;
+    byId("history-compare").setAttribute("aria-pressed", "false");
+    byId("history-comments-title").hidden = true;
+    byId("history-problem").hidden = true;
+    for (const id of ["history-sessions", "history-versions", "history-flags", "history-legend", "history-comments", "history-since"]) {
+      byId(id).replaceChildren();
+    }
+    byId("note").inert = false;
+  }
 }

@@ -8,6 +8,7 @@ import {
   RangeSetBuilder,
   StateEffect,
   StateField,
+  WidgetType,
   defaultKeymap,
   drawSelection,
   highlightSpecialChars,
@@ -25,6 +26,37 @@ import { withoutCharacters } from "../shell/shortcuts.js";
  * @typedef {import("./history.js").PastText} PastText
  */
 
+/** What takes a part of the changes back, behind the part. */
+class RestoreButton extends WidgetType {
+  #index;
+  #restore;
+
+  /** @param {number} index Of the part. @param {(index: number) => void} restore */
+  constructor(index, restore) {
+    super();
+    this.#index = index;
+    this.#restore = restore;
+  }
+
+  /** @param {RestoreButton} other */
+  eq(other) {
+    return other.#index === this.#index;
+  }
+
+  toDOM() {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "restore-part";
+    button.textContent = t("history.restorePart");
+    button.addEventListener("click", () => this.#restore(this.#index));
+    return button;
+  }
+
+  ignoreEvent() {
+    return true;
+  }
+}
+
 /** The authors' runs have changed. */
 const authored = StateEffect.define();
 
@@ -37,6 +69,8 @@ const authorship = StateField.define({
   },
   provide: (field) => EditorView.decorations.from(field),
 });
+
+const deleted = Decoration.mark({ tagName: "del", class: "deleted" });
 
 /**
  * @param {object} options
@@ -84,6 +118,35 @@ export function createReader({ host, sheets }) {
     return number;
   };
 
+  /**
+   * @param {string} author
+   * @param {(author: string) => string} nameOf
+   * @param {string} [tagName]
+   */
+  const writtenBy = (author, nameOf, tagName) =>
+    Decoration.mark({
+      tagName,
+      class: `author author-${numberOf(author)}`,
+      attributes: { title: nameOf(author) },
+    });
+
+  /**
+   * @param {string} text
+   * @param {any} marks
+   * @param {boolean} isFollowed Whether what differs comes into view.
+   */
+  function display(text, marks, isFollowed) {
+    const changes = difference(view.state.doc.toString(), text);
+    const isFirst = view.state.doc.length === 0;
+    const effects = [authored.of(marks)];
+    // Where nothing was shown before, the text's beginning is.
+    if (changes && !isFirst && isFollowed) {
+      const place = Math.min(changes.from + changes.insert.length, text.length);
+      effects.push(EditorView.scrollIntoView(place, { y: "nearest", yMargin: 60 }));
+    }
+    view.dispatch({ changes, effects, filter: false });
+  }
+
   return {
     view,
 
@@ -98,25 +161,40 @@ export function createReader({ host, sheets }) {
     /** @param {PastText} past @param {(author: string) => string} nameOf */
     show({ text, runs }, nameOf) {
       const builder = new RangeSetBuilder();
-      for (const { author, from, to } of runs) {
-        builder.add(
-          from,
-          to,
-          Decoration.mark({
-            class: `author author-${numberOf(author)}`,
-            attributes: { title: nameOf(author) },
-          }),
-        );
+      for (const { author, from, to } of runs) builder.add(from, to, writtenBy(author, nameOf));
+      display(text, builder.finish(), true);
+    },
+
+    /**
+     * Shows two moments as one text: deleted words are struck through, inserted ones have their author's colour.
+     *
+     * @param {import("./comparison.js").Comparison} comparison
+     * @param {(author: string) => string} nameOf
+     * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
+     */
+    showChanges({ text, marks, hunks }, nameOf, restore) {
+      /** @type {any[]} */
+      const ranges = [];
+      for (const { author, from, to } of marks) {
+        // A button at the end of a line is not a part of what was changed.
+        let end = to;
+        while (end > from && text[end - 1] === "\n") end -= 1;
+        if (end > from) ranges.push((author === undefined ? deleted : writtenBy(author, nameOf, "ins")).range(from, end));
       }
-      const changes = difference(view.state.doc.toString(), text);
-      const isFirst = view.state.doc.length === 0;
-      const effects = [authored.of(builder.finish())];
-      // What differs comes into view; where nothing was shown before, the text's beginning does.
-      if (changes && !isFirst) {
-        const place = Math.min(changes.from + changes.insert.length, text.length);
-        effects.push(EditorView.scrollIntoView(place, { y: "nearest", yMargin: 60 }));
+      for (const [index, { to }] of hunks.entries()) {
+        if (!restore) break;
+        // At the end of the line, which is not behind a line break that was changed with it.
+        const end = text.indexOf("\n", text[to - 1] === "\n" ? to - 1 : to);
+        const place = end < 0 ? text.length : end;
+        ranges.push(Decoration.widget({ widget: new RestoreButton(index, restore), side: 1 }).range(place));
       }
-      view.dispatch({ changes, effects, filter: false });
+      display(text, Decoration.set(ranges, true), false);
+    },
+
+    /** @param {{from: number, to: number}} part Brings it into view. */
+    reveal({ from, to }) {
+      const effects = EditorView.scrollIntoView(from, { y: "center" });
+      view.dispatch({ selection: { anchor: Math.min(from, to) }, effects });
     },
 
     destroy() {

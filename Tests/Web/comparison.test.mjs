@@ -1,0 +1,82 @@
+// Two moments as one text: what is struck through, and what takes a part back.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { comparisonOf } from "../../Web/js/history/comparison.js";
+import { Random, randomText } from "./support.mjs";
+
+/**
+ * A text after an operation.
+ *
+ * @param {string} text
+ * @param {(number | string)[]} operation
+ */
+function after(text, operation) {
+  const scalars = [...text];
+  let made = "";
+  let place = 0;
+  for (const component of operation) {
+    if (typeof component === "string") made += component;
+    else if (component < 0) place -= component;
+    else made += scalars.slice(place, (place += component)).join("");
+  }
+  assert.equal(place, scalars.length, "the operation covers the text");
+  return made;
+}
+
+test("deleted words stand before inserted ones, and a line's changes are one part", () => {
+  const parts = [
+    { kept: 4 }, { deleted: "😀 old" }, { inserted: "new", author: "Ann" }, { kept: 6 }, { inserted: "!", author: "Bo" },
+    { kept: 3 }, { deleted: "last" },
+  ];
+  const newer = "the new word !\nx\n".replace(" !", "s!");
+  const { text, marks, hunks } = comparisonOf(newer, parts);
+  assert.equal(text, "the 😀 oldnew words!\nx\nlast");
+  assert.deepEqual(marks, [
+    { author: undefined, from: 4, to: 10 },
+    { author: "Ann", from: 10, to: 13 },
+    { author: "Bo", from: 19, to: 20 },
+    { author: undefined, from: 23, to: 27 },
+  ]);
+  assert.deepEqual(hunks, [
+    { from: 4, to: 20, operation: [4, "😀 old", -3, 6, -1, 3] },
+    { from: 23, to: 27, operation: [17, "last"] },
+  ]);
+  assert.equal(after(newer, hunks[0]?.operation ?? []), "the 😀 old words\nx\n");
+});
+
+test("taking all parts back gives the older text, whatever was changed", () => {
+  for (let seed = 1; seed <= 500; seed += 1) {
+    const random = new Random(seed);
+    let [older, newer] = ["", ""];
+    /** @type {import("../../Web/js/history/comparison.js").Part[]} */
+    const parts = [];
+    const piece = () => randomText(random) + (random.below(3) === 0 ? "\n" : "") + (random.below(9) === 0 ? "\r\n" : "");
+    for (let count = random.below(8); count > 0; count -= 1) {
+      const kept = piece();
+      if (kept) parts.push({ kept: [...kept].length });
+      const [deleted, inserted] = [piece(), piece()];
+      if (random.below(3) > 0 && deleted) {
+        parts.push({ deleted });
+        older += kept + deleted;
+      } else older += kept;
+      newer += kept;
+      if (random.below(3) > 0 && inserted) {
+        parts.push({ inserted, author: "Ann" });
+        newer += inserted;
+      }
+    }
+    const { text, marks, hunks } = comparisonOf(newer, parts);
+    assert.ok(!text.includes("\r"), `seed ${seed}`);
+    for (const { from, to } of marks) assert.ok(from < to && to <= text.length, `seed ${seed}`);
+    // From the last part to the first, for each operation starts from the newer text.
+    let restored = newer;
+    for (const { operation } of [...hunks].reverse()) {
+      const length = [...restored].length - [...newer].length;
+      const last = operation.at(-1);
+      const moved = typeof last === "number" && last > 0 ? [...operation.slice(0, -1), last + length] : [...operation, length];
+      restored = after(restored, length === 0 ? operation : moved);
+    }
+    assert.equal(restored, older, `seed ${seed}`);
+  }
+});

@@ -1,0 +1,175 @@
+// The switch “Show changes” of the history: since when, which change is looked at, and taking one back.
+
+import { announce, byId } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { comparisonOf } from "./comparison.js";
+import { moment } from "./moments.js";
+
+/**
+ * @typedef {import("./history.js").NoteHistory} NoteHistory
+ * @typedef {import("./history.js").PastText} PastText
+ * @typedef {import("./comparison.js").Comparison} Comparison
+ */
+
+/** The choice of the beginning of the session. */
+const session = "session";
+
+/** The two moments that are compared, and what is between them. */
+export class Comparing {
+  /** Whether changes are shown. */
+  isOn = false;
+
+  #history;
+  #options;
+  #since = /** @type {HTMLSelectElement} */ (byId("history-since"));
+  /** @type {number | undefined} A moment that was picked. */
+  #picked;
+  /** @type {{to: number, comparison: Comparison} | undefined} */
+  #shown;
+  /** The change that is looked at, or -1. */
+  #current = -1;
+
+  /**
+   * @param {object} options
+   * @param {NoteHistory} options.history
+   * @param {() => number} options.revision Where the slider stands.
+   * @param {() => boolean} options.mayWrite
+   * @param {(comparison: Comparison, restore: ((index: number) => void) | undefined) => void} options.show
+   * @param {(part: {from: number, to: number}) => void} options.reveal
+   * @param {(revision: number, operation: (number | string)[]) => void} options.restore
+   * @param {() => void} options.changed The two moments have changed.
+   * @param {AbortSignal} options.signal
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#history = options.history;
+    const { signal } = options;
+    /** @param {string} id @param {() => void} action */
+    const onClick = (id, action) => byId(id).addEventListener("click", action, { signal });
+    onClick("history-compare", () => this.#toggle());
+    onClick("history-pick", () => this.#pick());
+    onClick("history-change-back", () => this.#go(-1));
+    onClick("history-change-forward", () => this.#go(1));
+    onClick("history-change-restore", () => this.#restore(this.#current));
+    this.#since.addEventListener("change", () => options.changed(), { signal });
+    this.#draw();
+  }
+
+  /** The two revisions: the chosen one and the one at the slider, the older one first. */
+  get ends() {
+    const at = this.#options.revision();
+    const from = this.#from(at);
+    return { from: Math.min(from, at), to: Math.max(from, at) };
+  }
+
+  /** @param {number} at */
+  #from(at) {
+    const { oldest, head } = this.#history;
+    const chosen = this.#since.value;
+    const found = chosen === session ? (this.#history.sessionAt(at)?.firstRevision ?? at) - 1 : Number(chosen);
+    return Math.min(Math.max(found, oldest), head);
+  }
+
+  /** Asks for what is to be shown now. */
+  want() {
+    const at = this.#options.revision();
+    if (this.#since.value === session) this.#history.lookUp(at).catch(() => {});
+    const { from, to } = this.ends;
+    this.#history.want(to);
+    this.#history.compare(from, to);
+  }
+
+  /**
+   * Shows the difference, once it and the newer text are here.
+   *
+   * @param {import("./comparison.js").Difference} difference
+   */
+  take({ from, to, parts }) {
+    const { ends } = this;
+    const past = this.#history.textAt(to);
+    if (!this.isOn || from !== ends.from || to !== ends.to || !past) return;
+    const comparison = comparisonOf(past.committed, parts);
+    this.#shown = { to, comparison };
+    this.#current = -1;
+    const { show, mayWrite } = this.#options;
+    show(comparison, mayWrite() ? (index) => this.#restore(index) : undefined);
+    this.drawPlace();
+  }
+
+  #toggle() {
+    this.isOn = !this.isOn;
+    this.#shown = undefined;
+    this.#draw();
+    this.#options.changed();
+  }
+
+  #pick() {
+    this.#picked = this.#options.revision();
+    this.drawChoices();
+    this.#since.value = String(this.#picked);
+    announce(t("history.picked"));
+    this.#options.changed();
+  }
+
+  #draw() {
+    byId("history-compare").setAttribute("aria-pressed", String(this.isOn));
+    byId("history-comparing").hidden = !this.isOn;
+    if (this.isOn) this.drawChoices();
+    this.drawPlace();
+  }
+
+  /** The moments that changes can be shown since. */
+  drawChoices() {
+    const { versions, oldest } = this.#history;
+    const chosen = this.#since.value || session;
+    /** @type {[string, string][]} */
+    const choices = [
+      [session, t("history.sinceSession")],
+      [String(oldest), t("history.sinceBeginning")],
+    ];
+    for (const { revision, name } of versions) choices.push([String(revision), name]);
+    if (this.#picked !== undefined && !choices.some(([value]) => value === String(this.#picked))) {
+      const time = moment(this.#history.timeOf(this.#picked)) || t("history.revisionOf", { revision: this.#picked, head: this.#history.head });
+      choices.push([String(this.#picked), time]);
+    }
+    this.#since.replaceChildren(...choices.map(([value, text]) => new Option(text, value)));
+    this.#since.value = choices.some(([value]) => value === chosen) ? chosen : session;
+  }
+
+  /** Which of the changes is looked at. */
+  drawPlace() {
+    const hunks = this.#shown?.comparison.hunks ?? [];
+    const count = hunks.length;
+    byId("history-change-place").textContent = !this.#shown
+      ? ""
+      : this.#current < 0
+        ? t("history.changedParts", { count })
+        : t("history.changedPart", { number: this.#current + 1, count });
+    for (const id of ["history-change-back", "history-change-forward"]) {
+      /** @type {HTMLButtonElement} */ (byId(id)).disabled = count === 0;
+    }
+    const restore = /** @type {HTMLButtonElement} */ (byId("history-change-restore"));
+    restore.hidden = !this.#options.mayWrite();
+    // A button that cannot be used any more would take the focus with it.
+    if (this.#current < 0 && document.activeElement === restore) byId("history-compare").focus();
+    restore.disabled = this.#current < 0;
+  }
+
+  /** @param {1 | -1} direction */
+  #go(direction) {
+    const hunks = this.#shown?.comparison.hunks ?? [];
+    if (hunks.length === 0) return;
+    const from = this.#current < 0 && direction < 0 ? 0 : this.#current;
+    this.#current = (from + direction + hunks.length) % hunks.length;
+    const hunk = hunks[this.#current];
+    if (hunk) this.#options.reveal(hunk);
+    this.drawPlace();
+    announce(byId("history-change-place").textContent ?? "");
+  }
+
+  /** @param {number} index */
+  #restore(index) {
+    const operation = this.#shown?.comparison.hunks[index]?.operation;
+    if (this.#shown && operation) this.#options.restore(this.#shown.to, operation);
+  }
+}

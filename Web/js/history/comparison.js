@@ -1,0 +1,163 @@
+// Two moments of a note as one text: what was deleted between them, what was inserted, and how to take a part back.
+
+import { lineEndsOf } from "../lineends.js";
+
+/**
+ * A part of the server's difference: `kept` counts Unicode scalars of both texts.
+ *
+ * @typedef {{kept?: number, deleted?: string, inserted?: string, author?: string}} Part
+ * @typedef {{from: number, to: number, fromTime: number, toTime: number, parts: Part[]}} Difference
+ */
+
+/**
+ * A changed piece of the text that is shown, in UTF-16 units; `author` is undefined where it was deleted.
+ *
+ * @typedef {{author: string | undefined, from: number, to: number}} Mark
+ */
+
+/**
+ * The changes of one paragraph, or of several that were changed as a whole. `operation` takes them back: it starts from
+ * the newer text.
+ *
+ * @typedef {{from: number, to: number, operation: (number | string)[]}} Hunk
+ */
+
+/**
+ * Both texts as one, as it is shown.
+ *
+ * @typedef {{text: string, marks: Mark[], hunks: Hunk[]}} Comparison
+ */
+
+/** @param {string} text */
+export function scalarCount(text) {
+  let count = 0;
+  for (let place = 0; place < text.length; place += 1) {
+    const unit = text.charCodeAt(place);
+    if (unit < 0xdc00 || unit >= 0xe000) count += 1;
+  }
+  return count;
+}
+
+/**
+ * The place that is so many scalars further.
+ *
+ * @param {string} text
+ * @param {number} place
+ * @param {number} count
+ */
+function advanced(text, place, count) {
+  for (let left = count; left > 0 && place < text.length; left -= 1) {
+    const unit = text.charCodeAt(place);
+    place += unit >= 0xd800 && unit < 0xdc00 ? 2 : 1;
+  }
+  return place;
+}
+
+/** Collects the changes of one paragraph after the other. */
+class HunkBuilder {
+  /** @type {Hunk[]} */
+  hunks = [];
+  /** @type {Hunk | undefined} */
+  #open;
+  /** Scalars of the newer text that lie behind. */
+  #passed = 0;
+  /** Scalars of the newer text that the open operation covers. */
+  #covered = 0;
+
+  /** @param {string} text */
+  keep(text) {
+    const count = scalarCount(text);
+    this.#passed += count;
+    if (!this.#open) return;
+    if (/[\r\n]/.test(text)) this.#open = undefined;
+    else this.#add(count, count);
+  }
+
+  /**
+   * @param {number} from Of the text that is shown.
+   * @param {number} to
+   * @param {number | string} inverse What takes the change back.
+   */
+  change(from, to, inverse) {
+    if (!this.#open) {
+      this.#open = { from, to, operation: this.#passed > 0 ? [this.#passed] : [] };
+      this.#covered = this.#passed;
+      this.hunks.push(this.#open);
+    }
+    this.#open.to = to;
+    const removed = typeof inverse === "number" ? -inverse : 0;
+    this.#passed += removed;
+    this.#add(inverse, removed);
+  }
+
+  /** @param {number | string} component @param {number} covered */
+  #add(component, covered) {
+    this.#covered += covered;
+    const operation = this.#open?.operation ?? [];
+    const last = operation.length - 1;
+    const former = operation[last];
+    // Neighbours of one kind are one component, as where two people have inserted.
+    const isSame =
+      typeof component === "string"
+        ? typeof former === "string"
+        : typeof former === "number" && former > 0 === component > 0;
+    if (isSame) operation[last] = /** @type {any} */ (former) + component;
+    else operation.push(component);
+    this.#ends.set(/** @type {Hunk} */ (this.#open), this.#covered);
+  }
+
+  /** @type {Map<Hunk, number>} */
+  #ends = new Map();
+
+  /** The hunks, each with an operation for the whole newer text. */
+  finish() {
+    for (const hunk of this.hunks) {
+      // What was kept behind the last change needs no component of its own.
+      const rest = this.#passed - (this.#ends.get(hunk) ?? 0);
+      const last = hunk.operation.length - 1;
+      const former = hunk.operation[last];
+      if (typeof former === "number" && former > 0) hunk.operation[last] = former + rest;
+      else if (rest > 0) hunk.operation.push(rest);
+    }
+    return this.hunks;
+  }
+}
+
+/**
+ * Both texts as one: the newer one, with what was deleted at its place.
+ *
+ * @param {string} text The newer text, as committed.
+ * @param {Part[]} parts
+ * @returns {Comparison}
+ */
+export function comparisonOf(text, parts) {
+  let merged = "";
+  let place = 0;
+  /** @type {Mark[]} */
+  const marks = [];
+  const builder = new HunkBuilder();
+  for (const { kept, deleted, inserted, author } of parts) {
+    const from = merged.length;
+    if (kept !== undefined) {
+      const end = advanced(text, place, kept);
+      merged += text.slice(place, end);
+      builder.keep(text.slice(place, end));
+      place = end;
+      continue;
+    }
+    const changed = deleted ?? inserted ?? "";
+    merged += changed;
+    if (inserted !== undefined) place += inserted.length;
+    marks.push({ author: deleted === undefined ? (author ?? "") : undefined, from, to: merged.length });
+    builder.change(from, merged.length, deleted ?? -scalarCount(changed));
+  }
+  const hunks = builder.finish();
+  const ends = lineEndsOf(merged);
+  if (!ends) return { text: merged, marks, hunks };
+  const move = (/** @type {any} */ one) => ({ ...one, from: ends.toShown(one.from), to: ends.toShown(one.to) });
+  return {
+    text: merged.replace(/\r\n?/g, "\n"),
+    marks: marks.map(move).filter(({ from, to }) => from < to),
+    hunks: hunks.map(move),
+  };
+}

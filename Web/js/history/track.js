@@ -1,0 +1,65 @@
+// The line above the slider: a stripe for each session, in its authors' colours, and a flag for each named version.
+
+import { icon } from "../shell/dialogs.js";
+import { amountsOf } from "./sessions.js";
+
+/**
+ * @typedef {import("./history.js").NoteHistory} NoteHistory
+ */
+
+/**
+ * Draws the sessions that are known, each as wide as its revisions; each author's share of a stripe is as high as the
+ * share of its text.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {NoteHistory} history
+ * @param {Map<string, string>} colors Of the authors.
+ */
+export function drawTrack(canvas, { sessions, head, oldest }, colors) {
+  const { width, height } = canvas.getBoundingClientRect();
+  const context = canvas.getContext("2d");
+  if (!context || width === 0) return;
+  canvas.width = Math.round(width * devicePixelRatio);
+  canvas.height = Math.round(height * devicePixelRatio);
+  const scale = canvas.width / Math.max(1, head - oldest);
+  // A gap between sessions, where they are wide enough to be told apart.
+  const gap = canvas.width > 6 * sessions.length * devicePixelRatio ? devicePixelRatio : 0;
+  for (const session of sessions) {
+    const from = (session.firstRevision - 1 - oldest) * scale;
+    const to = (session.lastRevision - oldest) * scale;
+    const { inserted, deleted } = amountsOf(session);
+    const whole = Math.max(1, inserted + deleted);
+    let top = 0;
+    for (const [index, author] of session.authors.entries()) {
+      const isLast = index === session.authors.length - 1;
+      const share = (canvas.height * (author.inserted + author.deleted)) / whole;
+      context.fillStyle = colors.get(author.author) ?? "gray";
+      context.fillRect(from, top, Math.max(1, to - from - gap), isLast ? canvas.height - top : share);
+      top += share;
+    }
+  }
+}
+
+/**
+ * @param {HTMLElement} host
+ * @param {NoteHistory} history
+ * @param {(revision: number) => void} choose
+ */
+export function drawFlags(host, { versions, head, oldest }, choose) {
+  const span = Math.max(1, head - oldest);
+  host.replaceChildren(
+    ...versions.map((version) => {
+      const flag = document.createElement("button");
+      flag.type = "button";
+      flag.className = "track-flag";
+      // The list beside has the same, for the keyboard and for screen readers.
+      flag.tabIndex = -1;
+      flag.setAttribute("aria-hidden", "true");
+      flag.title = version.name;
+      flag.style.insetInlineStart = `${(100 * (version.revision - oldest)) / span}%`;
+      flag.append(icon("flag"));
+      flag.addEventListener("click", () => choose(version.revision));
+      return flag;
+    }),
+  );
+}
