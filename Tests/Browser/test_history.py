@@ -365,6 +365,17 @@ def test_the_newest_sessions_come_first_and_earlier_ones_on_demand(server, perso
     expect(past.sessions()).to_have_count(100)
     expect(past.sessions().last.locator(".group")).to_have_attribute("data-last", str(head - 990))
 
+    # Of a moment before the list's end, the session is looked up, and changes are shown since its beginning.
+    ann.page.route("**/diff?*", lambda route: route.fulfill(json={
+        **{name: int(value) for name, value in re.findall(r"(from|to)=(\d+)", route.request.url)},
+        "fromTime": 1, "toTime": 1, "parts": [{"kept": 3}],
+    }))  # fmt: skip
+    past.slider.focus()
+    ann.press("Home", *["ArrowRight"] * 25)
+    past.show_changes()
+    expect(past.section).to_have_attribute("data-shown", "15-25")
+    assert re.search(r"before=26&limit=1$", asked[-1])
+
 
 def test_changes_between_two_moments_and_restoring_a_part(server, person):
     note = server.create("Plan")

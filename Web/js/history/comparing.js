@@ -26,6 +26,8 @@ export class Comparing {
   #picked;
   /** @type {{to: number, comparison: Comparison} | undefined} */
   #shown;
+  /** The two revisions that were asked for. */
+  #asked = "";
   /** The change that is looked at, or -1. */
   #current = -1;
 
@@ -70,11 +72,25 @@ export class Comparing {
     return Math.min(Math.max(found, oldest), head);
   }
 
-  /** Asks for what is to be shown now. */
+  /** Asks for what is to be shown now; first for the session of the moment, if it is not known. */
   want() {
     const at = this.#options.revision();
-    if (this.#since.value === session) this.#history.lookUp(at).catch(() => {});
+    if (this.#since.value !== session || this.#history.sessionAt(at)) return this.#ask();
+    const ask = () => {
+      if (this.isOn && this.#options.revision() === at) this.#ask();
+    };
+    this.#history.lookUp(at).then(ask, ask);
+  }
+
+  /** Asks again where the two moments are others by now, as when more of a session is known. */
+  wantAgain() {
     const { from, to } = this.ends;
+    if (this.isOn && this.#asked !== `${from}-${to}`) this.want();
+  }
+
+  #ask() {
+    const { from, to } = this.ends;
+    this.#asked = `${from}-${to}`;
     this.#history.want(to);
     this.#history.compare(from, to);
   }

@@ -221,7 +221,10 @@ class HistoryView {
     this.#slider.max = String(history.head);
     this.#slider.disabled = history.head === 0;
     if (this.#isAtHead) this.#moveTo(history.head);
-    else this.#slider.value = String(this.#revision);
+    else {
+      this.#slider.value = String(this.#revision);
+      this.#comparing.wantAgain();
+    }
     this.#list.draw();
     byId("history-earlier").hidden = !history.hasEarlier;
     drawFlags(byId("history-flags"), history, (revision) => this.#moveTo(revision));
