@@ -28,7 +28,7 @@ import { isSentHere, leaveNote, notes, openNote } from "./notes/opennotes.js";
 import { page } from "./page.js";
 import { loadPart } from "./parts.js";
 import { goToPast, showPast } from "./history/past.js";
-import { closePeople, drawPeople, setUpPeople } from "./people/peoplebar.js";
+import { closePeople, drawPeople, drawPeopleSoon, setUpPeople } from "./people/peoplebar.js";
 import { mayCreate, mayManage } from "./account/rights.js";
 import { drawReading, isReading, read, readAsAsked, setUpReading } from "./reading/reading.js";
 import { go, noteIn } from "./routes.js";
@@ -120,7 +120,7 @@ function show() {
     subscriptions = [
       page.current.on("status", drawStatus),
       page.current.on("status", drawToolbar),
-      page.current.on("people", drawPeople),
+      page.current.on("people", drawPeopleSoon),
       page.current.on("reset", () => isReading() && drawReading()),
       page.current.on("joined", () => page.current && standApart(page.current.people)),
       page.current.on("title", drawTitle),

@@ -139,6 +139,7 @@ export class EditorView {
   readonly defaultCharacterWidth: number;
   requestMeasure<T>(request?: { key?: unknown; read(): T; write(measured: T): void }): void;
   plugin(plugin: any): any;
+  readonly viewport: { readonly from: number; readonly to: number };
   readonly visibleRanges: readonly { readonly from: number; readonly to: number }[];
   dispatch(...specs: object[]): void;
   setState(state: EditorState): void;

@@ -9,8 +9,6 @@ import {
   EditorState,
   EditorView,
   Prec,
-  RectangleMarker,
-  StateEffect,
   Transaction,
   bracketMatching,
   defaultKeymap,
@@ -23,7 +21,6 @@ import {
   indentOnInput,
   isolateHistory,
   keymap,
-  layer,
   placeholder,
   searchKeymap,
   syntaxHighlighting,
@@ -45,7 +42,7 @@ import { t } from "../shell/language.js";
 import { endList } from "./listend.js";
 import { liveText } from "./livetext.js";
 import { markdownInText } from "./markdown.js";
-import { colorOf, inkOn, shownName } from "../people/people.js";
+import { PeerCarets } from "./peercarets.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
 import { TopLine } from "./topline.js";
 import { wellFormed } from "../wellformed.js";
@@ -64,12 +61,6 @@ import { writingHelp } from "./writinghelp.js";
 
 /** Marks transactions that bring in what the server sent. */
 const fromServer = Annotation.define();
-/** The others' carets or names have changed. */
-const peersMoved = StateEffect.define();
-
-/** How long a name stays beside a caret that moved; milliseconds. */
-const nameStays = 5_000;
-
 const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 /**
@@ -181,59 +172,6 @@ const phrases = {
   "Selection deleted": t("find.selectionDeleted"),
 };
 
-class PeerCaret {
-  /**
-   * @param {{left: number, top: number, height: number}} place
-   * @param {{key: number, name: string, isFresh: boolean, isFlipped: boolean}} peer
-   */
-  constructor(place, peer) {
-    this.place = place;
-    this.peer = peer;
-  }
-
-  /** @param {PeerCaret} other */
-  eq(other) {
-    return (
-      this.place.left === other.place.left &&
-      this.place.top === other.place.top &&
-      this.place.height === other.place.height &&
-      this.peer.key === other.peer.key &&
-      this.peer.name === other.peer.name &&
-      this.peer.isFresh === other.peer.isFresh &&
-      this.peer.isFlipped === other.peer.isFlipped
-    );
-  }
-
-  draw() {
-    const element = document.createElement("div");
-    const label = document.createElement("span");
-    label.className = "peer-name";
-    label.dir = "auto";
-    element.append(label);
-    this.#fill(element);
-    return element;
-  }
-
-  /** @param {HTMLElement} element @param {PeerCaret} previous */
-  update(element, previous) {
-    if (previous.peer.key !== this.peer.key) return false;
-    this.#fill(element);
-    return true;
-  }
-
-  /** @param {HTMLElement} element */
-  #fill(element) {
-    const { key, name, isFresh, isFlipped } = this.peer;
-    element.className =
-      `peer-caret peer-${key}` + (isFresh ? " is-fresh" : "") + (isFlipped ? " is-flipped" : "");
-    element.style.left = `${this.place.left}px`;
-    element.style.top = `${this.place.top}px`;
-    element.style.height = `${this.place.height}px`;
-    const label = element.firstChild;
-    if (label && label.textContent !== name) label.textContent = name;
-  }
-}
-
 /**
  * An editor for one note.
  *
@@ -248,16 +186,6 @@ class PeerCaret {
  */
 export function createEditor({ host, note, sheets }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const peerSheet = new CSSStyleSheet();
-  root.adoptedStyleSheets = [...sheets, peerSheet];
-
-  /** @type {Map<number, {anchor: number, head: number, since: number}>} */
-  const seen = new Map();
-  /** @type {Map<number, string>} */
-  const styled = new Map();
-  /** @type {any} */
-  let freshTimer;
-
   const readOnly = new Compartment();
   const readOnlyState = () => [
     EditorState.readOnly.of(!note.isWritable),
@@ -271,50 +199,8 @@ export function createEditor({ host, note, sheets }) {
   /** @type {TopLine | undefined} */
   let topLine;
   const inView = (/** @type {number} */ place) => composed?.inView(place) ?? place;
-  const shownSelections = () =>
-    note.peerSelections.map((one) => ({ ...one, anchor: inView(one.anchor), head: inView(one.head) }));
-
-  /** @param {EditorView} view */
-  const carets = (view) => {
-    const markers = [];
-    const now = performance.now();
-    for (const { key, head } of shownSelections()) {
-      const person = note.personWithKey(key);
-      if (!person || head > view.state.doc.length) continue;
-      const [place] = RectangleMarker.forRange(view, "", EditorSelection.cursor(head));
-      if (!place) continue;
-      const since = seen.get(key)?.since ?? 0;
-      markers.push(
-        new PeerCaret(place, {
-          key,
-          name: shownName(person.name),
-          isFresh: now - since < nameStays,
-          isFlipped: place.left > view.scrollDOM.clientWidth * 0.75,
-        }),
-      );
-    }
-    return markers;
-  };
-
-  /** @param {EditorView} view */
-  const selections = (view) => {
-    const markers = [];
-    for (const { key, anchor, head } of shownSelections()) {
-      if (anchor === head || Math.max(anchor, head) > view.state.doc.length) continue;
-      const range = EditorSelection.range(anchor, head);
-      markers.push(...RectangleMarker.forRange(view, `peer-selection peer-${key}`, range));
-    }
-    return markers;
-  };
-
-  /** @param {any} update */
-  const needsDrawing = (update) =>
-    update.docChanged ||
-    update.viewportChanged ||
-    update.geometryChanged ||
-    update.transactions.some((/** @type {any} */ transaction) =>
-      transaction.effects.some((/** @type {any} */ effect) => effect.is(peersMoved)),
-    );
+  const peers = new PeerCarets(note, inView);
+  root.adoptedStyleSheets = [...sheets, peers.sheet];
 
   const brought = broughtInto(note);
   /** @type {CommentListener | undefined} */
@@ -360,8 +246,7 @@ export function createEditor({ host, note, sheets }) {
       autocorrect: "on",
       autocapitalize: "sentences",
     }),
-    layer({ above: false, class: "peer-selections", markers: selections, update: needsDrawing }),
-    layer({ above: true, class: "peer-carets", markers: carets, update: needsDrawing }),
+    peers.extension,
     wholeScalars(),
     EditorView.updateListener.of((update) => {
       topLine?.follow(update);
@@ -380,42 +265,7 @@ export function createEditor({ host, note, sheets }) {
   const stateWith = (/** @type {string} */ text) => EditorState.create({ doc: text, extensions });
   const view = new EditorView({ state: stateWith(note.text ?? ""), parent: root, root });
 
-  /** @param {boolean} isNews Whether somebody else has done something, and not this person. */
-  const followPeers = (isNews) => {
-    const now = performance.now();
-    const present = new Set();
-    for (const { key, anchor, head } of note.peerSelections) {
-      present.add(key);
-      const last = seen.get(key);
-      const hasMoved = !last || last.anchor !== anchor || last.head !== head;
-      // A caret that was pushed along by somebody else's edit counts as moved too; showing its name
-      // then does no harm. What this person types must not make names pop up, though.
-      if (hasMoved) seen.set(key, { anchor, head, since: isNews ? now : (last?.since ?? 0) });
-    }
-    for (const key of seen.keys()) if (!present.has(key)) seen.delete(key);
-  };
-  const drawPeers = () => {
-    const count = seen.size;
-    followPeers(true);
-    if (count === 0 && seen.size === 0) return;
-    clearTimeout(freshTimer);
-    freshTimer = setTimeout(refresh, nameStays + 50);
-    refresh();
-  };
-  const refresh = () => view.dispatch({ effects: peersMoved.of(null) });
-
-  const stylePeers = () => {
-    for (const person of note.people) {
-      const color = colorOf(person);
-      if (styled.get(person.key) === color) continue;
-      styled.set(person.key, color);
-      peerSheet.insertRule(
-        `.peer-${person.key} { --peer: ${color}; --peer-ink: ${inkOn(color)}; }`,
-        peerSheet.cssRules.length,
-      );
-    }
-    refresh();
-  };
+  peers.drawIn(view);
 
   const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
 
@@ -439,6 +289,7 @@ export function createEditor({ host, note, sheets }) {
   const subscriptions = [
     note.on("reset", ({ text }) => {
       comments.reset();
+      peers.renew();
       // As a change, for the caret is somewhere in it, and so is what can be undone.
       const { doc } = view.state;
       const former = composed?.waiting?.apply(doc) ?? doc;
@@ -446,6 +297,7 @@ export function createEditor({ host, note, sheets }) {
       if (change) take([change]);
     }),
     note.on("changes", ({ changes, isOwn }) => {
+      peers.carry(changes);
       try {
         take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
       } catch (error) {
@@ -457,16 +309,15 @@ export function createEditor({ host, note, sheets }) {
         listener?.doubtful();
       }
     }),
-    note.on("peers", drawPeers),
-    note.on("edited", () => followPeers(false)),
-    note.on("people", stylePeers),
+    note.on("peers", () => peers.renew()),
+    note.on("shownEdit", ({ changes }) => peers.carry(changes)),
+    note.on("people", () => peers.renew()),
     note.on("status", () => {
       if (view.state.readOnly === note.isWritable) {
         view.dispatch({ effects: readOnly.reconfigure(readOnlyState()) });
       }
     }),
   ];
-  stylePeers();
 
   return {
     view,
@@ -511,7 +362,7 @@ export function createEditor({ host, note, sheets }) {
       brought.take(view, files, view.state.selection.main.to);
     },
     destroy() {
-      clearTimeout(freshTimer);
+      peers.destroy();
       composed?.destroy();
       topLine?.destroy();
       brought.destroy();

@@ -17,7 +17,9 @@ export class TopLine {
   #place;
   /** Pixels of the line above the edge. */
   #hidden = 0;
+  /** Where it was scrolled to when it was told last: to ask would have the text laid out. */
   #scrolled = 0;
+  #transactions = 0;
   /** Whether something in this frame brings the caret into view. */
   #showsCaret = false;
   #frame = 0;
@@ -37,22 +39,23 @@ export class TopLine {
 
   /** To be called before a change by others. */
   hold() {
-    const view = this.#view;
-    const { scrollTop } = view.scrollDOM;
     // Whoever looks at the beginning sees what is added there.
-    if (this.#place !== undefined || scrollTop <= 0) return;
+    if (this.#place !== undefined || this.#scrolled <= 0) return;
+    const view = this.#view;
     const top = topOf(view);
     const line = view.lineBlockAtHeight(top);
     this.#place = line.from;
     this.#hidden = top - line.top;
-    this.#scrolled = scrollTop;
+    this.#scrolled = view.scrollDOM.scrollTop;
     this.#showsCaret = false;
+    this.#transactions = 0;
   }
 
   /** @param {ViewUpdate} update */
   follow({ changes, docChanged, transactions }) {
     if (this.#place === undefined) return;
     if (docChanged) this.#place = changes.mapPos(this.#place, 1);
+    this.#transactions += transactions.length;
     this.#showsCaret ||= transactions.some(({ scrollIntoView }) => scrollIntoView);
     // Behind the frame's own measuring, which the change has asked for.
     if (docChanged && this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#settle());
@@ -63,7 +66,8 @@ export class TopLine {
     const place = this.#place;
     this.#frame = 0;
     this.#place = undefined;
-    if (place === undefined) return;
+    // CodeMirror has kept the line over a single one.
+    if (place === undefined || this.#transactions < 2) return;
     const top = view.lineBlockAt(place).top + this.#hidden;
     const moved = top - topOf(view);
     if (Math.abs(moved) < 1) return;

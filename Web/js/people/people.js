@@ -244,18 +244,21 @@ export function inkOn(color) {
   return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
+/** @type {Intl.Segmenter | undefined} Takes long to make. */
+let segmenter;
+
 /**
  * At most two letters, whole graphemes.
  *
  * @param {string} name
  */
 export function initials(name) {
-  const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   // What stands in brackets at the end says something about the person, and is not the name.
   const plain = name.replace(/[\u2066-\u2069]/g, "");
   const words = (plain.replace(/\s*[(（][^()（）]*[)）]\s*$/u, "") || plain).trim().split(/\s+/).filter(Boolean);
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
-  const letters = chosen.map((word) => [...segmenter.segment(word ?? "")][0]?.segment ?? "");
+  const letters = chosen.map((word) => segmenter?.segment(word ?? "").containing(0)?.segment ?? "");
   return letters.join("").toLocaleUpperCase() || "?";
 }
 

@@ -15,8 +15,20 @@ const hasRoomForMe = () => innerWidth >= 345;
 
 addEventListener("resize", drawPeople);
 
+/** How long many news of people are collected before they are drawn; milliseconds. */
+const drawnAfter = 100;
+/** @type {any} */
+let timer;
+
+/** Soon, and once for many news. */
+export function drawPeopleSoon() {
+  timer ??= setTimeout(drawPeople, drawnAfter);
+}
+
 /** Faces, names, and who is writing. */
 export function drawPeople() {
+  clearTimeout(timer);
+  timer = undefined;
   const named = (page.current?.people ?? []).map((person) => ({ ...person, name: shownName(person.name) }));
   const [me, ...others] = withoutDoubles([
     { name: shownName(myName()), color: profile.color, isWriting: false, clientId: "", key: 0 },
@@ -28,50 +40,85 @@ export function drawPeople() {
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax());
   const isCrowded = othersCount > shown.length;
   const mine = isCrowded && !hasRoomForMe() ? [] : [me];
-  const faces = [...others.filter((person) => shown.includes(person)), ...mine].map(faceOf);
-  if (isCrowded) {
-    const more = document.createElement("span");
-    more.className = "avatar more";
-    more.textContent = `+${inNumbers(othersCount - shown.length)}`;
-    faces.unshift(more);
-  }
-  byId("people-avatars").replaceChildren(...faces);
+  const faces = [...others.filter((person) => shown.includes(person)), ...mine].map((person) => made(faceOf, person));
+  if (isCrowded) faces.unshift(made(moreFace, othersCount - shown.length));
+  arrange(byId("people-avatars"), faces);
   const names = others.map(({ name, isWriting }) => (isWriting ? t("people.nameWriting", { name }) : name));
-  byId("people").setAttribute("aria-label", whoIsHere(names, othersCount));
-  byId("people").title =
-    othersCount > others.length || names.length === 0
-      ? whoIsHere(names, othersCount)
-      : names.map(isolated).join(t("separator"));
-  byId("writing").textContent = whoWrites(others.filter(({ isWriting }) => isWriting).map(({ name }) => name));
-  byId("people-list").replaceChildren(
-    ...[{ ...me, isMe: true }, ...others.map((person) => ({ ...person, isMe: false }))].map((person) => {
-      const item = document.createElement("li");
-      const name = document.createElement("span");
-      name.dir = "auto";
-      name.textContent = person.name;
-      item.append(faceOf(person), name);
-      if (person.windows > 1) {
-        const windows = document.createElement("span");
-        windows.className = "you";
-        windows.textContent = t("people.windows", { count: person.windows });
-        item.append(windows);
-      }
-      if (person.isWriting) {
-        const now = document.createElement("span");
-        now.className = "writing";
-        now.textContent = t("people.writing");
-        item.append(now);
-      }
-      if (person.isMe) {
-        const you = document.createElement("span");
-        you.className = "you";
-        you.textContent = t("people.you");
-        item.append(you);
-      }
-      return item;
-    }),
-    ...(othersCount > others.length ? [crowdItem(othersCount + 1)] : []),
-  );
+  const label = whoIsHere(names, othersCount);
+  const button = byId("people");
+  if (button.getAttribute("aria-label") !== label) button.setAttribute("aria-label", label);
+  const title = othersCount > others.length || names.length === 0 ? label : names.map(isolated).join(t("separator"));
+  if (button.title !== title) button.title = title;
+  const writing = whoWrites(others.filter(({ isWriting }) => isWriting).map(({ name }) => name));
+  if (byId("writing").textContent !== writing) byId("writing").textContent = writing;
+  const items = [made(personItem, { ...me, isMe: true }), ...others.map((person) => made(personItem, { ...person, isMe: false }))];
+  if (othersCount > others.length) items.push(made(crowdItem, othersCount + 1));
+  arrange(byId("people-list"), items);
+}
+
+/** @typedef {{key: string, make: () => HTMLElement}} Wanted */
+
+/**
+ * @template Value
+ * @param {(value: Value) => HTMLElement} make
+ * @param {Value} value All that it depends on.
+ * @returns {Wanted}
+ */
+const made = (make, value) => ({ key: `${make.name} ${JSON.stringify(value)}`, make: () => make(value) });
+
+/** @type {WeakMap<Element, string>} What each element was made of. */
+const keys = new WeakMap();
+
+/** @param {HTMLElement} parent @param {Wanted[]} wanted Children; those that are there stay. */
+function arrange(parent, wanted) {
+  const former = new Map([...parent.children].map((child) => [keys.get(child), child]));
+  /** @type {Element | null} */
+  let next = parent.firstElementChild;
+  const staying = new Set(wanted.map(({ key }) => former.get(key)));
+  for (const { key, make } of wanted) {
+    while (next && !staying.has(next)) {
+      const gone = next;
+      next = next.nextElementSibling;
+      gone.remove();
+    }
+    const element = former.get(key) ?? make();
+    keys.set(element, key);
+    if (element === next) next = next.nextElementSibling;
+    else parent.insertBefore(element, next);
+  }
+  while (next) {
+    const gone = next;
+    next = next.nextElementSibling;
+    gone.remove();
+  }
+}
+
+/** @param {number} count Of people without a face. */
+function moreFace(count) {
+  const more = document.createElement("span");
+  more.className = "avatar more";
+  more.textContent = `+${inNumbers(count)}`;
+  return more;
+}
+
+/** @param {{name: string, color: string, windows: number, isWriting: boolean, isMe: boolean}} person */
+function personItem(person) {
+  const item = document.createElement("li");
+  const name = document.createElement("span");
+  name.dir = "auto";
+  name.textContent = person.name;
+  item.append(faceOf(person), name);
+  /** @param {string} kind @param {string} text */
+  const add = (kind, text) => {
+    const words = document.createElement("span");
+    words.className = kind;
+    words.textContent = text;
+    item.append(words);
+  };
+  if (person.windows > 1) add("you", t("people.windows", { count: person.windows }));
+  if (person.isWriting) add("writing", t("people.writing"));
+  if (person.isMe) add("you", t("people.you"));
+  return item;
 }
 
 /** @param {string[]} names */
