@@ -357,6 +357,11 @@ def test_a_note_is_printed_as_a_page(server, person):
     printed = ann.page.locator("#printed")
     expect(printed.locator("h2.level-1")).to_have_text("First heading")
     expect(printed.locator("td")).to_have_count(14)
+    # The title begins where the text does.
+    starts = "() => ['#title', '#printed p'].map((one) => document.querySelector(one).getBoundingClientRect().left)"
+    title, text = ann.page.evaluate(starts)
+    padding = ann.page.locator("#title").evaluate("(one) => parseFloat(getComputedStyle(one).paddingLeft)")
+    assert title + padding == text
     assert ann.page.evaluate(FIXED_ON_PAPER) == []
     expect(ann.page.locator("#skip")).to_be_hidden()
     ann.picture("printed")
