@@ -19,7 +19,6 @@ export class TopLine {
   #hidden = 0;
   /** Where it was scrolled to when it was told last: to ask would have the text laid out. */
   #scrolled = 0;
-  #transactions = 0;
   /** Whether something in this frame brings the caret into view. */
   #showsCaret = false;
   #frame = 0;
@@ -48,14 +47,12 @@ export class TopLine {
     this.#hidden = top - line.top;
     this.#scrolled = view.scrollDOM.scrollTop;
     this.#showsCaret = false;
-    this.#transactions = 0;
   }
 
   /** @param {ViewUpdate} update */
   follow({ changes, docChanged, transactions }) {
     if (this.#place === undefined) return;
     if (docChanged) this.#place = changes.mapPos(this.#place, 1);
-    this.#transactions += transactions.length;
     this.#showsCaret ||= transactions.some(({ scrollIntoView }) => scrollIntoView);
     // Behind the frame's own measuring, which the change has asked for.
     if (docChanged && this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#settle());
@@ -66,8 +63,7 @@ export class TopLine {
     const place = this.#place;
     this.#frame = 0;
     this.#place = undefined;
-    // CodeMirror has kept the line over a single one.
-    if (place === undefined || this.#transactions < 2) return;
+    if (place === undefined) return;
     const top = view.lineBlockAt(place).top + this.#hidden;
     const moved = top - topOf(view);
     if (Math.abs(moved) < 1) return;
