@@ -371,7 +371,7 @@ def build(target):
     (target / "immutable").mkdir()
     for name in ("client.wasm", "import.wasm"):
         write(name, (WEB / "generated" / name).read_bytes())
-    for name, sheets in (("page.css", ("app", "reading", "editing", "history", "access", "touch")), ("admin.css", ("app", "admin", "touch"))):
+    for name, sheets in (("page.css", ("app", "reading", "editing", "access", "touch")), ("admin.css", ("app", "admin", "touch"))):
         write(name, minified("".join(read(f"css/{sheet}.css") for sheet in sheets), "css"))
     theme = minified(read("js/theme.js"), "js")
     write("theme.js", theme)
@@ -389,7 +389,10 @@ def build(target):
             f'export const importAddress = at("/assets/{names["import.wasm"]}");\n'
             'export const iconAddress = (name) => `#icon-${name}`;\n'
         )
-        sheets = (("editor", "editor", "editing"), ("writing", "writing", "editing/writing"), ("page", "rendered", "reading"))
+        sheets = (
+            ("editor", "editor", "editing"), ("writing", "writing", "editing/writing"), ("page", "rendered", "reading"),
+            ("history", "history", "history"), ("search", "search", "search"), ("import", "import", "exchange"),
+        )  # fmt: skip
         for name, file, folder in sheets:
             (work / "js" / folder / f"{name}sheet.js").write_text(
                 f"const styles = {json.dumps(minified(read(f'css/{file}.css'), 'css'))};\n"

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { NoteHistory, colorsOf, difference, runsOf } from "../../Web/js/history/history.js";
+import { NoteHistory, colorsOf, runsOf } from "../../Web/js/history/history.js";
+import { smallestEdit } from "../../Web/js/history/smallestedit.js";
 import { palette } from "../../Web/js/people/people.js";
 import { Random, applied, isBoundary, randomText } from "./support.mjs";
 
@@ -25,19 +26,19 @@ test("runs counted in scalars become runs in UTF-16 units", () => {
 });
 
 test("the difference of two texts turns one into the other, between whole scalars", () => {
-  assert.equal(difference("same", "same"), undefined);
+  assert.equal(smallestEdit("same", "same"), undefined);
   // Their first halves are the same.
-  assert.deepEqual(difference("😀", "😁"), { from: 0, to: 2, insert: "😁" });
+  assert.deepEqual(smallestEdit("😀", "😁"), { from: 0, to: 2, insert: "😁" });
   // Their second halves are the same.
-  assert.deepEqual(difference("\u{1f600}", "\u{1fa00}"), { from: 0, to: 2, insert: "\u{1fa00}" });
-  assert.deepEqual(difference("aa", "aaa"), { from: 2, to: 2, insert: "a" });
+  assert.deepEqual(smallestEdit("\u{1f600}", "\u{1fa00}"), { from: 0, to: 2, insert: "\u{1fa00}" });
+  assert.deepEqual(smallestEdit("aa", "aaa"), { from: 2, to: 2, insert: "a" });
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = new Random(seed);
     const start = randomText(random);
     const end = randomText(random);
     const before = start + randomText(random) + end;
     const after = start + randomText(random) + end;
-    const change = difference(before, after);
+    const change = smallestEdit(before, after);
     if (!change) continue;
     assert.equal(applied(before, [change]), after, `seed ${seed}`);
     assert.ok(isBoundary(before, change.from) && isBoundary(before, change.to), `seed ${seed}`);

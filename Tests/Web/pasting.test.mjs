@@ -262,6 +262,12 @@ test("styles and event handlers are none to the parser", () => {
   assert.equal(inert("a<style>b"), "a");
 });
 
+test("amounts stay as they are, and signs that would begin a formula are escaped", () => {
+  for (const [html, markdown] of [
+    ["costs $5 and $6", "costs $5 and $6"], ["US$ 5", "US$ 5"], ["$x$", "\\$x$"], ["$5$", "\\$5$"], ["a $ b $ c", "a $ b $ c"],
+  ]) assert.equal(converted(`<p><b>x</b></p><p>${html}</p>`).text, `**x**\n\n${markdown}`);
+});
+
 /** @param {number} seed @returns {() => number} Between 0 and 1. */
 const randomBy = (seed) => () => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0;

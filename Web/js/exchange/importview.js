@@ -6,6 +6,7 @@ import { request } from "../client/http.js";
 import { importNotes } from "./importing.js";
 import { ImportProblem } from "./importproblem.js";
 import { ImportReader, importFilesMax } from "./importreader.js";
+import { importStyles } from "./importsheet.js";
 import { language, t } from "../shell/language.js";
 import { untitled } from "../notes/newnote.js";
 import { pathOf } from "../routes.js";
@@ -16,6 +17,10 @@ import { messageOf } from "../words.js";
  * @typedef {import("./importreader.js").Given} Given
  * @typedef {import("./importing.js").Outcome} Outcome
  */
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(await importStyles());
+document.adoptedStyleSheets.push(sheet);
 
 /** Of each kind; more are counted. */
 const rowsMax = 500;

@@ -71,34 +71,6 @@ export function runsOf(text, authors) {
 }
 
 /**
- * The smallest edit that turns one text into the other, between whole scalars.
- *
- * @param {string} before
- * @param {string} after
- * @returns {{from: number, to: number, insert: string} | undefined} Undefined where they are equal.
- */
-export function difference(before, after) {
-  if (before === after) return undefined;
-  const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
-  let end = 0;
-  while (
-    end < shorter - start &&
-    before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)
-  ) {
-    end += 1;
-  }
-  // Two emoji may share one half of their pairs.
-  if (start > 0 && isHighHalf(before.charCodeAt(start - 1))) start -= 1;
-  if (end > 0 && isLowHalf(before.charCodeAt(before.length - end))) end -= 1;
-  return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) };
-}
-
-const isHighHalf = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
-const isLowHalf = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
-
-/**
  * A colour for each author's name: of those who are here their own, for the others one that nobody
  * else has, as long as there are any.
  *

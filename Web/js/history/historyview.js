@@ -10,6 +10,7 @@ import { threadItem, threadsAt } from "./pastcomments.js";
 import { avatar, colorOf, shownName } from "../people/people.js";
 import { messageOf } from "../words.js";
 import { Comparing } from "./comparing.js";
+import { historyStyles } from "./historysheet.js";
 import { moment } from "./moments.js";
 import { SessionList } from "./sessionlist.js";
 import { drawFlags, drawTrack } from "./track.js";
@@ -18,6 +19,10 @@ import { drawFlags, drawTrack } from "./track.js";
  * @typedef {import("../client/note.js").Note} Note
  * @typedef {import("./history.js").Version} Version
  */
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(await historyStyles());
+document.adoptedStyleSheets.push(sheet);
 
 /** After others' edits, the history is fetched again at most so often; milliseconds. */
 const refreshEvery = 1_000;

@@ -17,10 +17,10 @@ import {
 } from "../codemirror.js";
 import { perLineDirection } from "../editing/direction.js";
 import { highlighter } from "../editing/highlighter.js";
-import { difference } from "./history.js";
 import { t } from "../shell/language.js";
 import { markdownInText } from "../editing/markdown.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
+import { smallestEdit } from "./smallestedit.js";
 
 /**
  * @typedef {import("./history.js").PastText} PastText
@@ -136,7 +136,7 @@ export function createReader({ host, sheets }) {
    * @param {boolean} isFollowed Whether what differs comes into view.
    */
   function display(text, marks, isFollowed) {
-    const changes = difference(view.state.doc.toString(), text);
+    const changes = smallestEdit(view.state.doc.toString(), text);
     const isFirst = view.state.doc.length === 0;
     const effects = [authored.of(marks)];
     // Where nothing was shown before, the text's beginning is.

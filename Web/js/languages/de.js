@@ -298,7 +298,7 @@ export default {
   "notice.storage": "In diesem Browser ist kein Platz für die ungespeicherten Änderungen. Diese Seite bitte offen lassen.",
   "notice.offline": "Der Server ist nicht erreichbar. Weiterschreiben geht: Die Änderungen bleiben in diesem Browser und werden gesendet, sobald der Server wieder erreichbar ist.",
   "notice.offlineReading": "Der Server ist nicht erreichbar. Hier steht eine gespeicherte Kopie dieser Notiz.",
-  "notice.blocked": "Der Server ist erreichbar, aber etwas zwischen ihm und diesem Browser, meist ein Reverse-Proxy, leitet WebSockets nicht weiter. Bis dahin bleiben die Änderungen in diesem Browser. Wer den Server betreibt, findet die Einstellung in dessen Dokumentation unter „Behind a proxy“.",
+  "notice.blocked": "Ein Proxy vor dem Server leitet WebSockets nicht weiter. Bis dahin bleiben die Änderungen in diesem Browser.",
   "notice.rebased": "An dieser Notiz hat sich inzwischen viel geändert. Die eigenen Änderungen sind erhalten und in den neuen Text eingefügt: bitte kurz durchsehen.",
   "notice.aside": "Diese Seite kann Änderungen an der Notiz nicht lesen, die nicht gesendet wurden. Sie liegen beiseite, im Speicher dieses Browsers.",
   "notice.early": "Was vor dem Öffnen getippt wurde, steht nicht in der Notiz.",

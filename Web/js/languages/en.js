@@ -298,7 +298,7 @@ export default {
   "notice.storage": "This browser has no space to store your unsaved changes. Leave this page open.",
   "notice.offline": "The server cannot be reached. You can continue to write: your changes are stored in this browser, and sent when the server can be reached again.",
   "notice.offlineReading": "The server cannot be reached. You see a stored copy of this note.",
-  "notice.blocked": "The server can be reached, but something between it and this browser, usually a reverse proxy, does not forward WebSockets. Changes are stored in this browser until it does. Whoever runs the server finds the setting under “Behind a proxy” in its documentation.",
+  "notice.blocked": "A proxy before the server does not forward WebSockets. Changes are stored in this browser until it does.",
   "notice.rebased": "This note has changed a lot while you were away. Your changes were merged into the new text: please check them.",
   "notice.aside": "This page cannot read some unsent changes to this note. They are kept in this browser’s storage.",
   "notice.early": "What you typed before the note opened is not in it.",

@@ -298,7 +298,7 @@ export default {
   "notice.storage": "En este navegador no hay espacio para tus cambios sin guardar. Deja esta página abierta.",
   "notice.offline": "No se puede acceder al servidor. Puedes seguir escribiendo: lo que escribas se guarda en este navegador y se envía cuando el servidor vuelva.",
   "notice.offlineReading": "No se puede acceder al servidor. Ves una copia guardada de esta nota.",
-  "notice.blocked": "Se puede acceder al servidor, pero algo entre él y este navegador, normalmente un proxy inverso, no reenvía los WebSockets. Mientras tanto, los cambios se guardan en este navegador. Quien administra el servidor encuentra el ajuste en su documentación, en «Behind a proxy».",
+  "notice.blocked": "Un proxy delante del servidor no reenvía los WebSockets. Mientras tanto, los cambios se guardan en este navegador.",
   "notice.rebased": "Esta nota ha cambiado mucho en tu ausencia. Tus cambios se han conservado e incorporado al nuevo texto: revísalos, por favor.",
   "notice.aside": "Esta página no puede leer unos cambios de esta nota que no se enviaron. Quedan apartados en el almacenamiento de este navegador.",
   "notice.early": "Lo que escribiste antes de que se abriera no está en la nota.",

@@ -298,7 +298,7 @@ export default {
   "notice.storage": "Ce navigateur n’a plus de place pour vos modifications non enregistrées. Laissez cette page ouverte.",
   "notice.offline": "Le serveur est injoignable. Vous pouvez continuer à écrire : ce que vous écrivez est gardé dans ce navigateur et envoyé quand le serveur est de retour.",
   "notice.offlineReading": "Le serveur est injoignable. Vous voyez une copie de cette note, gardée dans ce navigateur.",
-  "notice.blocked": "Le serveur est joignable, mais quelque chose entre lui et ce navigateur, le plus souvent un proxy inverse, ne transmet pas les WebSockets. En attendant, les modifications sont gardées dans ce navigateur. Qui administre le serveur trouve le réglage dans sa documentation, sous « Behind a proxy ».",
+  "notice.blocked": "Un proxy placé devant le serveur ne transmet pas les WebSockets. En attendant, les modifications sont gardées dans ce navigateur.",
   "notice.rebased": "Cette note a beaucoup changé en votre absence. Vos modifications ont été conservées et placées dans le nouveau texte : veuillez les relire.",
   "notice.aside": "Cette page ne peut pas lire des modifications de cette note qui n’ont pas été envoyées. Elles sont mises de côté dans ce navigateur.",
   "notice.early": "Ce que vous avez écrit avant l’ouverture n’est pas dans la note.",

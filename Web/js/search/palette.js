@@ -9,6 +9,7 @@ import { RequestError, request } from "../client/http.js";
 import { t } from "../shell/language.js";
 import { when } from "../notes/notes.js";
 import { go, pathOf } from "../routes.js";
+import { searchStyles } from "./searchsheet.js";
 import { list } from "../session.js";
 import { isOfComposition } from "../shell/shortcuts.js";
 import { showPlace } from "../editing/textplace.js";
@@ -21,6 +22,10 @@ import { messageOf } from "../words.js";
  * @typedef {import("./commands.js").Command} Command
  * @typedef {Found | Command} Offered
  */
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(await searchStyles());
+document.adoptedStyleSheets.push(sheet);
 
 /** Before the words of a command. */
 const sign = ">";

@@ -33,7 +33,9 @@ const common = (one, other) => ({
  * @param {string} after The sign after it.
  */
 export function escaped(text, before = "", after = "") {
-  return text.replace(/[\\`*_[<&~^]/g, (sign, /** @type {number} */ at) => {
+  // The last sign that could end a formula.
+  const end = [...text.matchAll(/\$(?!\d)/g)].pop()?.index ?? -1;
+  return text.replace(/[\\`*_[<&~^$]/g, (sign, /** @type {number} */ at) => {
     const last = at > 0 ? text.charAt(at - 1) : before;
     const next = at + 1 < text.length ? text.charAt(at + 1) : after;
     const rest = text.slice(at, at + 40);
@@ -43,7 +45,9 @@ export function escaped(text, before = "", after = "") {
       (sign === "_" && ((isSpace(last) && isSpace(next)) || (isWord(last) && isWord(next)))) ||
       (sign === "<" && !/[a-z/!?]/i.test(next)) ||
       (sign === "&" && !/^&#?\w{1,31};/.test(rest)) ||
-      ((sign === "~" || sign === "^") && isSpace(last) && isSpace(next));
+      ((sign === "~" || sign === "^") && isSpace(last) && isSpace(next)) ||
+      // An amount such as $5 begins no formula by itself.
+      (sign === "$" && (isSpace(next) || (/\d/.test(next) && end < at)));
     return isKept ? sign : `\\${sign}`;
   });
 }
