@@ -13,8 +13,8 @@ from test_upgrade import mark
 PASSWORD = "correct horse é"
 # What is offered of a note to whoever may only read it.
 MENU_OF_READERS = [
-    "Copy link", "Copy text", "History", "Read beside the text", "Download Markdown", "Download text", "Download HTML",
-    "Print…",
+    "Copy link", "Copy text", "History", "Show Markdown signs", "Read beside the text", "Download Markdown",
+    "Download text", "Download HTML", "Print…",
 ]  # fmt: skip
 
 

@@ -1,9 +1,8 @@
 // This person, as others see them.
 
-import { byId, toast } from "../shell/dialogs.js";
+import { byId } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { page } from "../page.js";
-import { loadPart } from "../parts.js";
 import { asGuest, avatar, colorOf, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
 import { mayCreate } from "../account/rights.js";
 import { access, connection, isNewPerson, list, profile } from "../session.js";
@@ -62,21 +61,8 @@ export function tellProfile() {
   page.emit("me", undefined);
 }
 
-/** @param {() => Promise<void>} show Fails where the part cannot be fetched. */
-export async function openPart(show) {
-  try {
-    await show();
-  } catch (error) {
-    console.error(error);
-    toast(t("page.failed"));
-  }
-}
-
-/** Makes the button with this person's name work. */
+/** Hears of what other tabs change. */
 export function setUpMe() {
-  byId("me").addEventListener("click", () => {
-    void openPart(async () => (await loadPart(() => import("./profile.js"))).editProfile());
-  });
   // Another tab has changed them.
   addEventListener("storage", ({ key }) => {
     const stored = key === profileKey ? storedProfile() : undefined;

@@ -1,10 +1,10 @@
-// The dialog in which people change their name and colour. A part that is fetched when it is needed.
+// The dialog in which people change their name and colour.
 
 import { rename } from "../account/login.js";
 import { signIn } from "../account/signin.js";
 import { byId, openDialog, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
-import { isNamed, myName, openPart, tellProfile } from "./me.js";
+import { isNamed, myName, tellProfile } from "./me.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
 import { palette, saveProfile } from "./people.js";
@@ -12,7 +12,7 @@ import { access, profile } from "../session.js";
 import { messageOf } from "../words.js";
 
 /** Asks this person for a name and a colour, and shows what else there is about them. */
-export async function editProfile() {
+async function editProfile() {
   const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
   name.value = isNamed() ? myName() : profile.name;
   name.disabled = isNamed() && !access.hasPassword;
@@ -63,11 +63,25 @@ async function renameMyself(name) {
   page.emit("me", undefined);
 }
 
-byId("change-password").addEventListener("click", () => {
-  /** @type {HTMLDialogElement} */ (byId("profile")).close();
-  void openPart(async () => (await loadPart(() => import("../account/passwords.js"))).changePassword());
-});
-byId("show-devices").addEventListener("click", () => {
-  /** @type {HTMLDialogElement} */ (byId("profile")).close();
-  void openPart(async () => (await loadPart(() => import("../account/devices.js"))).showDevices());
-});
+/** @param {() => Promise<void>} show Fails where the part cannot be fetched. */
+async function openPart(show) {
+  try {
+    await show();
+  } catch (error) {
+    console.error(error);
+    toast(t("page.failed"));
+  }
+}
+
+/** Makes the button with this person's name work. */
+export function setUpProfile() {
+  byId("me").addEventListener("click", () => void editProfile());
+  byId("change-password").addEventListener("click", () => {
+    /** @type {HTMLDialogElement} */ (byId("profile")).close();
+    void openPart(async () => (await loadPart(() => import("../account/passwords.js"))).changePassword());
+  });
+  byId("show-devices").addEventListener("click", () => {
+    /** @type {HTMLDialogElement} */ (byId("profile")).close();
+    void openPart(async () => (await loadPart(() => import("../account/devices.js"))).showDevices());
+  });
+}
