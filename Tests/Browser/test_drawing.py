@@ -124,7 +124,7 @@ def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
     diagrams = page.locator("#rendered .diagram")
     expect(diagrams).to_have_count(3)
     picture = diagrams.nth(0).get_by_role("img", name="Diagram")
-    expect(picture).to_be_visible(timeout=20_000)
+    expect(picture).to_be_visible()
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
     svg = picture.evaluate("(image) => decodeURIComponent(image.src)")
     assert "Ready?" in svg and "foreignObject" not in svg
@@ -146,7 +146,7 @@ def test_diagrams_are_drawn_in_a_frame_without_an_origin(reader):
 def test_hostile_diagrams_run_and_load_nothing(reader):
     page = reader(HOSTILE_DIAGRAMS)
     diagrams = page.locator("#rendered .diagram")
-    expect(diagrams.nth(0).locator("img")).to_have_count(1, timeout=20_000)
+    expect(diagrams.nth(0).locator("img")).to_have_count(1)
     expect(diagrams.nth(1).locator("img, .drawing-problem")).to_have_count(1)
     assert page.evaluate("() => window.ran") == []
     assert not [url for url in page.fetched if "leak.example" in url]
@@ -161,7 +161,7 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
     ann.wait_until_saved()
     ann.page.get_by_role("button", name="Read as a page").click()
     picture = ann.page.locator("#rendered .diagram").first.get_by_role("img", name="Diagram")
-    expect(picture).to_be_visible(timeout=20_000)
+    expect(picture).to_be_visible()
     # As wide as its texts need: they were measured with their styles.
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
     expect(ann.page.locator("#rendered .diagram").nth(2).locator("img")).to_have_count(1)

