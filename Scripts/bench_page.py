@@ -28,7 +28,7 @@ from playwright.sync_api import sync_playwright
 
 PROGRAM = os.environ.get("PARLEY_PROGRAM", ROOT / ".build" / "release" / "parley")
 TIMES = {"script": "ScriptDuration", "style": "RecalcStyleDuration", "layout": "LayoutDuration", "all": "TaskDuration"}
-LINE = "a line of some words that somebody has written\n\n"
+LINE = "a line of some words in a long note\n\n"
 # Changes that are not measured.
 WARM_UP = 150
 

@@ -145,6 +145,16 @@ def test_a_name_that_cannot_be_shown_changes_nothing(guarded, users, fields, cod
     assert refresh(guarded, pair)["code"] == 1000, "a refused name costs no turn of the session"
 
 
+def test_a_refresh_token_that_was_exchanged_long_ago_changes_no_name(guarded, users):  # noqa: F811
+    first = tokens(guarded)
+    second = refresh(guarded, first)["data"]["tokens"]
+    third = refresh(guarded, second)["data"]["tokens"]
+    before = users.read_bytes()
+    answer = post(guarded, "/api/user/name", {"refreshToken": first["refreshToken"], "name": "Eve"})[1]
+    assert answer["code"] == 4004 and users.read_bytes() == before
+    assert refresh(guarded, third)["code"] == 4004, "somebody else had the token, so the session has ended"
+
+
 def test_of_too_many_sessions_the_oldest_ends(guarded):  # noqa: F811
     first = tokens(guarded)
     client, _ = greet(guarded, first["accessToken"])

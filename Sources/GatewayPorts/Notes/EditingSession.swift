@@ -2,7 +2,7 @@ public import OTCore
 
 /// Changes of all people that follow one another without a long pause.
 public struct EditingSession: Sendable, Equatable {
-  /// What one person did in a session.
+  /// The part of one person in a session.
   public struct Author: Sendable, Equatable {
     /// The name as shown to people.
     public var name: String
@@ -33,7 +33,7 @@ public struct EditingSession: Sendable, Equatable {
   public var firstTime: Timestamp
   /// The time at which the last was accepted.
   public var lastTime: Timestamp
-  /// The authors; whoever made the newest change comes first.
+  /// The authors, ordered by their newest changes, the newest first.
   public var authors: [Author]
 
   /// Makes a session.

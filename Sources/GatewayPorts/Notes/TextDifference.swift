@@ -1,6 +1,6 @@
 public import OTCore
 
-/// What was changed between two revisions of a text, by words.
+/// The difference between two revisions of a text, by words.
 public struct TextDifference: Sendable, Equatable {
   /// A part of the difference, in the order of the text. Where text was replaced, the deleted part comes first.
   public enum Part: Sendable, Equatable {

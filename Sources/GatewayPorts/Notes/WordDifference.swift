@@ -272,7 +272,7 @@ public enum WordDifference {
 private struct TokenTable {
   private let old: [UInt8]
   private let new: [UInt8]
-  /// By hash; the numbers of pieces whose hashes are equal follow each other in `next`.
+  /// The first piece of each hash; further pieces of the same hash are linked in `next`.
   private var numbers: [Int: Int32] = [:]
   private var next: [Int32] = []
   private var samples: [(isOld: Bool, range: Range<Int>)] = []
@@ -289,7 +289,7 @@ private struct TokenTable {
 
   private mutating func number(of range: Range<Int>, isOld: Bool) -> Int32 {
     let text = isOld ? old : new
-    // With a seed of the process, so that nobody can write pieces of equal hashes.
+    // With a seed of the process, so that an attacker cannot choose pieces with equal hashes.
     var hasher = Hasher()
     text[range].withUnsafeBytes { hasher.combine(bytes: $0) }
     let hash = hasher.finalize()

@@ -168,11 +168,10 @@ final class LoginService {
         cancel(job)
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
       }
-      if case .rename(_, let token) = job.purpose {
+      if case .rename(_, let session, let time) = job.purpose {
         // No password was tried.
         cancel(job)
-        renew(token, of: user, for: job.request, isKept: job.visitor.isKept)
-        return nil
+        return answer(user, at: time, .success(session), isKept: job.visitor.isKept)
       }
       succeed(job)
       return begin(user, job)
@@ -250,13 +249,21 @@ final class LoginService {
     } catch {
       return Self.problem(.name, "\(error)")
     }
+    var visitor = visitor(head, fields)
+    visitor.isKept = isKept
     return withSession(token, isKept: isKept) { user, checked in
-      var visitor = visitor(head, fields)
-      visitor.isKept = isKept
-      return submit(
-        LoginThread.Job(
-          request: request, user: user.id, password: "",
-          purpose: .rename(to: name, session: checked), visitor: visitor))
+      // Renewed before anything is changed, for only the store knows whether the token was exchanged long ago.
+      renew(checked, of: user) { [self] time, outcome in
+        guard case .success(let session) = outcome else {
+          return respond(request, answer(user, at: time, outcome, isKept: isKept))
+        }
+        let refusal = submit(
+          LoginThread.Job(
+            request: request, user: user.id, password: "",
+            purpose: .rename(to: name, session: session, at: time), visitor: visitor))
+        if let refusal { respond(request, refusal) }
+      }
+      return nil
     }
   }
 
@@ -286,7 +293,9 @@ final class LoginService {
       return Self.problem(.malformed, "Expected refreshToken")
     }
     return withSession(token, isKept: isKept) { user, checked in
-      renew(checked, of: user, for: request, isKept: isKept)
+      renew(checked, of: user) { [self] time, outcome in
+        respond(request, answer(user, at: time, outcome, isKept: isKept))
+      }
       return nil
     }
   }
@@ -315,12 +324,11 @@ final class LoginService {
   }
 
   private func renew(
-    _ token: RefreshToken, of user: User, for request: RequestID, isKept: Bool
+    _ token: RefreshToken, of user: User,
+    then goOn: @escaping (Timestamp, SessionService.Outcome) -> Void
   ) {
     let time = sessions.time(for: user.id, since: user.since)
-    sessions.renew(token, at: time) { [self] outcome in
-      respond(request, answer(user, at: time, outcome, isKept: isKept))
-    }
+    sessions.renew(token, at: time) { goOn(time, $0) }
   }
 
   /// The answer with the tokens of a session.

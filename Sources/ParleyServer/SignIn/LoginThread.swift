@@ -17,7 +17,7 @@ final class LoginThread: Sendable {
       /// To replace it by another password.
       case change(to: String)
       /// None: the owner of a session changes the name that others see.
-      case rename(to: String, session: RefreshToken)
+      case rename(to: String, session: Session, at: Timestamp)
     }
 
     var request: RequestID

@@ -31,7 +31,7 @@ struct LoginWork: Sendable {
       } catch {
         return .refused(.file(error))
       }
-    case .rename(let name, _):
+    case .rename(let name, _, _):
       do throws(FileError) {
         try editing.set(name: name, rights: nil, of: job.user)
         return .written(user: job.user)

@@ -1,6 +1,6 @@
 import CryptoOpenSSL
 
-/// The length of a password that somebody chooses, on the page or at a terminal.
+/// The rule for the length of a new password, on the page and at a terminal.
 package enum PasswordRule {
   /// Characters at least, as many as NIST SP 800-63B asks for.
   private static let charactersMin = 8

@@ -55,7 +55,7 @@ extension SQLStore {
       head: row.revision, oldest: row.base, nextTime: isAtStart ? nil : try time(at: end, of: row))
   }
 
-  /// Where a stride begins that ends at a revision: before as many entries as are read at once, or so many bytes.
+  /// Returns the revision before a stride that ends at `end`. A stride is limited by its entries and its bytes.
   ///
   /// - Parameter bytes: The bytes of the stride's operations are added to it.
   private func start(
