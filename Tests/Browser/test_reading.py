@@ -42,13 +42,18 @@ def read(person):
     expect(rendered(person)).to_be_visible()
 
 
-def test_a_note_is_read_as_a_page(server, person):
-    note = server.create("Plan")
-    server.put_text(note, TEXT)
+def open_as_page(server, person, title, text):
+    """Ann with a note of this text, and the page that shows it."""
+    note = server.create(title)
+    server.put_text(note, text)
     ann = person("Ann").open(note)
     ann.wait_until_saved()
     read(ann)
-    page = rendered(ann)
+    return ann, rendered(ann)
+
+
+def test_a_note_is_read_as_a_page(server, person):
+    ann, page = open_as_page(server, person, "Plan", TEXT)
     expect(ann.page.locator("#editor")).to_be_hidden()
     expect(page.locator("h2.level-1")).to_have_text("Plan for May")
     expect(page.locator("h2 em")).to_have_text("for")
@@ -362,12 +367,7 @@ before
 
 
 def test_front_matter_code_tables_and_entities_are_read_as_markdown_says(server, person):
-    note = server.create("Dialects")
-    server.put_text(note, DIALECT)
-    ann = person("Ann").open(note)
-    ann.wait_until_saved()
-    read(ann)
-    page = rendered(ann)
+    ann, page = open_as_page(server, person, "Dialects", DIALECT)
     front = page.locator(".front-matter")
     expect(front.locator("th")).to_have_text(["title", "tags", "people", "note"])
     expect(front.locator("td")).to_have_text(["Minutes", "a, b", "Ann", "<img src=x onerror=alert(1)>"])
