@@ -194,13 +194,13 @@ RUNS_BESIDE = {"fuzz", "web", "clients", "browser"}
 class Run(threading.Thread):
     """One part in a thread of its own.
 
-    `result`: its title, its counts, whether it passed, its lines about failures, its seconds.
+    `result`: its title, its counts, whether it passed, its lines about failures, what it cost.
     """
 
     def __init__(self, part):
         super().__init__()
         self.part = part
-        self.result = (part, Counts(), False, [], 0)
+        self.result = (part, Counts(), False, [], "0 s")
         self.shown = threading.Lock()
         self.is_in_front = False
         self.waiting = []
@@ -252,7 +252,7 @@ def run(part, show):
     title, command, read = PARTS[part]
     arguments = command()
     if arguments is None:
-        return title, Counts(), True, [], 0
+        return title, Counts(), True, [], "0 s"
     show(f"\n--- {title}")
     lines = []
     began = time.monotonic()
@@ -275,15 +275,17 @@ def run(part, show):
             lines.append(line.rstrip("\n"))
             if is_worth_showing(part, lines[-1]):
                 show(lines[-1])
-        status = process.wait()
+        # Unlike `wait`, it says how much processor time the part and its children took.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status = os.waitstatus_to_exitcode(status)
     counts = read(lines)
     good = status == 0 and counts.concluded and counts.failed == 0
     if not good and counts.failed == 0:
         counts.failed = 1
         show(f"{title} ended with status {status} and did not say which test failed")
-    seconds = time.monotonic() - began
-    show(f"--- {title}: {counts} in {seconds:.0f} s")
-    return title, counts, good, [] if good else failures(part, lines), seconds
+    cost = f"{time.monotonic() - began:.0f} s ({usage.ru_utime + usage.ru_stime:.0f} s of processor time)"
+    show(f"--- {title}: {counts} in {cost}")
+    return title, counts, good, [] if good else failures(part, lines), cost
 
 
 def main(parts):
@@ -294,8 +296,8 @@ def main(parts):
     results = run_all(parts)
     total = Counts()
     print()
-    for title, counts, good, said, seconds in results:
-        print(f"{'ok ' if good else 'BAD'}  {title}: {counts} in {seconds:.0f} s")
+    for title, counts, good, said, cost in results:
+        print(f"{'ok ' if good else 'BAD'}  {title}: {counts} in {cost}")
         for line in said:
             print(f"       {line}")
         total.add(counts.passed, counts.failed, counts.skipped)
