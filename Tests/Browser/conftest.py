@@ -15,6 +15,7 @@ import select
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -311,6 +312,11 @@ class Person:
         return self.wait_for_status("saved")
 
     def picture(self, name):
+        """Keeps what the page shows, where pictures are wanted: PARLEY_PICTURES=1."""
+        if os.environ.get("PARLEY_PICTURES"):
+            self.keep_picture(name)
+
+    def keep_picture(self, name):
         ARTIFACTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=ARTIFACTS / f"{name}.png", animations="disabled")
 
@@ -333,8 +339,8 @@ failure = pytest.StashKey[bool]()
 def person(browser, request):
     """Opens browsers; closes them when the test is over. What they show at a failure is kept.
 
-    They belong to people who prefer less motion, whose pages take less processor time. Modules with
-    `MOTION = "no-preference"` have what most people have.
+    They belong to people who prefer less motion and whose browser has no service workers: such pages take less
+    processor time. Modules with `MOTION = "no-preference"` and `WORKER = True` have what most people have.
     """
     people = []
 
@@ -342,6 +348,7 @@ def person(browser, request):
         kinds = ("users", "guarded", "server")
         kind = next(kind for kind in kinds if kind in request.fixturenames)
         options.setdefault("reduced_motion", getattr(request.module, "MOTION", "reduce"))
+        options.setdefault("worker", getattr(request.module, "WORKER", False))
         people.append(Person(browser, request.getfixturevalue(kind), name, color, **options))
         return people[-1]
 
@@ -349,7 +356,7 @@ def person(browser, request):
     if request.node.stash.get(failure, False):
         for one in people:
             if not one.page.is_closed():
-                one.picture(f"failed-{request.node.name}-{one.name}".replace(" ", "-"))
+                one.keep_picture(f"failed-{request.node.name}-{one.name}".replace(" ", "-"))
     for one in people:
         one.leave()
 
@@ -357,8 +364,11 @@ def person(browser, request):
 def wait_until(condition, explain=lambda: "", seconds=SECONDS):
     """Asks again and again; each question goes to a page, which works on in between."""
     deadline = time.monotonic() + seconds
+    pause = threading.Event()
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds} s in vain. {explain()}"
+        # Questions without a pause would take the processor time of what is waited for.
+        pause.wait(0.02)
 
 
 def converge(*people):

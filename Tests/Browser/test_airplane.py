@@ -19,6 +19,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
 
 from native_client import NativeClient  # noqa: E402
 
+WORKER = True
+
 IS_LONG = os.environ.get("AIRPLANE") == "long"
 EDITS, CHANGES, LINES = (10_000, 12_000, 500) if IS_LONG else (400, 600, 60)
 

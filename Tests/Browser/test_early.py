@@ -5,6 +5,8 @@ import re
 from conftest import ARTIFACTS, CHROMIUM, FLAGS, converge, wait_until
 from playwright.sync_api import expect
 
+WORKER = True
+
 
 # What the browser keeps until the server has it.
 KEPT = "Object.keys(localStorage).filter((key) => /^parley\\.(kept|pending|base)\\./.test(key))"

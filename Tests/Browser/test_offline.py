@@ -7,6 +7,8 @@ from conftest import ROOT, converge, token, wait_until
 from playwright.sync_api import expect
 from test_upgrade import Upgradable, is_marked, mark
 
+WORKER = True
+
 # Everything that the browser keeps beside localStorage, as text: addresses and bodies of caches, and all copies.
 KEPT = """async () => {
     const found = [];

@@ -7,6 +7,7 @@ from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
 MOTION = "no-preference"
+WORKER = True
 
 
 def test_every_keystroke_arrives(server, person):

@@ -5,6 +5,8 @@ import re
 from conftest import VIEW_IN, converge, wait_until
 from playwright.sync_api import expect
 
+WORKER = True
+
 
 def test_killed_while_two_are_typing(server, person):
     note = server.create("Power failure")

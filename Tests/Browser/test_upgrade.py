@@ -7,6 +7,8 @@ import pytest
 from conftest import WEB, Server, wait_until
 from playwright.sync_api import expect
 
+WORKER = True
+
 
 class Upgradable:
     """A server whose page can be exchanged for that of another build."""
