@@ -49,8 +49,9 @@ format: check-swift  ## Lay out the Swift sources
 	@swift format --in-place --parallel --recursive $(SWIFT_PATHS)
 
 .PHONY: lint
-lint: check-swift  ## Check the layout of the Swift sources
+lint: check-swift  ## Check the layout of the Swift sources, and the English of comments, names of tests and pages
 	@swift format lint --strict --parallel --recursive $(SWIFT_PATHS)
+	@Scripts/check_english.py
 
 ##@ Parts of the tests
 
