@@ -8,7 +8,7 @@
 ///     operation    =12          -3 +1 =5 +2 =18
 ///     starts                   12       20
 struct ApartEdits {
-  /// A number for each edit; those that are none lie behind the text.
+  /// A number for each edit; unused lanes lie behind the text.
   private typealias Lanes = SIMD4<Int32>
 
   /// The beginnings of the runs of inserts and deletes.

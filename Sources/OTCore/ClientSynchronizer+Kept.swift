@@ -1,8 +1,8 @@
 // A client's state as plain values, for edits that outlive the process.
 
 extension ClientSynchronizer {
-  /// A synchroniser's whole state, as plain values: for keeping unconfirmed edits where they
-  /// outlive the process. Whoever keeps it keeps the local text beside it.
+  /// The whole state of a synchroniser as plain values, for storing unconfirmed edits beyond the
+  /// life of the process. The caller stores the local text with it.
   public struct Kept: Sendable, Hashable {
     /// Names the history that `revision` counts.
     public var epoch: String
@@ -69,9 +69,9 @@ extension ClientSynchronizer {
     return kept
   }
 
-  /// Goes on from a kept state, disconnected. Keep the state anew before what ``reconnect()`` or
-  /// ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns is sent: from then on the
-  /// server may have what was typed since.
+  /// Restores a stored state, disconnected. Store the new state before sending what ``reconnect()``
+  /// or ``rebase(from:to:epoch:revision:lastSequence:formerSequence:isSameConnection:)`` returns:
+  /// after that the server may have the text typed since.
   ///
   /// An operation that does not start where the one before it ends is left out, with those behind it:
   /// such a state was not made by ``kept``.

@@ -2,7 +2,8 @@
 // client, or cannot tell what was missed.
 
 extension ClientSynchronizer {
-  /// The change in flight as it stands on the server's text at ``revision``; `nil` when none is.
+  /// The change in flight, applied to the server's text at ``revision``; `nil` when no change is in
+  /// flight.
   public var unacknowledged: TextOperation? {
     changeInFlight == nil ? nil : queue.first?.operation
   }
@@ -44,14 +45,15 @@ extension ClientSynchronizer {
   /// two, in lines and words, see ``TextOperation/init(changing:into:)``. Unconfirmed edits pass
   /// through it as through any operation, so all that was inserted here stays, next to what is left
   /// of its surroundings. When the server has stored the change in flight (`lastSequence` says so),
-  /// the new text has it already.
+  /// the new text contains it already.
   ///
   /// On the same connection a change in flight that is not stored yet stays in flight, see
   /// ``isOvertaken``: the server refuses it, for it was made before the text. Joining again, or on a
   /// new connection at once, it goes out as a new change.
   ///
-  /// A restored synchroniser may be older than what the server has: if that knows a change beyond
-  /// those of the kept state, the text has all that waited then, and only what was typed since goes on.
+  /// A restored synchroniser may be older than the server's knowledge of it: if the server has a
+  /// change beyond those of the stored state, its text contains all edits that were waiting then,
+  /// and only what was typed since is sent.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.
@@ -82,7 +84,7 @@ extension ClientSynchronizer {
 
   /// Moves the entries that the server's new text lacks onto it.
   ///
-  /// - Parameter state: An entry's state from now on; `nil` when the text has it.
+  /// - Parameter state: The new state of an entry; `nil` when the new text contains the entry.
   private func moving(
     from old: Document, to new: Document, state: (Pending) -> Pending.State?
   ) throws(SynchronizerError) -> (queue: [Pending], apply: TextOperation) {
@@ -115,9 +117,9 @@ extension ClientSynchronizer {
     }
   }
 
-  /// An own change that is not in flight has become a revision: this synchroniser goes on from a kept
-  /// state older than that change, which therefore has in it whatever waited then. What was typed since
-  /// stays, and goes out as a new change.
+  /// An own change that is not in flight has become a revision: the stored state is older than that
+  /// change, which therefore contains all edits that were waiting then. What was typed since
+  /// remains, and is sent as a new change.
   ///
   /// - Parameters:
   ///   - old: The server's text at ``revision``.

@@ -39,7 +39,8 @@ public struct ClientSynchronizer: Sendable {
   enum Line: Sendable {
     case connected
     case disconnected
-    /// Disconnected, going on from a kept state: the server may know more of this client than that.
+    /// Disconnected, after restoring a stored state: the server may have newer changes of this
+    /// client.
     case restored
   }
 
@@ -49,8 +50,9 @@ public struct ClientSynchronizer: Sendable {
   public internal(set) var revision: Int
   /// The limits of one change; a larger one is sent as several, one after the other.
   public var limits = OperationLimits()
-  /// Whether the change sent last is a part of what waited. A state kept before it was sent tells a
-  /// new process that all of that went in one change: keep the state anew first.
+  /// Whether the change sent last contains only some of the waiting edits. A new process that
+  /// restores a state from before the send assumes that all of them were sent in one change: store
+  /// the new state first.
   public private(set) var isPart = false
   var line = Line.connected
   var nextSequence: Int
@@ -170,7 +172,7 @@ public struct ClientSynchronizer: Sendable {
     for index in queue.indices {
       switch queue[index].state {
       case .sent, .waiting: break
-      // What the server would make of an overtaken change as it was sent is not what stands here.
+      // The server rebases an overtaken change as it was sent, not as it is here.
       case .overtaken, .refused, .sinceRestored: queue[index].state = .waiting
       }
     }
@@ -197,7 +199,7 @@ public struct ClientSynchronizer: Sendable {
 }
 
 extension [Pending] {
-  /// Lets an operation that stands to the left pass through all entries.
+  /// Transforms all entries over an operation that has the left side.
   ///
   /// - Parameter remote: It starts from the server's text; afterwards from the local one.
   /// - Returns: the entries as they apply behind it.

@@ -26,7 +26,7 @@ struct CompositionBuffer: ~Copyable {
     text.deallocate()
   }
 
-  /// Begins anew, on a text of this length.
+  /// Starts again, on a text of this length.
   mutating func reset(baseLength: Int) {
     self.baseLength = baseLength
     targetLength = baseLength

@@ -61,8 +61,8 @@ private struct CursorGaps {
 
     @inline(__always)
     init(_ edit: PlacedEdit, own: Bool) {
-      // Somebody else's insert leaves a cursor at its place; which of insert and delete comes first
-      // decides where a cursor in the deleted text ends up.
+      // Another user's insert does not move a cursor at its position; the order of insert and
+      // delete decides where a cursor in the deleted text ends up.
       let stays: Int32 = own ? 0 : 1
       let insertsBehind = !own && edit.deletesFirst
       place = edit.prefix &+ stays

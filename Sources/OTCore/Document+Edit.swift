@@ -27,8 +27,8 @@ extension Document {
           index += 1
           continue
         }
-        // Inserts and deletes between two retains are one replacement, in whatever order they
-        // stand: the texts inserted lie side by side.
+        // Inserts and deletes between two retains are one replacement, in either order: the
+        // inserted texts are adjacent.
         var bytes = 0
         var deleted = 0
         while index < words.count, !words[index].isRetain {
@@ -115,7 +115,8 @@ extension Document {
     _ added: TextMetrics
   ) {
     if deleted == 0, text.isEmpty { return }
-    // At a border the left leaf is taken, whose end typing goes on at; but what is deleted lies right.
+    // At a border the left leaf is taken, since typing continues at its end; deleted text lies
+    // right.
     let place = deleted > 0 ? position + 1 : position
     if !moveLeaf(forwardTo: place) {
       putLeafBack()
@@ -159,7 +160,7 @@ extension Document {
     return true
   }
 
-  /// Takes a leaf of its own, which nobody else refers to.
+  /// Makes the leaf unique to this document before it is written.
   @inline(never)
   private mutating func copyLeaf(gapAt scalar: Int) { leaf = leaf.copy(gapAt: scalar) }
 }

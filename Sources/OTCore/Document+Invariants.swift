@@ -44,7 +44,7 @@ extension RopeNode {
     let front = TextMetrics(memory.front)
     precondition(
       front.scalars == Int(memory.header.pointee.gapScalars),
-      "\(front.scalars) scalars stand before a gap, not \(memory.header.pointee.gapScalars)")
+      "\(front.scalars) scalars lie before a gap, not \(memory.header.pointee.gapScalars)")
     var counted = front
     counted += TextMetrics(memory.back)
     precondition(counted == total, "a leaf counts \(total.inWords), and has \(counted.inWords)")

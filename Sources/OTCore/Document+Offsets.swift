@@ -16,7 +16,7 @@ extension Document {
     return metrics(before: offset, lane: 0).utf8
   }
 
-  /// The line of a scalar offset, from 0: how many newlines stand before it.
+  /// The line of a scalar offset, from 0: the number of newlines before it.
   ///
   /// - Precondition: `0...scalarCount` holds the offset.
   public func line(ofScalar offset: Int) -> Int {
@@ -93,8 +93,8 @@ extension Document {
       offset >= 0 && offset <= max, "offset \(offset) lies outside the text's 0...\(max)")
   }
 
-  /// The lengths of what stands before an offset given in one unit; for newlines, of what ends with
-  /// the newline of that number.
+  /// The lengths of the text before an offset given in one unit; for newlines, of the text up to
+  /// and including the newline of that number.
   private func metrics(before offset: Int, lane: Int) -> TextMetrics {
     var node = root
     var isOnPath = true

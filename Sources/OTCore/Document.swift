@@ -8,7 +8,7 @@
 /// one leaf has only that. The leaf of the last edit is out of the tree: see
 /// `takeLeaf(at:)`.
 public struct Document: @unchecked Sendable {
-  // Unchecked, for a node is written only by whoever holds the one reference to it.
+  // Unchecked: a node is written only by the owner of its single reference.
   /// All text but the leaf's, an empty node in its place.
   var root: RopeNode
   /// The leaf of the last edit. Edits tend to stay there, and what nodes above would count of them
@@ -34,7 +34,7 @@ public struct Document: @unchecked Sendable {
 
   /// Makes a document of UTF-8.
   ///
-  /// - Throws: `invalidUTF8`, with the offset of the first byte that is none, or `tooLong`.
+  /// - Throws: `invalidUTF8`, with the offset of the first invalid byte, or `tooLong`.
   /// - Complexity: O(*bytes*).
   public init(utf8 text: UnsafeBufferPointer<UInt8>) throws(OperationError) {
     if let offset = UTF8Check.firstInvalid(text) { throw .invalidUTF8(offset: offset) }

@@ -25,7 +25,7 @@ struct InlineEdit: Equatable {
     get { UInt8(truncatingIfNeeded: counts >> 8) }
     set { counts = counts & ~0xff00 | UInt32(newValue) << 8 }
   }
-  /// Whether the delete stands before the insert; only when there are both.
+  /// Whether the delete comes before the insert; meaningful only when there are both.
   @inline(__always)
   var deletesFirst: Bool {
     get { counts & 0x1_0000 != 0 }

@@ -1,6 +1,7 @@
-/// The content of a node's block of memory, reached without counting a reference.
+/// The content of a node's block of memory, accessed without reference counting.
 ///
-/// Good only while somebody holds the node: an edit walks down a path whose root the document holds.
+/// Valid only while another reference retains the node: an edit walks down from the root, which the
+/// document retains.
 struct NodeMemory {
   let header: UnsafeMutablePointer<RopeHeader>
 
@@ -29,7 +30,7 @@ struct NodeMemory {
       ._withUnsafeGuaranteedRef { $0.memory }
   }
 
-  /// The memory of a child that nobody else holds from now on.
+  /// The memory of a child that is made unique to this node.
   @inline(__always)
   func ownChild(_ index: Int) -> NodeMemory {
     let slot = children + index

@@ -5,7 +5,7 @@
 /// are composed only when they are about alike, like the digits of a counter.
 ///
 /// The result has the same effect as composing from left to right. An insert and a delete at one
-/// place may stand in another order than there.
+/// place may be in the opposite order.
 public struct OperationComposer: ~Copyable, @unchecked Sendable {
   // Unchecked, for the buffer's memory belongs to this one value.
 

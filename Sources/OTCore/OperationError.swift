@@ -2,7 +2,7 @@
 public enum OperationError: Error, Sendable, Equatable {
   /// Two lengths that must meet do not, in Unicode scalars.
   case lengthMismatch(expected: Int, found: Int)
-  /// Bytes that are no UTF-8 stand at this offset.
+  /// The bytes at this offset are not UTF-8.
   case invalidUTF8(offset: Int)
   /// The bytes at this offset are not an operation's JSON form.
   case malformed(offset: Int)

@@ -146,7 +146,7 @@ struct OperationJSONReader {
     words.put(TextOperation.Word(.insert, scalars: scalars, bytes: bytes.count))
   }
 
-  /// Reads an escape, and writes the bytes it stands for.
+  /// Reads an escape, and writes the bytes it represents.
   ///
   /// - Returns: The last of these bytes, which is ASCII only if all are.
   @inline(never)

@@ -15,7 +15,8 @@ struct Pending: Sendable {
     case refused
     /// Not sent by this synchroniser. One that was restored may have sent it before. Next: `sent`.
     case waiting
-    /// Typed since the synchroniser was restored: the server cannot have it. Next: `waiting`.
+    /// Typed since the synchroniser was restored, so the server does not have the text. Next:
+    /// `waiting`.
     case sinceRestored
   }
 

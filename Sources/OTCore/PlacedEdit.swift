@@ -4,7 +4,7 @@ struct PlacedEdit {
   var deleted: Int32 = 0
   /// Scalars inserted.
   var inserted: Int32 = 0
-  /// Whether the delete stands before the insert; only when there are both.
+  /// Whether the delete comes before the insert; meaningful only when there are both.
   var deletesFirst = false
   var baseLength: Int
 

@@ -130,13 +130,13 @@ package struct RebaseBuffer: ~Copyable {
     let added = Int(edit.scalars)
     if added > 0 { insert(at: edit.anchor, added) }
     if edit.deleted > 0 {
-      // In the text with the insert: behind it, unless the delete stands first.
+      // In the text with the insert: behind it, unless the delete comes first.
       delete(at: Int(edit.prefix) + (edit.deletesFirst ? 0 : added), Int(edit.deleted))
     }
   }
 
-  /// Takes what stands between two retains together, the inserts first: once a text is deleted, own
-  /// inserts before, in and behind it can no longer be told apart.
+  /// Merges the changes between two retains, the inserts first: once a text is deleted, own inserts
+  /// before, in and behind it can no longer be told apart.
   private mutating func passAll(of other: borrowing TextOperation) {
     other.withPacked { words, _ in
       var place = 0
@@ -232,7 +232,7 @@ package struct RebaseBuffer: ~Copyable {
     // Scalars of the first word that stay.
     var head = place - position
     var read = at
-    // The word before may merge with what follows: the walk begins anew at it.
+    // The word before may merge with what follows: the walk starts again at it.
     if at > 0 {
       at -= 1
       if !block.words[at].isInsert { position -= block.words[at].scalars }

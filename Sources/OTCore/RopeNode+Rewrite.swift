@@ -1,6 +1,6 @@
 /// Changes to a rope that one leaf cannot take: leaves split, join and go.
 extension RopeNode {
-  /// Replaces scalars by a text. The node must be nobody else's.
+  /// Replaces scalars by a text. The node must not be shared.
   ///
   /// - Returns: nodes of the same height that follow this one, when it could not hold all. This node
   ///   may be too small afterwards, and so may a lone child of it, and a lone child of that; all other
@@ -21,7 +21,7 @@ extension RopeNode {
       leaf.insertAtGap(text, TextMetrics(text))
       return []
     }
-    // Lay out front, text and back anew, evenly.
+    // Distribute front, text and back evenly over new leaves.
     var all: [UInt8] = []
     all.reserveCapacity(leaf.front.count + text.count + leaf.back.count)
     all.append(contentsOf: leaf.front)
@@ -83,7 +83,7 @@ extension RopeNode {
   private func rewriteInner(
     _ low: Int, _ high: Int, with text: UnsafeBufferPointer<UInt8>
   ) -> [RopeNode] {
-    // At a border the left child is taken: typing goes on at its end.
+    // At a border the left child is taken: typing continues at its end.
     var first = 0
     var start = 0
     while first < count - 1, start + metrics[first].scalars < low {

@@ -130,7 +130,7 @@ extension RopeNode {
     memory.header.pointee.count -= Int32(range.count)
   }
 
-  /// Counts a child anew after it has changed.
+  /// Updates the totals after a child has changed.
   @inline(__always)
   func recount(_ index: Int) {
     let now = children[index].total
@@ -139,7 +139,7 @@ extension RopeNode {
     metrics[index] = now
   }
 
-  /// A child that nobody else holds, to be written.
+  /// A child that is not shared, to be written.
   @inline(__always)
   func ownChild(_ index: Int) -> RopeNode {
     if !isKnownUniquelyReferenced(&children[index]) { children[index] = children[index].copy() }

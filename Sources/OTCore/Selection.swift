@@ -2,9 +2,9 @@
 public enum Cursor {
   /// Returns a cursor's place after an operation, in Unicode scalars.
   ///
-  /// An own insert at the cursor moves it right; somebody else's leaves it where it is. A deletion
-  /// that spans it collapses it to the deletion's start. A position beyond the text is taken as
-  /// the text's end.
+  /// An own insert at the cursor moves it right; another user's insert does not move it. A deletion
+  /// that spans it collapses it to the deletion's start. A position beyond the text is taken as the
+  /// text's end.
   ///
   /// - Complexity: O(components before the cursor).
   public static func transformed(

@@ -58,7 +58,7 @@ public struct ServerSequencer: Sendable {
 
   /// Rebases a change, applies it and appends it.
   ///
-  /// - Returns: the operation as it stands in the order.
+  /// - Returns: the rebased operation, as it is in the order.
   /// - Throws: `SequencerError`; nothing has changed then.
   /// - Complexity: O(components of the change and of all operations since its base revision) when
   ///   these lie near each other; see ``TextOperation/rebase(over:side:)``.

@@ -180,7 +180,7 @@ struct EightBytes {
 
   @inline(__always)
   var isASCII: Bool { bits & (Self.ones << 7) == 0 }
-  /// Bytes that go on with a scalar.
+  /// Continuation bytes of scalars.
   @inline(__always)
   var continuations: UInt64 { (bits >> 7) & ~(bits >> 6) & Self.ones }
   /// Bytes that begin a scalar beyond U+FFFF.

@@ -1,7 +1,7 @@
 extension TextOperation {
   /// Returns one operation with the effect of this one, then `next`.
   ///
-  /// Applying the result equals applying both in turn. What this one deletes stands before what
+  /// Applying the result equals applying both in turn. What this one deletes comes before what
   /// `next` inserts at the same place. For long runs see ``OperationComposer``.
   ///
   /// - Parameter next: Its base length is this one's target length, in Unicode scalars.

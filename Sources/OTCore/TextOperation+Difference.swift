@@ -74,7 +74,7 @@ private struct TextDifference {
         changes += words ?? [change]
       }
       changes = changes.compactMap { trimmed($0) }
-      // Two tokens may have one hash and still differ, if somebody makes them so.
+      // Two different tokens may have one hash, if a user makes them so.
       if !holds(changes) { changes = [whole] }
     }
     return operation(of: changes)
@@ -134,8 +134,8 @@ private struct TextDifference {
     }
   }
 
-  /// A word goes up to the next one, with the blanks behind it; other signs, and scalars of three
-  /// bytes or more, of which words are not made by letters, stand alone.
+  /// A word includes the blanks behind it; other signs, and scalars of three bytes or more, of
+  /// which words are not made by letters, are tokens of their own.
   private static func words(_ bytes: Bytes, _ range: Range<Int>) -> Tokens {
     tokens(bytes, range) { bytes, start, end in
       var index = start + 1

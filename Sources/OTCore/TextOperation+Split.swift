@@ -61,8 +61,8 @@ extension [TextOperation] {
     else { return self }
     var shrinking: [TextOperation] = []
     var growing: [TextOperation] = []
-    // What stands left of a part that shrinks has not grown yet; what stands right of a part that
-    // grows has shrunk.
+    // Text left of a part that shrinks has not grown yet; text right of a part that grows has
+    // shrunk.
     var grown = 0
     var shrunk = growths.reduce(0) { $0 + Swift.min($1, 0) }
     for (part, growth) in zip(self, growths) {

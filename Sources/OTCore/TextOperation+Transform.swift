@@ -1,4 +1,4 @@
-/// Which insert goes first when two stand at one position.
+/// Which of two inserts at one position goes first.
 public enum Side: Sendable {
   /// The own one.
   case left

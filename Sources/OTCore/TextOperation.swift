@@ -13,7 +13,7 @@
 /// 32 bytes; any other in one block of memory, copied on write: packed words for the components,
 /// and behind them all inserted text.
 public struct TextOperation: @unchecked Sendable {
-  // Unchecked, for a block is written only by whoever holds the one reference to it.
+  // Unchecked: a block is written only by the owner of its single reference.
 
   /// The kind of a component.
   public enum Kind: UInt64, Sendable {
@@ -120,7 +120,7 @@ public struct TextOperation: @unchecked Sendable {
     if block == nil {
       precondition(
         edit.baseLength + count <= Self.lengthMax,
-        "an operation on \(edit.baseLength) scalars cannot go on by \(count): \(Self.lengthMax) at most"
+        "an operation on \(edit.baseLength) scalars cannot grow by \(count): \(Self.lengthMax) at most"
       )
       edit.retain(UInt32(count))
       return
@@ -137,7 +137,7 @@ public struct TextOperation: @unchecked Sendable {
     if block == nil {
       precondition(
         edit.baseLength + count <= Self.lengthMax,
-        "an operation on \(edit.baseLength) scalars cannot go on by \(count): \(Self.lengthMax) at most"
+        "an operation on \(edit.baseLength) scalars cannot grow by \(count): \(Self.lengthMax) at most"
       )
       if edit.delete(UInt32(count)) { return }
     }
@@ -232,7 +232,7 @@ public struct TextOperation: @unchecked Sendable {
     }
   }
 
-  /// Bytes of memory beside the value itself, but for what stands in front of them.
+  /// Bytes of memory of the block, outside the value itself.
   package var blockBytes: Int { block?.bytes ?? 0 }
 
   /// Packs what a walk has put out: into the value when it is one short edit, else into one block

@@ -1,24 +1,24 @@
 /// The edits that one user can undo and redo in a text that others change too.
 ///
-/// Only the user's own edits are recorded; everybody else's pass through. The rule:
+/// Only the user's own edits are recorded; edits of other users transform them. The rule:
 ///
-/// - **Undo takes back the user's newest edit and nothing else.** What it had put in goes, what it
-///   had taken out comes back.
-/// - **Others' edits stay.** Text that somebody has written inside the user's own is left standing
-///   when the user's goes; what somebody has deleted of it stays deleted, and redo brings back only
-///   what undo took.
-/// - **What comes back comes back in its place.** Where others have written in the gap meanwhile,
-///   it stands to the right of what they wrote, as an uncommitted insert stands to the right of a
+/// - **Undo takes back the user's newest edit and nothing else.** Text that it inserted goes, text
+///   that it deleted returns.
+/// - **Others' edits remain.** Text that another user has written inside the user's own remains
+///   when the user's goes; text that another user has deleted of it remains deleted, and redo
+///   restores only what undo took.
+/// - **Restored text returns to its place.** Where others have written in the gap meanwhile, it
+///   goes to the right of what they wrote, as an uncommitted insert goes to the right of a
 ///   committed one.
 /// - **A text deleted by two at once belongs to the one whose deletion was first**: the other's
 ///   found nothing to delete. An edit of this user is made here before it is heard of elsewhere,
 ///   so undoing it brings the text back.
-/// - **An undo that would change nothing is none**: an edit of which nothing is left is skipped.
+/// - **An undo that would change nothing is skipped**: an edit of which no text is left.
 /// - **A new edit ends redo**, a foreign one does not.
 ///
 /// How: each stack holds inverse operations. The top one starts from the text as it is, each other
-/// one from the text that the one above it leaves. A foreign operation is transformed against the
-/// top one; what becomes of it, which is the same edit on the text that the top one leaves, meets
+/// one from the text that the one above it leaves. A foreign operation is transformed over the top
+/// one; the result, which is the same edit on the text that the top one leaves, is transformed over
 /// the next one, and so on down. One operation at a time, never composed, for transform is not
 /// closed under compose.
 ///
@@ -30,12 +30,12 @@
 ///     text ────────▶ · ────────▶ · ────────▶ ·
 ///
 /// Runs of typing are one step. An edit joins the step before when both change one place, the new
-/// one goes on where the other ended, both write or both delete, and no more than
-/// ``pauseMilliseconds`` lie between them. ``endRun()`` parts them: call it when the caret was moved
-/// by hand, and around a paste.
+/// one continues where the other ended, both write or both delete, and no more than
+/// ``pauseMilliseconds`` lie between them. ``endRun()`` parts them: call it when the caret was
+/// moved by hand, and around a paste.
 ///
-/// The history counts on being told of every change of the text, in the order in which they are made
-/// here: own ones by ``record(_:on:selection:milliseconds:)``, all others by ``receive(_:)``. What
+/// The history must be given every change of the text, in the order in which they are made here:
+/// own ones by ``record(_:on:selection:milliseconds:)``, all others by ``receive(_:)``. What
 /// ``undo(on:selection:)`` and ``redo(on:selection:)`` return is recorded already.
 public struct UndoHistory: Sendable {
   /// An operation to apply to the text, and the caret's place after it.
