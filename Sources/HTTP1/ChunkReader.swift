@@ -32,7 +32,8 @@ struct ChunkReader {
     case partial
     /// The body has ended.
     case done
-    /// The next chunk would exceed the limit. None of it was read: a read with a larger limit goes on with it.
+    /// The next chunk would exceed the limit. None of it was read: a read with a larger limit
+    /// continues with it.
     case over
   }
 

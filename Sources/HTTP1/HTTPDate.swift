@@ -1,4 +1,5 @@
-/// A time as a response's `date` has it (RFC 9110, section 5.6.7). Made once a second, and shared.
+/// A time in the form of a response's `date` (RFC 9110, section 5.6.7). Made once a second, and
+/// shared.
 public struct HTTPDate: Sendable, Hashable {
   /// `Sun, 06 Nov 1994 08:49:37 GMT`.
   public let text: [UInt8]

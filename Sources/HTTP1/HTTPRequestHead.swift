@@ -29,7 +29,7 @@ public struct HTTPRequestHead: Sendable {
   var body: Body
   var expectsContinue: Bool
 
-  /// Whether the owner may have it together with other requests of the connection.
+  /// Whether the owner may receive the request together with other requests of the connection.
   var isIndependent: Bool { method.isSafe && body == .none && webSocket == nil }
 }
 

@@ -225,7 +225,7 @@ public struct HTTPServerConnection: Sendable {
     }
   }
 
-  /// Stops reading: no further request comes, and what has come of one is dropped.
+  /// Stops reading: the owner receives no further request, and a partly received one is dropped.
   private mutating func endReading() {
     drop()
     reading = .ended

@@ -65,7 +65,7 @@ struct OutputQueue {
     var count = count + sentOfFirst
     while head < pieces.count, count >= pieces[head].count {
       count -= pieces[head].count
-      // What has been sent is not held by this queue any more.
+      // The queue no longer holds what has been sent.
       pieces[head] = []
       head += 1
     }

@@ -23,7 +23,7 @@ struct RequestTarget {
     if mark < rest.upperBound { query = Bytes.string(bytes, (mark + 1)..<rest.upperBound) }
   }
 
-  /// Checks that each byte may stand in a target, and each percent sign before two digits.
+  /// Checks that each byte is allowed in a target, and that two digits follow each percent sign.
   private static func check(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPError) {
     var index = range.lowerBound
     while index < range.upperBound {

@@ -20,7 +20,7 @@ public struct JSONFields: Sendable, Hashable {
   /// The fields given.
   public init(_ fields: [Field] = []) { all = fields }
 
-  /// Reads a JSON object; `nil` if it is none.
+  /// Reads a JSON object; `nil` if the text is not an object.
   public init?(_ json: some Sequence<UInt8>) {
     guard let value = JSONValue(json), let fields = value.fields else { return nil }
     self = fields
@@ -110,7 +110,7 @@ extension JSONValue {
   /// - Complexity: O(*n*) bytes, also where names come again and again.
   public var fields: JSONFields? {
     read { reader throws(JSONError) in
-      // A name that comes again leaves a gap: moving what stands behind it, each time, would take
+      // A name that comes again leaves a gap: moving the fields behind it, each time, would take
       // time in proportion to the square of the object's size.
       var fields: [JSONFields.Field?] = []
       var places: [[UInt8]: Int] = [:]

@@ -79,7 +79,7 @@
     skipSpace()
   }
 
-  /// Passes a closing bracket if one stands here.
+  /// Passes a closing bracket if the reader is at one.
   @inlinable mutating func passes(_ bracket: UInt8) -> Bool {
     guard current == bracket else { return false }
     position += 1
@@ -130,7 +130,7 @@
     try passesComma(or: UInt8(ascii: "}"))
   }
 
-  /// Whether an array stands here, after space.
+  /// Whether the next value, after space, is an array.
   @inlinable package mutating func isAtArray() -> Bool {
     skipSpace()
     return current == UInt8(ascii: "[")
@@ -156,7 +156,7 @@
     repeat { try body(&self) } while try nextElement()
   }
 
-  /// Passes any value, checking it, and returns where it stands.
+  /// Passes any value, checking it, and returns its range.
   ///
   /// Nested values cost no stack.
   @discardableResult
@@ -186,7 +186,7 @@
       case UInt8(ascii: "n"): _ = try isNull()
       default: try skipNumber()
       }
-      // A value has ended, and perhaps what it stood in.
+      // A value has ended, and perhaps the value that contains it.
       while depth > outside {
         if open & 1 == 1 {
           if try passesComma(or: UInt8(ascii: "}")) {
@@ -202,7 +202,7 @@
     return start..<position
   }
 
-  /// A value that was passed, as it stands in the bytes.
+  /// A passed value, copied from the bytes.
   package func value(at range: Range<Int>) -> JSONValue { JSONValue(trusted: Array(bytes[range])) }
 
   /// Copies any value, checking it. It may nest `JSONValue.depthMax` deep.
@@ -300,7 +300,7 @@
     }
   }
 
-  /// Reads `null` if it stands here.
+  /// Reads `null` if it is the next value.
   @inlinable package mutating func isNull() throws(JSONError) -> Bool {
     skipSpace()
     guard current == UInt8(ascii: "n") else { return false }
@@ -316,7 +316,7 @@
 
   // MARK: Strings
 
-  /// Whether a string stands here.
+  /// Whether the next value is a string.
   @inlinable package var isAtString: Bool { current == UInt8(ascii: "\"") }
 
   /// Reads a string.

@@ -1,4 +1,4 @@
-/// A string as it stands between its quotes in the received bytes: checked, not yet copied.
+/// The bytes of a string between its quotes, as received: checked, not yet copied.
 ///
 /// Field names and types are compared where they are, byte for byte; only what a message keeps
 /// becomes a `String`. Valid as long as the bytes are.

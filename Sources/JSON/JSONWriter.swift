@@ -24,7 +24,7 @@
       buffer.append(UInt8(ascii: ":"))
     }
 
-    /// Writes a name as it stands in what is read, with its escapes.
+    /// Writes a name as it was read, with its escapes.
     package mutating func key(asRead name: JSONText, _ buffer: inout [UInt8]) {
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
@@ -147,7 +147,7 @@
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a part of a string: what stands between the quotes.
+  /// Writes a part of a string: the bytes between the quotes.
   ///
   /// - Complexity: O(*n*), at nearly the same cost for each byte, however many have to be escaped.
   @usableFromInline package static func escaped(

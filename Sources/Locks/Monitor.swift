@@ -14,7 +14,7 @@
       mutex = .allocate(capacity: 1)
       condition = .allocate(capacity: 1)
       pthread_mutex_init(mutex, nil)
-      // Waits are not to last longer because somebody set the clock.
+      // A change of the system's clock must not make waits longer.
       var attributes = pthread_condattr_t()
       pthread_condattr_init(&attributes)
       pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)

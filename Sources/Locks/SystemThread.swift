@@ -28,7 +28,7 @@
       handle = thread
     }
 
-    /// Runs `body` on a new thread that nobody waits for.
+    /// Runs `body` on a new, detached thread.
     package static func start(_ body: @escaping @Sendable () -> Void) {
       guard let thread = Self(body) else { preconditionFailure("no thread could be started") }
       pthread_detach(thread.handle)

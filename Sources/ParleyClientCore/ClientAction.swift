@@ -42,8 +42,8 @@ public enum NoteAction: Sendable, Equatable {
   // The disk.
   /// Keep the note's unconfirmed edits, in place of what was kept of it before, in one step.
   ///
-  /// `isRequired`: what is sent behind it goes beyond what was kept before. If it cannot be written,
-  /// what was kept before has to go: a process that went on from that might send edits twice.
+  /// `isRequired`: what is sent behind it goes beyond what was kept before. If it cannot be
+  /// written, what was kept before has to go: a process restored from that might send edits twice.
   indirect case keep(KeptNote, isRequired: Bool)
   /// Nothing of the note is to be kept any longer.
   case forget
@@ -51,8 +51,8 @@ public enum NoteAction: Sendable, Equatable {
   // The screen.
   /// The screen starts from this text.
   case reset(Document)
-  /// An operation for the text on the screen; by another client, or by nobody in particular. It
-  /// made this revision, or the last of several.
+  /// An operation for the text on the screen; by another client, or without a known author. It made
+  /// this revision, or the last of several.
   case apply(TextOperation, by: String?, revision: Int64)
   /// The note's state is another.
   case status(NoteStatus)
@@ -63,14 +63,14 @@ public enum NoteAction: Sendable, Equatable {
   case carets
   /// The note's title is another.
   case title(String)
-  /// Unconfirmed edits were placed by the difference of two texts, for the changes between them are
-  /// not known: the person should look them over. They stand here, in scalars of the text on the
-  /// screen: what was inserted, and an empty range for what was deleted.
+  /// Unconfirmed edits were placed by the difference of two texts, since the changes between them
+  /// are not known: the person should check them. The ranges are in scalars of the text on the
+  /// screen: the inserted text, and an empty range for deleted text.
   case rebased([Range<Int>])
   /// The server's messages did not fit to what is here, and the note is joined again.
   case outOfStep
-  /// An edit does not fit the text: the screen has another one than the machine, and starts anew
-  /// from the `reset` that follows if there is a text.
+  /// An edit does not fit the text: the screen has another one than the machine. The machine starts
+  /// again from the `reset` that follows, if there is a text.
   case misfit
 }
 
@@ -94,7 +94,7 @@ public enum LineState: Sendable, Equatable {
 public enum StopReason: Sendable, Equatable {
   /// The app has not started it, or has stopped it.
   case asked
-  /// The server closed it with a code that says not to come back (4500 to 4999).
+  /// The server closed the connection with a code that forbids reconnecting (4500 to 4999).
   case closed(code: UInt16)
   /// The server does not take the hello.
   case refused(ErrorCode)

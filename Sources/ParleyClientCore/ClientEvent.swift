@@ -15,13 +15,14 @@ public enum ClientEvent: Sendable {
   case closed(code: UInt16)
   /// The time of ``ClientAction/wake(at:)`` has come.
   case wake
-  /// The network has come back, or has changed.
+  /// The network is available again, or has changed.
   case reachable
   /// The answer to ``ClientAction/needToken``, `nil` if there is none to be had; or a token unasked.
   case token(String?)
   /// The person's name or colour is another.
   case profile(name: String, color: String?)
-  /// Nothing of the former person waits, so that the client may be another's: it starts anew.
+  /// No edits of the former person wait, so that the client may become another person's: it starts
+  /// again.
   case changePerson
   /// The process may end soon: what is unconfirmed is kept now.
   case suspending
@@ -44,12 +45,12 @@ public enum NoteEvent: Sendable {
   case open(KeptNote?)
   /// After a failure, when rights may be others: tries to open the note again.
   case reopen
-  /// The app closes the note. Nothing of it is shown from here. It is left once its edits are kept or
-  /// confirmed, or cannot be, and opened again before that it goes on.
+  /// The app closes the note. Nothing of it is shown from here. It is left once its edits are kept
+  /// or confirmed, or cannot be; opened again before that, it continues.
   case leave
-  /// An edit was made on the screen: an operation on the text as the screen had it.
+  /// An edit was made on the screen: an operation on the text that the screen showed.
   case edit(TextOperation)
-  /// The person's carets stand here, in scalars of the text on the screen.
+  /// The person's carets, in scalars of the text on the screen.
   case select([Selection])
   /// After a final refusal: sends the edits again, together with those made since.
   case retryRefused

@@ -10,17 +10,17 @@ public import SocketMessages
 /// the rooms that are subscribed to. It reads no clock, draws no randomness but from its seed, and
 /// never waits.
 ///
-/// Laws for whoever drives it:
+/// Laws for the owner that drives it:
 /// 1. **Actions are done in their order**, those of one call before those of the next.
-/// 2. **A `keep` is on disk before the `send` behind it** leaves. One that fails is told by
-///    ``NoteEvent/keepFailed``; if it was required, what was kept before is removed; then the actions
-///    behind it are done all the same.
+/// 2. **A `keep` is on disk before the `send` behind it** leaves. If it fails, pass
+///    ``NoteEvent/keepFailed``; if it was required, remove what was kept before; then do the
+///    actions behind it all the same.
 /// 3. **Screen actions never wait for the disk**: actions for the screen (``NoteAction`` but for
 ///    `keep` and `forget`, ``RoomAction``, `line`) keep their order among themselves, and so do the
 ///    others; one lane does not wait for the other.
 /// 4. **Time is monotonic**: `now` is in milliseconds of a clock that is never set. A clock that
-///    stands still while a device sleeps will do; waking late is fine. An earlier `now` counts as
-///    the latest one.
+///    stops while a device sleeps will do; waking late is fine. An earlier `now` counts as the
+///    latest one.
 /// 5. **A connection ends with `disconnect`**: nothing of it is passed on afterwards.
 /// 6. **The machine lives where the text view lives**, for an edit has happened on the screen before
 ///    the machine hears of it: nothing may come in between.
@@ -42,7 +42,7 @@ public struct ClientMachine: Sendable {
   ///   - settings: The person's name and colour, and whether tokens are used.
   ///   - claim: The client's identity before its process ended, from ``ClientAction/claim(_:)``.
   ///   - person: The person whose client it was then, from ``person``.
-  ///   - seed: For the back-off. Another one for each client, or all of them come back at once.
+  /// - seed: For the back-off. Use another one for each client, or all of them reconnect at once.
   public init(
     settings: ClientSettings, claim: ClientClaim? = nil, person: String? = nil, seed: UInt64
   ) {
@@ -103,7 +103,7 @@ public struct ClientMachine: Sendable {
     case .changePerson: changePerson(&turn)
     case .profile(let name, let color): line.profile(name, color, &turn)
     case .wake:
-      // An earlier wake has had its time: the next one is said anew.
+      // An earlier wake has had its time: the next one is scheduled again.
       scheduledWake = nil
       follow(line.wake(&turn), &turn)
       for index in notes.indices { notes[index].wake(&turn) }
@@ -118,7 +118,7 @@ public struct ClientMachine: Sendable {
     }
   }
 
-  /// Lets go of what the former person has asked for, and starts anew.
+  /// Discards what the former person has asked for, and starts again.
   private mutating func changePerson(_ turn: inout Turn) {
     guard state == .stopped(.otherPerson) else { return }
     requests.changePerson(&turn)
@@ -387,7 +387,7 @@ public struct ClientMachine: Sendable {
   /// The people present in a room, in the order of their ids.
   public func people(inRoom name: String) -> [PersonProfile] { room(name)?.people ?? [] }
 
-  /// The ids of those who type in a room.
+  /// The ids of the people who type in a room.
   public func typists(inRoom name: String) -> [String] { room(name)?.typists ?? [] }
 
   private func room(_ name: String) -> RoomMachine? {
@@ -395,7 +395,7 @@ public struct ClientMachine: Sendable {
   }
 }
 
-/// The earlier of two times, of which either may be none.
+/// The earlier of two times, each of which may be missing.
 func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
   guard let one else { return other }
   guard let other else { return one }

@@ -11,8 +11,8 @@ public struct ClientSettings: Sendable {
   public var color: String?
   /// Whether a token is asked for before each connection.
   public var usesTokens: Bool
-  /// Whether a client that the server takes for another person than before stops, so that nobody's
-  /// edits go out under somebody else's name.
+  /// Whether a client stops when the server takes it for another person than before, so that edits
+  /// never go out under another person's name.
   public var isOnePersons = false
   /// Whether the server may send changes with numbers in place of ids, where it can.
   public var takesNumbers = true

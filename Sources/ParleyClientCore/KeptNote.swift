@@ -1,18 +1,18 @@
 public import OTCore
 import SocketMessages
 
-/// A note as it is kept while edits in it are unconfirmed: from it another process goes on, and
-/// whatever became of what was sent, each edit is stored once.
+/// A note as it is kept while edits in it are unconfirmed. Another process restores it, and each
+/// edit is stored once, whether or not the server has stored what was sent.
 ///
-/// Its coded form is text: a line that names the form, then numbers in decimal, each line ended by a
-/// newline, then the pieces whose lengths are among them. The server's text stands by itself, for it
-/// is as long as the note and stays the same for many edits: where ``textTag`` is the one kept
-/// before, only ``encodedEdits()`` have to be written.
+/// Its coded form is text: a line that names the form, then numbers in decimal, each line ended by
+/// a newline, then the pieces whose lengths are among them. The server's text is a part of its own,
+/// since it is as long as the note and stays the same for many edits: where ``textTag`` is the one
+/// kept before, only ``encodedEdits()`` have to be written.
 public struct KeptNote: Sendable {
   /// The document's id.
   public let documentID: String
-  /// The client's id under which the edits were sent. Another client that goes on from them finds
-  /// out what became of them, and sends the rest as its own.
+  /// The client's id under which the edits were sent. Another client that restores them asks the
+  /// server which of them it has stored, and sends the rest as its own.
   public let clientID: String
   /// The note's title.
   public let title: String

@@ -8,7 +8,7 @@ import SocketMessages
 ///       │      no tokens  │  └────── loss ────────┤◀────── loss ───────────┘
 ///       └── waiting ──────┘◀───── back-off ───────┘
 ///
-///     stopped: the app has not started it; or the server wants it not to come back
+/// stopped: the app has not started it; or the server forbids reconnecting
 ///
 /// It knows nothing of notes and rooms.
 struct Line: Sendable {
@@ -83,15 +83,15 @@ struct Line: Sendable {
 
   mutating func stop(_ turn: inout Turn) -> Signal? {
     let signal = release(&turn, hangsUp: true)
-    // Whoever starts it again may be somebody else: a token from before, or one that is on its way,
-    // is not theirs.
+    // The next start may be another person's: a token from before, or one that is on its way, is
+    // not theirs.
     isTokenAsked = false
     isTokenFresh = false
     become(.stopped(.asked), &turn)
     return signal
   }
 
-  /// The client is somebody else's from here: it has no identity yet.
+  /// The client becomes another person's from here: it has no identity yet.
   mutating func changePerson(_ turn: inout Turn) {
     guard state == .stopped(.otherPerson) else { return }
     claim = nil
@@ -99,7 +99,7 @@ struct Line: Sendable {
     start(&turn)
   }
 
-  /// The network has come back: there is no sense in waiting, and the connection may be dead.
+  /// The network is available again: there is no sense in waiting, and the connection may be dead.
   mutating func reachable(_ turn: inout Turn) {
     switch state {
     case .waiting:
@@ -119,7 +119,7 @@ struct Line: Sendable {
   mutating func token(_ token: String?, _ turn: inout Turn) {
     isTokenAsked = false
     guard let token else {
-      // Without one a connection that stands goes on until the server ends it.
+      // Without a token an open connection continues until the server ends it.
       if state == .authorising { become(.stopped(.noToken), &turn) }
       return
     }
@@ -215,7 +215,7 @@ struct Line: Sendable {
     let signal = release(&turn, hangsUp: hangsUp)
     let usual = min(timing.longestDelay, timing.firstDelay << Int64(min(attempts, 20)))
     attempts = min(attempts + 1, 20)
-    // Spread at random, or all clients of a restarted server would come back in one wave.
+    // Spread at random, or all clients of a restarted server would reconnect in one wave.
     let delay = chance.draw(from: askedDelay ?? usual / 2...usual)
     askedDelay = nil
     let until = turn.after(delay)
@@ -224,7 +224,7 @@ struct Line: Sendable {
     return signal
   }
 
-  /// Lets go of the connection and of all that was to come over it.
+  /// Releases the connection, and drops all that was to come over it.
   private mutating func release(_ turn: inout Turn, hangsUp: Bool) -> Signal? {
     var signal: Signal?
     switch state {
@@ -295,7 +295,7 @@ struct Line: Sendable {
     _ welcome: ServerMessage.Welcome, _ turn: inout Turn
   ) -> Signal? {
     if settings.isOnePersons, let person, !(welcome.personID?.isSame(as: person) ?? false) {
-      // Whoever that is: the edits at hand are not theirs. The client stays who it was.
+      // The person has changed: the edits at hand are not theirs. The client keeps its identity.
       let signal = release(&turn, hangsUp: true)
       become(.stopped(.otherPerson), &turn)
       return signal
@@ -340,7 +340,7 @@ struct Line: Sendable {
     return Answered(line: signal)
   }
 
-  /// An error came in reply to a message; `nil` if it was none of the line's.
+  /// An error came in reply to a message; `nil` if the message was not the line's own.
   mutating func failed(
     _ error: ServerMessage.Failure, answering number: Int, _ turn: inout Turn
   ) -> Answered? {
@@ -366,8 +366,8 @@ struct Line: Sendable {
       return Answered(line: lose(&turn, hangsUp: true))
     }
     if let claim {
-      // The server does not know this client any more, so it will get to know a new one. Or it is
-      // the token that it does not take: then it hangs up, and the client is who it was.
+      // Either the server no longer knows this client, and will give it a new id. Or it rejects the
+      // token: then it hangs up, and the client keeps its identity.
       doubted = claim
       self.claim = nil
       sayHello(&turn)

@@ -1,7 +1,7 @@
 import OTCore
 import SocketMessages
 
-// Changes: others' that come, own ones that go, and what becomes of them.
+// Changes: those received from other clients, and own ones until they are acknowledged or refused.
 
 extension NoteMachine {
   mutating func changes(_ changes: ServerMessage.Changes, _ turn: inout Turn) {

@@ -1,7 +1,7 @@
 import OTCore
 import SocketMessages
 
-// Joining, coming back, and joining again when client and server disagree.
+// Joining, resuming, and joining again when client and server disagree.
 
 extension NoteMachine {
   /// Asks for the document: for what was missed, or for the whole text.
@@ -51,8 +51,8 @@ extension NoteMachine {
     return max(settled.sequence, 0)
   }
 
-  /// The change in flight cannot go in as it was sent. Another copy of it may still be under way:
-  /// the reply to a join tells what became of it.
+  /// The change in flight cannot be stored as it was sent. Another copy of it may still be under
+  /// way: the reply to a join says whether that was stored.
   mutating func rejoin(_ turn: inout Turn) {
     isRefused = true
     replica?.synchronizer.disconnect()
@@ -151,9 +151,10 @@ extension NoteMachine {
     phase = .live
     try take(missed, from: known.revision + 1, isMissed: true, &turn)
     if let change = joined.change { replica?.change = change }
-    // The server did not know this client any more. What of its edits had been stored has just come
-    // by under the old id, so the rest is safe to send under the new one, from the number it expects.
-    // So it is with what it refused: as the same bytes it would be refused again.
+    // The server no longer knew this client. Those of its edits that were stored have just been
+    // received under the old id, so the rest is safe to send under the new one, from the number it
+    // expects. The same holds for refused edits: sent as the same bytes they would be refused
+    // again.
     let isMoved = !isSame(clientID, turn.clientID)
     clientID = turn.clientID
     if isMoved || isRefused {

@@ -9,8 +9,8 @@ struct Keeping: Sendable {
   var at: Int64?
   /// Whether there is anything on disk.
   private(set) var isThere = false
-  /// Whether what is sent next goes beyond what is on disk: a process that went on from that would
-  /// send edits twice.
+  /// Whether what is sent next goes beyond what is on disk: a process restored from that would send
+  /// edits twice.
   private(set) var isOutdated = false
   /// Whether the last keep has failed.
   private(set) var isFailing = false
@@ -21,7 +21,7 @@ struct Keeping: Sendable {
   private var wasOutdated = false
   private var delay: Int64?
 
-  /// It goes on from what was kept.
+  /// Continues from a restored state.
   mutating func restored() {
     isThere = true
     isOutdated = true
@@ -114,8 +114,9 @@ extension NoteMachine {
     if isThere { tell(.forget, &turn) }
   }
 
-  /// A copy of the server's text, for opening the note later without a line. It holds no edits, which
-  /// are kept by themselves, and belongs to no client: edits on it go out as those of whoever opens it.
+  /// A copy of the server's text, for opening the note later without a connection. It holds no
+  /// edits, which are kept separately, and belongs to no client: edits on it are sent as those of
+  /// the client that opens it.
   var copy: KeptNote? {
     guard let replica else { return nil }
     let synchronizer = replica.synchronizer

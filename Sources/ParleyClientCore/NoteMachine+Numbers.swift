@@ -9,7 +9,7 @@ struct NoteNumbers: Sendable {
   let document: Int
   /// The time from which times are counted.
   private let time: Int64
-  /// The authors in the order of their numbers, with those who were given one last: the server uses no others.
+  /// The authors in the order of their numbers, the most recent last: the server uses no others.
   private var authors: [ServerMessage.Author] = []
 
   init(_ numbers: ServerMessage.Numbers) {
@@ -45,7 +45,7 @@ struct NoteNumbers: Sendable {
     return low
   }
 
-  /// The changes with ids; `nil` if a number in them stands for nobody.
+  /// The changes with ids; `nil` if a number in them has no author.
   func changes(
     _ run: ServerMessage.NumberedChanges.Run, of documentID: String
   ) -> ServerMessage.Changes? {
@@ -66,8 +66,8 @@ struct NoteNumbers: Sendable {
 }
 
 extension NoteMachine {
-  /// Changes come with numbers. A number that stands for nobody means that a message got lost, or that
-  /// one side is wrong: joining again lists the numbers anew.
+  /// Changes come with numbers. A number without an author means that a message got lost, or that
+  /// one side is wrong: the reply to another join lists all numbers.
   mutating func changes(_ numbered: ServerMessage.NumberedChanges, _ turn: inout Turn) {
     numbers?.add(numbered.authors)
     // Until a join is answered, the answer will hold all of this again, and the numbers.

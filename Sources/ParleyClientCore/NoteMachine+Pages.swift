@@ -1,8 +1,8 @@
 import OTCore
 import SocketMessages
 
-// Coming back after a long absence: what was missed is read in pages, and each change is taken as if
-// it had come by itself. So edits stand where they were typed, however much has happened.
+// Resuming after a long absence: missed changes are read in pages, and each is applied as if it had
+// been received by itself. So edits remain where they were typed, however much has happened.
 //
 //     join ─▶ behind ─▶ page ─▶ page ─▶ … ─▶ join ─▶ joined
 //                         └──history gone──▶ join ─▶ joined with the text
@@ -41,8 +41,8 @@ extension NoteMachine {
       !page.changes.isEmpty || !page.hasMore
     else { return recover(&turn) }
     guard !page.changes.isEmpty else {
-      // There was more when it was sent reading, which the server's log has lost since. Joining again
-      // tells how the log goes on, unless the server says so again and again.
+      // The server announced more changes, which its log has lost since. Joining again says how the
+      // log continues, unless the server repeats its answer.
       guard rejoinCount < Self.rejoinsMax else { return recover(&turn) }
       rejoinCount += 1
       return join(&turn)
@@ -61,7 +61,7 @@ extension NoteMachine {
   /// Has changes be as large as the server takes them; what is larger goes as several.
   mutating func limitChanges(_ turn: Turn) {
     guard let epoch = replica?.synchronizer.epoch else { return }
-    // All that stands around the operation, names escaped at worst.
+    // All bytes around the operation, names escaped at worst.
     let around = 160 + 6 * (documentID.utf8.count + epoch.utf8.count)
     let limits = turn.limits
     replica?.synchronizer.limits = OperationLimits(
@@ -71,7 +71,7 @@ extension NoteMachine {
 }
 
 extension NoteMachine.Replica {
-  /// The point from which the server is to go on.
+  /// The point from which the server is to resume.
   var resumePoint: ResumePoint {
     ResumePoint(
       epoch: synchronizer.epoch, revision: synchronizer.revision, change: change)

@@ -1,12 +1,12 @@
 import OTCore
 import SocketMessages
 
-// The others in a note, and everybody's carets.
+// The other people in a note, and all carets.
 
 extension NoteMachine {
   mutating func presence(_ presence: ServerMessage.Presence, _ turn: inout Turn) {
     guard phase == .live else { return }
-    // It names no revision, so its carets may stand on another text.
+    // It names no revision, so its carets may belong to another text.
     listPeople(
       joined: presence.joined, updated: presence.updated, left: presence.left,
       count: presence.people, hasPlaces: false, &turn)

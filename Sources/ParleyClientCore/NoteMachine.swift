@@ -1,7 +1,7 @@
 import OTCore
 import SocketMessages
 
-/// A note as this client has it: joins its document, keeps the synchroniser in step with the
+/// A note as this client sees it: joins its document, keeps the synchroniser in step with the
 /// server, and says what the screen and the disk have to do.
 ///
 ///     joining ──joined──▶ live ◀──joined── away        failed · deleted · left
@@ -11,7 +11,7 @@ import SocketMessages
 /// as the same bytes, at the same base revision, under the same number. The synchroniser remembers
 /// the change; the note decides when it goes out.
 struct NoteMachine: Sendable {
-  /// The two texts, and what stands between them.
+  /// The two texts, and the edits between them.
   struct Replica: Sendable {
     /// The text on the screen: with all edits made here.
     var local: Document
@@ -25,7 +25,7 @@ struct NoteMachine: Sendable {
   /// Work that was put off for a while.
   enum PutOff: Sendable, Equatable {
     case join(fresh: Bool, pages: Bool)
-    /// A page of missed changes. To join instead would use up what a rate allows, each time anew.
+    /// A page of missed changes. To join instead would use up the rate limit again and again.
     case page
     case change
   }
@@ -41,7 +41,7 @@ struct NoteMachine: Sendable {
 
   let documentID: String
   let timing: ClientTiming
-  /// Without `leaving`, which is what is told of it.
+  /// Without `leaving`, which only the app sees.
   var phase = NoteStatus.Phase.joining
   var access = ServerMessage.Joined.Access.write
   var title = ""
@@ -60,7 +60,7 @@ struct NoteMachine: Sendable {
   /// Whether the change in flight was refused for where it was made, and goes out as a new one after
   /// the next join.
   var isRefused = false
-  /// Whether it goes on from what was kept, and has not heard from the server since.
+  /// Whether it was restored from a kept state, and has not heard from the server since.
   var isRestored = false
   /// Whether the app has closed it, while its edits are on the way to the disk or the server.
   private(set) var isLeaving = false
@@ -193,7 +193,7 @@ struct NoteMachine: Sendable {
     leaveIfDone(&turn)
   }
 
-  /// Opens a note again that the app has closed a moment ago: it goes on with all its edits.
+  /// Opens a note again that the app has closed a moment ago: it continues with all its edits.
   mutating func openAgain(_ turn: inout Turn) {
     guard isLeaving else { return }
     isLeaving = false
@@ -216,7 +216,7 @@ struct NoteMachine: Sendable {
     tellStatus(&turn)
   }
 
-  /// Whether the server may come to confirm edits without anybody's help.
+  /// Whether the server may confirm edits without any help by the person.
   private var mayConfirm: Bool {
     switch phase {
     case .joining, .live, .away: refusal == nil
@@ -263,7 +263,8 @@ struct NoteMachine: Sendable {
     unconfirmedMoved(&turn)
   }
 
-  /// The screen has another text than this note: it starts anew from the edits that are known.
+  /// The screen has another text than this note: the note starts again from the edits that are
+  /// known.
   private mutating func misfit(_ turn: inout Turn) {
     tell(.misfit, &turn)
     guard let held = replica else { return }

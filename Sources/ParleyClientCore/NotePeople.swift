@@ -22,7 +22,7 @@ struct NotePeople: Sendable {
   private(set) var all: [NotePerson] = []
   /// The number of people here, this client included, if not all are named.
   private(set) var count: Int?
-  /// Until when somebody counts as writing.
+  /// The people who count as writing, each with the time until which.
   private var writers: [(clientID: String, until: Int64)] = []
 
   /// The time at which the next person no longer counts as writing.
@@ -38,7 +38,7 @@ struct NotePeople: Sendable {
     writers = []
   }
 
-  /// Takes a list of those who came or changed.
+  /// Takes a list of the people who joined or changed.
   ///
   /// - Parameter place: Turns their selections into those on the screen; without it they are passed
   ///   over, as of a list that names no revision.
@@ -47,7 +47,7 @@ struct NotePeople: Sendable {
     count: Int?, except own: String?, place: (([Selection]) -> [Selection])?
   ) {
     self.count = count
-    // Whoever comes again has no carets from before.
+    // A person who joins again has no carets from before.
     for participant in joined { enter(participant, except: own, isNew: true, place) }
     for participant in updated { enter(participant, except: own, isNew: false, place) }
     for id in left {
@@ -104,7 +104,7 @@ struct NotePeople: Sendable {
     return !all[index].isWriting
   }
 
-  /// - Returns: whether somebody no longer counts as writing.
+  /// - Returns: Whether a person no longer counts as writing.
   mutating func rest(at now: Int64) -> Bool {
     var hasRested = false
     for writer in writers where writer.until <= now {

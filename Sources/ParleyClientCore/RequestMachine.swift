@@ -102,7 +102,7 @@ import SocketMessages
         return false
       }
       let entry = waiting.remove(at: index)
-      // Another answer than was asked for is none that an app could use.
+      // The app cannot use an answer to another question.
       let isFitting = entry.request.isAnswered(by: reply)
       tell(entry.id, isFitting ? .success(reply) : .failure(.refused(.badMessage)), &turn)
       send(&turn)

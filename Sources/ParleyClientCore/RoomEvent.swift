@@ -2,12 +2,12 @@ public import SocketMessages
 
 /// Something that has happened to a room, by its name.
 public enum RoomEvent: Sendable {
-  /// The app wants to hear from the room; seen in it and seeing who is there, if `isPresent`. From
-  /// the position that it was told last, if it kept one.
+  /// The app subscribes to the room, from the last position that it kept, if any. If `isPresent`,
+  /// the person is shown in the room and sees who is there.
   case subscribe(isPresent: Bool, from: RoomPosition?)
-  /// The app wants to hear from it no longer. What it publishes goes on until it is answered.
+  /// The app unsubscribes. Publications that wait are still sent until they are answered.
   case unsubscribe
-  /// Publish something under a key of its own, until the server has it. The room need not be
+  /// Publish something under a key of its own, until the server has stored it. The room need not be
   /// subscribed to.
   case publish(ClientMessage.Publish, key: String)
   /// The person types, or has stopped.
@@ -22,9 +22,9 @@ public enum RoomEvent: Sendable {
 public enum RoomAction: Sendable, Equatable {
   /// Something was published. An app that keeps where it is keeps this offset with the epoch.
   case publication(Publication, epoch: String)
-  /// The publications between the two are gone: fetch anew what the room is about.
+  /// The publications between the two positions are gone: fetch the subject of the room again.
   case gap(after: RoomPosition, through: RoomPosition)
-  /// The room stands here.
+  /// The room's position.
   case position(RoomPosition)
   /// The server's messages did not fit to what is here, and the room is subscribed to again.
   case outOfStep
@@ -36,14 +36,15 @@ public enum RoomAction: Sendable, Equatable {
   case published(key: String, RoomPosition, isRepeated: Bool)
   /// A publication is refused for good.
   case publishFailed(key: String, ErrorCode)
-  /// A publication was sent under an id that the server no longer knows: whether it is stored nobody
-  /// can say. Publishing it again is the app's to decide.
+  /// A publication was sent under an id that the server no longer knows: whether it is stored is
+  /// unknown. The app decides whether to publish it again.
   case publishUnsure(key: String)
   /// A publication of this person's has come so far with another.
   case receipt(ServerMessage.Receipt)
-  /// The receipts of a publication of this person's, as was asked; or why nobody says.
+  /// The receipts of a publication of this person's, as requested; or the reason why there are
+  /// none.
   case receipts(offset: Int, [Receipt], ErrorCode?)
-  /// A report of a publication was made, or taken back; moderators are told.
+  /// A report of a publication was made or taken back; only moderators receive this.
   case flagged(ServerMessage.Flag)
 }
 

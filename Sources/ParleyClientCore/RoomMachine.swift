@@ -1,12 +1,13 @@
 import SocketMessages
 
-/// A room as this client has it: subscribes, resumes where it was, publishes until it is answered.
+/// A room as this client sees it: subscribes, resumes where it was, publishes until it is answered.
 ///
 ///     subscribing ──subscribed──▶ live ◀──subscribed── away        ended
 ///                                  └──line lost, misread──▶┘
 ///
-/// Each publication comes once, in order, or a gap is told. A publication of this client's goes out
-/// under the key that the app gives it until the server answers: under one key it is stored once.
+/// Each publication is delivered once, in order, or a gap is reported. A publication of this
+/// client's is sent under the key that the app gives it until the server answers: under one key it
+/// is stored once.
 struct RoomMachine: Sendable {
   /// A publication that has no answer yet.
   struct Waiting: Sendable {
@@ -342,7 +343,7 @@ struct RoomMachine: Sendable {
       }
   }
 
-  /// Whoever asked is told why there is no answer; nobody waits for one to a receipt.
+  /// Reports why a request for receipts has no answer; a receipt sent by this client needs none.
   private func refuse(_ receipt: WaitingReceipt, _ code: ErrorCode, _ turn: inout Turn) {
     if receipt.state == nil { tell(.receipts(offset: receipt.offset, [], code), &turn) }
   }
@@ -367,7 +368,7 @@ struct RoomMachine: Sendable {
     }
   }
 
-  /// A publication was reported, as moderators are told.
+  /// A publication was reported; only moderators receive this.
   func flagged(_ flag: ServerMessage.Flag, _ turn: inout Turn) { tell(.flagged(flag), &turn) }
 
   /// The client is another person's from here, who has read nothing.

@@ -9,11 +9,11 @@ public enum RoomRequest: Sendable, Equatable {
   case receipts(ClientMessage.Receipts)
   /// The times at which people were online last.
   case lastOnline(ClientMessage.LastOnline)
-  /// Everybody whom the person blocks.
+  /// All people that the person blocks.
   case blocks
   /// The reports in a room, for moderators.
   case flags(ClientMessage.Flags)
-  /// Block somebody, or no longer.
+  /// Block or unblock a person.
   case block(ClientMessage.Block)
   /// Report a publication, or take the report back.
   case flag(ClientMessage.Flag)
@@ -68,7 +68,7 @@ public enum RoomReply: Sendable, Equatable {
   case receipts(ServerMessage.Receipts)
   /// The times at which people were online last.
   case lastOnline(ServerMessage.LastOnline)
-  /// Everybody whom the person blocks, also after a change.
+  /// All people that the person blocks, also after a change.
   case blocks(ServerMessage.Blocks)
   /// The report that now holds.
   case flag(ServerMessage.Flag)

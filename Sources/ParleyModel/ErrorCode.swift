@@ -12,7 +12,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case unknownDocument
   /// The document must be joined first.
   case notJoined
-  /// The operation is none, or does not cover the document.
+  /// The operation is malformed, or does not cover the document.
   case badOperation
   /// The operation starts from another length than the document has at that revision.
   case lengthMismatch
@@ -44,7 +44,7 @@ public enum ErrorCode: String, Sendable, CaseIterable {
   case tooLarge
   /// Something is over its limit in number.
   case tooMany
-  /// More came than may come in such a time; the same will do after a while, which is told.
+  /// The rate limit is exceeded; the error says after how long to retry.
   case tooFast
   /// Try again in a moment.
   case busy

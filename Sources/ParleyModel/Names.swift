@@ -50,5 +50,5 @@ package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
 /// The name of a room: an opaque string.
 public typealias RoomName = String
 
-/// The id of a person: the user of a token, or a client's id where nobody has one.
+/// The id of a person: the user of a token, or the client's id without tokens.
 public typealias PersonID = String

@@ -1,6 +1,6 @@
 /// A person in a room, with any number of connections, as others see them.
 public struct PersonProfile: Sendable, Hashable {
-  /// The token's user, or the client's id where nobody has one.
+  /// The token's user, or the client's id without tokens.
   public var personID: PersonID
   /// The name shown to others.
   public var name: String
@@ -14,7 +14,7 @@ public struct PersonProfile: Sendable, Hashable {
     self.color = color
   }
 
-  /// Whether a text is a colour as messages have it: `#` and six hexadecimal digits.
+  /// Whether a text is a colour in the form of messages: `#` and six hexadecimal digits.
   package static func isColor(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return bytes.count == 7 && bytes[0] == UInt8(ascii: "#")
@@ -33,7 +33,7 @@ public struct PresenceChange: Sendable, Hashable {
   public var joined: [PersonProfile]
   /// People whose name or colour has changed.
   public var updated: [PersonProfile]
-  /// The ids of those who have gone.
+  /// The ids of the people who have left.
   public var left: [PersonID]
 
   /// Makes a change.

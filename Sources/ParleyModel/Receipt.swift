@@ -11,7 +11,7 @@ public enum ReceiptStage: String, Sendable, CaseIterable, Comparable {
 
 /// A publication's receipt by one person.
 public struct Receipt: Sendable, Hashable {
-  /// The person with whom it has come so far.
+  /// The person who received or read the publication.
   public var personID: PersonID
   /// The stage reached.
   public var stage: ReceiptStage

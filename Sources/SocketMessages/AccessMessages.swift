@@ -1,4 +1,4 @@
-// What client and server say about tokens and rights while a connection stands.
+// Messages about tokens and rights on an open connection.
 
 extension ClientMessage {
   /// A newer token in place of that of the hello.

@@ -36,9 +36,10 @@ extension ClientMessage {
     public var data: JSONValue
     /// The sender's own name for it: the same one is published once.
     public var key: String?
-    /// Named by whoever caused it, so that their own app can ignore it.
+    /// An id that the cause of the publication chose, so that its own app can ignore the
+    /// publication.
     public var senderID: String?
-    /// Whether the room's followers who are offline are told by a push notification.
+    /// Whether the room's followers who are offline receive a push notification.
     public var pushes: Bool
 
     /// Makes a publication.
@@ -133,9 +134,9 @@ extension ClientMessage {
     }
   }
 
-  /// Blocks somebody, or lets them through again.
+  /// Blocks or unblocks a person.
   public struct Block: Sendable, Equatable {
-    /// Whom.
+    /// The person to block or unblock.
     public var personID: String
     /// Whether they are to be blocked.
     public var isBlocked: Bool
@@ -176,7 +177,7 @@ extension ClientMessage {
     public init(room: String) { self.room = room }
   }
 
-  /// Wants push notifications of a room while offline, or none any more.
+  /// Turns push notifications of a room on or off, for the time that the client is offline.
   public struct Follow: Sendable, Equatable {
     /// The room.
     public var room: String

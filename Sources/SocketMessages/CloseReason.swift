@@ -1,5 +1,5 @@
 /// The numbers with which a server closes a WebSocket. 4000 to 4499 mean: reconnect and resume;
-/// 4500 to 4999: do not come back with the same.
+/// 4500 to 4999: do not reconnect with the same request.
 public enum CloseReason: UInt16, Sendable, CaseIterable {
   /// Too slow in reading; resume.
   case slowReader = 4001
@@ -11,9 +11,9 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case rejoin = 4004
   /// An operator has ended the connection; resume.
   case disconnected = 4005
-  /// Far more came than may come, and went on coming; wait, then resume.
+  /// The client exceeded the rate limit for too long; wait, then resume.
   case tooFast = 4006
-  /// The message was none.
+  /// The message was malformed.
   case badMessage = 4500
   /// The message was too large.
   case messageTooLarge = 4501
@@ -23,17 +23,17 @@ public enum CloseReason: UInt16, Sendable, CaseIterable {
   case forbiddenOrigin = 4503
   /// Too many of something.
   case tooMany = 4504
-  /// The same client has connected anew.
+  /// The same client has opened another connection.
   case replaced = 4505
   /// No hello came in time.
   case helloMissing = 4506
-  /// The token's time is over; get a new one, then come back and resume.
+  /// The token has expired; get a new one, then reconnect and resume.
   case tokenExpired = 4507
   /// The token, or the connection itself, was taken back.
   case revoked = 4508
   /// An operator has ended the connection, and wants no other.
   case dismissed = 4509
 
-  /// Whether a client should come back by itself.
+  /// Whether a client should reconnect by itself.
   public var allowsReconnect: Bool { rawValue < 4500 }
 }

@@ -1,6 +1,7 @@
 import JSON
 
-/// Participants of a document, encoded once for many readers, none of whom is told of itself.
+/// Participants of a document, encoded once for many readers, each of which is left out of its own
+/// copy.
 package struct EncodedParticipants: Sendable {
   private let bytes: [UInt8]
   /// The place of each participant in the bytes.
@@ -18,7 +19,7 @@ package struct EncodedParticipants: Sendable {
     bytes = fields.buffer
   }
 
-  /// Whether there is anybody but this client.
+  /// Whether the list contains no client but this one.
   package func isEmpty(leavingOut client: String?) -> Bool {
     switch places.count {
     case 0: true
@@ -39,7 +40,7 @@ package struct EncodedParticipants: Sendable {
   }
 }
 
-/// A message of presence, encoded once for many readers, none of whom is told of itself.
+/// A message of presence, encoded once for many readers, each of which is left out of its own copy.
 package struct EncodedPresence: Sendable {
   private let message: ServerMessage.Presence
   private let joined: EncodedParticipants
@@ -62,7 +63,7 @@ package struct EncodedPresence: Sendable {
 
   /// Appends the message as JSON.
   ///
-  /// - Parameter client: the reader, if it is among those who came or changed.
+  /// - Parameter client: The reader, if the message names it.
   package func encode(
     messageID: String, leavingOut client: String? = nil, into buffer: inout [UInt8]
   ) {

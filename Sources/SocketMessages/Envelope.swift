@@ -63,7 +63,7 @@ package struct Envelope: MessageSource {
   ///
   /// - Parameter operationComponentsMax: Components that a change's operation may have. They limit the values of the
   ///   message: reading stops at the first one too many.
-  /// - Throws: `MessageError`, with the message's name if that stood before the mistake.
+  /// - Throws: `MessageError`, with the message's name if that was read before the mistake.
   package init(
     _ message: UnsafeRawBufferPointer, operationComponentsMax: Int = .max
   ) throws(MessageError) {
@@ -107,7 +107,8 @@ package struct Envelope: MessageSource {
     self.data = data
   }
 
-  /// The change that is rejected with a message of too many values, if its name stands before its operation.
+  /// The change that is rejected with a message of too many values, if its name comes before its
+  /// operation.
   private static func change(
     in bytes: UnsafeBufferPointer<UInt8>, from place: Int
   ) -> MessageError.RejectedChange? {

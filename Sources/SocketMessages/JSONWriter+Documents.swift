@@ -15,6 +15,6 @@ extension JSONWriter {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  /// Room for what else stands in a message with a long text.
+  /// Room for the other fields of a message with a long text.
   private static var restBytes: Int { 4 << 10 }
 }

@@ -26,7 +26,7 @@ public struct Limits: Sendable, Equatable {
   public var pageMax = 100
   /// People who are present in one room.
   public var presentMax = 1_000
-  /// Milliseconds after which somebody who sent nothing is no longer shown as present in rooms.
+  /// Milliseconds without a message after which a client is no longer shown as present in rooms.
   public var presenceLeaseMilliseconds = 90_000
   /// Milliseconds after which typing that is not renewed has ended.
   public var typingMilliseconds = 6_000

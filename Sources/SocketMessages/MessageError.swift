@@ -1,7 +1,8 @@
 import JSON
 import OTCore
 
-/// Why a message could not be read. Says where and what was expected, never what stood there.
+/// The reason why a message could not be read. It names the place and what was expected, never the
+/// received bytes.
 public struct MessageError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The error's code.
   public var code: ErrorCode

@@ -9,19 +9,19 @@ import JSON
 ///       try fields.optional("resume", &resume)
 ///     }
 ///
-/// **Reading.** The reader stands behind a key. Each field looks whether the key is its own; if so,
-/// it reads the value and passes on to the next key. So one visit reads a message whose fields come
-/// in the order of writing. Other messages are visited again until their object ends, and a key that
-/// a whole visit has not taken is skipped: each key costs at most two visits. Of a key that comes
-/// twice the last one counts. What was missing, or held a wrong value, is found by a last visit that
-/// is made only if there is something to find.
+/// **Reading.** The reader is behind a key. Each field checks whether the key is its own; if so, it
+/// reads the value and passes on to the next key. So one visit reads a message whose fields come in
+/// the order of writing. Other messages are visited again until their object ends, and a key that a
+/// whole visit has not taken is skipped: each key costs at most two visits. Of a key that comes
+/// twice the last one counts. A last visit finds missing fields and wrong values; it is made only
+/// if there is something to find.
 ///
 /// **Writing.** Every field appends itself, and the message stays as it is.
 ///
-/// It is one struct with a mode, where a generic visitor would be compiled anew for each message,
-/// and its fields are not inlined: this code is also loaded by browsers. What is inlined on a server is
-/// not in a browser's program (`Embedded`), which has to be small, and whose errors say no more than their
-/// code.
+/// It is one struct with a mode, where a generic visitor would be compiled again for each message,
+/// and its fields are not inlined: this code is also loaded by browsers. What is inlined on a
+/// server is not in a browser's program (`Embedded`), which has to be small, and whose errors say
+/// no more than their code.
 package struct MessageFields {
   enum Mode {
     case reading
@@ -55,7 +55,7 @@ package struct MessageFields {
   struct Level {
     /// The newest key; `nil` before the first.
     var key: JSONText?
-    /// Whether the reader stands behind the key, at its value.
+    /// Whether the reader is behind the key, at its value.
     var isAtValue = false
     /// Whether a field of this visit has taken a key.
     var hasTaken = false
@@ -65,11 +65,11 @@ package struct MessageFields {
     var wanted: UInt64 = 0
     /// Fields that are there.
     var found: UInt64 = 0
-    /// Fields whose value has the right type and is none that they may hold.
+    /// Fields whose value has the right type but is not allowed.
     var wrong: UInt64 = 0
   }
 
-  /// Reads the object at which a reader stands.
+  /// Reads the object at the reader's position.
   init(reading reader: JSONReader, operationComponentsMax: Int) {
     mode = .reading
     self.reader = reader
@@ -185,7 +185,7 @@ package struct MessageFields {
     return bit
   }
 
-  /// Whether the reader stands at the value of this field.
+  /// Whether the reader is at the value of this field.
   #if hasFeature(Embedded)
     @inline(never)
   #endif

@@ -3,8 +3,8 @@ import OTCore
 
 /// Types that can be the value of a message's field.
 protocol MessageForm {
-  /// Reads the value at which the reader stands; `nil` for one of the right type that the field may
-  /// not hold.
+  /// Reads the value at the reader's position; `nil` for a value of the right type that the field
+  /// does not allow.
   static func read(_ fields: inout MessageFields) throws(JSONError) -> Self?
   /// Appends the value.
   func write(_ fields: inout MessageFields)

@@ -321,7 +321,7 @@ extension ResourceUpdate: MessageObject {
   static var blank: Self { Self(resourceID: "", senderID: nil) }
   mutating func visit(_ fields: inout MessageFields) throws(JSONError) {
     try fields.required("resourceId", &resourceID)
-    // Present even when nobody is named: deployed clients decode it as an optional field.
+    // Present even without a sender: deployed clients decode it as an optional field.
     try fields.nullable("senderId", &senderID)
   }
 }

@@ -120,7 +120,7 @@ extension ServerMessage {
     public var room: String
     /// Which publication.
     public var offset: Int
-    /// With whom it has come so far.
+    /// The person who received or read the publication.
     public var personID: String
     /// The stage reached.
     public var state: ReceiptStage
@@ -173,7 +173,7 @@ extension ServerMessage {
 
     /// The room.
     public var room: String
-    /// The people of whom the asker may know.
+    /// The people that the asker is allowed to see.
     public var people: [Item]
 
     /// Makes a reply.
@@ -183,7 +183,7 @@ extension ServerMessage {
     }
   }
 
-  /// Answers `block` and `blocks` with everybody whom the person blocks.
+  /// Answers `block` and `blocks` with all people that the person blocks.
   public struct Blocks: Sendable, Equatable {
     /// Their ids.
     public var people: [String]

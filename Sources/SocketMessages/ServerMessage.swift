@@ -9,7 +9,7 @@ public enum ServerMessage: Sendable, Equatable {
 
     /// The client's id, valid beyond this connection.
     public var clientID: String
-    /// Proves the id when the client comes back.
+    /// Proves the client's id when it reconnects.
     public var resumeToken: String
     /// Milliseconds since 1970.
     public var serverTime: Int64
@@ -63,7 +63,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// A change as it stands in the log.
+  /// A change as the log contains it.
   public struct Change: Sendable, Equatable {
     /// The client id of its author.
     public var clientID: String
@@ -219,7 +219,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Changes by anybody, in order; an own one among them is its acknowledgement.
+  /// Changes by any client, in order; an own change among them is its acknowledgement.
   public struct Changes: Sendable, Equatable {
     /// The document.
     public var documentID: String
@@ -288,7 +288,7 @@ public enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// Why the text is sent anew.
+  /// The reason why the whole text is sent again.
   public enum ResyncReason: String, Sendable, CaseIterable {
     /// The changes since the client's revision are no longer kept.
     case historyGone
@@ -298,7 +298,7 @@ public enum ServerMessage: Sendable, Equatable {
     case epochChanged
   }
 
-  /// The text anew; pending edits are rebased on it by the client.
+  /// The whole text again; the client rebases its pending edits on it.
   public struct Resync: Sendable, Equatable {
     /// The document.
     public var documentID: String
@@ -358,7 +358,7 @@ public enum ServerMessage: Sendable, Equatable {
     public var joined: [Participant]
     /// People whose name or colour has changed.
     public var updated: [Participant]
-    /// The ids of those who have gone, or are only counted from now on.
+    /// The ids of the people who have left, or are only counted from now on.
     public var left: [String]
     /// The number of people here, the reader included; `nil` where all are named.
     public var people: Int?
@@ -490,7 +490,7 @@ public enum ServerMessage: Sendable, Equatable {
 public struct ResourceUpdate: Sendable, Equatable {
   /// The resource.
   public var resourceID: String
-  /// Named by whoever caused the change, so that their own app can ignore it.
+  /// An id that the cause of the change chose, so that its own app can ignore the change.
   public var senderID: String?
 
   /// Makes an update.

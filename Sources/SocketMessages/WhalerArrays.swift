@@ -4,7 +4,7 @@ import OTCore
 /// The Whaler family's form of an operation: two arrays of one length, `n` with lengths and `s`
 /// with texts, where an `n` of 0 inserts the text beside it.
 ///
-/// Holds where the two stand; they are read side by side, once both were found.
+/// Holds the ranges of the two arrays, which are read side by side once both were found.
 struct WhalerArrays {
   var numbers: Range<Int>?
   var texts: Range<Int>?
@@ -102,7 +102,7 @@ struct WhalerArrays {
 }
 
 extension JSONReader {
-  /// Passes an array, and returns where it stands.
+  /// Passes an array, and returns its range.
   mutating func skipArray() throws(JSONError) -> Range<Int> {
     let start = offset
     try array { reader throws(JSONError) in try reader.skipValue() }
