@@ -6,7 +6,7 @@ public struct NATSAddress: Sendable, Equatable, CustomStringConvertible, CustomR
   /// The addresses, one by one.
   let servers: [String]
 
-  /// Reads an address; `nil` if it is none.
+  /// Reads an address; `nil` if the text is not one.
   public init?(_ text: String) {
     servers = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
     guard servers.allSatisfy({ Self.place(of: $0) != nil }) else { return nil }

@@ -2,7 +2,7 @@ import BrokerQueues
 import CNATS
 import Glibc
 
-/// A connection to NATS, closed with its owner. The library makes it anew when it is lost.
+/// A connection to NATS, closed with its owner. The library reconnects when it is lost.
 ///
 /// Its calls come on threads of the library's, and a late one may still be on its way when the connection is
 /// closed. They find the queues through a context that the connection and each subscription keep until
@@ -29,7 +29,7 @@ final class NATSConnection {
   /// Messages of one subscription that wait to be taken in; beyond, they are dropped.
   private static let pendingMax: Int32 = 8_192
 
-  /// Begins to connect, and returns at once where nobody answers: it is tried again and again.
+  /// Begins to connect, and returns at once even without an answer: the library retries.
   init(_ address: NATSAddress, _ context: Context) throws(BrokerFailure) {
     self.context = context
     let kept = Unmanaged.passRetained(context).toOpaque()

@@ -13,8 +13,9 @@ public import PostgresClient
 ///     loop ─▶ queue ─▶ thread ─▶ NOTIFY parley_CLUSTER_CHANNEL, so many in one statement
 ///     loop ◀─ queue ◀─ thread ◀─ what other nodes have sent
 ///
-/// Each second the thread sends itself a message. When none has come for some seconds, or the connection
-/// breaks, hints count as not arriving, and it is made anew, with pauses that grow.
+/// Each second the thread sends itself a message. When none has come for some seconds, or the
+/// connection breaks, hints count as not arriving, and the thread reconnects, with pauses that
+/// grow.
 public enum PostgresBroker {
   /// Channels that topics are dealt out to. A node hears all of a channel's hints.
   private static let channelCount = 64
@@ -30,7 +31,7 @@ public enum PostgresBroker {
   /// - Parameters:
   ///   - address: The database. Behind a pooler that deals out connections nothing would arrive.
   ///   - secret: Bytes that all nodes of the cluster have.
-  ///   - log: Told of connections made and lost.
+  /// - log: Receives a line for each connection made and lost.
   ///   - wake: Called when there are news to be taken.
   public static func start(
     _ address: PostgresAddress, secret: [UInt8], log: any LogSink,
@@ -58,7 +59,7 @@ public enum PostgresBroker {
       let ownChannel = ownChannel
       let connection = try HintConnection(address)
       var listening: Set<Int> = []
-      // A server that is told to wait for other machines' disks is not waited for here.
+      // Even a server that waits for other machines' disks does not wait here.
       try connection.send("SET synchronous_commit = off; LISTEN \(ownChannel)")
       var heardAt = monotonicMicroseconds()
       var probedAt: Int64 = 0

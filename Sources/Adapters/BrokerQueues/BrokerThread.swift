@@ -10,8 +10,8 @@ public struct BrokerFailure: Error {
   public init(reason: String) { self.reason = reason }
 }
 
-/// The work of a broker's thread beside its connection: it is made anew after pauses that grow, and the
-/// log is told once that hints do not arrive.
+/// The work of a broker's thread beside its connection: it reconnects after pauses that grow, and
+/// logs once that hints do not arrive.
 public struct BrokerThread {
   /// The form of hints.
   public let frame: HintFrame
@@ -20,7 +20,7 @@ public struct BrokerThread {
   private let address: String
   private let log: any LogSink
   private var pause = Pause()
-  /// Whether the log has been told of a failure since hints arrived last.
+  /// Whether a failure was logged since hints arrived last.
   private var hasComplained = false
 
   /// Starts the thread.

@@ -5,8 +5,8 @@ import Hashing
 ///
 ///     signature 16 · node 8 · length of the topic 2 · topic · content
 ///
-/// Nodes of another cluster, and whoever else may write to the broker, make none that is believed. One
-/// that was made may come late, or again: hints are no more than that.
+/// Messages of other clusters, and of other programs that may write to the broker, fail the check
+/// of the signature. A signed message may come late, or again: hints are no more than that.
 public struct HintFrame: Sendable {
   /// The bytes that a hint's content may have.
   public static let bytesMax = 4_096
@@ -31,7 +31,7 @@ public struct HintFrame: Sendable {
   private let inner: [UInt8]
   private let outer: [UInt8]
 
-  /// - Parameter secret: Bytes that all nodes of a cluster have, and nobody else.
+  /// - Parameter secret: Bytes that only the nodes of a cluster have.
   public init(secret: [UInt8]) {
     let key = SHA256().hash(secret).bytes
     inner = key.map { $0 ^ 0x36 } + [UInt8](repeating: 0x36, count: 32)
@@ -60,7 +60,7 @@ public struct HintFrame: Sendable {
       bytes: Array(said.dropFirst(10 + length)))
   }
 
-  /// The bytes of a message to oneself, which nobody else can make.
+  /// The bytes of a message to oneself, which no other node can sign.
   public func probe(sentAt: Int64) -> [UInt8] { encoded(topic: "", Array(String(sentAt).utf8)) }
 
   /// The time at which a message to oneself was sent; `nil` for anything else.

@@ -186,8 +186,8 @@ public final class HintQueues: ServerBroker {
     if poll(&waiting, 1, Int32(clamping: limit)) > 0 { haveWoken() }
   }
 
-  /// Takes note of a message to oneself, by the time at which it was sent. One that is sent again by
-  /// somebody is not of the last minute, or was heard before.
+  /// Takes note of a message to oneself, by the time at which it was sent. A replayed message is
+  /// older than a minute, or was heard before.
   ///
   /// - Returns: Whether it says that hints arrive.
   public func heardItself(sentAt: Int64) -> Bool {
@@ -202,7 +202,7 @@ public final class HintQueues: ServerBroker {
       state.broker.lag.record(now - sentAt)
       return true
     }
-    // Whoever waits for the first one goes on.
+    // A caller that waits for the first one continues.
     if isBelieved { wakeThread() }
     return isBelieved
   }

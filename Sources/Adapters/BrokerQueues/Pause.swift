@@ -11,7 +11,7 @@ struct Pause {
   }
 }
 
-/// Microseconds since some point in time, of a clock that nobody sets.
+/// Microseconds since some point in time, of a clock that is never set.
 public func monotonicMicroseconds() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

@@ -131,7 +131,7 @@ import COpenSSL
       && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
-  /// Signs a message with a private key; `nil` if this is none.
+  /// Signs a message with a private key; `nil` for a public key.
   func signature(of message: [UInt8], _ algorithm: JWTAlgorithm) -> [UInt8]? {
     defer { ERR_clear_error() }
     guard let context = EVP_MD_CTX_new() else { return nil }
@@ -150,8 +150,8 @@ import COpenSSL
   }
 }
 
-/// The two forms of an ECDSA signature on P-256: r and s side by side in 64 bytes, as tokens have
-/// it, and the ASN.1 sequence that OpenSSL takes.
+/// The two forms of an ECDSA signature on P-256: r and s side by side in 64 bytes, as in tokens,
+/// and the ASN.1 sequence that OpenSSL takes.
 enum ECDSASignature {
   static func sequence(fromPair pair: [UInt8]) -> [UInt8]? {
     guard pair.count == 64 else { return nil }

@@ -52,7 +52,7 @@ public enum IDTokenError: Error, Sendable, Hashable, CustomStringConvertible {
 public struct ProviderKeys: Sendable {
   let keys: [JWTKey]
 
-  /// Reads a JSON Web Key Set; shared secrets in it are passed over, for everybody can read them there.
+  /// Reads a JSON Web Key Set; shared secrets in it are ignored, since the set is public.
   ///
   /// - Parameter place: the set's address, for errors.
   public init(keySet: [UInt8], place: String) throws(JWTKeyError) {
@@ -158,7 +158,7 @@ public struct IDToken: Sendable, Hashable {
     let skew = expected.clockSkewMilliseconds
     guard let end = registered.expiresAt, let issued = registered.issuedAt else { throw .claims }
     guard now < end + skew, now < issued + Self.ageMillisecondsMax + skew else { throw .expired }
-    // A second is for those who round.
+    // A second is for issuers that round.
     guard issued <= now + skew + 1_000 else { throw .notYetValid }
     if let start = registered.notBefore, start > now + skew { throw .notYetValid }
   }

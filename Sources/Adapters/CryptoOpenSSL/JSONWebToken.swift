@@ -55,7 +55,7 @@ struct JSONWebToken {
 
 /// Looks into tokens without believing them.
 public enum JWTInspection {
-  /// Header and claims as they stand in a token, as JSON; `nil` if it is none.
+  /// Header and claims as the token contains them, as JSON; `nil` if the text is not a token.
   public static func parts(of token: String) -> (header: String, claims: String)? {
     let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count == 3, let header = Base64.url.decode(parts[0]),
@@ -73,7 +73,7 @@ package struct JWTClaims: Sendable, Hashable {
   package var issuer: String?
   /// `sub`: the user's id.
   package var subject: String?
-  /// `aud`: whom the token is for.
+  /// `aud`: the services that the token is for.
   package var audiences: [String]?
   /// `exp`: from when on it is no longer valid.
   package var expiresAt: Timestamp?
@@ -203,7 +203,7 @@ package struct JWTClaims: Sendable, Hashable {
         throw .wrongType(expected: "an object with \"match\"", offset: start)
       }
       if kind == .folders {
-        // A folder that is none would match what nobody means.
+        // An invalid folder would match by accident.
         guard let folders = pattern.text.flatMap({ NamePattern(folders: $0) }) else {
           throw .wrongType(expected: "a folder, or one and /*", offset: start)
         }

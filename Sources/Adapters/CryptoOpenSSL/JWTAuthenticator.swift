@@ -51,8 +51,8 @@ public final class JWTAuthenticator: Authenticator {
 
   /// Reads the keys of several issuers.
   ///
-  /// - Parameter log: told of short secrets, and when a file has changed and cannot be used; the
-  ///   keys known before stay.
+  /// - Parameter log: Receives a line about short secrets, and about a file that has changed and
+  ///   cannot be used; the keys known before stay.
   /// - Throws: `JWTKeyError` for a file that holds no usable key, and for a key that two profiles
   ///   have.
   public init(

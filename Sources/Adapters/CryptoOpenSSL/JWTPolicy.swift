@@ -17,7 +17,7 @@ public struct JWTPolicy: Sendable, Hashable {
   }
 
   /// Accepted values of `aud`: a token has to name one of them. Without any, a token that names an
-  /// audience is rejected: it is meant for somebody else (RFC 7519, section 4.1.3).
+  /// audience is rejected: it is meant for another service (RFC 7519, section 4.1.3).
   public var audiences: [String]
   /// Accepted values of `iss`. Without any, the issuer is not checked.
   public var issuers: [String]
@@ -61,7 +61,7 @@ public struct JWTPolicy: Sendable, Hashable {
     try checkIssuer(of: claims)
     var end: Timestamp?
     if let expiresAt = claims.expiresAt {
-      // The skew is granted once, here, so that everybody who holds the identity ends it alike.
+      // The skew is granted once, here, so that all holders of the identity end it alike.
       end = expiresAt + clockSkewMilliseconds
       guard now < expiresAt + clockSkewMilliseconds else { throw .expired }
     } else if needsExpiry {
@@ -71,7 +71,7 @@ public struct JWTPolicy: Sendable, Hashable {
       guard now + clockSkewMilliseconds >= notBefore else { throw .notYetValid }
     }
     if let issuedAt = claims.issuedAt {
-      // Nothing that is issued in the future could be taken back now. A second is for those who
+      // Nothing that is issued in the future could be taken back now. A second is for issuers that
       // round.
       guard issuedAt <= now + clockSkewMilliseconds + 1_000 else { throw .notYetValid }
     }
@@ -93,8 +93,8 @@ public struct JWTPolicy: Sendable, Hashable {
     guard roomTokens.isAny, roomTokens.accepts(claims, requiredClaims),
       (try? checkIssuer(of: claims)) != nil, let own = try? self.user(claims)
     else { return false }
-    // The deadline stands where the time of issue stands in other tokens. A token of the usual kind
-    // is issued now, or a little ahead of this clock: only what lies well beyond is a deadline.
+    // The deadline is in the claim of the time of issue. A token of the usual kind is issued now,
+    // or a little ahead of this clock: only a time well beyond is a deadline.
     let earliest = now + clockSkewMilliseconds + RoomTokenRule.marginMilliseconds
     guard let deadline = claims.issuedAt, deadline >= earliest,
       (claims.notBefore ?? .min) <= now + clockSkewMilliseconds

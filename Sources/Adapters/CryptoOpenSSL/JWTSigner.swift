@@ -14,7 +14,7 @@ public struct JWTSigner: Sendable {
     public var tokenID: String?
     /// `iss`: who makes it.
     public var issuer: String?
-    /// `aud`: whom it is for.
+    /// `aud`: the service that the token is for.
     public var audience: String?
     /// `iat`, in milliseconds.
     public var issuedAt: Timestamp?
@@ -145,8 +145,8 @@ extension JWTSigner.Claims {
     }
   }
 
-  /// Writes seconds, with a fraction if there is one: what was taken back a moment ago is told from
-  /// what was made since.
+  /// Writes seconds, with a fraction if there is one: it distinguishes tokens revoked a moment ago
+  /// from those made since.
   private static func write(seconds milliseconds: Timestamp, _ buffer: inout [UInt8]) {
     JSONWriter.integer(Int(milliseconds / 1000), &buffer)
     let fraction = milliseconds % 1000

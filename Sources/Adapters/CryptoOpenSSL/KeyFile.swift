@@ -7,8 +7,8 @@ public struct KeyFile: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// A PEM public key. Its name, if it has one, is the `kid` of the tokens it verifies.
     case publicKey(id: String?)
-    /// A shared secret: the file's bytes without line breaks at the end, or the bytes of what
-    /// stands behind `base64url:`.
+    /// A shared secret: the file's bytes without line breaks at the end, or the bytes encoded
+    /// behind `base64url:`.
     case secret(id: String?)
     /// A JSON Web Key Set (RFC 7517).
     case keySet
@@ -25,7 +25,7 @@ public struct KeyFile: Sendable, Hashable {
     self.path = path
   }
 
-  /// A larger file is none of keys.
+  /// The largest file that is read as keys.
   static let bytesMax = 1 << 20
 
   /// Reads the keys.

@@ -7,8 +7,8 @@ import Hashing
 /// Written `scrypt$15$8$1$SALT$HASH`: the cost as a power of two, block size, parallelism, and both
 /// texts in base64url. 32 MiB and some tens of milliseconds make each guess dear.
 ///
-/// A password is composed (NFC) before it is hashed, as RFC 8265 has it: keyboards write é in one scalar or in two. Case
-/// and blanks count.
+/// A password is composed (NFC) before it is hashed, as RFC 8265 requires: keyboards write é in one
+/// scalar or in two. Case and blanks count.
 public struct PasswordHash: Sendable, Hashable {
   private static let blockSize = 8
   private static let hashBytes = 32
@@ -29,7 +29,7 @@ public struct PasswordHash: Sendable, Hashable {
     hash = Self.derive(password.composed, salt, cost)
   }
 
-  /// Reads a hash; `nil` if it is none, or asks for more work than a login may cost.
+  /// Reads a hash; `nil` if it is malformed, or asks for more work than a login may cost.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "$", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0] == "scrypt", let cost = Int(parts[1]),

@@ -1,7 +1,7 @@
 public import GatewayPorts
 import Hashing
 
-/// Names of 22 letters and digits, 130 bits that nobody can predict.
+/// Names of 22 letters and digits: 130 unpredictable bits.
 ///
 /// One thread at a time: random bytes are drawn in blocks.
 public final class RandomNames: NameSource {

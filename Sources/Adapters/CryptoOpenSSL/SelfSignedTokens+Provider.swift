@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// A user whom an identity provider has named, as the server's own tokens carry them.
+/// A user of an identity provider, as the server's own tokens carry them.
 public struct ProvidedUser: Sendable, Hashable {
   /// The user's id here.
   public var id: String
@@ -17,12 +17,12 @@ public struct ProvidedUser: Sendable, Hashable {
   }
 }
 
-/// Tokens of users whom an identity provider has named. Groups stand in them in place of rights, which are
+/// Tokens of users of an identity provider. They contain groups in place of rights, which are
 /// looked up at each use.
 extension SelfSignedTokens {
   /// The purposes of such tokens.
   public enum ProviderPurpose: Sendable {
-    /// Taken for tokens once, by the browser that comes back from the provider.
+    /// Exchanged for tokens once, by the browser that returns from the provider.
     case ticket
     /// Exchanged for new tokens.
     case refresh
@@ -68,7 +68,7 @@ extension SelfSignedTokens {
     return claims.audiences == [Audience.providerRefresh.rawValue]
   }
 
-  /// Returns the user whom a refresh token carries, and its contents.
+  /// Returns the user in a refresh token, and the token's contents.
   public func refreshToken(
     ofProvided token: String, now: Timestamp
   ) throws(AuthenticationError) -> (user: ProvidedUser, token: RefreshToken) {
@@ -76,7 +76,7 @@ extension SelfSignedTokens {
     return (user, RefreshToken(identity: identity, turn: try turn(of: token)))
   }
 
-  /// Returns the user whom a token carries, and the token's identity, which has no rights.
+  /// Returns the user in a token, and the token's identity, which has no rights.
   public func user(
     in token: String, of purpose: ProviderPurpose, now: Timestamp
   ) throws(AuthenticationError) -> (user: ProvidedUser, identity: Identity) {

@@ -19,7 +19,7 @@ public final class SelfSignedTokens: OwnTokens {
 
   /// The purpose of a token.
   enum Audience: String, CaseIterable {
-    /// Its own rights stand in it.
+    /// It contains its own rights.
     case bearer = "parley:self"
     /// Its user's rights are those that the user has now.
     case user = "parley:user"
@@ -27,7 +27,7 @@ public final class SelfSignedTokens: OwnTokens {
     case refresh = "parley:refresh"
     /// It is taken for tokens by the browser that an identity provider has sent back.
     case ticket = "parley:ticket"
-    /// It is exchanged for new tokens of a user whom an identity provider has named.
+    /// It is exchanged for new tokens of an identity provider's user.
     case providerRefresh = "parley:provider-refresh"
   }
 
@@ -37,7 +37,7 @@ public final class SelfSignedTokens: OwnTokens {
 
   /// - Parameters:
   ///   - secret: 32 random bytes that outlive the process, and are used for nothing else.
-  ///   - users: who may log in; without it nobody can.
+  /// - users: The users who may log in; without it no user can.
   public init(secret: [UInt8], users: (any UserSource)? = nil) throws(JWTKeyError) {
     signer = try JWTSigner(secret: secret, keyID: Self.keyID)
     var policy = JWTPolicy()
@@ -82,7 +82,7 @@ public final class SelfSignedTokens: OwnTokens {
     case .bearer, .refresh, .ticket, .providerRefresh:
       identity.isGuest = identity.user.utf8.starts(with: Identity.guestPrefix.utf8)
     case .user:
-      // Who is no longer among the users has no token either, nor who was put there anew.
+      // A user that was removed has no valid token, nor one that was removed and added again.
       guard let user = users?.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt)
       else { throw .revoked }
       identity.take(user)
@@ -100,8 +100,8 @@ public final class SelfSignedTokens: OwnTokens {
     return RefreshToken(identity: identity, turn: try turn(of: token))
   }
 
-  /// Returns the contents of a refresh token, whether a password or a provider has named its user; `nil` if it is
-  /// none that is valid.
+  /// Returns the contents of a refresh token, of a user with a password or of a provider's; `nil`
+  /// if the token is invalid.
   public func anyRefreshToken(_ token: String, now: Timestamp) -> RefreshToken? {
     if let known = try? refreshToken(token, now: now) { return known }
     return try? refreshToken(ofProvided: token, now: now).token

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A certificate with its private key, read to see whether a server could present it.
 ///
-/// Certificates are replaced while a server runs, often by a program that nobody watches. So the
-/// new files are looked at before the old ones are given up.
+/// Certificates are replaced while a server runs, often by an unattended program. So the new files
+/// are checked before the old ones are given up.
 public struct ServerCertificate: Sendable, Equatable {
   /// Why files cannot be used.
   public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {

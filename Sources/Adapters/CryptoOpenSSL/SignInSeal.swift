@@ -4,15 +4,15 @@ import Hashing
 
 /// Binds a sign-in at an identity provider to the browser that began it, without storing anything.
 ///
-/// The browser keeps a secret in a cookie. `state`, `nonce` and the verifier of PKCE (RFC 7636) come from it,
-/// from the sign-in's own random id and from a secret of the server's: whoever comes back with a `state` and
-/// without the cookie that it was made for has not begun it.
+/// The browser keeps a secret in a cookie. `state`, `nonce` and the verifier of PKCE (RFC 7636)
+/// come from it, from the sign-in's own random id and from a secret of the server's: a browser that
+/// returns with a `state` and without the cookie that it was made for has not begun it.
 public struct SignInSeal: Sendable {
   /// The values of one sign-in.
   public struct Values: Sendable, Hashable {
     /// `state`: what the provider gives back.
     public let state: String
-    /// `nonce`: what stands in the ID token.
+    /// `nonce`: a value that the ID token has to contain.
     public let nonce: String
     /// `code_verifier`: the proof that the code was asked for here.
     public let verifier: String
@@ -23,13 +23,13 @@ public struct SignInSeal: Sendable {
       self.verifier = verifier
     }
 
-    /// `code_challenge` for `S256`: the verifier's hash, which the provider is told before.
+    /// `code_challenge` for `S256`: the verifier's hash, which the provider receives before.
     public var challenge: String {
       Base64.url.encode(SHA256().hash(Array(verifier.utf8)).bytes)
     }
   }
 
-  /// Milliseconds that somebody may take at the provider.
+  /// Milliseconds that a user may take at the provider.
   public static let lifetimeMilliseconds: Int64 = 600_000
   /// Milliseconds that the clock of the gateway where a sign-in began may be ahead.
   public static let leadMilliseconds: Int64 = 1_000

@@ -14,8 +14,8 @@ public struct WebhookSigner: Sendable {
   /// Returns the value of the header `webhook-signature`; `nil` without a secret.
   ///
   /// - Parameters:
-  ///   - id: what stands in `webhook-id`.
-  ///   - seconds: what stands in `webhook-timestamp`, since 1970.
+  /// - id: The value of `webhook-id`.
+  /// - seconds: The value of `webhook-timestamp`, since 1970.
   ///   - body: what is sent.
   public func signature(id: String, seconds: Int64, body: [UInt8]) -> String? {
     guard !secrets.isEmpty else { return nil }

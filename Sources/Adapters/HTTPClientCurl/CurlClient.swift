@@ -1,9 +1,10 @@
 import CCurl
 
-/// Makes HTTP requests, several at once, without blocking but where it is told to wait.
+/// Makes HTTP requests, several at once; only waiting blocks.
 ///
-/// Of an answer only the status is kept, unless a request asks for its body. Redirects are not followed: what is sent is
-/// for the one who was named. An instance belongs to one thread; only ``Waker/wake()`` is for any.
+/// Of an answer only the status is kept, unless a request asks for its body. Redirects are not
+/// followed: a request is for the named host only. An instance belongs to one thread; only
+/// ``Waker/wake()`` is for any.
 public final class CurlClient {
   /// A request: a POST of its body, or a GET without one, unless it names another method.
   public struct Request: Sendable {
@@ -61,7 +62,7 @@ public final class CurlClient {
 
     deinit { curl_multi_cleanup(handle) }
 
-    /// Has the wait that is going on, or the next one, end at once.
+    /// Ends the current wait, or the next one, at once.
     public func wake() { curl_multi_wakeup(handle) }
   }
 
@@ -141,7 +142,7 @@ private final class Transfer {
     answerBytesLeft = .allocate(capacity: 1)
     answerBytesLeft.initialize(to: Self.answerBytesMax)
     for line in request.headers { headers = curl_slist_append(headers, line) }
-    // Nobody is asked whether a large body is welcome: it is sent.
+    // Large bodies are sent without asking first.
     headers = curl_slist_append(headers, "expect:")
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)

@@ -2,7 +2,7 @@
 public struct Base64: Sendable {
   /// With `+` and `/`, and with padding (section 4).
   public static let standard = Base64(last: "+/", isPadded: true)
-  /// With `-` and `_`, and without padding, as tokens have it (section 5; RFC 7515, section 2).
+  /// With `-` and `_`, and without padding, as in tokens (section 5; RFC 7515, section 2).
   public static let url = Base64(last: "-_", isPadded: false)
 
   private let letters: [UInt8]
@@ -34,8 +34,8 @@ public struct Base64: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Returns the bytes of a text, or `nil` if it is none that ``encode(_:)`` gives: other padding, line
-  /// breaks and bits left over are refused, so that one value has one text.
+  /// Returns the bytes of a text, or `nil` if ``encode(_:)`` could not have returned it: other
+  /// padding, line breaks and bits left over are rejected, so that one value has one text.
   ///
   /// - Parameter takesBitsLeft: Whether bits may be left over all the same.
   public func decode(_ text: some Collection<UInt8>, takesBitsLeft: Bool = false) -> [UInt8]? {

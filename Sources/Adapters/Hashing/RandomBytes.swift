@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// Returns bytes that nobody can predict.
+/// Returns unpredictable bytes.
 ///
-/// Traps if the machine has no randomness to give: names and secrets made without it would be
-/// everybody's.
+/// Traps if the machine has no randomness to give: names and secrets made without it could be
+/// guessed.
 public func randomBytes(count: Int) -> [UInt8] {
   guard count > 0 else { return [] }
   return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in

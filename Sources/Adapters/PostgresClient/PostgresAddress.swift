@@ -14,7 +14,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
     guard text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") else { return nil }
     var message: UnsafeMutablePointer<CChar>?
     guard let parsed = PQconninfoParse(text, &message) else {
-      // It may repeat the address with its password: it is not shown to anybody.
+      // It may repeat the address with its password, so it is never shown.
       PQfreemem(message)
       return nil
     }

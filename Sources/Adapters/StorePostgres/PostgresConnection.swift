@@ -55,7 +55,7 @@ final class PostgresConnection {
 
   deinit { PQfinish(handle) }
 
-  /// Connects for somebody who opens a store.
+  /// Connects for the opening of a store.
   static func opened(
     _ address: PostgresAddress, application: String, answerMilliseconds: Int64
   ) throws(PostgresOpenError) -> PostgresConnection {
@@ -70,7 +70,7 @@ final class PostgresConnection {
   /// The server's version, such as 150018.
   var serverVersion: Int { Int(PQserverVersion(handle)) }
 
-  /// The number of the server's process, as it was told at the beginning.
+  /// The number of the server's process, as the server named it on connecting.
   var processID: Int { Int(PQbackendPID(handle)) }
 
   /// Whether a transaction is open, or has failed and waits to be ended.
@@ -81,7 +81,7 @@ final class PostgresConnection {
   /// Outside of `BEGIN`, all of them are one transaction, which is committed at their end.
   ///
   /// - Throws: `refused` with the code of the first that failed, after which none was done; or
-  ///   `lost`, after which nobody knows.
+  ///   `lost`, after which the outcome is unknown.
   func run(_ commands: [PostgresCommand]) throws(PostgresFailure) -> [PostgresResult] {
     guard !isBroken else { throw .lost("it was closed") }
     // The names that are asked for first in this pipeline.
@@ -120,7 +120,7 @@ final class PostgresConnection {
     return results
   }
 
-  /// Closes the connection. Whatever is under way on the server goes on to its end there.
+  /// Closes the connection. Statements under way on the server run to their end there.
   func close() { isBroken = true }
 
   // MARK: Sending
@@ -137,7 +137,7 @@ final class PostgresConnection {
   }
 
   private func sent(_ code: Int32) throws(PostgresFailure) {
-    guard code == 1 else { throw lost("it does not take any more") }
+    guard code == 1 else { throw lost("it accepts no more statements") }
   }
 
   // MARK: Waiting
@@ -185,7 +185,8 @@ final class PostgresConnection {
   /// broken. Waits for that.
   func isOver(within milliseconds: Int64) -> Bool {
     let deadline = Self.now + milliseconds
-    // Between the results of two statements comes one that is none; two of them come at the end alone.
+    // Between the results of two statements libpq returns one null; two in a row come only at the
+    // end.
     var isBetween = false
     while true {
       guard PQflush(handle) >= 0, PQconsumeInput(handle) == 1 else { return true }

@@ -10,13 +10,14 @@ enum PostgresFailure: Error, Equatable {
   /// The server refused, with this code.
   case refused(state: String)
 
-  /// The connection's end, as far as the server's code tells: it was told to go down, or lost
-  /// patience with a transaction.
+  /// Whether the code means that the connection has ended: the server shuts down, or a transaction
+  /// exceeded its time.
   static func isEnd(_ state: String) -> Bool {
     state.hasPrefix("08") || state.hasPrefix("57P") || state == "25P03"
   }
 
-  /// Whether the same transaction may succeed when it is done anew, at once: another one was in its way.
+  /// Whether the same transaction may succeed if it is retried at once: it conflicted with another
+  /// one.
   var isRace: Bool {
     guard case .refused(let state) = self else { return false }
     return ["40001", "40P01", "23505"].contains(state)

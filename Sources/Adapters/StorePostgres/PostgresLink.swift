@@ -5,7 +5,8 @@ import PostgresClient
 import StoreRecords
 import Synchronization
 
-/// A store's connection, which is made anew when it is lost, with the statements that wait to be sent.
+/// A store's connection, which reconnects when it is lost, with the statements that wait to be
+/// sent.
 struct PostgresLink: ~Copyable {
   /// The name of this store's row among the writers.
   let writer: String
@@ -15,7 +16,7 @@ struct PostgresLink: ~Copyable {
   private let patience: Patience
   /// Whether the tables may be such as a move is still filling.
   private let isUnfinished: Bool
-  /// Set when nobody waits for the database any more.
+  /// Set when no caller waits for the database any longer.
   let isGivenUp = Flag()
   private var connection: PostgresConnection?
   /// The connection before, while a commit on it waits for a standby: others would wait behind it, and stay on
@@ -27,7 +28,7 @@ struct PostgresLink: ~Copyable {
   private(set) var failure: PostgresFailure?
   /// Whether the commit had been sent when it happened.
   private(set) var wasCommitting = false
-  /// The database's promise when it was connected to last, and how often that was done anew.
+  /// The database's promise at the last connect, and the number of reconnects.
   private(set) var state = StoreState()
   /// The life of the database that is connected to: another one once a standby has taken its place.
   private(set) var life = 0
@@ -131,10 +132,10 @@ struct PostgresLink: ~Copyable {
 
   /// Makes sure that there is a connection; whether it is another one than before.
   ///
-  /// It is tried again and again for some time, with pauses that are not the same everywhere, so that a
-  /// database that comes back is not overrun. They grow with the time that it has been away, so whoever waits
-  /// waits little longer than it takes. After that, requests fail at once, and one in a while tries again;
-  /// once given up, all are tried once.
+  /// It retries for some time, with pauses that differ between nodes, so that a database that has
+  /// restarted is not overrun. They grow with the time that it has been away, so a caller waits
+  /// little longer than the database takes. After that, requests fail at once, and one in a while
+  /// retries; once given up, each tries once.
   ///
   /// - Parameter isEndless: Whether it is tried for as long as it may succeed.
   @discardableResult
@@ -179,17 +180,17 @@ struct PostgresLink: ~Copyable {
       nextLook = Self.now + patience.looking
       return true
     } catch {
-      // Connecting anew says what is wrong.
+      // Reconnecting reports the reason.
       return false
     }
   }
 
   /// Waits until the standby has all that the database shows.
   ///
-  /// A database that crashed while a commit waited for the standby shows it once it is back, although
-  /// nothing but its own disk has it: to tell of it, on whichever connection, would acknowledge what a
-  /// promotion loses. What is committed from now on waits for the standby, and with it for all that was
-  /// written before.
+  /// A database that crashed while a commit waited for the standby shows it after the restart,
+  /// although only its own disk has it: to report it, on any connection, would acknowledge what a
+  /// promotion loses. What is committed from now on waits for the standby, and with it for all that
+  /// was written before.
   private mutating func bringToStandby() throws(PostgresOpenError) {
     guard state.machines > 1, let connection else { return }
     do throws(PostgresFailure) {
@@ -225,7 +226,7 @@ struct PostgresLink: ~Copyable {
     connection = nil
   }
 
-  /// Sees that no commit of the connection before waits for a standby any more.
+  /// Checks that no commit of the former connection still waits for a standby.
   private mutating func awaitFormer() throws(PostgresOpenError) {
     guard let former else { return }
     if former.isOver(within: isGivenUp.isSet ? 0 : min(patience.answer, 1_000)) {
@@ -310,8 +311,8 @@ struct PostgresLink: ~Copyable {
     _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ patience: Patience
   ) throws(PostgresFailure) {
     var settings = [
-      // A process that stands still with locks that others wait for loses them soon. One that is only slow
-      // does its transaction once more.
+      // A process that stops while it holds locks loses them soon. One that is only slow retries
+      // its transaction.
       (
         "idle_in_transaction_session_timeout",
         String(sharing == .shared ? patience.holding : patience.answer)

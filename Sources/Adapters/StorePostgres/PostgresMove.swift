@@ -70,7 +70,7 @@ public final class PostgresMove: UnfinishedStore {
     return connection
   }
 
-  /// Takes the lock of a store that is alone, or says who has it.
+  /// Takes the lock of a store that is alone, or names the process that holds it.
   private static func hold(
     _ connection: PostgresConnection, _ address: PostgresAddress
   ) throws(PostgresOpenError) {

@@ -4,7 +4,8 @@ import StoreRecords
 /// The tables of a store, and how older stores come to have them.
 ///
 /// Several programs of different age may work with one database. A migration only adds what older
-/// programs do not see, as far as it can; ``PostgresSchema/oldest`` says which of them may go on.
+/// programs do not see, as far as it can; ``PostgresSchema/oldest`` says which of them may
+/// continue.
 enum PostgresSchema {
   /// The format that this program writes.
   static var version: Int { migrations.count }
@@ -300,7 +301,7 @@ enum PostgresSchema {
       )
       """
     ],
-    // 3: deleted notes that may come back.
+    // 3: deleted notes that can be restored.
     [
       """
       CREATE TABLE parley.deleted_documents (
@@ -367,7 +368,7 @@ enum PostgresSchema {
       ALTER TABLE parley.marks ADD COLUMN begun bigint NOT NULL DEFAULT 0  -- seconds, the database's clock
       """
     ],
-    // Sessions of those who have signed in, and links to notes.
+    // Sessions of users who have signed in, and links to notes.
     [
       """
       CREATE TABLE parley.sessions (
@@ -417,7 +418,8 @@ enum PostgresSchema {
   /// The rows are locked in the order of their numbers, so that two calls never wait for each other
   /// in a circle, and only while the statement runs: the caller may vanish at any time.
   ///
-  /// The first format has it, too: its columns are looked up when it runs, which is after all migrations.
+  /// It belongs to the first format, too: its columns are looked up when it runs, which is after
+  /// all migrations.
   private static let appendFunction = """
     CREATE OR REPLACE FUNCTION parley.append(
       a_ids bytea[], a_epochs bytea[], a_revisions bigint[], a_chains bytea[],

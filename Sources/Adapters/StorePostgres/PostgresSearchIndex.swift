@@ -4,9 +4,10 @@ import StoreRecords
 
 /// The index of words in a table of its own, in the database of the store.
 ///
-/// It holds nothing that the store has not: it is made anew when it is missing or of another version, whose
-/// number its name has. All nodes of a store put the notes into it that they have committed; of two that
-/// come with one note, the newer revision stays. Its commits wait for no disk and no standby.
+/// It holds only what it derives from the store: it is rebuilt when it is missing or of another
+/// version, whose number is in its name. All nodes of a store add the notes that they have
+/// committed; of two versions of one note, the newer revision stays. Its commits wait for no disk
+/// and no standby.
 ///
 /// Words are folded before PostgreSQL sees them (``SearchWords``), and are handed to it with their places,
 /// so that no dictionary of the database's has a part in it.
@@ -78,7 +79,7 @@ public final class PostgresSearchIndex: SearchIndex {
             PRIMARY KEY (tag, note)
           )
           """),
-        // Of an earlier version, which is made anew.
+        // Of an earlier version, which is rebuilt.
         PostgresCommand("DROP TABLE IF EXISTS parley.search_1, parley.search_2"),
       ])
       _ = try connection.run([

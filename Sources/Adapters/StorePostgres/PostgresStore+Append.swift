@@ -114,7 +114,7 @@ extension PostgresStore {
     // Whether the answer to what was sent got lost, so that it may be done, or yet be done.
     var wasLost = false
     func givingUp(_ error: StoreError) throws(StoreError) -> [StoreReply] {
-      // What has been done stays so, whatever becomes of the others.
+      // What has been done remains, whatever the outcome of the rest.
       guard replies.contains(where: { $0 != nil }) else { throw error }
       return replies.map { $0 ?? .failed(error) }
     }

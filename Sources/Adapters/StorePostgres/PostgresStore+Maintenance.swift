@@ -29,14 +29,14 @@ extension PostgresStore {
     }
   }
 
-  /// Takes a lock to the transaction's end, if nobody else has it.
+  /// Takes a lock to the transaction's end, if no other process holds it.
   func takes(_ lock: PostgresSchema.Lock) throws(StoreError) -> Bool {
     try first(
       "SELECT pg_try_advisory_xact_lock(\(PostgresSchema.lockSpace), \(lock.rawValue))"
     ) { $0.bool(0) } == true
   }
 
-  /// Compacts the logs of all documents as a rule has it.
+  /// Compacts the logs of all documents by a rule.
   ///
   /// - Parameters:
   ///   - retention: What is kept.

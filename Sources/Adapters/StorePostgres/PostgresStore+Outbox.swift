@@ -4,9 +4,9 @@ import StoreRecords
 
 /// The outbox: events for outside services, in the same database as the changes they report.
 ///
-/// Numbers come from a sequence, so nobody waits for another's commit to know the next. A commit
-/// that is late brings a number that is lower than some that are there; events about one subject
-/// keep their order, for who tells of a note or a room has locked its row.
+/// Numbers come from a sequence, so no commit waits for another to know the next. A commit that is
+/// late brings a number that is lower than some that are there; events about one subject keep their
+/// order, since the row of their note or room is locked while they are written.
 extension PostgresStore {
   /// Does a piece of work in a transaction of its own.
   public func perform(_ request: OutboxRequest) -> OutboxReply { reply(to: request) }
@@ -15,9 +15,9 @@ extension PostgresStore {
   /// first.
   public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] { changedStandings() }
 
-  /// Whether this store is the one of those that share the database that takes a queue's events, so that
-  /// each is told by one node and in order. A lock says so, which falls with the connection; then another
-  /// node that asks has it, and tells again what was not settled.
+  /// Whether this store takes a queue's events, among the stores that share the database: so one
+  /// node sends each event, in order. An advisory lock decides, which ends with the connection;
+  /// then the next node that asks takes over, and sends again what was not settled.
   package func isSender(to target: OutboxTarget) throws(StoreError) -> Bool {
     guard isShared, !sending.contains(target) else { return true }
     let isHeld = try reading { () throws(StoreError) in
@@ -81,7 +81,8 @@ extension PostgresStore {
     return standing
   }
 
-  /// Locks events that were told; whether all of them are there, and no other gateway has done with one.
+  /// Locks events that were sent; whether all of them are there, and no other gateway has settled
+  /// one.
   package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
     for target in Set(events.map(\.target)) {
       let told = events.filter { $0.target == target }

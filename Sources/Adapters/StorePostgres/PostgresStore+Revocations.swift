@@ -14,7 +14,7 @@ extension PostgresStore {
     // No token has a longer name, and no index takes any.
     let revocations = revocations.filter { $0.row.name.utf8.count <= Revocation.nameBytesMax }
     let isTold = revocations.isEmpty || (try? add(revocations)) != nil
-    // What others have taken back is read, whatever became of that.
+    // Others' revocations are read even if adding these failed.
     let (rows, newest) = try reading { () throws(StoreError) in
       let newest = try first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
         $0.integer(0)

@@ -47,7 +47,7 @@ extension PostgresStore {
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// never while others work with the database, for somebody may be connected there.
+  /// never while other processes work with the database, for their clients may be connected there.
   ///
   /// - Returns: How many were removed.
   @discardableResult

@@ -3,7 +3,7 @@ import StoreRecords
 
 /// Requests about logs that nodes share.
 extension PostgresStore {
-  /// Entries that news bring at most; whoever has missed more asks again.
+  /// Most entries in one answer; a caller that has missed more asks again.
   static let newsMax = 1_000
 
   /// Finds the entries of a log after a revision, if it is the log that has this chain there. All is read

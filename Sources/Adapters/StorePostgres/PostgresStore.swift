@@ -5,13 +5,13 @@ public import StoreRecords
 /// Documents in a PostgreSQL database.
 ///
 /// Each document has a log of its operations, each entry with a checksum over its fields and its
-/// predecessor's checksum, as `StoreSQLite` has it. Entries are appended by one statement for a
-/// whole batch, which compares the log's head with what the writer believes it to be; whoever
-/// loses that race is told what the log has instead. All else is a short transaction, whose locks
-/// end soon even if this process stands still.
+/// predecessor's checksum, as in `StoreSQLite`. Entries are appended by one statement for a whole
+/// batch, which compares the log's head with the head that the writer expects; a writer that loses
+/// that race receives the entries that the log has instead. All else is a short transaction, whose
+/// locks end soon even if this process stops.
 ///
-/// An instance has one connection and belongs to one thread at a time. A connection that is lost is
-/// made anew; whether a commit that was under way has happened is read from the database.
+/// An instance has one connection and belongs to one thread at a time. It reconnects when the
+/// connection is lost; whether a commit that was under way has happened is read from the database.
 public final class PostgresStore: DocumentStore, Outbox {
   /// Whether others may commit to the same database.
   public enum Sharing: Sendable {
@@ -19,7 +19,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     case alone
     /// A store beside others that commit, too.
     case shared
-    /// A reader, beside whoever commits.
+    /// A reader beside the store that commits.
     case reading
   }
 
@@ -72,7 +72,7 @@ public final class PostgresStore: DocumentStore, Outbox {
   /// Events that were added to each queue since its length was looked at; none of a queue that was not looked at yet.
   var uncounted: [OutboxTarget: Int] = [:]
 
-  /// The commit that nobody knows the outcome of, if there is one.
+  /// The number of a commit whose outcome is unknown, if there is one.
   private var undecided: Int?
   /// The number of the newest commit.
   private var batch = 0
@@ -115,8 +115,9 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   /// Does a batch of work, and returns after it is durable.
   ///
-  /// Appends and new sessions that nothing else in the batch touches go first, by one statement each
-  /// kind: nobody waits for their notes' rows while this process stands still. The rest is one transaction.
+  /// Appends and new sessions that nothing else in the batch touches go first, by one statement
+  /// each kind: no other process waits for their rows if this one stops. The rest is one
+  /// transaction.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     guard sharing != .reading else {
@@ -229,7 +230,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     case .heads(let ids): return .heads(try logHeads(ids))
     case .fence(let id, let clients):
       return .sessions(try fence(SessionFence(id: id, clients: clients)))
-    // What becomes of a commit is settled before the next transaction begins, and each transaction
+    // The outcome of a commit is settled before the next transaction begins, and each transaction
     // writes this store's own row.
     default: return .done
     }
@@ -237,13 +238,13 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   // MARK: Statements
 
-  /// Runs statements in one trip, after those before them that nobody waited for, and returns the rows of
-  /// each.
+  /// Runs statements in one trip, after the queued ones whose results are not awaited, and returns
+  /// the rows of each.
   func queries(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
     try link.queries(commands)
   }
 
-  /// Passes on what befell the connection, which is nobody's own failure.
+  /// Throws the connection's failure, which no single request caused.
   package func passOn() throws(StoreError) {
     if let failure = link.failure { throw failure.storeError }
   }
@@ -252,8 +253,8 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   /// Runs `body` in a transaction that writes, and commits it.
   ///
-  /// What it changes beside the database has to bear being done twice: a transaction that another one
-  /// got in the way of, or whose connection was lost before its commit, is done anew.
+  /// Its effects outside of the database must be repeatable: a transaction that conflicted with
+  /// another one, or whose connection was lost before its commit, is retried.
   package func transaction<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -282,7 +283,7 @@ public final class PostgresStore: DocumentStore, Outbox {
           guard failure.isRace, attempt < 5 else { throw error }
         } else if link.wasCommitting {
           undecided = batch
-          // Once there is a connection again, the database says what came of it.
+          // After reconnecting, the database says whether the transaction was committed.
           if try settled() == true, let result { return result }
           guard attempt < 3 else { throw error }
         } else if attempt >= 3 {
@@ -321,8 +322,9 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   /// Makes sure that there is a connection, and that what an earlier one was committing is decided.
   ///
-  /// - Parameter isUndecided: Whether something was sent whose outcome nobody knows. Where nobody else
-  ///   may settle it, this waits for as long as it takes, as one waits for a disk that hangs.
+  /// - Parameter isUndecided: Whether something was sent whose outcome is unknown. If no other
+  ///   process may settle it, this waits for as long as it takes, as one waits for a disk that
+  ///   hangs.
   func connected(isUndecided: Bool = false) throws(StoreError) {
     do throws(PostgresFailure) {
       if try link.connect(isEndless: isUndecided && !isShared) {
@@ -342,8 +344,8 @@ public final class PostgresStore: DocumentStore, Outbox {
 
   /// Whether the commit whose outcome was unknown has happened; `nil` if there is none.
   ///
-  /// The transaction had locked this writer's own row. If its process on the server still has it,
-  /// this waits for the end.
+  /// The transaction had locked this writer's own row. If its process on the server still holds the
+  /// lock, this waits for the end.
   private func settled() throws(StoreError) -> Bool? {
     guard let number = undecided else { return nil }
     while true {
@@ -392,11 +394,11 @@ public final class PostgresStore: DocumentStore, Outbox {
 package struct Patience: Sendable {
   /// Milliseconds that one answer may take.
   package var answer: Int64 = 30_000
-  /// Milliseconds for which a transaction may hold rows that other nodes wait for without going on.
+  /// Milliseconds for which an idle transaction may hold rows that other nodes wait for.
   package var holding: Int64 = 250
-  /// Milliseconds for which a lost connection is tried to be made anew before requests fail.
+  /// Milliseconds of reconnecting before requests fail.
   package var reconnecting: Int64 = 10_000
-  /// Milliseconds for which a former process of the same store may still have it.
+  /// Milliseconds for which a former process of the same store may still hold its lock.
   package var opening: Int64 = 5_000
   /// Milliseconds between looks at the settings on which the promise of the database rests.
   package var looking: Int64 = 60_000

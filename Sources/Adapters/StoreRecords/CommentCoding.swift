@@ -38,7 +38,7 @@ package enum CommentCoding {
     JSONFields(bytes[...]).flatMap(comment)
   }
 
-  /// Reads a comment from the fields of a line; `nil` if it is none.
+  /// Reads a comment from the fields of a line; `nil` if they are not a comment's.
   package static func comment(_ fields: JSONFields) -> Comment? {
     guard let id = fields.string("comment"), !id.isEmpty, let author = fields.string("author"),
       let text = fields.string("text"), let time = fields.integer("time")

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// A document's row: where its log stands, and the sums that the rest is checked against.
+/// A document's row: the head of its log, and the sums that the rest is checked against.
 package struct DocumentRow {
   package var number: Int
   package var id: DocumentID

@@ -3,9 +3,9 @@ package import OTCore
 
 /// Looks for the hashes of files in the texts of a log.
 ///
-/// A text names a file when the 64 digits of its hash stand in it. After the first text only what is beside
-/// an edit is looked at, for elsewhere nothing can have come about; so all revisions of a log cost as much
-/// as the log.
+/// A text names a file when it contains the 64 digits of its hash. After the first text only the
+/// surroundings of each edit are searched, since a name cannot appear elsewhere; so all revisions
+/// of a log cost as much as the log.
 package struct FileSearch {
   private var newest: [FileHash: Int?] = [:]
   /// The first digits of the hashes that are looked for: most digits in a text are of no hash.

@@ -52,12 +52,12 @@ package struct JSONLine {
 
 /// The fields of an object of JSON, each with its value as it was written.
 ///
-/// The reader is total: whatever it is given, it returns fields or `nil`. Values are looked into
-/// when they are asked for; one that nobody asks for need only have an end.
+/// The reader is total: for any input it returns fields or `nil`. Values are read when they are
+/// asked for; of other values only the end is checked.
 package struct JSONFields {
   private var values: [String: ArraySlice<UInt8>] = [:]
 
-  /// Reads an object; `nil` if the bytes are none.
+  /// Reads an object; `nil` if the bytes are not an object.
   package init?(_ bytes: ArraySlice<UInt8>) {
     var reader = Reader(bytes: bytes)
     guard reader.skip(0x7b) else { return nil }

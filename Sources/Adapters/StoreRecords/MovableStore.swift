@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// A store whose rows can be moved to a store of another kind, while nobody else works with it.
+/// A store whose rows can be moved to a store of another kind, while no other process uses it.
 public protocol MovableStore: AnyObject {
   /// The number of rows in a table.
   func count(of table: StoreTable) throws(StoreError) -> Int
@@ -30,7 +30,7 @@ package enum UnfinishedFormat {
 
   /// The remedy, as the end of an error.
   package static let advice =
-    "a move into it was interrupted; run parley migrate again, which begins anew, or remove it"
+    "a move into it was interrupted; run parley migrate again, which starts over, or remove it"
 }
 
 /// Bounds of the portions in which rows are moved.

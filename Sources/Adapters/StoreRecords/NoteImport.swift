@@ -5,8 +5,8 @@ import OTCore
 /// Makes notes of what was written elsewhere, or by `NoteExport`.
 ///
 /// A note is imported under a new name and epoch. Of an export of operations it gets the whole log,
-/// with authors, times, and what was sent by whom; what had been compacted away becomes one entry
-/// that inserts the text the log began from. If anything is wrong, no note is left behind.
+/// with authors, times and senders; what had been compacted away becomes one entry that inserts the
+/// text the log began from. If anything is wrong, no note is left behind.
 public struct NoteImport {
   private let store: any DocumentStore
 
@@ -150,7 +150,7 @@ public struct NoteImport {
     return count
   }
 
-  /// The folder that an export names; one that is none is passed over, for the note counts more.
+  /// The folder that an export names; an invalid one is ignored, for the note counts more.
   private static func folder(_ fields: JSONFields) -> FolderPath? {
     fields.string("folder").flatMap { try? FolderPath($0) }
   }
@@ -294,8 +294,8 @@ public struct NoteImport {
 }
 
 extension Comment {
-  /// Makes a comment of an export one of the log that is imported: its range stands at the head there, and the
-  /// revision that it was made at has another number.
+  /// Makes a comment of an export one of the imported log: its range applies to the head there, and
+  /// the revision that it was made at has another number.
   fileprivate mutating func settle(
     in epoch: String, movedBy offset: Int, head: Int, length: Int
   ) {

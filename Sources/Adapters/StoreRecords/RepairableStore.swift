@@ -7,7 +7,7 @@ public protocol RepairableStore: ServerStore {
   /// - Parameter progress: Told the number of notes read so far, and of all.
   func check(progress: (Int, Int) -> Void) -> StoreFindings
 
-  /// Compacts the logs of all documents as a rule has it.
+  /// Compacts the logs of all documents by a rule.
   ///
   /// - Parameters:
   ///   - retention: What is kept.

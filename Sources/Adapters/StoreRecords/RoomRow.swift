@@ -1,7 +1,7 @@
 package import GatewayPorts
 import JSON
 
-/// A room's row: where its history stands.
+/// A room's row: the state of its history.
 package struct RoomRow {
   package var number: Int
   package var name: RoomName
@@ -39,7 +39,7 @@ extension RecordHasher {
     add(room)
     add(publication.offset)
     add(Int(publication.time))
-    // Whether there is one counts too: nobody is not somebody without a name.
+    // Whether there is an id counts too: no sender is not a sender without a name.
     add(publication.personID == nil ? 0 : 1)
     add(publication.personID ?? "")
     add(publication.senderID == nil ? 0 : 1)

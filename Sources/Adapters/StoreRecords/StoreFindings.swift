@@ -45,7 +45,7 @@ public struct StoreFindings: Sendable, Equatable {
     problems.append(Problem(document: document, description: description))
   }
 
-  /// Adds the comments of a note, which have to stand within its log and its threads.
+  /// Adds the comments of a note, which have to lie within its log and its threads.
   package mutating func checkComments(_ all: [Comment], of row: DocumentRow) {
     comments += all.count
     let first = Set(all.lazy.filter { $0.thread == nil }.map { ExactName($0.id) })
@@ -55,7 +55,7 @@ public struct StoreFindings: Sendable, Equatable {
       }
       // One before the base was left there by a program that knows no comments.
       if let anchor = comment.anchor, !anchor.isGone, anchor.revision > row.revision {
-        add(row.id, "a comment stands at a revision that the log does not have; \(damageAdvice)")
+        add(row.id, "a comment names a revision that the log does not have; \(damageAdvice)")
       }
     }
   }

@@ -38,7 +38,7 @@ public struct StoreMove {
   ///
   /// - Parameters:
   ///   - beforeFinish: Called when the target is whole and before it may be used.
-  ///   - progress: Told of each step, and after each portion.
+  /// - progress: Called with each step, and after each portion.
   public func run(
     beforeFinish: () throws -> Void = {}, progress: (Step) -> Void
   ) throws -> Result {
@@ -92,7 +92,7 @@ public enum StoreMoveError: Error, Sendable, Equatable, CustomStringConvertible 
     case .unsound(let which, let count, let first):
       "\(which) has \(count) problems; first: \(first)"
     case .different(let table):
-      "the copy of the table \(table) differs from the source; see whether somebody else writes to "
+      "the copy of the table \(table) differs from the source; check that no other process writes to "
         + "either, then run parley migrate again"
     }
   }

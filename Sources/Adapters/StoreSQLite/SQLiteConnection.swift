@@ -1,6 +1,6 @@
 import CSQLite
 
-/// An open database, closed when its owner lets go.
+/// An open database, closed with the end of its owner.
 ///
 /// One thread at a time: SQLite's own locking is switched off.
 @safe struct SQLiteConnection: ~Copyable {
@@ -33,7 +33,8 @@ import CSQLite
     sqlite3_busy_timeout(handle, Self.busyMilliseconds)
     walPagesBox = .allocate(capacity: 1)
     walPagesBox.initialize(to: 0)
-    // Replaces SQLite's automatic checkpoints, which would come within a commit somebody waits for.
+    // Replaces SQLite's automatic checkpoints, which would run within a commit that a client waits
+    // for.
     sqlite3_wal_hook(
       handle,
       { box, _, _, pages in
@@ -59,8 +60,9 @@ import CSQLite
 
   /// A statement, prepared when its text comes for the first time, and kept as long as the connection.
   ///
-  /// Its text stands where it is used. What differs from call to call is bound, so a program has few
-  /// texts. One statement is in one use at a time: what reads its rows does not ask for its text again.
+  /// The text is written where the statement is used. Values that differ from call to call are
+  /// bound, so a program has few texts. One statement is in one use at a time: code that reads its
+  /// rows does not ask for its text again.
   ///
   /// - Complexity: O(*bytes of the text*), but for the first time.
   func statement(_ sql: String) throws(SQLiteFailure) -> SQLiteStatement {
@@ -99,7 +101,8 @@ import CSQLite
   /// The key of the row inserted last.
   var lastInsertedKey: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
-  /// Copies the write-ahead log's pages into the database as far as nobody reads them.
+  /// Copies the write-ahead log's pages into the database, up to the oldest page that is being
+  /// read.
   func checkpoint() throws(SQLiteFailure) {
     var logPages: Int32 = 0
     var copiedPages: Int32 = 0
@@ -127,8 +130,8 @@ import CSQLite
 
   /// Makes this database a copy of another, as it is at one moment.
   ///
-  /// It goes in steps, within one read of the source: without that, a copy would begin anew whenever
-  /// another process writes.
+  /// It goes in steps, within one read of the source: without that, a copy would start again
+  /// whenever another process writes.
   ///
   /// - Parameter progress: Called after each step with the pages copied so far, and the number of all.
   func copyAll(

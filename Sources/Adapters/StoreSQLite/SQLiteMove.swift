@@ -1,7 +1,7 @@
 public import GatewayPorts
 public import StoreRecords
 
-/// An end of a move of a whole store: a file that nobody else works with meanwhile.
+/// An end of a move of a whole store: a file that no other process uses meanwhile.
 public final class SQLiteMove: UnfinishedStore {
   /// The path of the database file.
   public let path: String
@@ -9,7 +9,7 @@ public final class SQLiteMove: UnfinishedStore {
   private let connection: SQLiteConnection
   private var hasher = RecordHasher()
   private let isTarget: Bool
-  // Last: the lock is to be let go of after the connection is closed.
+  // Last: the lock is to be released after the connection is closed.
   private let lock: StoreLock
 
   /// Opens a store to move everything out of it; the store stays as it is.
@@ -117,7 +117,7 @@ public final class SQLiteMove: UnfinishedStore {
   /// The rows of a table as all stores have them.
   private static func rows(of table: StoreTable) -> String {
     switch table.name {
-    // What a note's row has in other stores stands among the small values here.
+    // Some values of a note's row in other stores are small values here.
     case "meta":
       "meta WHERE name NOT LIKE 'clock:%' AND name <> '\(SQLiteStore.runningMark)'"
     // Files have numbers here, and are named by their hashes elsewhere.

@@ -5,14 +5,14 @@ import StoreRecords
 
 /// The index of words in an SQLite file of its own, beside the store.
 ///
-/// The file has nothing that the store has not: it is made anew when it is missing, damaged, or of another
-/// version. Its commits are not synced one by one; after a power cut it is as it was a while ago, and is
-/// brought up to date like one that was away.
+/// The file holds only what it derives from the store: it is rebuilt when it is missing, damaged,
+/// or of another version. Its commits are not synced one by one; after a power cut it is in an
+/// earlier state, and is brought up to date like an index that was away.
 ///
 /// Words are folded before SQLite sees them (``SearchWords``), so its tokeniser only cuts at spaces. The
 /// words' table keeps no text: what a note's words were is worked out from the text that is to be replaced.
 public final class SQLiteSearchIndex: SearchIndex {
-  /// The version of tables and folding; a file of another one is made anew.
+  /// The version of tables and folding; a file of another version is rebuilt.
   private static let version = 2
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB.
   private static let walPagesToCheckpoint = 1_024
@@ -202,7 +202,7 @@ public final class SQLiteSearchIndex: SearchIndex {
       connection = try Self.open(path)
     } catch {
       throw .unavailable(
-        "the index of words cannot be made anew; check the folder's owner and space")
+        "the index of words cannot be rebuilt; check the folder's owner and space")
     }
   }
 
@@ -220,8 +220,8 @@ public final class SQLiteSearchIndex: SearchIndex {
     _ query: SearchQuery, skipping count: Int, limit: Int
   ) throws(StoreError) -> [DocumentID] {
     guard !query.terms.isEmpty else { return [] }
-    // By what a note itself holds: FTS5's own rank weighs words by all notes, and would tell of those
-    // that somebody may not read.
+    // Ranked by what a note itself contains: FTS5's own rank weighs words by all notes, and would
+    // reveal notes that the user may not read.
     return try sql(
       """
       SELECT notes.id FROM words JOIN notes ON notes.number = words.rowid WHERE words MATCH ?

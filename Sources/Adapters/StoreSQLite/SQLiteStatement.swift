@@ -98,7 +98,7 @@ package final class SQLiteStatement: StoredRow {
     Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 0)))
   }
 
-  /// Makes the statement ready for the next time. What was bound is let go.
+  /// Makes the statement ready for the next use, and drops the bound values.
   func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)

@@ -5,9 +5,9 @@ public import StoreRecords
 extension SQLiteStore {
   /// Walks every log from its base to its head, and compares what was derived from it.
   ///
-  /// Every checksum is computed anew; snapshots have to equal the fold of their log, marks the last
-  /// entry of their client. Other work on the store has to wait meanwhile, unless it is done through
-  /// another instance.
+  /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
+  /// last entry of their client. Other work on the store has to wait meanwhile, unless it is done
+  /// through another instance.
   ///
   /// - Parameter progress: Told the number of notes read so far, and of all.
   /// - Complexity: O(*n*) bytes of the file.
@@ -28,7 +28,7 @@ extension SQLiteStore {
   /// Whether SQLite finds its own structures whole.
   private func checkFile(_ findings: inout StoreFindings) throws(StoreError) {
     for line in try texts("PRAGMA integrity_check(20)") where line != "ok" {
-      // SQLite names pages and tables here, never what stands in them.
+      // SQLite names pages and tables here, never their contents.
       findings.add(nil, "SQLite: \(line)")
     }
   }

@@ -1,7 +1,7 @@
 package import GatewayPorts
 package import StoreRecords
 
-/// Deleted notes that may come back: their rows, while all else of them stays where it is.
+/// Deleted notes that can be restored: their rows, while all else of them remains in place.
 extension SQLiteStore {
   /// Keeps the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {

@@ -57,7 +57,7 @@ extension SQLiteStore {
   // Put together once: every change of a note reads its row.
   private static let selectDocument = "SELECT \(documentColumns) FROM documents WHERE id = ?"
 
-  /// The row that a statement stands on, or `nil` if it is not what was written.
+  /// The current row of a statement, or `nil` if it is not what was written.
   func readRow(_ statement: SQLiteStatement) -> DocumentRow? {
     guard
       let chain = statement.withBytes(8, { RecordChecksum($0) }),
@@ -73,7 +73,8 @@ extension SQLiteStore {
     return hasher.checksum(of: row) == checksum ? row : nil
   }
 
-  /// Writes what changes of a row with its log. When it was made and its folder stay: indices stand on them.
+  /// Writes the columns of a row that change with its log. Its time of creation and its folder
+  /// stay, since they are indexed.
   package func write(_ row: DocumentRow) throws(StoreError) {
     try sql(
       """

@@ -26,7 +26,7 @@ extension SQLiteStore {
     return hasChores || connection.walPages >= walPagesToCheckpoint
   }
 
-  /// Compacts the logs of all documents as a rule has it, and gives free space back to the disk.
+  /// Compacts the logs of all documents by a rule, and gives free space back to the disk.
   ///
   /// - Parameters:
   ///   - retention: What is kept.

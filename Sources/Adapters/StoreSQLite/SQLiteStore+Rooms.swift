@@ -37,7 +37,7 @@ extension SQLiteStore {
   }
 
   /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// never while anybody is connected.
+  /// never while a client is connected.
   ///
   /// - Parameter time: The last publication is to be older than this.
   /// - Returns: How many were removed.

@@ -4,7 +4,7 @@ package import StoreRecords
 
 /// SQLite's own part of the rules that the stores have in common.
 extension SQLiteStore: SQLStore {
-  /// Queries lock nothing: nobody else writes.
+  /// Queries lock nothing: no other process writes.
   package var locking: String { "" }
   package var lockingFree: String { "" }
 
@@ -38,7 +38,7 @@ extension SQLiteStore: SQLStore {
 
   package func passOn() {}
 
-  /// Rows are read anew each time.
+  /// Rows are read again each time.
   package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {}
 
   package func noteCompacted(_ row: DocumentRow) { compacted.insert(row.number) }

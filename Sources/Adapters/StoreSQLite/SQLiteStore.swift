@@ -59,7 +59,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Whether a failed commit may have left something in the file that a restart would find.
   private var hasFailedCommit = false
 
-  // Last: the lock is to be let go of after the connection is closed.
+  // Last: the lock is to be released after the connection is closed.
   private let lock: StoreLock?
 
   /// Opens the store, making it if there is none.
@@ -258,8 +258,8 @@ public final class SQLiteStore: DocumentStore, Outbox {
     try? wipeFailedCommit()
   }
 
-  /// Refuses to write into a file that is not at the store's path any more, and removes what a failed commit
-  /// left.
+  /// Refuses to write into a file that is no longer at the store's path, and removes what a failed
+  /// commit left.
   private func prepareToWrite() throws(StoreError) {
     watch?.look()
     if let problem = watch?.problem { throw .unavailable(problem) }

@@ -48,7 +48,7 @@ public enum StoreBackup {
   /// Copies a store of one moment into a new file, while a server may be writing to it.
   ///
   /// The copy gets its name when it is complete and on the disk, so a backup that has its name is
-  /// whole. Reading holds up nobody; the server's log may grow meanwhile.
+  /// whole. Reading blocks no writer; the server's log may grow meanwhile.
   ///
   /// - Parameters:
   ///   - path: The store.
@@ -85,12 +85,12 @@ public enum StoreBackup {
 
   /// Puts a backup where a store is to be, after reading all of it.
   ///
-  /// Clients may have seen more than the backup holds. So each document goes on under a new epoch,
-  /// by which a client that comes back sees that this is another history.
+  /// Clients may have seen more than the backup holds. So each document continues under a new
+  /// epoch, by which a client that resumes sees that this is another history.
   ///
   /// - Parameters:
   ///   - backup: The file that `make` made. It stays as it is.
-  ///   - path: Where the store is to be. No server may have it open.
+  /// - path: The store's new place. No server may have it open.
   ///   - isReplacing: Whether a store that is there may be moved aside, to `path` with `.replaced`
   ///     added, and a number if that name is taken: nothing is ever removed.
   ///   - names: Where new epochs come from.

@@ -27,8 +27,8 @@ enum StoreFile {
   /// Looks for a store without opening it.
   ///
   /// The first start of a store writes and syncs the database's first page before it makes a log,
-  /// so a log with frames has had a database: without it, the log would be thrown away by whoever
-  /// opens the store.
+  /// so a log with frames has had a database: without it, the next opening would throw the log
+  /// away.
   ///
   /// - Returns: Whether there is a database.
   /// - Throws: `folder` or `logAlone`.
@@ -60,7 +60,7 @@ enum StoreFile {
   /// Bytes of a write-ahead log before its first frame.
   private static let logHeaderBytes = 32
 
-  /// Makes an empty file that nobody else may read, and makes its name durable.
+  /// Makes an empty file that only its owner may read, and makes its name durable.
   ///
   /// - Returns: Whether it was made; `false` if it was there.
   @discardableResult
@@ -75,7 +75,7 @@ enum StoreFile {
     return true
   }
 
-  /// Gives a file another name, taking the name from what had it.
+  /// Renames a file, replacing the file of that name.
   static func rename(_ path: String, to name: String) throws(StoreOpenError) {
     guard Glibc.rename(path, name) == 0 else { throw StoreOpenError(errno: errno, path: name) }
   }

@@ -2,12 +2,12 @@ import Glibc
 
 /// The right to be a store's only process, held while this value lives.
 ///
-/// There are two locks, and the kernel lets go of both however the process ends. One is on a file of
-/// its own beside the database; it holds while there is no database yet, and its file says who has it.
-/// Somebody may remove that file, so the other is on the database itself: on one byte far behind its
-/// end, which SQLite does not lock, and of a kind that belongs to the descriptor. Closing any
-/// descriptor of a file ends all of SQLite's own locks on it in this process, so this one is closed
-/// after the connection.
+/// There are two locks, and the kernel releases both however the process ends. One is on a file of
+/// its own beside the database; it holds while there is no database yet, and its file names the
+/// process. That file can be removed by hand, so the other is on the database itself: on one byte
+/// far behind its end, which SQLite does not lock, and of a kind that belongs to the descriptor.
+/// Closing any descriptor of a file ends all of SQLite's own locks on it in this process, so this
+/// one is closed after the connection.
 @safe struct StoreLock: ~Copyable {
   private let descriptor: Int32
   private var database: Int32 = -1

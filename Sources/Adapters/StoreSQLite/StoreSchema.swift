@@ -69,7 +69,7 @@ enum StoreSchema {
       checksum BLOB NOT NULL
     ) WITHOUT ROWID;
     """,
-    // 2: who wrote what, and versions. Snapshots of format 1 are taken anew.
+    // 2: authors of changes, and versions. Snapshots of format 1 are taken again.
     """
     DROP TABLE snapshots;
     CREATE TABLE snapshots (
@@ -162,7 +162,7 @@ enum StoreSchema {
       time INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
-    // 4: what is to be told outside.
+    // 4: events for outside services.
     """
     CREATE TABLE outbox (
       target INTEGER NOT NULL,
@@ -267,7 +267,7 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX read_marks_by_room ON read_marks (room);
     """,
-    // 7: deleted notes that may come back.
+    // 7: deleted notes that can be restored.
     """
     CREATE TABLE deleted_documents (
       number INTEGER PRIMARY KEY,
@@ -321,7 +321,7 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX comments_by_thread ON comments (document, thread);
     """,
-    // 10: sessions of those who have signed in, and links to notes.
+    // 10: sessions of users who have signed in, and links to notes.
     """
     CREATE TABLE sessions (
       id TEXT PRIMARY KEY,
@@ -363,7 +363,7 @@ enum StoreSchema {
   static func prepare(
     _ connection: borrowing SQLiteConnection, path: String
   ) throws(StoreOpenError) {
-    // Nothing is written before this: a file of somebody else's stays as it was.
+    // Nothing is written before this: a file of another program stays as it was.
     let version = try version(of: connection, path: path)
     let isLogging: Bool
     do throws(SQLiteFailure) {
@@ -392,7 +392,7 @@ enum StoreSchema {
     }
   }
 
-  /// Makes all tables in an empty file, whose format is from the first byte on one that nobody opens.
+  /// Makes all tables in an empty file, whose format marks it as unusable from the first byte on.
   static func makeUnfinished(_ connection: borrowing SQLiteConnection) throws(SQLiteFailure) {
     try connection.execute(
       """

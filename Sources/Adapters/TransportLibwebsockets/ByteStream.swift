@@ -10,7 +10,7 @@ final class ByteStream {
   enum Reading {
     /// So many bytes.
     case bytes(Int)
-    /// None at present; an event tells of more.
+    /// No bytes at present; an event announces more.
     case blocked
     /// The peer has ended its side in order.
     case ended
@@ -24,7 +24,7 @@ final class ByteStream {
   /// Whether a write may find room.
   @exclusivity(unchecked) private(set) var mayWrite = false
   private(set) var isHungUp = false
-  /// Whether nothing can be sent to the peer any more.
+  /// Whether the peer can no longer be sent anything.
   private(set) var hasFailed = false
 
   @exclusivity(unchecked) private var ssl: OpaquePointer?
@@ -65,7 +65,7 @@ final class ByteStream {
     if events.isFailure { hasFailed = true }
   }
 
-  /// Goes on with the handshake of TLS. Returns whether the stream may stand.
+  /// Continues the handshake of TLS. Returns whether the stream may remain open.
   func shake() -> Bool {
     guard isShaking, let ssl else { return true }
     switch parley_tls_shake(ssl) {
@@ -113,7 +113,7 @@ final class ByteStream {
   /// Copies the first unread bytes of TCP, and leaves them unread.
   func peek(into room: UnsafeMutableRawBufferPointer) -> Reading {
     let count = recv(descriptor, room.baseAddress, room.count, Int32(MSG_PEEK))
-    // Whatever else comes, an event tells of it.
+    // In all other cases an event announces more.
     mayRead = false
     if count > 0 { return .bytes(count) }
     if count == 0 { return .ended }

@@ -108,8 +108,8 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
     running.withLock { $0 = Running(thread: thread, port: port, backPort: backPort) }
   }
 
-  /// Reads the certificate and its key again from their files; connections that stand are left
-  /// alone. From any thread; see first whether the files can be used.
+  /// Reads the certificate and its key again from their files; open connections are left alone.
+  /// From any thread; check first whether the files can be used.
   public func reloadCertificate(completion: @escaping @Sendable ((any Error)?) -> Void) {
     nonisolated(unsafe) let loop = loop
     mailbox.post { completion(loop.tls?.reload()) }
@@ -121,8 +121,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   @discardableResult
   public func post(_ work: @escaping @Sendable () -> Void) -> Bool { mailbox.post(work) }
 
-  /// Closes the listening sockets; connections that stand are left alone. From any thread but the
-  /// loop's.
+  /// Closes the listening sockets; open connections are left alone. From any thread but the loop's.
   public func stopAccepting() {
     let done = Monitor(false)
     if mailbox.put(.closeDoors(done)) { done.wait { $0 } }
@@ -132,9 +131,9 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// frame, and returns once the thread has ended. Not callable from the loop's thread.
   ///
   /// - Parameters:
-  ///   - code: What clients are told.
+  /// - code: The close code for clients.
   ///   - reason: At most 123 bytes of text.
-  ///   - milliseconds: Afterwards, those who have not closed are cut off.
+  /// - milliseconds: Afterwards, connections that are still open are cut off.
   public func stop(
     code: CloseCode = CloseCode(1001), reason: String = "", within milliseconds: Int = 5000
   ) {
@@ -152,7 +151,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// The loop's progress, readable from any thread.
   package var pulse: LoopPulse { loop.pulse }
 
-  /// Connections that stand, HTTP included. On the loop's thread.
+  /// Open connections, HTTP included. On the loop's thread.
   public var connectionCount: Int { loop.sessionCount }
 
   /// Connections that were refused until now. On the loop's thread.
@@ -177,8 +176,8 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   /// While former turns have left nothing, that is the bytes queued in this one.
   public var queuedBytesBound: Int { loop.queuedBytesBound }
 
-  /// Whether `turnEnded` is still to come in this turn of the loop: what can wait for it does not wait
-  /// for anybody else.
+  /// Whether `turnEnded` is still to come in this turn of the loop: work that can wait for it
+  /// delays no other connection.
   package var isInTurn: Bool { loop.isInTurn }
 
   /// Bytes queued for a connection that its socket has not taken.

@@ -9,12 +9,12 @@ struct Door {
   let entrance: Entrance
   /// The listener's key in the poller: smaller than any connection's.
   let key: Poller.Key
-  /// Whether somebody may wait there.
+  /// Whether connections may wait there.
   var isCalling = false
 }
 
 extension Loop {
-  /// Accepts those who wait, a bounded number in a turn.
+  /// Accepts waiting connections, a bounded number in a turn.
   func acceptAll() {
     for index in doors.indices where doors[index].isCalling {
       doors[index].isCalling = false
@@ -24,7 +24,7 @@ extension Loop {
   }
 
   private func accept(from door: Door) {
-    // The listener is told of again while somebody waits.
+    // The poller reports the listener again while connections wait.
     for _ in 0..<64 {
       var address = sockaddr_storage()
       let descriptor = parley_accept(door.listener, &address)
@@ -139,7 +139,7 @@ extension Loop {
     }
     switch ProxyHeader.read(UnsafeRawBufferPointer(rebasing: room[..<count])) {
     case .incomplete:
-      // An event tells of more, or the deadline of the first request passes.
+      // An event announces more, or the deadline of the first request passes.
       if session.stream.isHungUp { retire(session) }
     case .malformed:
       refuseAnnouncement(of: session)
@@ -179,8 +179,8 @@ extension Loop {
 
   private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
 
-  /// Looks away from the doors for a moment, since they would be told of for as long as descriptors
-  /// are short, and lets go of who needs theirs least.
+  /// Stops watching the listeners for a moment, since the poller would report them for as long as
+  /// descriptors are short, and closes the connection that has been idle for longest.
   private func pauseAccepting(because failure: Int32) {
     if now >= silentUntil {
       silentUntil = now + 60_000

@@ -3,7 +3,7 @@ import HTTP1
 import WebSocketFrames
 
 extension HTTPHalf {
-  /// Whether nothing has come of a request, and nothing is to be sent.
+  /// Whether no part of a request has been received, and nothing is to be sent.
   var isIdle: Bool {
     asked.isEmpty && connection.unsentByteCount == 0 && connection.heldByteCount == 0
   }
@@ -101,7 +101,7 @@ extension Loop {
     refreshDate()
     http.connection.date = date
     http.connection.respond(to: asked.number, with: message, now: now)
-    // Requests that were held may go on, but not from within the owner's call.
+    // Requests that were held may continue, but not from within the owner's call.
     markDirty(session)
   }
 
@@ -144,7 +144,7 @@ extension Loop {
     if !session.isGone, stream.mayRead, session.wantsInput { markReady(session) }
   }
 
-  /// The bodies of a connection's responses are not kept any more.
+  /// The bodies of a connection's responses are no longer kept.
   func giveBodies(of http: HTTPHalf) {
     for ticket in http.tickets { waitingBodies.give(ticket) }
     http.tickets.removeAll(keepingCapacity: false)

@@ -43,14 +43,15 @@ extension Loop {
     session.countedBytes = 0
   }
 
-  /// Refuses a message or body for which there is no room, and drops what has come of it.
+  /// Rejects a message or body for which there is no room, and drops the part of it that was
+  /// received.
   private func refuseMore(of session: Session) {
     report(.reception)
     if let http = session.http {
       refreshDate()
       http.connection.date = date
       http.connection.refuse(with: HTTPResponse(busy(configuration.receptionResponse)), now: now)
-      // With nothing held any more.
+      // After this the connection holds nothing.
       settle(session, http)
     } else if let webSocket = session.webSocket {
       webSocket.reader.dropMessage()

@@ -24,7 +24,7 @@ final class Loop {
   let crew: LoopCrew?
   /// Its number among them.
   let place: Int
-  /// Let go when the loop ends, since owner and transport usually hold each other.
+  /// Released when the loop ends, since owner and transport usually hold each other.
   var delegate: (any TransportDelegate)?
 
   let poller = Poller()
@@ -32,14 +32,14 @@ final class Loop {
   var doors: [Door] = []
   /// Until when no accept is tried, because descriptors have run out; 0 if they have not.
   var pausedUntil: Int64 = 0
-  /// Until when nobody is told of such shortages.
+  /// The time until which such shortages are not reported.
   var silentUntil: Int64 = 0
 
   /// The turn's time at which an idle connection was last looked for, whose place another needs.
   var roomMadeAt: Int64 = 0
   /// Connections that were refused until now.
   var refused = RefusedConnections()
-  /// Refused headers of proxies that nobody has been told of, and until when nobody is.
+  /// Rejected headers of proxies that were not reported, and the time until which none is.
   var unreportedAnnouncements = 0
   var announcementsSilentUntil: Int64 = 0
 
@@ -78,7 +78,7 @@ final class Loop {
   @exclusivity(unchecked) var bytesOfTurn = 0
   /// WebSockets that are stalled.
   @exclusivity(unchecked) var stalledCount = 0
-  /// Whether the owner will be told of this turn's end.
+  /// Whether the owner will be notified of this turn's end.
   private(set) var isInTurn = false
   /// Sessions with a deadline: all that speak HTTP, and those that close.
   @exclusivity(unchecked) private var timed: [Session] = []
@@ -108,7 +108,8 @@ final class Loop {
   /// Slots fit in 22 bits: four million connections at once. Smaller numbers than a connection's
   /// name are the keys of doors.
   private static let slotBits: UInt64 = 22
-  /// The loop's number stands above this bit of names, and below the highest, which is for others.
+  /// The loop's number occupies the bits of names from this one up to the highest, which is for
+  /// others.
   static let placeShift: UInt64 = 56
 
   init(
@@ -183,8 +184,8 @@ final class Loop {
 
   private var tickMilliseconds: Int64 { Int64(max(10, configuration.tickMilliseconds)) }
 
-  /// Waits for events, for so many milliseconds at most and until the next tick, and returns whether somebody has
-  /// posted.
+  /// Waits for events, for so many milliseconds at most and until the next tick, and returns
+  /// whether work was posted.
   private func wait(atMost rest: Int?) -> Bool {
     var left: Int64 = 0
     if rest != 0 {
@@ -213,7 +214,7 @@ final class Loop {
     largeBytesLeft = Self.largeBytesPerTurn
     acceptAll()
     guard !ready.isEmpty else { return }
-    // Those that become ready meanwhile have their turn after everybody else.
+    // Sessions that become ready meanwhile have their turn after all others.
     var batch: [Session] = []
     swap(&batch, &ready)
     for session in batch {
@@ -272,7 +273,7 @@ final class Loop {
   }
 
   /// Has the owner take what has come for it since the mailbox was read, if that is all that has come.
-  /// The next turn begins at once, since the wake-up stands.
+  /// The next turn begins at once, since the wake-up remains.
   func lookForReplies() {
     guard mailbox.takeWake() else { return }
     let stage = pulse.enter(.replies)
@@ -280,7 +281,8 @@ final class Loop {
     pulse.enter(stage)
   }
 
-  /// Takes some of those that have come from other loops; the rest has its turn after everybody else.
+  /// Takes some of the connections that other loops have sent; the rest has its turn after all
+  /// others.
   private func takeArrivals() {
     guard !arrivals.isEmpty else { return }
     pulse.enter(.mailbox)
@@ -412,7 +414,7 @@ final class Loop {
     sessionCount -= 1
   }
 
-  /// The session of an id, if its connection stands.
+  /// The session of an id, if its connection is open.
   func session(_ id: ConnectionID) -> Session? {
     let index = Int(id.rawValue & (1 << Self.slotBits - 1))
     guard index < slots.count, let session = slots[index], session.id == id else { return nil }
@@ -437,7 +439,7 @@ final class Loop {
     last.timedIndex = index
   }
 
-  /// The connection that has waited longest for a request, if there is one that may be let go.
+  /// The connection that has waited longest for a request, if there is an idle one.
   var longestIdle: Session? {
     timed.lazy.filter { $0.http?.isIdle ?? false }.min { $0.heard < $1.heard }
   }
@@ -484,13 +486,14 @@ final class Loop {
   /// Steps of TLS handshakes in a turn, of which each may take some hundred microseconds.
   private static let handshakesPerTurn = 16
 
-  /// The most that one connection is read in a turn, so that nobody else waits.
+  /// Most reads of one connection in a turn, so that no other waits.
   private static let readsPerTurn = 16
 
   /// Bytes from which on a message or body is large.
   private static let largeBytesMin = 32 << 10
-  /// Bytes of large messages and bodies that are handed to the owner in a turn, but for the last of them. The
-  /// rest of the others is read in turns to come, so that many of them at once hold nobody else up.
+  /// Bytes of large messages and bodies that are handed to the owner in a turn, but for the last of
+  /// them. The rest is read in later turns, so that many of them at once do not delay other
+  /// connections.
   private static let largeBytesPerTurn = 256 << 10
 
   /// Takes note that a whole message or body is handed to the owner.
@@ -513,7 +516,7 @@ final class Loop {
       guard !session.isGone, !session.awaitsProxy else { return }
     }
     if stream.isShaking {
-      // The dearest thing that anybody can ask for: the others have their turn in between.
+      // The dearest operation that a client can ask for: the others have their turn in between.
       guard handshakesLeft > 0 else { return markReady(session) }
       handshakesLeft -= 1
       guard stream.shake() else { return retire(session) }
@@ -528,12 +531,13 @@ final class Loop {
     var reads = 0
     while !session.isGone, stream.mayRead {
       guard session.wantsInput else {
-        // What is unread stays in the system's buffers; whether anybody still waits is known.
+        // What is unread stays in the system's buffers; a closed connection is noticed all the
+        // same.
         if stream.isAtEnd { peerEnded(session) }
         return
       }
       guard !mustWait(session) else {
-        // Whoever had a share of this turn goes behind those that had none.
+        // A session that had a share of this turn goes behind those that had none.
         if largeBytesLeft < largeBytesBefore { return markReady(session) }
         session.isReady = true
         return putOff.append(session)

@@ -3,8 +3,9 @@ import Locks
 
 /// The loops of one process that serve together: the first listens, and deals out connections among all.
 ///
-/// A connection stays where it was dealt to until a request of it belongs elsewhere, such as one of a
-/// session that polls: then it moves there, with that request, before anybody has seen it.
+/// A connection stays where it was dealt to until a request of it belongs elsewhere, such as one of
+/// a session that polls: then it moves there, with that request, before the owner has seen the
+/// request.
 ///
 ///     loop 0   accept ─▶ count ─▶ the loop with the fewest
 ///     loop i   request ─▶ home: it is loop j's ─▶ connection and request ─▶ loop j
@@ -89,7 +90,7 @@ public final class LoopCrew: Sendable {
     if mailbox?.put(.arrival(passenger)) != true { drop(passenger, at: place) }
   }
 
-  /// Closes a connection that nobody takes.
+  /// Closes a connection that no loop takes.
   func drop(_ passenger: Passenger, at place: Int) {
     left(place)
     census(of: passenger.entrance).leave(passenger.address)

@@ -18,7 +18,7 @@ public final class LoopMailbox: Sendable {
   private struct State {
     var letters: [Letter] = []
     var isWoken = false
-    /// Whether the owner is to be told, and not only the transport.
+    /// Whether the owner is to be notified, and not only the transport.
     var isForOwner = false
     /// Wakes the loop; -1 while there is none.
     var wakeUp: Int32 = -1
@@ -30,14 +30,14 @@ public final class LoopMailbox: Sendable {
 
   /// Runs `work` on the loop's thread, in the order of posting, before `woken()` is called.
   ///
-  /// - Returns: Whether the loop stands; if not, `work` never runs.
+  /// - Returns: Whether the loop is running; if not, `work` never runs.
   @discardableResult
   public func post(_ work: @escaping @Sendable () -> Void) -> Bool { put(.work(work)) }
 
   /// Has the delegate's `woken()` called on the loop's thread, once for any number of wakes
   /// before it.
   ///
-  /// - Returns: Whether the loop stands; if not, nothing will come.
+  /// - Returns: Whether the loop is running; if not, no call will come.
   @discardableResult
   public func wake() -> Bool { put(nil) }
 
@@ -75,7 +75,7 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  /// Takes a wake for the owner, if no letter is to be read before it. The loop's wake-up stands.
+  /// Takes a wake for the owner, if no letter is to be read before it. The loop's wake-up remains.
   func takeWake() -> Bool {
     state.withLock { state in
       guard state.isForOwner, state.letters.isEmpty else { return false }
@@ -95,7 +95,7 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  /// Refuses letters from now on, and returns those nobody has read.
+  /// Rejects letters from now on, and returns the unread ones.
   func shut() -> [Letter] {
     state.withLock { state in
       state.wakeUp = -1

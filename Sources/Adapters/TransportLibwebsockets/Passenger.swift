@@ -1,9 +1,9 @@
 import GatewayPorts
 import HTTP1
 
-/// A connection on its way from one loop to another. Nobody touches it meanwhile.
+/// A connection on its way from one loop to another. No loop touches it meanwhile.
 ///
-/// Unchecked: the loop that sends it has let it go, and the one that takes it has it alone.
+/// Unchecked: the loop that sends it has released it, and the one that takes it is its only owner.
 final class Passenger: @unchecked Sendable {
   /// The work of the loop that takes it.
   enum Errand {

@@ -24,7 +24,7 @@ struct Poller: ~Copyable {
     private static let ends = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
   }
 
-  /// The key that wakes are told by.
+  /// The key of wakes.
   static let wakeKey: Key = 0
 
   private let descriptor: Int32
@@ -72,7 +72,7 @@ struct Poller: ~Copyable {
     return epoll_ctl(descriptor, EPOLL_CTL_ADD, file, &event) == 0
   }
 
-  /// Waits until something is to be told, for at most so many milliseconds, then tells it.
+  /// Waits for events, for at most so many milliseconds, and passes each to `body`.
   @inline(__always)
   func wait(milliseconds: Int32, _ body: (Key, Events) -> Void) {
     let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)

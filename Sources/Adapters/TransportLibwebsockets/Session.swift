@@ -5,7 +5,7 @@ import WebSocketFrames
 /// A TCP connection: HTTP at first, a WebSocket after an upgrade. Confined to the loop's thread.
 ///
 /// `@exclusivity(unchecked)`, here and in `Loop`, is for values that each message touches several
-/// times. All of it is on one thread, and nothing that is called during an access comes back to the
+/// times. All of it is on one thread, and nothing that is called during an access returns to the
 /// same value, so that two accesses cannot overlap; the checks were a fifth of an echo.
 final class Session {
   let id: ConnectionID
@@ -20,7 +20,7 @@ final class Session {
   @exclusivity(unchecked) var http: HTTPHalf?
   /// From an upgrade on.
   @exclusivity(unchecked) var webSocket: WebSocketHalf?
-  /// Final: the socket is closed and the owner has been told.
+  /// Final: the socket is closed and the owner has been notified.
   @exclusivity(unchecked) var isGone = false
 
   /// Whether a header of the PROXY protocol is still to come, before all else.
@@ -102,7 +102,7 @@ final class WebSocketHalf {
   @exclusivity(unchecked) var queue: FrameQueue
   /// Whether the owner has admitted it, so that messages may have the owner's size.
   var isAdmitted = false
-  /// Whether the owner is told once the queue is empty.
+  /// Whether the owner is to be notified once the queue is empty.
   @exclusivity(unchecked) var owesDrained = false
 
   init(_ configuration: LibwebsocketsTransport.Configuration) {

@@ -79,7 +79,7 @@ extension LibwebsocketsTransport {
     public var connectionsPerAddressMax = 0
     /// Connections that one address may open, in time and at once.
     public var connectRatePerAddress = Rate(perSecond: 0, burst: 0)
-    /// Whether an address is held to its limits: proxies are not, behind which everybody is.
+    /// Whether an address is rate-limited: a proxy's is not, since all its clients share it.
     public var isLimited: @Sendable (IPAddress) -> Bool = { _ in true }
 
     /// Whether connections from an address begin with a header of the PROXY protocol, version 1 or 2,

@@ -1,7 +1,7 @@
 /// Reads the answer to one HTTP/1.1 request, as it comes in. Informational answers before it are passed
 /// over.
 package struct HTTPAnswer {
-  /// The answer is none that could be read.
+  /// The reason why an answer could not be read.
   package struct Malformed: Error, Equatable {
     package let reason: String
   }

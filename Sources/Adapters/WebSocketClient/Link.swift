@@ -2,7 +2,7 @@
   import Glibc
   import WebSocketFrames
 
-  /// A connection as its thread has it.
+  /// A connection as its thread sees it.
   ///
   ///     connecting ──▶ shaking (TLS) ──▶ upgrading (HTTP) ──▶ open ──▶ over
   ///         └── next address

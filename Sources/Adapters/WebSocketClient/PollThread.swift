@@ -6,7 +6,7 @@
   /// The thread that serves all connections of a process. It is started with the first of them, and
   /// waits in `poll` while there is nothing to do.
   ///
-  /// It holds connections weakly: one that its caller let go of is ended.
+  /// It holds connections weakly: one that its caller has released is ended.
   final class PollThread: Sendable {
     private struct Arrival: Sendable {
       let url: WebSocketURL

@@ -10,7 +10,7 @@ package struct Upgrade {
   /// The longest answer read, in bytes, headers included.
   package static let headBytesMax = 16_384
 
-  /// - Parameter key: 16 bytes that nobody can guess.
+  /// - Parameter key: 16 unpredictable bytes.
   package init(key: [UInt8], subprotocol: String?) {
     let key = WebSocketHandshake.base64(key)
     self.key = key

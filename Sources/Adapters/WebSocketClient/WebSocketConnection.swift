@@ -9,9 +9,9 @@
   ///     caller ◀─receive─ inbox ◀──┘                 └── socket
   ///
   /// All sockets of a process are served by one thread, which waits for them with `poll`. Messages
-  /// that nobody takes are bounded by ``inboxBytesMax``: then nothing more is read, and the server
-  /// feels it. Messages that the socket does not take are bounded by ``outgoingBytesMax``: then the
-  /// connection is given up.
+  /// that the caller does not take are bounded by ``inboxBytesMax``: then nothing more is read, and
+  /// the server feels it. Messages that the socket does not take are bounded by
+  /// ``outgoingBytesMax``: then the connection is given up.
   public final class WebSocketConnection: Sendable {
     /// Options of a connection.
     public struct Options: Sendable {
@@ -58,7 +58,7 @@
     private init() {}
 
     deinit {
-      // Whoever let go of it reads and sends nothing more; the thread holds no reference.
+      // A caller that has released it reads and sends nothing more; the thread holds no reference.
       PollThread.shared.wake()
     }
 
@@ -92,7 +92,7 @@
       return connection
     }
 
-    /// Sends a text message after those sent before. What becomes of it shows in ``receive()``.
+    /// Sends a text message after those sent before. A failure shows in ``receive()``.
     public func send(_ message: [UInt8]) {
       state.withLock { state in
         // Beyond the bound the thread gives the connection up as soon as it looks.

@@ -14,7 +14,7 @@ public enum WebSocketFailure: Error, Sendable, Hashable {
   case encryption
   /// The server answered the request with this status instead of 101.
   case status(Int)
-  /// The server's answer is none to a WebSocket request.
+  /// The server's answer does not accept a WebSocket.
   case notWebSocket(String)
   /// It took too long.
   case timedOut

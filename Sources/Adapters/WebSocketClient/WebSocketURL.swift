@@ -15,7 +15,7 @@ public struct WebSocketURL: Sendable, Hashable {
   /// The longest address taken, in bytes.
   public static let bytesMax = 4_096
 
-  /// Reads an address; `nil` for what is none.
+  /// Reads an address; `nil` for a malformed one.
   ///
   /// - Complexity: O(*n*) in its length.
   public init?(_ text: String) {

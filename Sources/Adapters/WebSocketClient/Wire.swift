@@ -2,7 +2,7 @@
   import CClientTLS
   import Glibc
 
-  /// A non-blocking socket, encrypted or not. Closed when its owner lets go.
+  /// A non-blocking socket, encrypted or not. Closed with its owner.
   struct Wire: ~Copyable {
     /// The outcome of reading or writing.
     enum Outcome {
@@ -63,7 +63,7 @@
       if ssl == nil { throw .encryption }
     }
 
-    /// Goes on with the handshake.
+    /// Continues the handshake.
     ///
     /// - Returns: What to wait for; `nil` once it is done.
     func shake() throws(WebSocketFailure) -> Int32? {

@@ -5,8 +5,8 @@ import OTCore
 extension SQLStore {
   /// Walks every log from its base to its head, and compares what was derived from it.
   ///
-  /// Every checksum is computed anew; snapshots have to equal the fold of their log, marks the last
-  /// entry of their client.
+  /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
+  /// last entry of their client.
   package func checkAll(
     _ findings: inout StoreFindings, progress: (Int, Int) -> Void
   ) throws(StoreError) {

@@ -3,7 +3,7 @@ package import OTCore
 
 /// Comments of notes: a row each, and their anchors, which move with the log.
 ///
-/// Whoever changes them has locked the note's row.
+/// The caller has locked the note's row before a change.
 extension SQLStore {
   func reply(to request: CommentRequest) throws(StoreError) -> CommentReply {
     try comments(of: existingRow(request.note)).reply(to: request.work)
@@ -13,7 +13,7 @@ extension SQLStore {
     CommentRows(store: self, row: row)
   }
 
-  /// Whether each comment is what was written, and stands within the note's log.
+  /// Checks that each comment is what was written, and lies within the note's log.
   func checkComments(
     of row: DocumentRow, _ findings: inout StoreFindings
   ) throws(StoreError) {

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Deleted notes that may come back: their rows, while all else of them stays where it is.
+/// Deleted notes that can be restored: their rows, while all else of them remains in place.
 extension SQLStore {
   func reply(to request: DeletedRequest) throws(StoreError) -> StoreReply {
     switch request {

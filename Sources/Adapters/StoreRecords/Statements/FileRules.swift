@@ -182,7 +182,7 @@ extension SQLStore {
 
   // MARK: Checking
 
-  /// Whether each content is what its hash says, and there for every note that has it.
+  /// Checks that each content matches its hash, and is there for every note that names it.
   func checkFiles(_ findings: inout StoreFindings) throws(StoreError) {
     for hash in try rows("SELECT hash FROM files ORDER BY hash", read: { $0.bytes(0) }) {
       let isSound = try first("SELECT bytes FROM files WHERE hash = $1", Blob(hash)) {

@@ -59,7 +59,7 @@ extension SQLStore {
     _ numbers: [Int], by move: FolderMove, hasMore: Bool, rest: FolderMove?
   ) throws(StoreError) -> FolderReply {
     let rows = try rows(toMove: numbers)
-    // All paths first: nothing is moved if one of them would be none.
+    // All paths first: nothing is moved if one of them would be invalid.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
     for row in rows where row.folder.isWithin(move.old) {
       do throws(FolderPathError) {

@@ -1,7 +1,6 @@
 package import GatewayPorts
 
-/// Texts to be folded from their logs: by the connection that reads, while the one that commits goes
-/// on.
+/// Texts to be folded from their logs, by the connection that reads, while the other one commits.
 package enum FoldOrder: Sendable {
   /// A document whose newest snapshot lies far behind its head.
   case snapshot(DocumentID)
@@ -25,7 +24,8 @@ package struct FoldedSnapshots: Sendable {
   fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
   /// Comments with their ranges at the newest of the snapshots.
   fileprivate var comments: [Comment] = []
-  /// The count of the log, and the text's length, when it was folded; if the count is to begin anew.
+  /// The count of the log, and the text's length, when it was folded; `nil` unless the count is to
+  /// start again.
   fileprivate var counted: (unsnapped: Int, length: Int)?
   /// The revision to compact the log to.
   fileprivate var base: Int?
@@ -52,7 +52,7 @@ extension SQLStore {
     return orders
   }
 
-  /// Folds what was ordered; `nil` if there is nothing to fold any more.
+  /// Folds what was ordered; `nil` if there is nothing left to fold.
   ///
   /// - Throws: Why the log cannot be read.
   /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
@@ -91,7 +91,7 @@ extension SQLStore {
 
   /// Keeps what was folded, unless the document is another by now.
   ///
-  /// - Throws: what the disk had against it. Nothing is lost: the log has it all.
+  /// - Throws: The disk's error. Nothing is lost: the log contains all of it.
   package func keep(_ folded: FoldedSnapshots) throws(StoreError) {
     for (snapshot, checksum) in folded.snapshots {
       try transaction { () throws(StoreError) in

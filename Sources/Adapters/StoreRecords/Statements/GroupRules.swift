@@ -66,7 +66,7 @@ extension SQLStore {
     }
   }
 
-  /// The actor as a member; `nil` if they are none.
+  /// The actor as a member; `nil` if they are not a member.
   private func membership(
     of actor: ChangeActor, in room: Int
   ) throws(StoreError) -> GroupMember? {
@@ -184,7 +184,8 @@ extension SQLStore {
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
 
-  /// Adds a member, who is told of what is published while offline, and has read what is there.
+  /// Adds a member, who receives push notifications while offline, and counts as having read what
+  /// is there.
   private func add(
     _ member: GroupMember, to room: RoomRow, _ name: RoomName
   ) throws(StoreError) {

@@ -3,7 +3,7 @@ import GatewayPorts
 /// Sessions whose time is over that one request removes.
 private let expiredMax = 100
 
-/// Sessions of those who have signed in.
+/// Sessions of users who have signed in.
 extension SQLStore {
   func reply(to request: SessionRequest) throws(StoreError) -> SessionReply {
     switch request {

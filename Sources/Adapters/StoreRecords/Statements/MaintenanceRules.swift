@@ -71,7 +71,7 @@ extension SQLStore {
     return true
   }
 
-  /// Compacts the logs of all documents as a rule has it, and returns how many there were.
+  /// Compacts the logs of all documents by a rule, and returns how many there were.
   package func compactAll(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
     var count = 0
     for summary in try reading({ () throws(StoreError) in try list() }) {
@@ -157,7 +157,9 @@ extension SQLStore {
   }
 
   func redate(room: Int, now: Timestamp) throws(StoreError) {
-    // What expires before its time has been done before. The time itself is what was told.
+    // Rows that expire before their own time were redated before. The time itself stays, since
+    // clients know it.
+    // and remains.
     for table in ["publications", "publication_keys"] {
       try change(
         """

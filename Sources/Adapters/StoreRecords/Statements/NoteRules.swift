@@ -29,8 +29,8 @@ extension SQLStore {
     return row.summary
   }
 
-  /// Takes the note out of sight at once. If it is not to be kept, its log is removed piece by piece by
-  /// `maintain`, so that nobody waits for a long one.
+  /// Hides the note at once. If it is not to be kept, `maintain` removes its log piece by piece, so
+  /// that no request waits for a long one.
   func delete(_ id: DocumentID, keeping deletion: Deletion?) throws(StoreError) {
     let row = try existingRow(id)
     if let deletion {

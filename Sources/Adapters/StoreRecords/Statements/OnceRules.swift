@@ -49,7 +49,8 @@ extension SQLStore {
 
   /// Keeps an answer.
   ///
-  /// - Returns: Whether there was none that is still valid; if somebody is about to keep one, this waits.
+  /// - Returns: Whether no valid answer was kept before; if another request is about to keep one,
+  ///   this waits.
   private func keep(
     _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
   ) throws(StoreError) -> Bool {

@@ -2,7 +2,7 @@ package import GatewayPorts
 
 /// The outbox: events for outside services, kept with the changes they report.
 extension SQLStore {
-  /// Keeps what is to be told of a request, within the request's own part of the transaction.
+  /// Records the events of a request, within the request's own part of the transaction.
   package func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
     guard let outboxRules, reply.isDone else { return reply }
     do throws(StoreError) {
@@ -84,7 +84,7 @@ extension SQLStore {
   // MARK: Held back
 
   private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
-    // Who takes goes by when the next one is due, and has to be told it anew.
+    // The sender waits until the next event is due, and has to be notified of a new time.
     changedTargets.insert(target)
     // One from further ahead than it is held was kept before the clock was set back. It is due last, so that the
     // last one says whether there are such. A little ahead is what was committed since the caller read its clock.

@@ -232,9 +232,9 @@ extension SQLStore {
   /// Removes the rows of rooms that hold nothing and in which nothing was published for long, and
   /// returns how many there were.
   ///
-  /// Such a room begins anew if it is used again. No position of it may come twice, so rooms without
-  /// a record get another epoch then; whoever comes back to one with a position of before is told
-  /// that it is not known any more.
+  /// Such a room starts again if it is used again. No position of it may come twice, so rooms
+  /// without a record get another epoch then; a client that resumes from a former position receives
+  /// the answer that it is unknown.
   package func removeEmptyRows(idleSince time: Timestamp) throws(StoreError) -> Int {
     let holding = [
       "publications", "publication_keys", "room_members", "receipts", "flags", "likes",

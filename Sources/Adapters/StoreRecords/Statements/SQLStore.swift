@@ -17,7 +17,7 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// The end of a query that locks its rows, where there are others and the transaction writes.
   var locking: String { get }
 
-  /// The end of a query that does so, and leaves out the rows that somebody else has locked.
+  /// The end of a locking query that skips rows which another transaction has locked.
   var lockingFree: String { get }
 
   /// Runs a statement that returns nothing. It may be sent with the next one that is waited for.
@@ -63,7 +63,7 @@ package protocol SQLStore: TimedLog, AnyObject {
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result
 
-  /// Passes on what befell the connection, which is nobody's own failure.
+  /// Throws the connection's failure, which no single request caused.
   func passOn() throws(StoreError)
 
   // MARK: Notes
@@ -85,7 +85,7 @@ package protocol SQLStore: TimedLog, AnyObject {
     _ condition: String, _ values: any StoredValue..., limit: Int
   ) throws(StoreError) -> [NoteSummary]
 
-  /// Takes note that a note was deleted, or has come back.
+  /// Records that a note was deleted or restored.
   func noteMoved(_ id: DocumentID, _ row: DocumentRow?)
 
   /// Takes a time into a note's row, and notes where the clock was set back.
@@ -111,8 +111,8 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// The folders of notes.
   func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?]
 
-  /// Rows of notes that are to be moved, locked where there are others; without those that cannot be
-  /// read or are not there any more.
+  /// Rows of notes that are to be moved, locked where there are others; without those that cannot
+  /// be read or no longer exist.
   func rows(toMove numbers: [Int]) throws(StoreError) -> [DocumentRow]
 
   /// Puts notes into folders, and returns how they are then.
@@ -142,7 +142,7 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// The newest entry of each client, those that are compacted away too.
   func marks(of row: DocumentRow) throws(StoreError) -> [String: ClientMark]
 
-  /// A log's chain as other nodes are told of it, where there may be others.
+  /// A log's chain in the form for other nodes, where there may be others.
   func shared(_ chain: RecordChecksum) -> LogChain?
 
   /// Takes note that a document may have entries left before its log's base.
@@ -156,7 +156,7 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   // MARK: Files
 
-  /// The column of `files` that names a file, and the one of `note_files` that has it.
+  /// The column of `files` that names a file, and the column of `note_files` that refers to it.
   static var fileKey: String { get }
   static var noteFileKey: String { get }
 
@@ -199,7 +199,7 @@ package protocol SQLStore: TimedLog, AnyObject {
   /// Puts an event into its queue, and gives up the oldest ones of a queue that is too long.
   func enqueue(_ draft: OutboxDraft) throws(StoreError)
 
-  /// Whether events that were told are all there, and no other gateway has done with one.
+  /// Whether events that were sent are all there, and no other gateway has settled one.
   func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
 
   /// Takes note that a dead letter is kept.
@@ -211,7 +211,8 @@ package protocol SQLStore: TimedLog, AnyObject {
 
   /// Keeps an answer in place of one that has expired.
   ///
-  /// - Returns: Whether there was none that is still valid; if somebody is about to keep one, this waits.
+  /// - Returns: Whether no valid answer was kept before; if another request is about to keep one,
+  ///   this waits.
   func keep(
     _ answer: [UInt8], _ digest: RecordChecksum, _ checksum: RecordChecksum,
     to asked: KeyedRequest, until expires: Timestamp
