@@ -9,7 +9,7 @@ public struct BayeuxChannel: Sendable, Hashable {
   /// Bytes of a name, at most.
   public static let bytesMax = 512
 
-  /// Reads a name or a pattern; `nil` if it is none.
+  /// Reads a name or a pattern; `nil` for a malformed one.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.first == UInt8(ascii: "/"), bytes.count > 1, bytes.count <= Self.bytesMax else {

@@ -266,7 +266,7 @@ public enum BayeuxReply {
     }
   }
 
-  /// Tells a client, unasked, that it does not hear a channel any more.
+  /// Notifies a client, unasked, that its subscription has ended.
   public static func ended(_ subscription: String, clientID: String) -> [UInt8] {
     JSONWriter.object { object, bytes in
       object.field("channel", "/meta/subscribe", &bytes)

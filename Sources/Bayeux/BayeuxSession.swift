@@ -1,8 +1,8 @@
 /// A session of a Bayeux client, from its handshake to its end, without I/O.
 ///
-/// A connect is held until something happens or its time is over: whoever is answered at once asks
-/// again at once, for ever. On a WebSocket events do not wait for it; between polls they are kept,
-/// up to a limit.
+/// A connect is held until something happens or its time is over: a client that is answered at once
+/// asks again at once, for ever. On a WebSocket events do not wait for it; between polls they are
+/// kept, up to a limit.
 public struct BayeuxSession: Sendable {
   /// Settings of the operator.
   public struct Settings: Sendable, Hashable {
@@ -35,7 +35,7 @@ public struct BayeuxSession: Sendable {
     case polling
   }
 
-  /// The session's id, which nobody can guess.
+  /// The session's id, which is unpredictable.
   public let id: String
   private let settings: Settings
   private var carrier = Carrier.none

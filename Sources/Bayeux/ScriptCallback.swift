@@ -1,4 +1,4 @@
-/// The name of the function that a page wants its answer given to, as JSON-P has it.
+/// The name of the function that receives a page's answer, in JSON-P.
 ///
 /// The name becomes code in the page that asks. It holds nothing but identifiers with full stops
 /// between them.
@@ -43,8 +43,8 @@ public struct ScriptCallback: Sendable, Hashable {
 
   /// A script that calls the function with JSON.
   ///
-  /// The comment in front keeps whoever chooses the name from choosing how the answer begins, which
-  /// would let it pass for a file of another kind.
+  /// The comment in front prevents the caller from choosing, by the name, how the answer begins,
+  /// which would let it pass for a file of another kind.
   ///
   /// - Complexity: O(*n*) bytes.
   public func script(_ json: [UInt8]) -> [UInt8] {

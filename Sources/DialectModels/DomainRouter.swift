@@ -40,8 +40,8 @@ public enum DomainEvent: Sendable, Hashable {
 
 /// The one place where the events of dialects become typed events.
 ///
-/// Kinds are told by types and by structured parts, never by reading sentences: those are in one
-/// language, and names in them can say anything.
+/// Types and structured parts decide the kind, never sentences: those are in one language, and
+/// names in them can say anything.
 public struct DomainRouter: Sendable {
   /// `source_guid`s of messages that this app has sent, by which it knows them again.
   ///

@@ -143,9 +143,9 @@ extension GroupChat {
     public static let messageDeletion = Self(rawValue: "message.deleted")
     /// A sign of typing; valid for five seconds.
     public static let typing = Self(rawValue: "typing")
-    /// Nothing: the connection stands.
+    /// Nothing: the connection is alive.
     public static let ping = Self(rawValue: "ping")
-    /// A subscription stands.
+    /// A subscription was accepted.
     public static let subscribe = Self(rawValue: "subscribe")
 
     /// The words that have a meaning here.

@@ -52,8 +52,8 @@ public struct JSONFieldVisitor {
 
   /// A field that has a value even where it is missing.
   ///
-  /// It is written when it has another; one that stood there with just this value stays in the
-  /// rest, and so is written as well.
+  /// It is written when its value differs from the default. A field that was received with just the
+  /// default stays in the rest, and so is written as well.
   public mutating func defaulted<Form: JSONFieldForm & Equatable>(
     _ name: String, _ property: inout Form, to standard: Form
   ) throws(ModelError) {

@@ -1,6 +1,7 @@
 /// The generations of Engine.IO that are spoken.
 public enum EngineGeneration: Int, Sendable, Hashable, CaseIterable {
-  /// Of Socket.IO 1 and 2: the client pings, and nobody has to connect to the default namespace.
+  /// Of Socket.IO 1 and 2: the client pings, and is in the default namespace without connecting to
+  /// it.
   case three = 3
   /// Of Socket.IO 3 and later: the server pings.
   case four = 4
@@ -27,7 +28,7 @@ public enum EnginePacket: Sendable, Hashable {
 
   /// Reads a packet of text: as a text frame of a WebSocket, or between separators of a payload.
   ///
-  /// - Returns: `nil` if it is none.
+  /// - Returns: `nil` for a malformed one.
   public init?(text bytes: some Collection<UInt8>, generation: EngineGeneration) {
     guard let first = bytes.first else { return nil }
     let content = Array(bytes.dropFirst())

@@ -9,7 +9,7 @@ public enum EnginePayload {
   /// JavaScript does; but some of its clients count scalars or bytes, so whichever count fits the
   /// whole body is taken. Its binary form counts bytes.
   ///
-  /// - Returns: `nil` if the body is none.
+  /// - Returns: `nil` for a malformed body.
   public static func decode(_ body: [UInt8], generation: EngineGeneration) -> [EnginePacket]? {
     guard !body.isEmpty else { return nil }
     switch generation {
@@ -129,7 +129,7 @@ public enum EnginePayload {
     return packets
   }
 
-  /// The packet with `\u` escapes for what is not ASCII, which stands in JSON strings only.
+  /// The packet with `\u` escapes for what is not ASCII, which occurs in JSON strings only.
   private static func asciiForm(of packet: [UInt8]) -> [UInt8] {
     guard packet.contains(where: { $0 >= 0x80 }) else { return packet }
     var ascii: [UInt8] = []

@@ -51,7 +51,8 @@ public struct SocketPacket: Sendable, Hashable {
   /// Arguments of an event or an acknowledgement, at most.
   public static let argumentsMax = 1_000
 
-  /// Reads a packet; `nil` if it is none, is too large, or has binary parts, which are not taken.
+  /// Reads a packet; `nil` if it is malformed, too large, or has binary parts, which are not
+  /// supported.
   public init?(_ bytes: some Collection<UInt8>) {
     var rest = Array(bytes)[...]
     guard let first = rest.popFirst(), first >= UInt8(ascii: "0"),
@@ -142,8 +143,8 @@ public struct SocketPacket: Sendable, Hashable {
     hasher.combine(data)
   }
 
-  /// An event with one more argument, the last: its place in what a client is sent, from which it
-  /// can be gone on.
+  /// An event with one more argument, the last: its place in what a client is sent, from which the
+  /// client can resume.
   ///
   /// - Precondition: it is an event.
   public func numbered(_ offset: String) -> SocketPacket {

@@ -37,7 +37,7 @@ public struct SocketSession: Sendable {
     /// Answer the poll that waits.
     case answerPoll([UInt8])
     /// A namespace was entered; what the client said of itself, if it did. Of the fourth generation
-    /// it waits to be told, see ``accept(_:as:recoveryID:)`` and ``refuse(_:message:data:)``.
+    /// it waits for an answer, see ``accept(_:as:recoveryID:)`` and ``refuse(_:message:data:)``.
     case entered(namespace: String, credentials: JSONValue?)
     /// A namespace was left.
     case left(namespace: String)
@@ -59,7 +59,7 @@ public struct SocketSession: Sendable {
     case badPacket
     /// The client polls too slowly.
     case slow
-    /// The client sends too much, and goes on although it was told.
+    /// The client exceeds the rate limit, and continued after the warning.
     case flooding
     /// The server wants it.
     case dismissed
@@ -76,7 +76,8 @@ public struct SocketSession: Sendable {
     case ended
   }
 
-  /// The session's id, which nobody can guess: whoever has it can poll in the client's place.
+  /// The session's id, which is unpredictable: a client that knows it can poll in the session's
+  /// place.
   public let id: String
   /// The protocol's generation.
   public let generation: EngineGeneration
@@ -166,7 +167,7 @@ public struct SocketSession: Sendable {
     }
     var actions = send([EnginePacket.open(body).text], isLast: generation == .four)
     if generation == .three {
-      // Of this generation everybody is in the default namespace unasked.
+      // Clients of this generation are in the default namespace unasked.
       namespaces.append("/")
       actions += send([SocketPacket(.connect).engineText], isLast: true)
       actions.append(.entered(namespace: "/", credentials: nil))
@@ -246,7 +247,7 @@ public struct SocketSession: Sendable {
     switch carrier {
     case .polling(hasPoll: false):
       carrier = .polling(hasPoll: true)
-      // While a WebSocket is probed, the poll ends at once so that the upgrade can go on.
+      // While a WebSocket is probed, the poll ends at once so that the upgrade can continue.
       if queue.isEmpty, isProbing { keep(EnginePacket.noop.text) }
       return queue.isEmpty ? [] : [answerPoll()]
     case .leaving:
@@ -264,7 +265,7 @@ public struct SocketSession: Sendable {
 
   /// The body of a request has come.
   ///
-  /// - Returns: `nil` if it is none of this session's: it is to be refused.
+  /// - Returns: `nil` if this session does not expect one: it is to be rejected.
   public mutating func posted(_ body: [UInt8], now: Int64) -> [Action]? {
     switch carrier {
     case .polling: break
@@ -281,7 +282,7 @@ public struct SocketSession: Sendable {
 
   // MARK: WebSockets
 
-  /// A WebSocket has been opened for this session, beside its polling; whether it may go on.
+  /// A WebSocket has been opened for this session, beside its polling; whether it may continue.
   public mutating func beginProbe() -> Bool {
     switch carrier {
     case .polling where !isProbing:
@@ -293,7 +294,7 @@ public struct SocketSession: Sendable {
 
   /// A text frame has come over the WebSocket that is being probed.
   ///
-  /// - Returns: `nil` if it is none that belongs there: the WebSocket is to be closed.
+  /// - Returns: `nil` for an unexpected frame: the WebSocket is to be closed.
   public mutating func receivedByProbe(_ text: some Collection<UInt8>, now: Int64) -> [Action]? {
     guard case .polling(let hasPoll) = carrier, isProbing,
       let packet = EnginePacket(text: text, generation: generation)
@@ -324,7 +325,7 @@ public struct SocketSession: Sendable {
     }
   }
 
-  /// The WebSocket that was being probed is gone; polling goes on.
+  /// The probed WebSocket is gone; polling continues.
   public mutating func endProbe() { isProbing = false }
 
   /// A text frame has come over the WebSocket that carries the session.
@@ -393,7 +394,7 @@ public struct SocketSession: Sendable {
   ///
   /// - Parameters:
   ///   - name: what the client is called there, where others may learn it.
-  ///   - recoveryID: by which the client can come back to what it has there; a secret.
+  /// - recoveryID: A secret by which the client can resume its session there.
   public mutating func accept(
     _ namespace: String, as name: String, recoveryID: String? = nil
   ) -> [Action] {

@@ -2,7 +2,7 @@ package import OTCore
 
 /// A test case for every function of the algebra, drawn from a seed, with the reference's results.
 ///
-/// The same seed gives the same case on every machine, so a disagreement is told by its seed.
+/// The same seed gives the same case on every machine, so a disagreement is reported by its seed.
 package struct OracleCase {
   /// A difference between OTCore and the reference.
   package struct Disagreement: Error, CustomStringConvertible {
@@ -50,7 +50,7 @@ package struct OracleCase {
     cursors = (0..<random.between(1, 20)).map { _ in random.below(count + 1) }
   }
 
-  /// A case of somebody else's making; `seed` stands for nothing then.
+  /// A case from another source; `seed` has no meaning then.
   ///
   /// - Parameters:
   ///   - a: An operation on the text.

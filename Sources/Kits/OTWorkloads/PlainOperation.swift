@@ -3,7 +3,7 @@ package import OTCore
 /// An operation as a list of parts, written for generating workloads: an implementation of its own,
 /// so that the results in the files are not OTCore's opinion of itself.
 ///
-/// Where both stand at one place, the insert stands before the deletion.
+/// Where both are at one place, the insert comes before the deletion.
 package struct PlainOperation {
   package enum Part {
     case keep(Int)
@@ -23,7 +23,7 @@ package struct PlainOperation {
     case (.remove(let more), .remove(let count)?): parts[parts.count - 1] = .remove(count + more)
     case (.add(let more), .add(let text)?): parts[parts.count - 1] = .add(text + more)
     case (.add(let more), .remove?):
-      // Before the deletion, where an insert may stand already.
+      // Before the deletion, where an insert may be already.
       if parts.count > 1, case .add(let text) = parts[parts.count - 2] {
         parts[parts.count - 2] = .add(text + more)
       } else {

@@ -1,6 +1,6 @@
 /// Texts to edit, drawn from a seed.
 package enum RandomTexts {
-  /// Pieces that are hard on whoever counts something else than scalars.
+  /// Pieces that are hard for code that counts anything but scalars.
   private static let pieces: [String] = [
     "a", "b", "c", " ", "\n", "\r\n", "é", "e\u{301}", "ß", "Ж", "中", "語", "한", "\u{1112}\u{1161}",
     "😀", "👍🏽", "👨‍👩‍👧‍👦", "🇩🇪", "𝄞", "\u{200d}", "\u{fe0f}", "\u{0}", "\u{feff}", "\u{10ffff}",

@@ -133,7 +133,7 @@ package struct ReferenceOperation: Equatable {
     return (ReferenceOperation(steps: aAfterB), ReferenceOperation(steps: bAfterA))
   }
 
-  /// Inverting: what was added goes, what was removed comes back, in the same places.
+  /// Inverting: added text goes, removed text returns, in the same places.
   package func inverted(on text: [Unicode.Scalar]) -> ReferenceOperation {
     var rest = text[...]
     var result: [Step] = []
@@ -149,8 +149,8 @@ package struct ReferenceOperation: Equatable {
     return ReferenceOperation(steps: result)
   }
 
-  /// Moving a cursor: it stands before one scalar, and goes to the next one's place when that is
-  /// removed. Another's additions there go after it, the own ones before it.
+  /// Moving a cursor: it is before one scalar, and moves to the next one when that is removed.
+  /// Another's additions there go after it, the own ones before it.
   package func moved(_ cursor: Int, own: Bool) -> Int {
     var cursor = cursor
     var position = 0

@@ -1,7 +1,7 @@
 /// Undo once more, as plainly as it can be said: nothing is ever taken out of the text, only hidden.
 ///
-/// A step is the scalars that an edit showed and those that it hid. Undoing hides the ones and shows
-/// the others, as far as nobody else has hidden them meanwhile.
+/// A step is the scalars that an edit showed and those that it hid. Undoing hides the former and
+/// shows the latter, unless another user has hidden them meanwhile.
 package struct ReferenceUndo {
   private struct Cell {
     var scalar: Unicode.Scalar
@@ -50,7 +50,7 @@ package struct ReferenceUndo {
 
   package mutating func redo() { Self.take(from: &redos, to: &undos, &cells) }
 
-  /// Applies an edit: what is added stands right after the visible scalar before it.
+  /// Applies an edit: added text goes right after the visible scalar before it.
   private mutating func change(_ edit: ReferenceOperation) -> Step {
     var step = Step()
     var index = 0

@@ -5,7 +5,7 @@ package struct TypedText {
   private static let wide = Array("äöüéñçøžДжиюλπΩ中文字漢日本語한국어😀🎉👍🚀𝄞".unicodeScalars)
 
   private var random: SplitMix64
-  /// Whether half of the letters are none of ASCII's.
+  /// Whether half of the letters are outside of ASCII.
   private let isWide: Bool
   private var lettersLeft = 4
 

@@ -28,7 +28,7 @@ extension DocumentStoreConformance {
           "the error of a note that is not there")
       }
     },
-    ConformanceCheck("a range that is none, or of another log, is not quoted") { rig in
+    ConformanceCheck("an invalid range, or one of another log, is not quoted") { rig in
       try rig.create("n")
       try rig.append("n", entry(1, op("abc")))
       for range in [anchor(1, 0, 4), anchor(1, 2, 2), anchor(1, -1, 1), anchor(1, 2, 1)] {
@@ -124,7 +124,7 @@ extension DocumentStoreConformance {
       _ = try rig.comment("n", .remove("b", by: boss))
       try expect(rig.comments("n").comments, [], "those left then")
     },
-    ConformanceCheck("a deleted note keeps its comments while it rests, and comes back with them") {
+    ConformanceCheck("a restored note has the comments that it had when it was deleted") {
       rig in
       try rig.create("n")
       try rig.append("n", entry(1, op("abc")))
@@ -195,7 +195,7 @@ extension DocumentStoreConformance {
   }
 
   private static func required<Value>(_ value: Value?) throws -> Value {
-    guard let value else { throw ConformanceFailure("a comment that nobody made") }
+    guard let value else { throw ConformanceFailure("a comment that was never made") }
     return value
   }
 }

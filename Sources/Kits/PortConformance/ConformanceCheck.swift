@@ -15,7 +15,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
   /// Runs the check.
   ///
   /// - Parameter open: Opens the store that is checked, empty the first time. It is called again
-  ///   for a restart, after the earlier instance was let go; then what was committed is there.
+  ///   for a restart, after the earlier instance was released; then what was committed is there.
   /// - Throws: `ConformanceFailure`, or what `open` throws.
   public func run(opening open: @escaping () throws -> any DocumentStore) throws {
     try body(try StoreRig(open))

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Requirements on deleted notes, which may come back.
+/// Requirements on deleted notes that can be restored.
 extension DocumentStoreConformance {
   static let deletions: [ConformanceCheck] = [
     ConformanceCheck("a deleted note that is kept is out of sight, and listed among the deleted") {
@@ -26,7 +26,7 @@ extension DocumentStoreConformance {
       rig.maintain()
       try expect(rig.deleted(), [expected], "the deleted notes after a restart")
     },
-    ConformanceCheck("a note that comes back is as it was, and goes on") { rig in
+    ConformanceCheck("a restored note is as it was, and can be changed") { rig in
       try rig.create("n", title: "Title", time: 7)
       try rig.append("n", entry(1, op("on")), entry(2, op(2, "e"), client: "ben", sequence: 1))
       try rig.save(
@@ -46,7 +46,7 @@ extension DocumentStoreConformance {
       try expect(text: rig.load("n").text, "one!", "the text after one more")
       try expect(rig.error(.deleted(.bringBack(id: "n"))), .unknownDocument, "a second return")
     },
-    ConformanceCheck("deletions stand or fall with their batch, in order") { rig in
+    ConformanceCheck("deletions are committed with their batch or not at all, in order") { rig in
       try rig.create("n")
       let replies = try rig.perform(
         .delete(id: "n", keeping: Deletion(time: 9, author: "Ann")),
@@ -97,7 +97,7 @@ extension DocumentStoreConformance {
       }
       try expect(rig.deleted(limit: 0), [], "none of them")
     },
-    ConformanceCheck("what is removed for good, or was deleted long ago, does not come back") {
+    ConformanceCheck("a note removed for good, or deleted long ago, cannot be restored") {
       rig in
       for (index, id) in ["a", "b", "c", "d"].enumerated() {
         try rig.create(id)
@@ -121,7 +121,7 @@ extension DocumentStoreConformance {
       try rig.create("a")
       try expect(text: rig.load("a").text, "", "the text of a new note of an old name")
     },
-    ConformanceCheck("a note under an id of its maker's comes back to its maker") { rig in
+    ConformanceCheck("a note under an id of its maker's is restored to its maker") { rig in
       let draft = NoteDraft(id: "n", title: "Mine", owner: "ann", time: 5)
       func create() throws -> OnceReply {
         let reply = try rig.perform(.once(.create(draft, epoch: "e", restMax: 1_000)))[0]

@@ -90,7 +90,7 @@ public enum DocumentStoreConformance {
       try expect(rig.load("n").summary, renamed, "the summary")
       try expect(text: rig.load("n").text, "text", "the text")
     },
-    ConformanceCheck("a deleted note is gone, and its name begins anew") { rig in
+    ConformanceCheck("a deleted note is gone, and its name can be used again") { rig in
       try rig.create("n")
       try rig.append("n", entry(1, op("old")))
       try rig.delete("n")
@@ -107,7 +107,7 @@ public enum DocumentStoreConformance {
   ]
 
   private static let logs: [ConformanceCheck] = [
-    ConformanceCheck("entries come back as they went in, and fold into the text") { rig in
+    ConformanceCheck("entries are read as they were written, and fold into the text") { rig in
       try rig.create("n")
       let entries = [
         entry(1, op("héllo\u{0}\"\\\n\u{2028}")),
@@ -239,7 +239,7 @@ public enum DocumentStoreConformance {
     ConformanceCheck("an empty batch has no replies") { rig in
       try expect(rig.perform().count, 0, "the replies")
     },
-    ConformanceCheck("a batch is done in order, and reads see what stands before them") { rig in
+    ConformanceCheck("a batch is done in order, and reads see the writes before them") { rig in
       let replies = try rig.perform(
         .create(id: "n", epoch: StoreRig.epoch, title: "N", time: 1),
         .append(id: "n", epoch: StoreRig.epoch, entries: [entry(1, op("a"))]),

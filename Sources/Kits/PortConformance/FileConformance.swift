@@ -69,9 +69,9 @@ extension DocumentStoreConformance {
       guard case .kept = try put([4], filesMax: 4)
       else { throw ConformanceFailure("expected the bound itself to be allowed") }
       guard case .kept(_, isNew: false) = try put([4], filesMax: 1)
-      else { throw ConformanceFailure("expected a file that is there to be none more") }
+      else { throw ConformanceFailure("expected a file that is there not to count again") }
     },
-    ConformanceCheck("files stand or fall with their batch") { rig in
+    ConformanceCheck("files are committed with their batch or not at all") { rig in
       try rig.create("n")
       let draft = FileDraft(name: "a", bytes: [9], time: 1)
       let replies = try rig.perform(
@@ -82,7 +82,7 @@ extension DocumentStoreConformance {
       else { throw unexpected(replies[2], "files") }
       try expect(files.map(\.name), ["a"], "the files")
     },
-    ConformanceCheck("a deleted note keeps its files while it rests, and comes back with them") {
+    ConformanceCheck("a restored note has the files that it had when it was deleted") {
       rig in
       try rig.create("n")
       let file = try rig.put("a", [9], in: "n", at: 1).file
@@ -127,7 +127,7 @@ extension DocumentStoreConformance {
       try expect(
         rig.file(.read(id: "n", unused.hash, withBytes: true)), .unknownFile, "the one removed")
       try expect(rig.unsettled(before: 20), [], "notes whose files are looked for again")
-      // What the log forgets, it does not name any more; a version's text does.
+      // A compacted log no longer names the file; a version's text does.
       try rig.save(NamedVersion(revision: 4, name: "V", author: "Ann", time: 5), in: "n")
       try rig.compact("n", through: 5)
       rig.maintain()

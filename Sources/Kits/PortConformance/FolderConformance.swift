@@ -52,7 +52,7 @@ extension DocumentStoreConformance {
       try expect(
         rig.error(.folders(.move(id: "x", to: .none, time: 9))), .unknownDocument, "no note")
     },
-    ConformanceCheck("a deleted note comes back to its folder") { rig in
+    ConformanceCheck("a deleted note is restored to its folder") { rig in
       try rig.create("n")
       try rig.move("n", to: "team")
       try rig.delete("n", at: 9)

@@ -105,7 +105,7 @@ package enum GroupConformance {
         .member(GroupMember(personID: "ben", nickname: "Ben", joinedAt: 5), former: nil, by: "Ben"),
         "into an open group")
     },
-    ConformanceCheck("somebody's groups come in pages") { rig in
+    ConformanceCheck("a person's groups are read in pages") { rig in
       for room in ["b", "a", "c"] {
         _ = try rig.group(.put(room, named(room), by: room == "b" ? ben : ann, time: 1))
       }

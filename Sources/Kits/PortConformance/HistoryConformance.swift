@@ -60,7 +60,7 @@ extension DocumentStoreConformance {
         try expect(rig.text("n", at: .revision(revision)).authors, runs, "at \(revision)")
       }
     },
-    ConformanceCheck("a time finds the revision that stood then") { rig in
+    ConformanceCheck("a time finds the newest revision of that time") { rig in
       try makeHistory(rig)
       let cases: [(Timestamp, Int)] = [
         (0, 0), (999, 0), (1_000, 1), (2_500, 2), (62_999, 3), (63_000, 4), (65_000, 6),
@@ -70,7 +70,7 @@ extension DocumentStoreConformance {
         try expect(rig.text("n", at: .time(time)).revision, revision, "at \(time)")
       }
     },
-    ConformanceCheck("history is told in groups of one author without pauses") { rig in
+    ConformanceCheck("history is listed in groups of one author without pauses") { rig in
       try makeHistory(rig)
       let page = try rig.history("n", after: 0, pause: 30_000)
       let groups = page.groups
@@ -196,7 +196,7 @@ extension DocumentStoreConformance {
         "a text gone")
       try expect(rig.difference("n", from: 4, to: 6).parts.isEmpty, false, "from the base")
     },
-    ConformanceCheck("a change that nobody sends again leaves no mark") { rig in
+    ConformanceCheck("a change that cannot be sent again leaves no mark") { rig in
       try rig.create("n")
       for revision in 1...20 {
         try rig.append(
@@ -238,7 +238,7 @@ extension DocumentStoreConformance {
       try rig.create("n")
       try expect(rig.versions("n"), [], "after the note was deleted")
     },
-    ConformanceCheck("a log goes on under another epoch") { rig in
+    ConformanceCheck("a log continues under another epoch") { rig in
       try makeHistory(rig)
       try expect(
         rig.error(.renewEpoch(id: "n", from: "other", to: "third")),

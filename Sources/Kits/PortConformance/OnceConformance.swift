@@ -156,7 +156,7 @@ extension StoreRig {
   func once(_ request: OnceRequest) throws -> OnceReply {
     let replies = try perform(.once(request))
     guard case .once(let reply) = replies[0]
-    else { throw unexpected(replies[0], "what became of it") }
+    else { throw unexpected(replies[0], "the kept answer") }
     return reply
   }
 

@@ -3,7 +3,7 @@ import GatewayPorts
 /// Requirements on stores that keep an outbox.
 extension DocumentStoreConformance {
   static let outbox: [ConformanceCheck] = [
-    ConformanceCheck("what is told of a change is there exactly if the change is") { rig in
+    ConformanceCheck("an event is there exactly if its change is") { rig in
       try rig.tell(queuedMax: 9)
       try rig.create("n", time: 5)
       _ = try rig.error(.create(id: "n", epoch: "other", title: "Other", time: 6))
@@ -18,7 +18,7 @@ extension DocumentStoreConformance {
       try rig.tell(queuedMax: 9)
       try expect(rig.take(), before, "what was not settled, after a restart")
     },
-    ConformanceCheck("what is told comes in the order of its batch") { rig in
+    ConformanceCheck("events come in the order of their batch") { rig in
       try rig.tell(queuedMax: 9)
       _ = try rig.perform(
         .tell([rig.news("1")]),
@@ -47,7 +47,7 @@ extension DocumentStoreConformance {
       try rig.add([rig.news("7")])
       let both = try rig.take()
       try rig.settle(told: Array(both.prefix(1)), adding: [rig.news("8")])
-      // Somebody else has told them, too, and was faster with the first.
+      // Another gateway has sent them, too, and was faster with the first.
       try rig.settle(told: both, adding: [rig.news("8")])
       try expect(rig.take().map(\.type), ["7", "8"], "what follows is added once")
     },
@@ -115,7 +115,7 @@ extension DocumentStoreConformance {
       try expect(letters.map(\.reason), [.crowdedOut, .crowdedOut], "why")
       try expect(rig.take(for: .push).count, 1, "another target's queue")
     },
-    ConformanceCheck("without rules nothing is told, and what waits stays") { rig in
+    ConformanceCheck("without rules no event is recorded, and waiting events stay") { rig in
       try rig.tell(queuedMax: 9)
       try rig.create("n")
       try rig.restart()
@@ -125,7 +125,7 @@ extension DocumentStoreConformance {
   ]
 }
 
-/// Tells of notes made and renamed.
+/// Records events of notes made and renamed.
 private struct PlainScribe: OutboxScribe {
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
@@ -143,12 +143,12 @@ private struct PlainScribe: OutboxScribe {
 extension StoreRig {
   func outbox() throws -> any Outbox {
     guard let outbox = store as? any Outbox else {
-      throw ConformanceFailure("the store keeps nothing to be told")
+      throw ConformanceFailure("the store has no outbox")
     }
     return outbox
   }
 
-  /// Has the store tell of what happens.
+  /// Makes the store record events.
   func tell(queuedMax: Int, deadLettersMax: Int = 9) throws {
     try outbox().outboxRules = OutboxRules(
       scribe: PlainScribe(), queuedMax: queuedMax, deadLettersMax: deadLettersMax)

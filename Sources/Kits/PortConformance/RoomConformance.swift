@@ -4,9 +4,9 @@ import JSON
 /// Requirements on rooms.
 extension DocumentStoreConformance {
   static let rooms: [ConformanceCheck] = [
-    ConformanceCheck("publications are numbered from 1, and come back as they were") { rig in
+    ConformanceCheck("publications are numbered from 1, and read as they were written") { rig in
       let first = try rig.recover("r", from: nil)
-      try expect(first.head.offset, 0, "the offset of a room nobody has published in")
+      try expect(first.head.offset, 0, "the offset of a room without publications")
       try require(first.missed == nil, "nothing to be recovered from nowhere")
       try expect(rig.publish("r", "1", time: 5), 1, "the first offset")
       try expect(rig.publish("r", "[\"\u{1f426}\",1.5]", person: "ann", time: 4), 2, "the second")
@@ -48,7 +48,7 @@ extension DocumentStoreConformance {
       // Keys are kept for 1,000 milliseconds here.
       try expect(rig.publish("r", "1", key: "k", time: 2_000), 3, "long after")
     },
-    ConformanceCheck("a subscriber gets all that it missed, or is told that it cannot") { rig in
+    ConformanceCheck("a subscriber gets all that it missed, or the answer that it cannot") { rig in
       for number in 1...5 { _ = try rig.publish("r", "\(number)", time: Timestamp(number)) }
       let epoch = try rig.page("r", .newest).head.epoch
       func missed(_ offset: Int, _ epoch: String, memory: Int = 100, limit: Int = 100) throws
@@ -128,7 +128,7 @@ extension DocumentStoreConformance {
       try rig.restart()
       try expect(rig.page("s", .newest).head.epoch, "renewed too", "a room without publications")
     },
-    ConformanceCheck("the heads of many rooms are told in one go") { rig in
+    ConformanceCheck("the heads of many rooms are read in one request") { rig in
       let none = try rig.page("s", .newest).head
       _ = try rig.publish("r", "1", time: 7)
       _ = try rig.publish("r", "2", time: 9)

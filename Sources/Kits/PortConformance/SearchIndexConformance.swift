@@ -179,7 +179,7 @@ public enum SearchIndexConformance {
           "notes of a tag \(name.debugDescription)")
       }
     },
-    Check("states and ids are told, byte by byte") { rig in
+    Check("states and ids are listed, byte by byte") { rig in
       let ids = ["a", "b", "e\u{301}", "\u{e9}", "東"]
       for (revision, id) in ids.enumerated() { try rig.put(id, "", "", revision: revision) }
       let states = try rig.index.states(of: ["x"] + ids)

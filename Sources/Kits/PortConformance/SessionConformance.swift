@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Requirements on sessions of those who have signed in, and on links to notes.
+/// Requirements on sessions of users who have signed in, and on links to notes.
 extension DocumentStoreConformance {
   private static let rule = SessionRule(idleMilliseconds: 1_000, graceMilliseconds: 100)
 
@@ -21,7 +21,7 @@ extension DocumentStoreConformance {
       try expect(rig.login(.list(user: "Ada", now: 1)), .sessions([]), "another's")
       try expect(rig.login(.list(user: "ada", now: 1_000)), .sessions([]), "when it is over")
     },
-    ConformanceCheck("each refresh token is exchanged once; a second time is told") {
+    ConformanceCheck("each refresh token is exchanged once; a second time is reported") {
       rig in
       var own = session("s.1")
       _ = try rig.login(.begin(own, countMax: 9))
@@ -38,7 +38,7 @@ extension DocumentStoreConformance {
       try expect(rig.renew("s.1", turn: 3, at: 902), .unknown, "the token that counted")
       try expect(rig.login(.list(user: "ada", now: 902)), .sessions([]), "the sessions")
     },
-    ConformanceCheck("a session's token of another user is none") { rig in
+    ConformanceCheck("a session's token of another user is invalid") { rig in
       _ = try rig.login(.begin(session("s.1"), countMax: 9))
       try expect(rig.renew("s.1", of: "bea", turn: 1, at: 1), .unknown, "the reply")
       try expect(rig.renew("s.2", turn: 1, at: 1), .unknown, "one that is not there")

@@ -130,7 +130,7 @@ public enum SharedStoreConformance {
       try expect(answer, Array("first".utf8), "the answer")
     },
     SharedStoreCheck(
-      "of a commit that is answered elsewhere in part nothing is done, and which part is told"
+      "a commit that is answered elsewhere in part is not done, and the part is named"
     ) {
       rig in
       let asked = (1...3).map {
@@ -236,7 +236,7 @@ public enum SharedStoreConformance {
       _ = try rig.fence(rig.b, ["ann"])
       try expect(rig.load(rig.b).marks["ann"]?.sequence, 1, "the mark behind a change")
     },
-    SharedStoreCheck("a race that was lost is told before a fence") { rig in
+    SharedStoreCheck("a lost race is reported before a fence") { rig in
       let chain = try rig.chain(rig.a)
       _ = try rig.append(rig.b, [entry(1, op("b"), client: "ben")], after: chain)
       _ = try rig.fence(rig.b, ["ann"])

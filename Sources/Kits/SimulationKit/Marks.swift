@@ -1,18 +1,18 @@
 import OTCore
 
-/// A scalar of its own in almost every insertion, so that what somebody typed can be found again:
-/// in the log, in the text, or nowhere.
+/// A scalar of its own in almost every insertion, so that typed text can be found again: in the
+/// log, in the text, or nowhere.
 struct Marks {
   /// Private-use scalars of plane 15; far more than a run types.
   private static let first: UInt32 = 0xf0000
   private static let countMax = 0xfffe
 
-  /// Marks that somebody has deleted, each on a screen where it stood.
+  /// Marks that a user has deleted, each on a screen that showed it.
   private(set) var deleted: Set<Int> = []
   /// The author of each mark.
   private(set) var seats: [Int] = []
 
-  /// A mark nobody has used yet.
+  /// An unused mark.
   mutating func next(for seat: Int) -> String {
     guard seats.count < Self.countMax, let scalar = Unicode.Scalar(Self.first + UInt32(seats.count))
     else { return "" }
@@ -20,7 +20,7 @@ struct Marks {
     return String(Character(scalar))
   }
 
-  /// Unmakes the newest marks, which nobody has typed after all.
+  /// Unmakes the newest marks, which were not typed after all.
   mutating func takeBack(to count: Int) { seats.removeSubrange(count...) }
 
   /// Notes an edit that an author applies to this text.

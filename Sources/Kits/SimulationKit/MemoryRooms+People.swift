@@ -78,7 +78,7 @@ extension MemoryRooms {
     var receipts: [Mark: ReceiptStage] = [:]
     var flags: [Mark: PublicationFlag] = [:]
     var members: [ExactName: Set<ExactName>] = [:]
-    /// Pairs of who blocks and whom.
+    /// Pairs of a blocking and a blocked person.
     var blocks: Set<[ExactName]> = []
     var lastOnline: [ExactName: Timestamp] = [:]
   }

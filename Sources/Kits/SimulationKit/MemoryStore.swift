@@ -50,9 +50,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   private var records: [ExactName: Record] = [:] { didSet { placesInOrder = nil } }
   /// The notes in the order of their places, from when they are asked for until there is another one.
   private var placesInOrder: [Record]?
-  /// Deleted notes that may come back, by their names; of each name the newest deletion first.
+  /// Deleted notes that can be restored, by their names; of each name the newest deletion first.
   private var deletedNotes: [ExactName: [DeletedRecord]] = [:]
-  /// The writes of a commit whose sync failed, as long as nothing else stands in their place.
+  /// The writes of a commit whose sync failed, until another write takes their place.
   private var unsynced: [StoreRequest] = []
   /// The steps that undo the newest commits, each in the order in which it was done.
   private var history: [[Undo]] = []
@@ -68,7 +68,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     historyMax = losableCommitsMax
   }
 
-  /// Goes on as after a restart, without the newest commits.
+  /// Continues as after a restart, without the newest commits.
   ///
   /// Faults that were ordered are over.
   ///
@@ -100,7 +100,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     return true
   }
 
-  /// Goes on as a standby that takes its place, without the newest commits.
+  /// Continues as a standby that takes its place, without the newest commits.
   public func failOver(losingCommits count: Int = 0) {
     life += 1
     restart(losingCommits: count)
@@ -112,7 +112,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// The fold of a document's log, or `nil` if there is no such document.
   public func document(_ id: DocumentID) -> Document? { records[ExactName(id)]?.head() }
 
-  /// Does a batch of work: all of its writes stand or fall together.
+  /// Does a batch of work: all of its writes are committed, or none.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     var undo: [Undo] = []
     let replies = batch.map { request in
@@ -151,7 +151,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     return replies
   }
 
-  /// Keeps what is to be told of a request, in the same commit.
+  /// Records the events of a request, in the same commit.
   private func record(_ request: StoreRequest, _ reply: StoreReply, _ undo: inout [Undo]) {
     guard let outboxRules, request.isWriting, reply.isDone else { return }
     let drafts = outboxRules.scribe.drafts(for: request, reply)
@@ -160,7 +160,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     for draft in drafts { outbox.add(draft, outboxRules) }
   }
 
-  /// Does a piece of work with what is to be told, as a commit of its own.
+  /// Does a piece of work on recorded events, as a commit of its own.
   public func perform(_ request: OutboxRequest) -> OutboxReply {
     if isDiskFull { return .failed(.unavailable("the disk is full; free space on it")) }
     history.append([.outbox(outbox)])
@@ -726,7 +726,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 }
 
-/// A deleted document that may come back.
+/// A deleted document that can be restored.
 private struct DeletedRecord {
   let record: Record
   let deletion: Deletion
@@ -740,7 +740,7 @@ private final class Record {
     var summary: NoteSummary
     var epoch: String
     var versions: [Int: NamedVersion] = [:]
-    /// Entries up to this revision cannot be read any more.
+    /// Entries up to this revision can no longer be read.
     var base = 0
     /// Revisions before the base whose texts can.
     var kept: Set<Int> = [0]
@@ -756,7 +756,7 @@ private final class Record {
   var sessions: [String: Int] = [:]
   /// The newest of the sessions that were dropped.
   private(set) var sessionFloor = 0
-  /// The chain at each revision, as far as somebody has asked for it.
+  /// The chain at each revision, as far as it was asked for.
   private var chains = [LogChain(high: 0, low: 0)]
 
   var summary: NoteSummary {

@@ -49,7 +49,7 @@ package final class NativeTwin {
   package let ownNote: String?
   /// Counts of answers that its note was made now, and that it was there already.
   package private(set) var notesMade = (anew: 0, again: 0)
-  /// The authors of numbers that it was told, by a count of its own.
+  /// The authors of the numbers that it received, by a count of its own.
   private var authors: [Int: String] = [:]
   /// Messages to be sent.
   private var outgoing: [[UInt8]] = []
@@ -160,7 +160,7 @@ package final class NativeTwin {
 
   // MARK: Its process
 
-  /// Its process ends, and another goes on from what is on disk.
+  /// Its process ends, and another restores what is on disk.
   ///
   /// - Parameters:
   ///   - keepsFirst: Whether it can keep what is unconfirmed before.
@@ -195,7 +195,7 @@ package final class NativeTwin {
   /// The unconfirmed edits as one operation on the server's text; `nil` if there are none.
   private var unconfirmedText: (lost: TextOperation, text: Document)? {
     guard machine.status(of: documentID)?.unconfirmed ?? 0 > 0 else { return nil }
-    // On another machine, for this one goes on: what it would keep has both texts.
+    // On a copy, since this one continues: what it would keep has both texts.
     var probe = machine
     for action in probe.handle(.suspending, now: .min) {
       guard case .note(_, .keep(let kept, _)) = action else { continue }

@@ -4,9 +4,9 @@ import JSON
 import SocketMessages
 import WebSocketFrames
 
-/// Gateways with one room and its subscribers, from one seed: they publish, drop, come back; processes die, commits
-/// fail; of several nodes on one store, some are cut off or stand still, and hints between them are lost. Then
-/// everything heals, and what must hold is checked.
+/// Gateways with one room and its subscribers, from one seed: clients publish, drop, resume;
+/// processes die, commits fail; of several nodes on one store, some are cut off or stopped, and
+/// hints between them are lost. Then everything heals, and the invariants are checked.
 package struct RoomSimulation {
   /// A broken requirement, with the seed that shows it again.
   package typealias Violation = Simulation.Violation
@@ -59,7 +59,7 @@ package struct RoomSimulation {
     var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
     var topics: Set<String> = []
     var isFrozen = false
-    /// Connections whose end it is told of when it goes on.
+    /// Connections whose end it notices when it continues.
     var ended: [ConnectionID] = []
 
     /// Whether nothing is under way but a look at the heads.
@@ -329,7 +329,7 @@ package struct RoomSimulation {
       let hint = Hint(node: node, topic: topic, bytes: bytes, sent: now)
       hints.append(hint)
       if random.chance(10) { hints.append(hint) }
-      // Somebody else's, or a part of one.
+      // Of another cluster, or a part of a hint.
       if random.chance(2) {
         hints.append(
           Hint(
@@ -410,7 +410,7 @@ package struct RoomSimulation {
 
   private mutating func heal() throws {
     store.commitsToFail = 0
-    // Whoever is not confirmed three times in a row is hidden for a moment.
+    // A person that is not confirmed three times in a row is hidden for a moment.
     if hintsLostPercent < 100 { hintsLostPercent = min(hintsLostPercent, 10) }
     for node in nodes.indices {
       if nodes[node].isFrozen { thaw(node) }
@@ -446,10 +446,10 @@ package struct RoomSimulation {
     }
     throw violation(
       "the clients do not come to rest, or see ghosts: clients \(restless), nodes \(busy), "
-        + "and clients \(blind) do not see everybody")
+        + "and clients \(blind) do not see all people")
   }
 
-  /// Whether nothing is under way, and everybody sees everybody and nobody else.
+  /// Whether nothing is under way, and each client sees all people and no others.
   private var isAtRest: Bool {
     nodes.allSatisfy(\.isAtRest)
       && seats.allSatisfy { seat in
@@ -459,7 +459,7 @@ package struct RoomSimulation {
       }
   }
 
-  /// The people whom those at a node are to see.
+  /// The people that clients of a node are to see.
   private func everybody(at node: Int) -> Set<String> {
     Set(
       seats.filter { plan.hintsLostPercent < 100 || $0.link?.node == node }
@@ -468,7 +468,8 @@ package struct RoomSimulation {
 
   // MARK: What must hold
 
-  /// Checks that nobody who is nowhere is shown at a node for longer than six seconds and the grace.
+  /// Checks that a person without a connection is not shown at a node for longer than six seconds
+  /// and the grace.
   private func checkGhosts(at node: Int) throws {
     let connected = Set(seats.filter { $0.link != nil }.compactMap(\.twin.clientID))
     let boundary =
@@ -476,9 +477,9 @@ package struct RoomSimulation {
       - hintDelayMax - 400
     for person in nodes[node].presence.present(in: Self.room)
     where !connected.contains(person.personID) {
-      // A connection that was never told of is gone from the start.
+      // A connection without a recorded end is gone from the start.
       guard let gone = goneAt[person.personID] else { continue }
-      // A node that stood still learns of what ended meanwhile with a turn of its own.
+      // A node that was stopped learns of ended connections in a turn of its own.
       guard gone > boundary else {
         throw violation(
           "node \(node) shows \(person.personID), who is gone since \(gone), at \(now)")
@@ -512,7 +513,7 @@ package struct RoomSimulation {
           lost.contains(where: { $0.offset == sighting.offset && $0.data.utf8 == sighting.data })
         else { throw violation("client \(index) saw another publication at \(sighting.offset)") }
       }
-      // A tail that was lost is told by another epoch, in which numbers come again.
+      // A tail that was lost shows in another epoch, in which numbers come again.
       guard lostTails == 0 else { continue }
       let seen = twin.sightings.map(\.offset)
       guard zip(seen, seen.dropFirst()).allSatisfy({ $0 < $1 }) else {

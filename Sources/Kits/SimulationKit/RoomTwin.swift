@@ -13,7 +13,7 @@ package struct RoomTwin {
   }
 
   package private(set) var sightings: [Sighting] = []
-  /// Offsets that it was told it would not be given: after the first, through the second.
+  /// Offsets that were announced as lost: after the first, through the second.
   package private(set) var gaps: [ClosedRange<Int>] = []
   /// Keys of its publications that were answered.
   package private(set) var published: Set<String> = []
@@ -41,7 +41,7 @@ package struct RoomTwin {
   package var clientID: String? { machine.claim?.id }
   /// The position in the room; `nil` before the first subscription.
   package var position: RoomPosition? { machine.position(inRoom: room) }
-  /// The people present, as far as it was told.
+  /// The people present, as far as it was notified.
   package var present: Set<String> { Set(machine.people(inRoom: room).map(\.personID)) }
 
   package var isSettled: Bool {

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// A clock that stands still until it is moved.
+/// A clock that stops until it is moved.
 package final class VirtualClock: Clock {
   package private(set) var uptime: Int64 = 0
   /// The wall clock begins at 2026-01-01T00:00:00Z.

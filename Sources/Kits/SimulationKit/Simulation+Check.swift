@@ -26,8 +26,8 @@ extension Simulation {
     }
   }
 
-  /// Notes that were made over the socket are there, and were made once; what a lying disk forgot may
-  /// be made anew.
+  /// Notes that were made over the socket are there, and were made once; what a lying disk forgot
+  /// may be made again.
   private func checkOwnNotes() throws(Violation) {
     let mayForget = plan.faults.contains(.loseTail)
     for case .native(let twin) in seats.map(\.client) {
@@ -43,7 +43,7 @@ extension Simulation {
     var last: [String: Int] = [:]
     for (index, entry) in log.enumerated() {
       guard entry.revision == index + 1 else {
-        throw violation("\(id): revision \(entry.revision) stands at place \(index + 1)")
+        throw violation("\(id): revision \(entry.revision) is at place \(index + 1)")
       }
       if entry.sequence == 0, last[entry.client] == nil { continue }
       guard entry.sequence == last[entry.client, default: 0] + 1 else {
@@ -91,7 +91,8 @@ extension Simulation {
   /// Checks that typed text is in the log once, and in the text until it is deleted.
   ///
   /// A native client's text is never dropped, whatever happens to it on the way: a failed commit, a
-  /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it came back.
+  /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it was
+  /// acknowledged.
   private func checkTyped(
     _ log: [LogEntry], _ text: Document, of id: DocumentID
   ) throws(Violation) {
@@ -99,7 +100,7 @@ extension Simulation {
     for mark in log.flatMap({ Marks.marks(in: $0.operation) }) { inserted[mark, default: 0] += 1 }
     let standing = Marks.marks(in: text.text)
     guard standing.count == Set(standing).count else {
-      throw violation("something typed stands twice in \(id)")
+      throw violation("typed text is in \(id) twice")
     }
     let lost = Set(
       (store.lostEntries[id] ?? []).flatMap { Marks.marks(in: $0.operation) })
@@ -133,7 +134,7 @@ extension Simulation {
         }
       }
       if count == 1, !isStanding.contains(mark), !marks.deleted.contains(mark) {
-        throw violation("what client \(seat) typed was deleted by nobody and is gone")
+        throw violation("what client \(seat) typed was not deleted and is gone")
       }
     }
   }

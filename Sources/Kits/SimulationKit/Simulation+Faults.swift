@@ -122,7 +122,7 @@ extension Simulation {
     }
   }
 
-  /// A client's process ends, and another goes on from what is on its disk.
+  /// A client's process ends, and another restores what is on its disk.
   mutating func revive(_ seat: Int, forgettingClaim: Bool = false) {
     guard case .native = seats[seat].client else { return }
     trace?("client \(seat) dies")
@@ -156,7 +156,7 @@ extension Simulation {
 
   private mutating func compact(_ id: DocumentID) {
     guard !store.isDiskFull, let head = store.log(of: id)?.count, head > 1 else { return }
-    // Most of the time a good part stays, as retention has it; the newest entry names the head.
+    // Mostly a good part stays, as with retention; the newest entry names the head.
     let through = random.chance(70) ? head / 2 : head - 1
     tally[.compactions] += 1
     _ = store.perform([.compact(id: id, through: through)])

@@ -32,11 +32,11 @@ extension Simulation {
 
   /// The fate of a connection that a client has lost.
   enum Aftermath {
-    /// The gateway is told at once.
+    /// The gateway is notified at once.
     case told
-    /// The gateway goes on believing in it.
+    /// The gateway does not notice, and continues to believe in it.
     case haunting
-    /// There is no gateway that could be told.
+    /// There is no gateway that could be notified.
     case nobody
   }
 
@@ -53,7 +53,7 @@ extension Simulation {
     case .whaler(let twin):
       twin.disconnected()
     }
-    // Who stands still is told nothing.
+    // A frozen node does not notice.
     switch nodes[link.node].isFrozen && aftermath == .told ? .haunting : aftermath {
     case .haunting: ghosts.append(link)
     case .told:
@@ -83,8 +83,8 @@ extension Simulation {
     perform(node)
   }
 
-  /// Something happens on a line that stands for the gateway alone: a message still arrives, or
-  /// the gateway learns that there is nobody.
+  /// Something happens on a line that only the gateway believes in: a message still arrives, or the
+  /// gateway learns that the client is gone.
   mutating func haunt() {
     guard !ghosts.isEmpty else { return }
     let index = random.below(ghosts.count)

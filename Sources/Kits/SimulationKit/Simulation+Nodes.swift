@@ -13,7 +13,7 @@ extension Simulation {
     var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
     /// Steps until a draining process dies.
     var stepsToDeath: Int?
-    /// Whether it stands still.
+    /// Whether its process is stopped.
     var isFrozen = false
     /// The topics whose hints come to it.
     var topics: Set<String> = []
@@ -53,7 +53,7 @@ extension Simulation {
   /// A node picked by chance.
   mutating func anyNode() -> Int { nodes.count > 1 ? random.below(nodes.count) : 0 }
 
-  /// The node that a client comes to; `nil` if all stand still.
+  /// The node that a client connects to; `nil` if all are stopped.
   mutating func nodeToConnect() -> Int? {
     guard nodes.count > 1 else { return 0 }
     let moving = nodes.indices.filter { !nodes[$0].isFrozen }
@@ -76,7 +76,7 @@ extension Simulation {
       }
       hints.append((node, topic, bytes))
       if random.chance(10) { hints.append((node, topic, bytes)) }
-      // Somebody else's, or of another time.
+      // Of another cluster, or of another time.
       if random.chance(2) { hints.append((node, topic, Array(String(random.below(999)).utf8))) }
     }
   }
@@ -153,7 +153,7 @@ extension Simulation {
     nodes[node].gateway = makeGateway(clock: nodes[node].clock, network: nodes[node].network)
   }
 
-  /// A standby takes the store's place that did not have the newest commits. The nodes go on.
+  /// A standby takes the store's place that did not have the newest commits. The nodes continue.
   mutating func failOver(losingCommits wanted: Int) {
     tally[.failovers] += 1
     // What was under way to the former store is never done.
@@ -166,7 +166,7 @@ extension Simulation {
     if lost > 0 { lose(lost) } else { store.failOver() }
   }
 
-  /// All lines stand again, and nobody stands still.
+  /// All lines work again, and no node is stopped.
   mutating func healNodes() {
     guard nodes.count > 1 else { return }
     for node in nodes.indices {

@@ -36,12 +36,12 @@ extension Simulation {
   package enum Fault: Sendable, Hashable, CaseIterable {
     /// A line breaks; what was under way on it is lost.
     case disconnect
-    /// A line breaks for the client alone: to the gateway it stands, and some of what was under way
-    /// may still arrive.
+    /// A line breaks for the client alone: to the gateway it looks open, and some of what was under
+    /// way may still arrive.
     case halfOpen
     /// A reader takes nothing for a while.
     case stall
-    /// The process dies: its memory is gone, the store stands as it was last synced.
+    /// The process dies: its memory is gone, the store is as it was last synced.
     case kill
     /// The process is asked to go down: it refuses changes, says goodbye, and dies a little later.
     case drain
@@ -57,17 +57,17 @@ extension Simulation {
     case loseTail
     /// The wall clock is set ahead or back by hours.
     case setClock
-    /// A client's process dies, perhaps in the middle of what it does; another goes on from what is
-    /// on its disk.
+    /// A client's process dies, perhaps in the middle of its work; another restores what is on its
+    /// disk.
     case killClient
     /// A client's disk takes nothing, or takes it again.
     case fillClientDisk
     /// A client's process dies, and the next one does not know who it was.
     case forgetClaim
     // Of several nodes alone.
-    /// A node stands still, or goes on; the store does what it was asked all the same.
+    /// A node stops, or continues; the store does what it was asked all the same.
     case freeze
-    /// A node has no line to the store, or has it again.
+    /// A node loses its line to the store, or regains it.
     case cut
     /// The store does a batch of a node's, and the answer is lost.
     case loseAnswer
@@ -89,14 +89,15 @@ extension Simulation.Plan {
     plan.documents = 1 + random.below(2)
     plan.steps = 300 + random.below(900)
     plan.faultPermille = 5 + random.below(35)
-    // Those that everybody has, those of a long life with slow readers, and those of a short one.
+    // Faults of every run, of a long life with slow readers, and of a short one.
     let common: [Simulation.Fault] = [.failCommit, .failSync, .fillDisk, .halfOpen, .stall]
     let long: [Simulation.Fault] = [.stall, .stall, .stall, .compact, .compact]
     let short: [Simulation.Fault] = [.disconnect, .disconnect, .kill, .drain, .compact]
     let life = random.below(3)
     let possible = common + (life < 2 ? long : []) + (life > 0 ? short : [])
     plan.faults = possible.filter { _ in random.chance(70) } + [.halfOpen]
-    // Whoever loses tails can be told less: most runs hold to what no honest disk breaks.
+    // Where tails are lost, less can be checked: most runs check the promises that no honest disk
+    // breaks.
     if life > 0, random.chance(35) { plan.faults += [.loseTail, .loseTail] }
     if random.chance(40) { plan.faults += [.setClock, .setClock] }
     if random.chance(50) { plan.faults += [.killClient, .killClient, .fillClientDisk] }

@@ -12,7 +12,7 @@ extension Simulation {
     }
   }
 
-  /// The document that whoever made a mark writes in: seats first, then writers.
+  /// The document of a mark's author: seats first, then writers.
   func documentID(ofAuthor author: Int) -> DocumentID {
     author < seats.count
       ? seats[author].documentID : writers[author - seats.count].documentID
@@ -64,7 +64,7 @@ extension Simulation {
     }
   }
 
-  /// Requests to a node that has died are answered by nobody.
+  /// Requests to a node that has died are never answered.
   func forgetRequests(of node: Int) {
     for writer in writers {
       for request in writer.asked where request.node == node { writer.forget(request) }

@@ -5,10 +5,10 @@ import SocketMessages
 
 /// A whole gateway with its store, its network and its clients, in one process, from one seed.
 ///
-/// Each step picks one thing that could happen next: somebody types, one message arrives
-/// somewhere, the store finishes a batch, a line breaks, the process dies. Afterwards everything
-/// heals, and what must hold is checked (`Simulation+Check.swift`). The same seed gives the same
-/// run, to the byte.
+/// Each step picks one event that could happen next: a user types, one message arrives somewhere,
+/// the store finishes a batch, a line breaks, the process dies. Afterwards everything heals, and
+/// the invariants are checked (`Simulation+Check.swift`). The same seed gives the same run, to the
+/// byte.
 package struct Simulation {
   /// A broken requirement, with the seed that shows it again.
   package struct Violation: Error, CustomStringConvertible {
@@ -75,14 +75,14 @@ package struct Simulation {
   var marks = Marks()
   var tally = Tally()
   var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
-  /// Is told in words what happens.
+  /// Receives a description of each event.
   package var trace: ((String) -> Void)?
 
   /// The nodes: one, or several on one log.
   var nodes: [Node] = []
   /// Hints on their way to nodes.
   var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
-  /// Statements of nodes that do not wait for them any more, which the store may do yet.
+  /// Statements that nodes no longer wait for, which the store may still do.
   var lateStatements: [[StoreRequest]] = []
   var nextConnection: UInt64 = 1
   /// Programs that write over HTTP.

@@ -26,7 +26,7 @@ package struct SimulationRandom: RandomNumberGenerator {
     "a", "b", " ", "\n", "é", "e\u{301}", "漢", "👍🏽", "👩‍👩‍👧", "\r\n", "\u{e000}", "𝄞", "xyz",
   ]
 
-  /// An edit as somebody types it: mostly short, now and then several places at once.
+  /// An edit as a user types it: mostly short, now and then several places at once.
   ///
   /// - Parameter mark: Goes before what is inserted: something that is found again.
   package mutating func edit(

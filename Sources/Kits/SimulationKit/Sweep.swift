@@ -41,7 +41,7 @@ package final class Sweep: Sendable {
 
   /// - Parameters:
   ///   - plan: What a seed's run is made of.
-  ///   - progress: Is told how many seeds are done, now and then.
+  /// - progress: Called with the number of seeds that are done, now and then.
   package init(
     first: UInt64, count: UInt64,
     plan: @escaping @Sendable (UInt64) -> Simulation.Plan = Simulation.Plan.everything(seed:),

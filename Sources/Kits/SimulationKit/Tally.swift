@@ -7,7 +7,7 @@ package struct Tally: Sendable, Equatable {
     case editsWhileAway
     case changesSentAgain
     case keeps
-    // What clients were told.
+    // Answers and notices to clients.
     case acknowledgements
     case ownChangesInRanges
     case dedupeHits
@@ -82,7 +82,7 @@ package struct Tally: Sendable, Equatable {
     case changesFenced
     case sessionsBegun
     case unknownOutcomes
-    // What programs were told that write over HTTP.
+    // Answers to programs that write over HTTP.
     case httpChanges
     case httpAnswersReplayed
     case httpChangesAskedTwice

@@ -1,8 +1,8 @@
 package import OTCore
 import SocketMessages
 
-/// A client of the Whaler family, made anew from the published facts of its behaviour: one change
-/// in flight, later edits composed into a buffer, the server's operation always on the left.
+/// A client of the Whaler family, written from the published facts of its behaviour: one change in
+/// flight, later edits composed into a buffer, the server's operation always on the left.
 ///
 /// It counts frames, for the wire carries no revision back.
 package final class WhalerTwin {
@@ -13,7 +13,7 @@ package final class WhalerTwin {
   /// The number of new states after the first.
   package private(set) var resyncs = 0
 
-  /// Its changes that came back to it with their own message ids.
+  /// Its changes that were acknowledged with their own message ids.
   package private(set) var acknowledged: [TextOperation] = []
 
   private let resourceID: String

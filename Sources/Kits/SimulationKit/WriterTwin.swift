@@ -8,7 +8,7 @@ import OTCore
 /// It reads the note, asks for a change under a key of its own, and asks again, at any node, until it is
 /// answered: after a while without an answer too, so that one change is asked for twice at once.
 package final class WriterTwin {
-  /// A request that nobody has answered.
+  /// A request without an answer.
   struct Asked: Hashable {
     let id: RequestID
     let node: Int
@@ -32,7 +32,7 @@ package final class WriterTwin {
   }
 
   let documentID: DocumentID
-  /// The texts that it was told are written.
+  /// The texts that were acknowledged as written.
   private(set) var acknowledged: [String] = []
   /// The texts that it has given up, as what they were based on is gone: they may be written, once.
   private(set) var givenUp: [String] = []
@@ -51,7 +51,7 @@ package final class WriterTwin {
     self.token = token
   }
 
-  /// Whether it wants nothing any more.
+  /// Whether it has nothing left to write.
   var isSettled: Bool {
     if case .idle = state { true } else { false }
   }

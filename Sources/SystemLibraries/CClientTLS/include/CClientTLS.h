@@ -44,7 +44,7 @@ int parley_client_tls_objection_kind(struct ssl_st *_Nonnull ssl);
 const char *_Nullable parley_client_tls_objection(struct ssl_st *_Nonnull ssl);
 int parley_client_tls_read(struct ssl_st *_Nonnull ssl, void *_Nonnull bytes, int room);
 int parley_client_tls_write(struct ssl_st *_Nonnull ssl, const void *_Nonnull bytes, int count);
-// Says goodbye if there is room for it, and lets go.
+// Sends the close notification if there is room for it, and frees the connection.
 void parley_client_tls_close(struct ssl_st *_Nonnull ssl);
 
 #endif

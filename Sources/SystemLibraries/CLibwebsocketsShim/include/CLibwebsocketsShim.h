@@ -57,7 +57,7 @@ enum {
 
 /// Begins TLS on a socket. NULL without memory.
 struct ssl_st *_Nullable parley_tls_open(struct parley_tls *_Nonnull tls, int descriptor);
-/// Goes on with the handshake. Returns 1 when it is done, else PARLEY_TLS_….
+/// Continues the handshake. Returns 1 when it is done, else PARLEY_TLS_….
 int parley_tls_shake(struct ssl_st *_Nonnull ssl);
 /// Reads at most `room` bytes. Returns their number, else PARLEY_TLS_….
 int parley_tls_read(struct ssl_st *_Nonnull ssl, void *_Nonnull bytes, int room);
