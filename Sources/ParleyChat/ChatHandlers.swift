@@ -73,7 +73,7 @@ public import ParleyClient
     set { receiptsSlot = .app(newValue) }
   }
 
-  /// People whom the person does not want to hear of.
+  /// People whose messages and presence the person does not want to see.
   public var blocking: (any BlockingHandler)? {
     get { handler(blockingSlot, if: "blocking") }
     set { blockingSlot = .app(newValue) }

@@ -33,7 +33,7 @@ public struct ChatMessage: Sendable, Hashable, Identifiable {
 
   /// The thread and the place.
   public let id: ID
-  /// The person who sent it, stamped by the server; `nil` for a backend that nobody knows.
+  /// The person who sent it, stamped by the server; `nil` for a backend without a person.
   public let sender: ChatPerson.ID?
   /// The name that the sending app gave itself.
   public let senderID: String?

@@ -68,7 +68,7 @@ package struct MessageCache: Sendable {
     }
   }
 
-  /// Lets go of what a person has sent.
+  /// Drops what a person has sent.
   package mutating func forget(_ person: ChatPerson.ID) {
     for (key, var thread) in threads {
       bytes -= thread.bytes
@@ -164,7 +164,7 @@ extension MessageCache.Thread {
   func forget(_ person: ChatPerson.ID) { messages.forget(person) }
 
   private func renew() {
-    // Nobody becomes somebody at the first welcome.
+    // Before the first welcome there is no person.
     guard let id = parley.personID else { return }
     if let person, !person.isSame(as: id) { messages = MessageCache() }
     person = id

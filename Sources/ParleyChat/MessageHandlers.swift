@@ -6,7 +6,7 @@ import SocketMessages
 public struct MessageReceipt: Sendable, Hashable {
   /// The message, which the person who hears of this has sent.
   public let message: ChatMessage.ID
-  /// The person with whom it has come so far.
+  /// The person who received or read the message.
   public let person: ChatPerson.ID
   /// The stage reached.
   public let stage: ChatMessage.Stage
@@ -39,7 +39,7 @@ public enum ReceiptUpdate: Sendable, Hashable {
     _ stage: ChatMessage.Stage, of message: ChatMessage.ID
   ) throws(RequestError)
 
-  /// Returns how far a message of this person's own has come, and with whom.
+  /// Returns who has received or read a message of this person's own.
   func receipts(
     of message: ChatMessage.ID
   ) async throws(RequestError) -> [ChatPerson.ID: ChatMessage.Stage]
@@ -103,7 +103,7 @@ public enum ReportUpdate: Sendable, Hashable {
   /// belongs to the thread from then on.
   func follow(_ thread: ChatThread) async throws(RequestError)
 
-  /// Wants none any more.
+  /// Turns push notifications of a thread off.
   func unfollow(_ thread: ChatThread) async throws(RequestError)
 }
 

@@ -4,7 +4,7 @@ import SocketMessages
 
 /// People, and whether they are there.
 ///
-/// The gateway keeps no list of contacts; whom a person knows are the people of the threads. Sees and
+/// The gateway keeps no list of contacts; a person knows the people of their threads. Sees and
 /// shows people where tokens grant `presence` in the thread's room.
 @MainActor public protocol ContactHandler: Sendable {
   /// Returns who is in a thread, oneself among them, while the loop runs: the present list at once,
@@ -36,7 +36,7 @@ public enum LastOnline: Sendable, Hashable {
 
 /// The times at which people were online last.
 @MainActor public protocol LastOnlineHandler: Sendable {
-  /// Returns when people were online last. Those whom the asker may not know of are left out: both
+  /// Returns when people were online last. People that the asker may not see are left out: both
   /// have to belong to the thread, by following it or having subscribed to it.
   ///
   /// - Complexity: One request, whose size is in proportion to the people.
@@ -45,21 +45,21 @@ public enum LastOnline: Sendable, Hashable {
   ) async throws(RequestError) -> [ChatPerson.ID: LastOnline]
 }
 
-/// People whom a person does not want to hear of.
+/// People whose messages and presence a person does not want to see.
 @MainActor public protocol BlockingHandler: Sendable {
-  /// Blocks a person: the server sends nothing more of theirs. They are told nothing.
+  /// Blocks a person: the server sends nothing more of theirs. They are not notified.
   ///
-  /// - Returns: Everybody who is blocked now.
+  /// - Returns: All people who are blocked now.
   @discardableResult
   func block(_ person: ChatPerson.ID) async throws(RequestError) -> Set<ChatPerson.ID>
 
   /// Lets a person through again.
   ///
-  /// - Returns: Everybody who is blocked now.
+  /// - Returns: All people who are blocked now.
   @discardableResult
   func unblock(_ person: ChatPerson.ID) async throws(RequestError) -> Set<ChatPerson.ID>
 
-  /// Returns everybody who is blocked.
+  /// Returns all people who are blocked.
   func blocked() async throws(RequestError) -> Set<ChatPerson.ID>
 }
 
@@ -85,7 +85,7 @@ struct GatewayContacts: ContactHandler {
       typing.removeValue(forKey: thread)?.room.isTyping = false
       return
     }
-    // A room that the app has closed meanwhile is opened anew.
+    // A room that the app has closed meanwhile is opened again.
     if let share = typing[thread], share.room.state != .closed { return }
     let share = parley.share(room: thread.name)
     typing[thread] = share

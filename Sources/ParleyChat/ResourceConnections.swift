@@ -8,12 +8,12 @@ public import ParleyClient
 
 /// A message about a resource, to be switched on.
 public enum ResourceMessage: Sendable, Hashable {
-  /// An update by somebody else, as it was published under the resource's id.
+  /// An update by another app, as it was published under the resource's id.
   case updated(Publication)
-  /// The server says that the resource has changed, and nothing more: fetch it anew.
+  /// The server says only that the resource has changed: fetch it again.
   case changed
-  /// Updates between these places are missing, for the server keeps them no longer: fetch the
-  /// resource anew.
+  /// Updates between these places are missing, for the server no longer keeps them: fetch the
+  /// resource again.
   case updatesMissed(after: RoomPosition, through: RoomPosition)
 }
 
@@ -27,10 +27,10 @@ public enum ResourceDisconnection: Sendable, Hashable {
   case closed
 }
 
-/// An object that is told of a resource, on the main actor, step by step.
+/// An object that is notified of a resource's changes, on the main actor, step by step.
 ///
-/// After each connection that is lost comes another, without the delegate doing anything. What was
-/// published in between is told first, then ``resourceDidConnect(_:)``.
+/// After each connection that is lost comes another, without the delegate doing anything. Updates
+/// published in between are passed first, then ``resourceDidConnect(_:)``.
 @MainActor public protocol ResourceDelegate: AnyObject {
   /// The resource is followed from here.
   func resourceDidConnect(_ id: String)
@@ -53,8 +53,8 @@ public enum ResourceDisconnection: Sendable, Hashable {
 ///       }
 ///     }
 ///
-/// An id is a room of the server: whoever changes the resource publishes there. All of them share one
-/// connection. What this app has published itself is left out.
+/// An id is a room of the server: a program that changes the resource publishes there. All of them
+/// share one connection. What this app has published itself is left out.
 @MainActor public final class ResourceConnections {
   /// The name of this app's instance, by which it knows its own updates. Give it to whatever
   /// publishes for this app, such as requests to a backend.
@@ -112,7 +112,7 @@ public enum ResourceDisconnection: Sendable, Hashable {
   }
 }
 
-/// A delegate's registration for a resource. It ends with ``cancel()``, or when it is let go of.
+/// A delegate's registration for a resource. It ends with ``cancel()``, or when it is released.
 @MainActor public final class ResourceRegistration {
   /// The resource.
   public nonisolated let id: String

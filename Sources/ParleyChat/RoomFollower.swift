@@ -3,8 +3,9 @@ import ParleyClientCore
 
 /// A room, followed for one loop: turns what happens there into elements of a stream.
 ///
-/// It ends when the app closes the room, or the server refuses it. The stream holds the follower, and the follower a share of the room. So the room is open for as
-/// long as somebody may read, and no longer.
+/// It ends when the app closes the room, or the server refuses it. The stream holds the follower,
+/// and the follower a share of the room. So the room is open exactly as long as the stream can be
+/// read.
 @MainActor final class RoomFollower<Element: Sendable & Equatable>: RoomListener {
   /// A step of the room.
   struct Step {

@@ -99,7 +99,7 @@ final class ClientDriver {
   /// The notes that are being opened, with the number of the opening.
   private var opening: [String: Int] = [:]
   private var openingCount = 0
-  /// Counts connections: what comes of an earlier one is passed over.
+  /// Counts connections: events of an earlier one are ignored.
   private var generation = 0
   private var connection: (any ClientConnection)?
   private var timer: Task<Void, Never>?
@@ -151,15 +151,15 @@ final class ClientDriver {
   /// Reads who the client is; everything else waits for that.
   func begin() {
     _ = spawn { [storage] in
-      // Without it the server gives a new identity, under which restored edits go on, too.
+      // Without it the server gives a new identity, under which restored edits are sent, too.
       let value = try? await storage.read(StoredForm.claimKey)
       return .identified(
         value.flatMap { StoredForm.claim($0) }, person: await Self.person(in: storage))
     }
   }
 
-  /// The person whose edits are kept. Where that cannot be read it is a name that nobody has, so that
-  /// edits do not go out under another's.
+  /// The person whose edits are kept. Where that cannot be read it is a name that belongs to no
+  /// person, so that edits are not sent under another's.
   private static func person(in storage: any ClientStorage) async -> String? {
     do {
       return try await storage.read(StoredForm.personKey)
@@ -255,7 +255,7 @@ final class ClientDriver {
     }
     perform(machine?.handle(event, now: time.now) ?? [], &outputs)
     guard lane.count - laneHead > Self.laneMax else { return }
-    // The disk does not keep up. What waits for the connection is sent anew over the next.
+    // The disk does not keep up. What waits for the connection is sent again over the next.
     let steps = lane[laneHead...].filter { step in
       if case .send = step { false } else { true }
     }
@@ -370,13 +370,13 @@ final class ClientDriver {
       do {
         try await storage.write(StoredForm.bytes(of: kept), for: key)
       } catch {
-        // A process that went on from the older state might send edits twice.
+        // A process that restored the older state might send edits twice.
         if isRequired { try await storage.remove(key) }
         throw error
       }
     case .forget(let id): try await storage.remove(StoredForm.noteKey(id))
     case .claim(let claim, let person):
-      // The person first: a claim alone would be anybody's.
+      // The person first: a claim alone could be any person's.
       if let person {
         try await storage.write(Array(person.utf8), for: StoredForm.personKey)
       } else {

@@ -7,7 +7,7 @@ public protocol ClientTime: Sendable {
   func wait(until time: Int64) async
 }
 
-/// The system's clock, which goes on while the device sleeps.
+/// The system's clock, which continues while the device sleeps.
 public struct SystemTime: ClientTime {
   private let start = ContinuousClock.now
 

@@ -2,8 +2,8 @@ import Locks
 
 /// A bounded buffer between a model and one reader.
 ///
-/// At the bound the elements that wait give way to fewer, which whoever puts the last one in makes of
-/// them: a reader who falls behind costs a bounded memory and is told.
+/// At the bound the elements that wait are replaced by fewer, which the writer of the last one
+/// makes of them: a slow reader costs a bounded memory, and learns that it missed elements.
 package final class Feed<Element: Sendable>: Sendable {
   fileprivate struct State {
     var waiting: [Element] = []
@@ -17,7 +17,7 @@ package final class Feed<Element: Sendable>: Sendable {
 
   package init(bound: Int) { self.bound = bound }
 
-  /// Hands an element over, or has it wait.
+  /// Hands an element over, or queues it.
   ///
   /// - Parameter shorten: Makes fewer of more elements than fit, the new one last among them.
   package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
@@ -91,7 +91,7 @@ extension Feed.State {
   }
 }
 
-/// The readers of one kind of elements. Those who let go of their sequence are forgotten.
+/// The readers of one kind of elements. A reader is forgotten when its sequence is released.
 package struct Feeds<Element: Sendable> {
   private struct Entry { weak var feed: Feed<Element>? }
 
@@ -105,7 +105,7 @@ package struct Feeds<Element: Sendable> {
     if isFinished { feed.finish() } else { entries.append(Entry(feed: feed)) }
   }
 
-  /// Whether anybody reads.
+  /// Whether there are no readers.
   package var isEmpty: Bool { entries.allSatisfy { $0.feed == nil } }
 
   package func put(_ element: Element, _ shorten: (ArraySlice<Element>) -> [Element]) {
@@ -122,7 +122,7 @@ package struct Feeds<Element: Sendable> {
 /// Changes of a model as they come, for one loop: `for await update in note.updates`.
 ///
 /// It begins where it is made, and ends with the model, or with the task that reads it. Each property
-/// that returns one says how many elements wait for the loop, and what becomes of more.
+/// that returns one says how many elements wait for the loop, and what happens to more.
 public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
   let feed: Feed<Element>
   /// The connection, which a loop keeps: without it nothing would come, and the loop would not end.

@@ -22,7 +22,7 @@ import SocketMessages
 /// Edits are made here at once and sent in the background. While the server is not there they wait,
 /// and are kept on the device. Ranges count UTF-16 units, as `NSRange` does.
 ///
-/// A note does not hold its ``Parley``: once that is let go of, edits throw ``NoteError/closed``.
+/// A note does not hold its ``Parley``: once that is released, edits throw ``NoteError/closed``.
 @MainActor @Observable public final class Note: Identifiable {
   /// The note's id on the server.
   public nonisolated let id: String
@@ -46,7 +46,7 @@ import SocketMessages
   /// The number of people in the note where not all are named, this one included.
   public private(set) var peopleCount: Int?
 
-  /// Rises with each change of the text, for those who observe it.
+  /// Rises with each change of the text, so that observers notice it.
   private var textVersion = 0
   @ObservationIgnored private var screen = NoteScreen()
   @ObservationIgnored private var cachedText: String?
@@ -61,8 +61,8 @@ import SocketMessages
 
   // MARK: The text
 
-  /// The text, with all edits made here. Setting it edits what lies between the common beginning and
-  /// end; where the note cannot be written in, nothing happens but that views read it anew.
+  /// The text, with all edits made here. Setting it edits what lies between the common beginning
+  /// and end; where the note is read-only, views only read the text again.
   ///
   /// - Complexity: O(*n*) after each change, O(1) again. Text views do better with ranges.
   public var text: String {
@@ -147,7 +147,7 @@ import SocketMessages
   /// The text as a document; `nil` before there is one.
   package var document: Document? { screen.document }
 
-  /// Makes an edit that an editor shows already; the other editors are told.
+  /// Makes an edit that an editor shows already, and notifies the other editors.
   package func apply(_ operation: TextOperation, by editor: any NoteEditing) throws(NoteError) {
     try edit(by: editor) { screen throws(NoteError) in try screen.apply(operation) }
   }

@@ -2,9 +2,9 @@ import OTCore
 import ParleyClientCore
 import SocketMessages
 
-/// A change of a note's text by somebody else.
+/// A change of a note's text by another client.
 public struct NoteChange: Sendable, Hashable {
-  /// The id of the client that made it; `nil` for text that was fetched anew.
+  /// The id of the client that made it; `nil` for text that was fetched again.
   public let clientID: String?
   /// The person's name, if that client is here.
   public let author: String?
@@ -21,7 +21,7 @@ public struct NoteChange: Sendable, Hashable {
 public enum NoteUpdate: Sendable, Hashable {
   /// A change by another person.
   case changed(NoteChange)
-  /// The text is this one: at the beginning, and whenever single changes cannot be told.
+  /// The whole text: at the beginning, and whenever single changes are not known.
   case reset(String)
 }
 
@@ -171,7 +171,7 @@ struct NoteScreen {
   }
 
   private func put(_ update: NoteUpdate) {
-    // Whoever falls behind starts over from the text as it is now.
+    // A reader that falls behind starts over from the text as it is now.
     updates.put(update) { _ in [.reset(document?.text ?? "")] }
   }
 

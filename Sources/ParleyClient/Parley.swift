@@ -125,7 +125,7 @@ package import SocketMessages
 
   func forget(_ note: Note) { if notes[note.id] === note { notes[note.id] = nil } }
 
-  /// Subscribes to a room as those who use it want it.
+  /// Subscribes to a room with the options of all its users.
   private func follow(_ room: Room, from position: RoomPosition?, isNew: Bool) {
     rooms[room.name] = room
     let isPresent = room.isAppsPresent || room.presentShares > 0
@@ -134,8 +134,8 @@ package import SocketMessages
     handle(.core(.room(room.name, .subscribe(isPresent: isPresent, from: position?.point))))
   }
 
-  /// Opens a room for a part of the client, beside whatever the app does with it, until the share is
-  /// let go of.
+  /// Opens a room for a part of the client, in addition to the app's own use of it, until the share
+  /// is released.
   package func share(
     room name: String, isPresent: Bool = false, from position: RoomPosition? = nil
   ) -> RoomShare {
@@ -181,22 +181,22 @@ package import SocketMessages
 
   /// Asks for a token again, after the person has signed in.
   ///
-  /// It may be another person only while nothing of the former one's waits: then notes and rooms go
-  /// on as theirs. Otherwise the connection stops with ``StopCause/otherPerson``.
+  /// It may be another person only while no edits of the former one wait: then notes and rooms
+  /// continue as theirs. Otherwise the connection stops with ``StopCause/otherPerson``.
   public func signedIn() {
     stop()
     start()
   }
 
-  /// The network has come back, or the device has woken up: the connection is probed, or opened at
-  /// once. On Apple's systems changes of the network are noticed without this.
+  /// The network is available again, or the device has woken up: the connection is probed, or
+  /// opened at once. On Apple's systems changes of the network are noticed without this.
   public func networkChanged() { handle(.core(.reachable)) }
 
   /// The process may end soon: unconfirmed edits are stored now.
   public func willSuspend() { handle(.core(.suspending)) }
 
-  /// The server's clock, in milliseconds since 1970; `nil` before the first connection. The device's
-  /// clock, which anybody may have set, counts for nothing.
+  /// The server's clock, in milliseconds since 1970; `nil` before the first connection. The
+  /// device's clock, which may be wrong, does not count.
   public var serverTime: Int64? {
     guard let clock, let driver else { return nil }
     return clock.server + (driver.now - clock.own)

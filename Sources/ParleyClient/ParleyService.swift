@@ -6,7 +6,7 @@ import ParleyClientCore
 ///
 ///     let service = ParleyService("wss://notes.example.org", as: "bot") { try await keys.token() }
 ///     let note = await service.note("n-1")
-///     try await note.append("done\n")  // Returns once the server has it on its disk.
+///     try await note.append("done\n")  // Returns once the server has stored it on its disk.
 public actor ParleyService {
   /// The connection's state.
   public private(set) var connection = ConnectionState.connecting

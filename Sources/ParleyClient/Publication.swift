@@ -36,7 +36,7 @@ public struct Publication: Sendable, Hashable {
   public let time: Int64
   /// The person who published it, stamped by the server; `nil` for a backend.
   public let personID: String?
-  /// A name given by whoever caused it, so that their own app can ignore it.
+  /// An id that the cause of the publication chose, so that its own app can ignore the publication.
   public let senderID: String?
   /// The content: JSON, as it was published.
   public let json: [UInt8]
@@ -71,8 +71,8 @@ public struct Publication: Sendable, Hashable {
 public enum RoomUpdate: Sendable, Hashable {
   /// Something was published.
   case publication(Publication)
-  /// Publications between these places are missing, for they are not known any more, or the reader
-  /// was too slow: fetch anew what the room is about.
+  /// Publications between these places are missing, for they are no longer known, or the reader was
+  /// too slow: fetch the room's subject again.
   case gap(after: RoomPosition, through: RoomPosition)
 }
 

@@ -2,7 +2,7 @@ package import ParleyClientCore
 
 /// Callers that wait for answers to what they publish in a room, by the publication's key.
 ///
-/// It outlasts the room: what is being published goes on when the app has closed it.
+/// It outlasts the room: publishing continues after the app has closed it.
 package struct Publishing {
   package typealias Answer = Result<RoomPosition, PublishError>
 
@@ -19,7 +19,7 @@ package struct Publishing {
     return feed
   }
 
-  /// Answers those who wait, if the action is an answer.
+  /// Answers waiting callers, if the action is an answer.
   package mutating func take(_ action: RoomAction) {
     switch action {
     case .published(let key, let point, _): answer(key, .success(RoomPosition(point)))
@@ -31,7 +31,7 @@ package struct Publishing {
     }
   }
 
-  /// Takes over those who wait elsewhere.
+  /// Takes over the waiting callers of another value.
   mutating func merge(_ other: Publishing) {
     waiting.merge(other.waiting) { $0 + $1 }
   }

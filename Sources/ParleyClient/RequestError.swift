@@ -6,10 +6,10 @@ public enum RequestError: Error, Sendable, Hashable {
   /// The server refuses it, such as with `notOffered` or `notAllowed`; with `tooMany`, also where 256
   /// requests wait for answers already.
   case refused(Refusal)
-  /// The request was asked as another person than the one who is signed in now.
+  /// The request was made as another person than the one that is signed in now.
   case otherPerson
-  /// The request is about a history that the server has no longer: it has another one, as
-  /// after a restored backup. Fetch it anew.
+  /// The request is about a history that the server no longer has: it has another one, as after a
+  /// restored backup. Fetch it again.
   case otherHistory
   /// The task was cancelled. What was asked for may be done all the same.
   case cancelled
@@ -28,7 +28,7 @@ extension RequestError: CustomStringConvertible {
     switch self {
     case .refused(let refusal): "the request is refused: \(refusal)"
     case .otherPerson: "another person has signed in; ask again as that person"
-    case .otherHistory: "the server has another history now; fetch the messages anew"
+    case .otherHistory: "the server has another history now; fetch the messages again"
     case .cancelled: "the task was cancelled"
     }
   }

@@ -8,7 +8,7 @@ import SocketMessages
   import Foundation
 #endif
 
-/// A room: a name under which things are published, and those who listen.
+/// A room: a name under which messages are published, and its subscribers.
 ///
 ///     for await update in parley.room("orders").updates { await reload() }
 @MainActor @Observable public final class Room: Identifiable {
@@ -24,7 +24,7 @@ import SocketMessages
   /// The people present, in the order of their ids; only if the room was opened with
   /// `isPresent`.
   public private(set) var people: [Person] = []
-  /// The ids of those who type.
+  /// The ids of the people who type.
   public private(set) var typists: [String] = []
   /// Whether this person types, for the others to see. It ends by itself with the connection.
   public var isTyping = false {
@@ -109,7 +109,7 @@ import SocketMessages
     return try await publish(json: Array(json), key: key, senderID: senderID)
   }
 
-  /// Hears from the room no longer. What is being published goes on.
+  /// Unsubscribes. Publishing under way continues.
   public func close() {
     parley?.handle(.core(.room(name, .unsubscribe)))
     parley?.forget(self)

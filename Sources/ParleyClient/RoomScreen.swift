@@ -69,7 +69,7 @@ struct RoomScreen {
     updates.put(update) { Self.shorten($0) }
   }
 
-  /// Drops the older half, and tells of it by a gap.
+  /// Drops the older half, and reports it as a gap.
   static func shorten(_ waiting: ArraySlice<RoomUpdate>) -> [RoomUpdate] {
     let dropped = waiting.prefix(waiting.count / 2 + 1)
     let rest = waiting.dropFirst(dropped.count)
@@ -131,7 +131,7 @@ struct RoomScreen {
     return (.publish(publication, key: key), feed)
   }
 
-  /// A key that nobody has used: 128 random bits.
+  /// A new, unique key: 128 random bits.
   static func newKey() -> String {
     String(UInt64.random(in: .min ... .max), radix: 36)
       + String(UInt64.random(in: .min ... .max), radix: 36)

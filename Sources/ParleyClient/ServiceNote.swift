@@ -31,7 +31,7 @@ public struct ServiceNote: Sendable, Identifiable {
     try await service.wait(for: id) { screen throws(NoteError) in try screen.isSaved() }
   }
 
-  /// Inserts a text at the end of the note; returns once the server has it on its disk.
+  /// Inserts a text at the end of the note; returns once the server has stored it on its disk.
   public func append(_ text: String) async throws(NoteError) {
     try await opened()
     try await service.edit(id) { screen throws(NoteError) in try screen.append(text) }

@@ -48,7 +48,7 @@ public enum StopCause: Sendable, Hashable {
 
 /// An error code of the server.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The code, such as `notAllowed` or `tooLarge`; all of them stand in Protocol.md.
+  /// The code, such as `notAllowed` or `tooLarge`; Protocol.md lists all of them.
   public let code: String
 
   init(_ code: ErrorCode) { self.code = code.rawValue }

@@ -85,7 +85,7 @@
         state.opener = nil
         return (opener, state.session)
       }
-      // A session holds its delegate, and so itself, until it is told to end.
+      // A session holds its delegate, and so itself, until it is invalidated.
       if case .failure = result { session?.invalidateAndCancel() }
       opener?.resume(with: result)
     }

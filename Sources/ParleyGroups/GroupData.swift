@@ -36,7 +36,7 @@ public final class GroupData: Sendable {
   /// - Parameters:
   ///   - user: The id of the person who uses the app, as their tokens name it.
   ///   - base: The gateway's interface, `https://notes.example.org/api`.
-  ///   - credentials: Gives the token of whoever is signed in; see ``RESTService``.
+  /// - credentials: Gives the token of the person who is signed in; see ``RESTService``.
   public init(
     _ store: OfflineStore, user: String, _ base: String,
     transport: any WebTransport = SystemWebTransport(),
@@ -200,8 +200,8 @@ public final class GroupData: Sendable {
 
   // MARK: What others do
 
-  /// Follows a group's room until its task is cancelled: each list is fetched anew when what it shows has
-  /// changed.
+  /// Follows a group's room until its task is cancelled: each list is fetched again when what it
+  /// shows has changed.
   ///
   ///     let task = Task { await data.follow(group, parley.room(GroupData.room(of: group)).updates) }
   public func follow(_ updates: Updates<RoomUpdate>) async {
@@ -222,7 +222,7 @@ public final class GroupData: Sendable {
     if publication.senderID != outbox.senderID || event != nil { await messages.refresh() }
   }
 
-  /// Fetches everything that is shown anew: after a `resourceUpdate` of the group's room, or a gap.
+  /// Fetches all shown lists again: after a `resourceUpdate` of the group's room, or a gap.
   public func changed() async {
     await groups.refresh()
     await members.refresh()

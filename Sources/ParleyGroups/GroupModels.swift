@@ -66,7 +66,7 @@ public struct ChatLine: OfflineModel {
   public var text: String?
   /// Attachments, as addresses of what was uploaded elsewhere.
   public var attachments: [String]?
-  /// The event that the line tells of, such as `membership.announce.added`; `nil` for messages.
+  /// The event that the line reports, such as `membership.announce.added`; `nil` for messages.
   public var event: String?
   /// The time in milliseconds since 1970; `nil` until the server has said so.
   public var time: Int64?
@@ -74,7 +74,7 @@ public struct ChatLine: OfflineModel {
   public var sourceGuid: String?
   /// Others' reactions, by person.
   public var likes: [String: String]?
-  /// The person's own reaction; an empty one is none.
+  /// The person's own reaction; empty without one.
   public var reaction: String?
 
   /// Makes a message.

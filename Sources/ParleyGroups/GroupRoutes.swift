@@ -18,7 +18,7 @@ public struct GroupRoutes: WebTransport {
   ///
   /// - Parameters:
   ///   - base: The gateway's interface, `https://notes.example.org/api`.
-  ///   - person: The person who is signed in, whose own likes are told from others'.
+  /// - person: The person who is signed in, whose own likes are distinguished from others'.
   public init(
     _ base: String, transport: any WebTransport = SystemWebTransport(),
     person: @escaping @Sendable () -> String?
@@ -75,7 +75,7 @@ public struct GroupRoutes: WebTransport {
     WebResponse(status: status, body: value.utf8)
   }
 
-  /// All pages of a list, or the answer that was none.
+  /// All pages of a list, or the first answer that was not a page.
   private func all(
     _ request: WebRequest, _ path: String, _ name: String
   ) async throws -> Result<[JSONFields], Refused> {
@@ -256,7 +256,7 @@ public struct GroupRoutes: WebTransport {
     return .success(found)
   }
 
-  /// A publication as a message; `nil` for what is none.
+  /// A publication as a message; `nil` if it is not one.
   private func line(
     _ publication: JSONFields, in group: String,
     likes: [Int: [(person: String, reaction: String)]]
@@ -317,7 +317,7 @@ public struct GroupRoutes: WebTransport {
     made.append(.init("sourceGuid", JSONValue(key)))
     if let person = person() { made.append(.init("personId", JSONValue(person))) }
     answer.body = JSONFields(made).json
-    // One who has liked it before it was sent; sent again, both are done once.
+    // A like that came before the message was sent; sent again, both are done once.
     if let reaction = body["reaction"], reaction.string.map({ !$0.isEmpty }) ?? false {
       _ = try await ask(
         request, "PUT", room(group) + "/likes?offset=\(offset)",

@@ -137,7 +137,7 @@ public protocol DataInterface<Model>: Sendable {
   /// The collection, as changes name it.
   var resource: String { get }
 
-  /// Returns what the device has; `nil` if it never had it.
+  /// Returns the values on the device; `nil` if there never were any.
   func kept(_ query: DataQuery, as user: String) async throws(FetchError) -> [Model]?
 
   /// Fetches from the sources.

@@ -2,8 +2,8 @@ package import ParleyClient
 
 /// Values of a ``Repository`` as they come, for one loop: `for try await list in contacts.fetchAll()`.
 ///
-/// It goes on until its task is cancelled. It throws only if there is nothing to show: what cannot be
-/// fetched anew later leaves the last value standing, and is tried again; see ``Repository/fetchProblems``.
+/// It continues until its task is cancelled. It throws only if there is nothing to show: if a later
+/// fetch fails, the last value remains, and the fetch is retried; see ``Repository/fetchProblems``.
 public struct FetchedValues<Model: OfflineModel, Value: Sendable>: AsyncSequence, Sendable {
   /// A value.
   public typealias Element = Value

@@ -23,7 +23,7 @@ public struct MutationDraft: Sendable, Hashable {
   public var id: ResourceID
   /// JSON: an object of fields for `create` and `update`, any value for an action.
   public var body: [UInt8]
-  /// The version of the thing that the change was made on; with `nil` the server cannot tell of
+  /// The version of the thing that the change was made on; with `nil` the server cannot detect
   /// conflicts.
   public var base: String?
   /// The queue: each is sent in order, and different ones side by side.
@@ -59,7 +59,7 @@ public struct Mutation: Sendable, Hashable {
   public internal(set) var number: Int64
   /// The idempotency key, made when it was added. What was sent under it never changes.
   public internal(set) var key: String
-  /// The person whose change it is; nobody else's token sends it.
+  /// The person whose change it is; it is never sent with another person's token.
   public var user: String { owner.text }
   package let owner: ExactName
   /// The change.
@@ -80,7 +80,7 @@ public struct Mutation: Sendable, Hashable {
     self.state = state
   }
 
-  /// Whether somebody has to decide on it.
+  /// Whether the user has to decide on it.
   public var isProblem: Bool { state != .waiting }
 
   /// Temporary ids that it names, other than that of a thing it creates.

@@ -1,4 +1,4 @@
-/// A thing that a server keeps, as an app has it.
+/// A thing that a server keeps, in the form of an app.
 ///
 ///     struct Contact: OfflineModel {
 ///       var id = ResourceID.temporary()
@@ -9,8 +9,9 @@
 public protocol OfflineModel: Codable, Sendable, Identifiable where ID == ResourceID {
   /// The server's id, or a temporary one.
   var id: ResourceID { get }
-  /// The version that the server has given it. With one, a change of something that somebody else has
-  /// changed meanwhile becomes a conflict, and not the last word. It is sent as `If-Match`, not in bodies.
+  /// The version that the server has given it. With one, a change of something that another user
+  /// has changed meanwhile becomes a conflict, and does not overwrite it. It is sent as `If-Match`,
+  /// not in bodies.
   var version: String? { get }
 }
 
@@ -73,7 +74,7 @@ extension FetchError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let reason): "the server was not reached: \(reason)"
-    case .signedOut: "nobody is signed in; sign in, then fetch again"
+    case .signedOut: "no user is signed in; sign in, then fetch again"
     case .refused(let status): "the server answers with status \(status)"
     case .unreadable:
       "the answer is not what the model reads; compare the model with the server's JSON"

@@ -46,7 +46,7 @@ extension OfflineStore {
 
   /// Keeps a fetched list in place of what was kept of it.
   ///
-  /// Things that no list names any more go, unless they were fetched on their own.
+  /// Things that no list names any longer are removed, unless they were fetched on their own.
   package func keep(
     _ items: [(id: ResourceID, json: JSONValue)], as query: String, of collection: Collection
   ) throws(OfflineStoreError) {

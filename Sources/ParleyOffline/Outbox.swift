@@ -56,7 +56,7 @@ public actor Outbox {
   private var lastProblems: [Mutation] = []
   private var lastCount = 0
 
-  /// The queue of the store: waiting for the disk holds up nobody else.
+  /// The queue of the store: waiting for the disk blocks no other thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor {
     store.executor.asUnownedSerialExecutor()
   }
@@ -66,7 +66,7 @@ public actor Outbox {
   /// A follower of one change.
   package struct Watcher { weak var feed: Feed<MutationStep>? }
 
-  /// A repository of a collection. It is told that there is something, and looks.
+  /// A repository of a collection. It is notified of changes, and reads them itself.
   private struct Observer {
     package let resource: String
     package let signal: Feed<Void>
@@ -96,7 +96,7 @@ public actor Outbox {
   /// Changes noted for a repository between two looks.
   private static let doneMax = 1_000
 
-  /// Opens the outbox of a store; what former processes have left goes on.
+  /// Opens the outbox of a store, and continues with the changes of former processes.
   ///
   /// - Parameters:
   ///   - store: The store. It has one outbox at a time.
@@ -181,7 +181,8 @@ public actor Outbox {
 
   // MARK: What happens outside
 
-  /// The network has come back, or the device has woken up: what waits is tried at once.
+  /// The network is available again, or the device has woken up: waiting changes are retried at
+  /// once.
   public func networkChanged() {
     try? handle(.reachable)
     tellReachable()
@@ -220,8 +221,8 @@ public actor Outbox {
     return machine.aliases[name] == nil && machine.creates[name] == nil
   }
 
-  /// A collection's changes, and those that were made since the last look: of one moment. Whoever has
-  /// looked once is told by the signal when there is more.
+  /// A collection's changes, and those that were made since the last look: of one moment. After the
+  /// first look the signal announces more.
   package func look(at resource: String, _ signal: Feed<Void>) -> Look {
     let former = observers.updateValue(
       Observer(resource: resource, signal: signal), forKey: ObjectIdentifier(signal))
@@ -268,7 +269,7 @@ public actor Outbox {
   /// The pause after the disk has not taken something, in milliseconds.
   private static let storagePause: Int64 = 5_000
 
-  /// Goes on from what is on the disk, as after a restart.
+  /// Restores the state on the disk, as after a restart.
   private func beginAgain() throws(OutboxError) {
     do throws(OfflineStoreError) {
       let kept = try store.kept()

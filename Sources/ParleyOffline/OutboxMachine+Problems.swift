@@ -3,7 +3,7 @@ import JSON
 /// Conflicts and refusals, what waits behind them, and decisions.
 ///
 /// A problem holds up later changes of the same thing, and what names a thing whose create it is.
-/// Everything else goes on.
+/// Everything else continues.
 extension OutboxMachine {
   /// Makes changes problems, all at once: what waits behind them is looked for once.
   ///
@@ -89,7 +89,7 @@ extension OutboxMachine {
     release(waiting)
   }
 
-  /// Lets changes go on that nothing holds up any more.
+  /// Releases changes that nothing holds up any longer.
   ///
   /// - Parameter numbers: Ascending, so that what holds up another is looked at first.
   package mutating func release(_ numbers: [Int64]) {

@@ -51,7 +51,8 @@ extension OutboxMachine {
     let doublings = min(lane.failures, 20)
     lane.failures += 1
     let longest = min(settings.pauseMax, settings.pauseMin << Int64(doublings))
-    // From half to the whole, so that clients that lost a server together do not come back together.
+    // From half to the whole, so that clients that lost a server together do not reconnect
+    // together.
     let shortest = max(1, longest / 2)
     let pause = shortest + Int64(nextChance() % UInt64(max(1, longest - shortest + 1)))
     let asked = min(max(0, retryAfter ?? 0), settings.retryAfterMax)

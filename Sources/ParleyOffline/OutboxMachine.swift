@@ -18,7 +18,7 @@ package struct OutboxMachine: Sendable {
     /// The app makes a change; the key has never been used.
     case enqueue(MutationDraft, key: String)
     case answered(key: String, MutationAnswer)
-    /// The token that was asked for is there, or nobody is signed in.
+    /// The requested token is there, or no user is signed in.
     case token(isThere: Bool)
     /// The network may be back.
     case reachable
@@ -39,7 +39,7 @@ package struct OutboxMachine: Sendable {
     case needToken
     /// Tell the time when it is this late; `nil` for never. It takes the place of the last one.
     case wake(at: Int64?)
-    /// Tell the app what became of a change.
+    /// Pass news of a change to the app.
     case news(News)
   }
 
@@ -53,7 +53,7 @@ package struct OutboxMachine: Sendable {
     case applied(Mutation, id: ResourceID, body: [UInt8]?, version: String?)
   }
 
-  /// News of a change, for whoever made it.
+  /// News of a change, for its author.
   package enum News: Sendable, Equatable {
     case queued(key: String)
     /// Another change has taken it in, or nothing is left to do.
@@ -297,7 +297,7 @@ package struct OutboxMachine: Sendable {
     }
   }
 
-  /// The changes that somebody has to decide on, of the present user, in order.
+  /// The changes that the present user has to decide on, in order.
   package var undecided: [Mutation] {
     problems.numbers.compactMap { entries[$0] }.filter { $0.owner == user }
   }

@@ -1,7 +1,6 @@
 import Dispatch
 
-/// A queue for actors whose work goes to the disk, so that the threads of everybody else never wait for
-/// it.
+/// A queue for actors whose work goes to the disk, so that other threads never wait for it.
 package final class QueueExecutor: SerialExecutor {
   let queue = DispatchQueue(label: "parley.offline")
 

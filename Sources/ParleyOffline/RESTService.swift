@@ -18,9 +18,9 @@ public struct Credentials: Sendable, Hashable {
   fileprivate func are(of user: String) -> Bool { ExactName(self.user) == ExactName(user) }
 }
 
-/// Returns who is signed in, with a token; `nil` if nobody is. It is called before the first request, for
-/// a request of another person than the last one's, and with the credentials that were refused with 401,
-/// for newer ones. If it throws, it is called again later.
+/// Returns the credentials of the user who is signed in; `nil` without one. It is called before the
+/// first request, for a request of another person than the last one's, and with the credentials
+/// that were refused with 401, for newer ones. If it throws, it is called again later.
 public typealias CredentialsSource =
   @Sendable (_ refused: Credentials?) async throws -> Credentials?
 
@@ -46,13 +46,13 @@ public final class RESTService: MutationSender, Sendable {
     var credentials: Credentials?
     /// Credentials that the server has refused, and in whose place none have come yet.
     var refused: Credentials?
-    /// The number of times that somebody has signed out.
+    /// The number of sign-outs.
     var session = 0
   }
 
   /// The person has signed out while the source was being asked.
   private struct SignedOutMeanwhile: Error, CustomStringConvertible {
-    var description: String { "somebody has signed out meanwhile" }
+    var description: String { "the user has signed out meanwhile" }
   }
 
   private let updates: UpdateMethod
@@ -67,8 +67,8 @@ public final class RESTService: MutationSender, Sendable {
   ///   - base: The address that collections' names are put behind, `https://api.example.org/v1`.
   ///   - updates: The method of updates. With `put` the app saves whole things.
   ///   - versionField: The field of things that has their version, a text or a number.
-  ///   - credentials: Gives the token of whoever is signed in; without it none is sent, for servers
-  ///     without users.
+  /// - credentials: Gives the token of the user who is signed in; without it none is sent, for
+  ///   servers without users.
   public init(
     _ base: String, updates: UpdateMethod = .patch, versionField: String = "version",
     transport: any WebTransport = SystemWebTransport(), credentials: CredentialsSource? = nil
@@ -128,13 +128,13 @@ public final class RESTService: MutationSender, Sendable {
     }
   }
 
-  /// Forgets the token: somebody else has signed in, or nobody.
+  /// Forgets the token: another user has signed in, or the user has signed out.
   public func signOut() {
     access.withLock { $0 = Access(session: $0.session + 1) }
   }
 
-  /// Returns a person's credentials, asking the source unless they are known; `nil` if another person is
-  /// signed in, or nobody.
+  /// Returns a person's credentials, asking the source unless they are known; `nil` if another
+  /// person is signed in, or no one.
   private func credentials(of user: String) async throws -> Credentials? {
     guard let source else { return nil }
     let before = access.withLock { $0 }

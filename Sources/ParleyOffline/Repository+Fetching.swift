@@ -33,14 +33,14 @@ extension Repository {
   private func recall(_ query: DataQuery) async {
     let owner = await outbox.owner
     guard let kept = try? await interface.kept(query, as: owner.text) else { return }
-    // Somebody else may use the app now, who may have been noticed already or not.
+    // Another user may be signed in now, whether or not that was noticed already.
     guard await outbox.owner == owner, user == nil || user == owner, values[query] == nil else {
       return
     }
     values[query] = kept
   }
 
-  /// Something was published: what is shown is fetched anew, once for all that comes in a moment.
+  /// A publication came: the shown values are fetched again, once for all that come in a moment.
   package func invalidate() {
     updateCount += 1
     guard !isGathering else { return }
@@ -126,7 +126,7 @@ extension Repository {
       if fetching.isEmpty { recent = [] }
       if again { self.fetch(query) }
     }
-    // Somebody else uses the app now.
+    // Another user is signed in now.
     guard look.user == user else {
       self.fetch(query)
       return
@@ -144,7 +144,7 @@ extension Repository {
       noteFields(replacedBy: models)
       values[query] = models
       share(models, except: query)
-      // A full disk does not keep anybody from seeing it.
+      // A full disk does not keep the user from seeing it.
       try? await interface.keep(models, for: query, as: user.text)
       for subscriber in subscribers where subscriber.query == query { subscriber.isReady = true }
     case .failure(let error):
@@ -155,7 +155,7 @@ extension Repository {
       case .unreachable, .storage:
         isHopeless = false
         retryLater()
-      // Until somebody signs in.
+      // Until a user signs in.
       case .signedOut: isHopeless = false
       case .refused, .unreadable: isHopeless = true
       }
@@ -218,7 +218,7 @@ extension Repository {
     return look
   }
 
-  /// Has followers of a temporary id go on by the server's.
+  /// Moves followers of a temporary id to the server's.
   private func learn(_ id: ResourceID, for temporary: ResourceID) {
     for subscriber in subscribers where subscriber.query == .single(temporary) {
       subscriber.query = .single(id)
@@ -226,7 +226,7 @@ extension Repository {
     }
   }
 
-  /// Shows a value to those who have not seen it.
+  /// Shows a value to the subscribers that have not seen it.
   ///
   /// - Parameter always: Whether it is shown even if nothing is known.
   package func show(_ query: DataQuery, with pending: [Mutation], always: Bool = false) {

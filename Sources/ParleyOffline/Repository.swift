@@ -68,7 +68,7 @@ public actor Repository<Model: OfflineModel> {
   /// Failures to fetch since something was fetched, for the pause before the next attempt.
   package var failures = 0
   package var retry: Task<Void, Never>?
-  /// The number of updates that the room has told of.
+  /// The number of updates received from the room.
   package var updateCount = 0
   /// For questions that were answered: the number of updates at that time.
   package var fetched: [DataQuery: Int] = [:]
@@ -96,8 +96,8 @@ public actor Repository<Model: OfflineModel> {
   /// - Parameters:
   ///   - source: The source.
   ///   - resource: The collection, as changes name it.
-  ///   - updates: News of the room in which the server tells of changes. Those that this device has
-  ///     caused itself are passed over.
+  /// - updates: News of the room in which the server reports changes. Those that this device has
+  ///   caused itself are ignored.
   ///   - sendsWhole: Whether updates are sent with all fields, for servers that replace things.
   public init(
     _ source: some DataSource<Model>, _ resource: String, in outbox: Outbox,
@@ -193,7 +193,8 @@ public actor Repository<Model: OfflineModel> {
     return FetchedValues(feed: feed, owner: self, value: value)
   }
 
-  /// The reason why what is shown could not be fetched anew, now and whenever it changes; `nil` once it was.
+  /// The reason why the shown values could not be fetched again, now and whenever it changes; `nil`
+  /// once they were.
   /// Only the newest waits for the loop.
   ///
   /// What was unreachable is tried again by itself, after one second at first and a minute at last. After
@@ -205,12 +206,12 @@ public actor Repository<Model: OfflineModel> {
     return OutboxSequence(feed: feed, owner: self)
   }
 
-  /// Fetches anew all that is being shown.
+  /// Fetches all shown values again.
   public func refresh() {
     for query in followed { fetch(query) }
   }
 
-  /// The questions that somebody follows, and whose answers are the server's.
+  /// The questions that subscribers follow, and whose answers are the server's.
   package var followed: Set<DataQuery> {
     Set(subscribers.filter { $0.feed != nil && $0.policy != .cacheOnly }.map(\.query))
   }
@@ -220,8 +221,9 @@ public actor Repository<Model: OfflineModel> {
   /// Saves a thing: a new one if its id is temporary and nothing is known of it, otherwise the fields that
   /// have changed. It is on the device's disk when this returns.
   ///
-  /// The fields are compared with those of the thing's own version, and the server is told that version:
-  /// what somebody else has changed since becomes a conflict, and is not undone.
+  /// The fields are compared with those of the thing's own version, which the server receives with
+  /// them: if another user has changed the thing since, the change becomes a conflict, and does not
+  /// overwrite theirs.
   ///
   /// - Returns: The steps of the change, the first of them `queued`.
   /// - Throws: ``OutboxError``; nothing was saved then.

@@ -4,7 +4,7 @@ package import ParleyModel
 /// made the thing.
 ///
 /// In JSON a server's id is a string or a number, as the server writes it. A temporary one is
-/// `{"$ref":"t:…"}`, a form of its own: wherever it stands in what is sent, it is replaced by the
+/// `{"$ref":"t:…"}`, a form of its own: wherever it occurs in what is sent, it is replaced by the
 /// server's id once that is known, and no other text is ever touched.
 public struct ResourceID: Hashable, Sendable {
   package enum Form: Hashable, Sendable {

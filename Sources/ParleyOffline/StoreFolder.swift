@@ -6,7 +6,7 @@
 
 /// The folder of a store, and who may read its files.
 package enum StoreFolder {
-  /// Makes a folder that nobody else may read, if it is not there.
+  /// Makes a folder that only its owner may read, if it is not there.
   static func make(_ folder: String) throws(OfflineStoreError) {
     guard mkdir(folder, 0o700) != 0 else { return }
     switch errno {
@@ -17,8 +17,8 @@ package enum StoreFolder {
     }
   }
 
-  /// Makes an empty database that nobody else may read, if there is none. SQLite would let everybody read
-  /// it, and gives its other files the database's mode.
+  /// Makes an empty database that only its owner may read, if there is none. SQLite would let all
+  /// users read it, and gives its other files the database's mode.
   ///
   /// A file that is there is not opened: closing it would take away the locks that another connection of
   /// this process has on it. Where none can be made, SQLite says why.
@@ -27,7 +27,8 @@ package enum StoreFolder {
     if file >= 0 { close(file) }
   }
 
-  /// Takes the right to read the database, and SQLite's files beside it, from everybody but its owner.
+  /// Takes the right to read the database, and SQLite's files beside it, from all users but its
+  /// owner.
   static func makePrivate(_ path: String) {
     for end in ["", "-wal", "-journal"] {
       var status = stat()

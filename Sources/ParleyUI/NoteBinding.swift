@@ -42,7 +42,7 @@ public import ParleyClient
   private var isShowing = false
   private var isSettling = false
   private var willSettle = false
-  /// Whether the view has told of a change that does not fit what is known of its text.
+  /// Whether the view has reported a change that does not fit what is known of its text.
   private var isUnsure = false
   /// Whether the note has changed while the view was being changed.
   private var isOverrun = false
@@ -281,8 +281,8 @@ public import ParleyClient
     view.select(after.selection(moved).range)
   }
 
-  /// Holds the view to the note. They differ only if a view does not do as it was told, or if it edits
-  /// the note while it is told.
+  /// Sets the view to the note's text if they differ. They differ only if a view does not apply an
+  /// edit, or if it edits the note while it applies one.
   private func compare(_ view: any EditableTextView) {
     guard let document = note.document else { return }
     if !isOverrun, shown?.utf16Count == document.utf16Count,
@@ -320,7 +320,7 @@ public import ParleyClient
     view.show(caretsShown)
   }
 
-  /// Settles after what is going on, where that was not done by the view.
+  /// Settles after the current call, where that was not done by the view.
   private func settleSoon() {
     guard !willSettle else { return }
     willSettle = true

@@ -16,7 +16,7 @@ public struct PeopleSummary: Sendable, Hashable {
     public let isWriting: Bool
   }
 
-  /// The badges, those who write first.
+  /// The badges, beginning with the people who write.
   public let badges: [Badge]
   /// The number of people without a badge.
   public let further: Int

@@ -94,7 +94,7 @@ public struct CaretColor: Sendable, Hashable {
     return UInt32(hex.dropFirst(), radix: 16)
   }
 
-  /// The same for an id on every device: `Hasher` is seeded anew in each process.
+  /// The same for an id on every device: `Hasher` has another seed in each process.
   private static func place(of id: String) -> Int {
     var hash: UInt32 = 2_166_136_261
     for byte in id.utf8 { hash = (hash ^ UInt32(byte)) &* 16_777_619 }

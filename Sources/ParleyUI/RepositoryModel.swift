@@ -39,8 +39,8 @@ public import ParleyOffline
   ///
   /// - Parameters:
   ///   - policy: The origin of the things.
-  ///   - areInOrder: Whether the first thing stands before the second; without it they stand as the
-  ///     repository has them.
+  /// - areInOrder: Whether the first thing comes before the second; without it the repository's
+  ///   order remains.
   ///   - isIncluded: Whether a thing is shown.
   public init(
     _ repository: Repository<Model>, _ policy: FetchPolicy = .cacheThenNetwork,
@@ -82,7 +82,7 @@ public import ParleyOffline
     state = .ready
   }
 
-  /// Fetches anew, and returns at once.
+  /// Fetches again, and returns at once.
   public func refresh() async { await repository.refresh() }
 
   /// Saves a thing; see ``Repository/save(_:lane:)``. A failure shows in ``problem``.

@@ -78,7 +78,7 @@ extension Selection {
     return Selection(anchor: range.lowerBound, head: range.upperBound)
   }
 
-  /// The selection after somebody else's operation. What that inserts at one of its ends stays
+  /// The selection after another user's operation. What that inserts at one of its ends stays
   /// outside, for the next key would replace it; a caret stays before.
   package func keptApart(from operation: TextOperation) -> Selection {
     let moved = transformed(over: operation, own: false)

@@ -23,7 +23,7 @@ public enum AuthenticationState: Sendable, Equatable {
   private let globals: Globals
   private let now: @Sendable () -> Int
   private var tokens: Twake.Authentication?
-  /// The number of times that somebody has signed in or out: an answer from before is dropped.
+  /// The number of sign-ins and sign-outs: an answer from before the last one is dropped.
   private var session = 0
   /// The fetch of newer tokens in this session.
   private var refreshing: Task<String?, any Error>?
@@ -42,8 +42,8 @@ public enum AuthenticationState: Sendable, Equatable {
     super.init(.initial)
   }
 
-  /// Signs in by name and password, then fetches the user's data. What comes after the user has signed out,
-  /// or somebody else has signed in, is dropped.
+  /// Signs in by name and password, then fetches the user's data. Answers that come after another
+  /// sign-in or sign-out are dropped.
   public func authenticate(_ username: String, _ password: String) async {
     let former = session
     emit(.inProgress)
@@ -57,7 +57,7 @@ public enum AuthenticationState: Sendable, Equatable {
       emit(.failure(username: username, password: password))
       return
     }
-    // One session after the former: nobody else has begun one meanwhile.
+    // One session after the former: no other has begun meanwhile.
     guard session == former + 1 else { return }
     emit(.synchronising)
     let isSynchronised = (try? await source.synchronise()) != nil
@@ -65,7 +65,7 @@ public enum AuthenticationState: Sendable, Equatable {
     emit(isSynchronised ? .success : .synchronisationFailed)
   }
 
-  /// Goes on with the tokens of a former process, if there are any that count.
+  /// Continues with the tokens of a former process, if they are still valid.
   public func checkAuthentication() async {
     let session = session
     emit(.inProgress)
@@ -97,7 +97,7 @@ public enum AuthenticationState: Sendable, Equatable {
   private func refresh(_ former: Twake.Authentication, _ session: Int) async throws -> String? {
     defer { if session == self.session { refreshing = nil } }
     let fresh = try await source.refresh(former)
-    // Somebody has signed out, or in, meanwhile.
+    // The user has signed out, or another has signed in, meanwhile.
     guard session == self.session else { return tokens?.token }
     await take(fresh)
     return fresh.token
@@ -228,7 +228,7 @@ public enum AccountState: Sendable, Equatable {
     state.first { $0.matches(type: type, id: id) }?.count ?? 0
   }
 
-  /// Fetches the counts anew at each event that says so, until the events end.
+  /// Fetches the counts again at each event that announces new ones, until the events end.
   public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
     for await event in events where event == .badges { try? await fetch() }
   }

@@ -16,7 +16,7 @@ import Synchronization
   /// with its task, or with the cubit.
   public var states: AsyncStream<State> { followers.add(state) }
 
-  /// Goes on in another state; followers are told if it differs.
+  /// Takes another state; followers are notified if it differs.
   package func emit(_ state: State) {
     guard state != self.state else { return }
     self.state = state

@@ -24,11 +24,11 @@ import DialectModels
   /// Makes globals; values of a former process are the app's to hand in.
   public override init(_ values: Values = Values()) { super.init(values) }
 
-  /// The number of times that somebody has signed out: an answer to what was asked before is dropped, and
+  /// The number of sign-outs: an answer to a request from before the last one is dropped, and
   /// nothing of it is kept.
   package private(set) var session = 0
 
-  /// Forgets the values: nobody is signed in.
+  /// Forgets the values: no user is signed in.
   package func endSession() {
     session += 1
     emit(Values())

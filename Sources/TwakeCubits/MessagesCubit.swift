@@ -178,7 +178,7 @@ public enum MessagesState: Sendable, Equatable {
     }
   }
 
-  /// Shows a change, has it made, and shows what became of it.
+  /// Shows a change, sends it, and shows the outcome.
   private func change<Answer: Sendable>(
     _ apply: @escaping ([Twake.Message]) -> [Twake.Message],
     making make: @Sendable () async throws -> Answer,

@@ -76,7 +76,7 @@ public protocol AccountsSource: Sendable {
   func refresh(_ tokens: Twake.Authentication) async throws -> Twake.Authentication
   /// Fetches what the app needs at first: companies, workspaces, people.
   func synchronise() async throws
-  /// Fetches a person; without an id the one who is signed in.
+  /// Fetches a person; without an id the person who is signed in.
   func account(_ id: String?) async throws -> Twake.Account
 }
 

@@ -39,7 +39,7 @@ enum InviteCommand {
       words.operands.isEmpty
       ? ": all notes in all folders; name rights or group:GROUP to grant less" : ""
     Terminal.error(
-      "parley invite: whoever joins has \(rights.joined(separator: " "))\(advice)\n")
+      "parley invite: new users have \(rights.joined(separator: " "))\(advice)\n")
   }
 
   private static func uses(_ text: String) throws(UsageError) -> Int {

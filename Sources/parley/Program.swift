@@ -135,7 +135,7 @@ enum Program {
   }
 }
 
-/// Why a command cannot go on.
+/// The reason why a command cannot continue.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   let code: Program.ExitCode

@@ -3,7 +3,7 @@ import ParleyServer
 
 /// Questions to the person at the terminal, and answers from standard input where there is none.
 enum Prompt {
-  /// Ctrl-C was pressed, or the program was told to end, while a question stood there.
+  /// Ctrl-C was pressed, or the program received a signal to end, while it waited for an answer.
   struct Interrupted: Error {
     /// The exit code that shells expect.
     static let exitCode: Int32 = 128 + SIGINT

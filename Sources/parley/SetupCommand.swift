@@ -55,7 +55,7 @@ struct SetupCommand {
     report(whole, firstUser)
   }
 
-  /// Asks for the first user and the folder, which belong together: the users stand in it.
+  /// Asks for the first user and the folder, which belong together: the users are in it.
   private func completed(_ setup: Setup) throws -> (UserLine?, Setup) {
     var setup = setup
     guard case .users = setup.access else {
@@ -92,7 +92,7 @@ struct SetupCommand {
     if words.switches.contains("replace") { return true }
     guard isAsking else {
       throw UsageError(
-        "\(path) is there already; --replace keeps it as \(path).old and writes anew")
+        "\(path) is there already; --replace keeps it as \(path).old and writes a new one")
     }
     let mayReplace = try ask(
       "\(path) is there already. Keep it as \(path).old and write a new one? yes or no", "no"

@@ -71,7 +71,7 @@ enum UserCommand {
     if !rights.isEmpty { report(tried) }
   }
 
-  /// Says what a user may do from now on, so that nobody grants more than they meant.
+  /// Prints what a user may do from now on, so that the operator grants no more than intended.
   private static func report(_ line: UserLine) {
     let id = LineText.visible(line.user.id)
     guard !line.rights.isEmpty else {

@@ -6,9 +6,9 @@ import Synchronization
 ///     file ──a save, merged word by word──▶ note
 ///       ◀──what others write, in one step──┘
 ///
-/// `base` is the text that both had last. A save is what leads from it to the file; what the note has
-/// become since comes on top. Writing the file takes out, in the same moment, what is in it: had
-/// somebody saved just then, that is a save like any other, and nothing of it is lost.
+/// `base` is the text that both had last. A save is the change from it to the file; the note's
+/// changes since are applied on top. Writing the file reads, in the same moment, what was in it: a
+/// save at just that moment is a save like any other, and nothing of it is lost.
 actor EditTask: NoteTask {
   private let session: NoteSession
   private let path: String
@@ -133,7 +133,7 @@ actor EditTask: NoteTask {
       refused = changed
       return
     }
-    // Somebody went on saving while it was read: this look was for nothing.
+    // The file was saved again while it was read: this look was for nothing.
     guard TextFile.Stamp(path) == changed else { return }
     stamp = changed
     fresh = nil

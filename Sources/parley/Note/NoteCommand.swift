@@ -59,7 +59,7 @@ enum NoteCommand {
 
 /// A command at work.
 protocol NoteTask: Sendable {
-  /// Does it; for those that go on, until the task is cancelled.
+  /// Runs the command; if it runs continuously, until the task is cancelled.
   func run() async throws
   /// Ends it after a signal.
   func finish() async throws

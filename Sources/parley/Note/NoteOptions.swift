@@ -42,7 +42,7 @@ struct NoteOptions {
       try set(word, value)
     }
     guard SystemTransport.isAddress(server) else {
-      // Not the address itself: somebody may have put a password into it.
+      // Not the address itself: it may contain a password.
       throw UsageError(
         "expected the server's address to begin with ws://, wss://, http:// or https://, then a host "
           + "and perhaps a port, in ASCII and without blanks, user and #; look at --server and "

@@ -24,7 +24,7 @@ final class NoteSession: Sendable {
     case failed(CommandFailure)
   }
 
-  /// Runs a command until it is done, a signal comes or the server will not have it.
+  /// Runs a command until it is done, a signal comes or the server rejects it.
   ///
   /// - Returns: Why it did not get there.
   func run(_ task: any NoteTask, until signals: StopSignals) async -> CommandFailure? {
@@ -76,7 +76,7 @@ final class NoteSession: Sendable {
     switch cause {
     case .asked: "the connection was ended"
     case .noToken: "there is no token; give --token-file or PARLEY_TOKEN"
-    case .otherPerson: "the token is another person's now; start anew"
+    case .otherPerson: "the token is another person's now; start again"
     case .closed(let code): "the server has closed the connection for good, with code \(code)"
     case .refused(let refusal): "\(refusal); it may want a token: --token-file or PARLEY_TOKEN"
     }

@@ -9,7 +9,7 @@ enum ShareCommand {
       switches: ["end", "json"])
     if let unknown = words.settings.first { throw UsageError("no flag is called \(unknown)") }
     let note = try words.operand("one note's id")
-    // Where the server is stands as it does for `parley note`.
+    // The server is named as for `parley note`.
     let place = ["server", "token-file", "trust"].flatMap { name in
       words.options[name].map { ["--\(name)", $0] } ?? []
     }

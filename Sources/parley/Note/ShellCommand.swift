@@ -9,7 +9,7 @@ enum ShellCommand {
   /// - Returns: Its exit code; 128 and its number for a signal that ended it; 127 if it could not be
   ///   started.
   static func run(_ command: String, input: String, note: String) async -> Int32 {
-    // Both wait, so that they stand on threads of their own.
+    // Both wait, so each runs on a thread of its own.
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         continuation.resume(returning: run(command, Array(input.utf8), note))

@@ -63,9 +63,9 @@ enum TextFile {
 
   /// Puts a text into a file in one step.
   ///
-  /// - Returns: The text that was in it at that moment, which somebody may have saved just before; `nil`
-  ///   if there was no file, or the file system cannot say. And the stamp of what was put there: the
-  ///   path may have somebody's next save by now.
+  /// - Returns: The text that was in it at that moment, which may have been saved just before;
+  ///   `nil` if there was no file, or the file system cannot say. And the stamp of what was put
+  ///   there: the next save may be at the path by now.
   static func replace(
     _ path: String, by text: String
   ) throws(CommandFailure) -> (before: String?, stamp: Stamp) {
@@ -97,7 +97,7 @@ enum TextFile {
       do throws(CommandFailure) {
         return (try read(fresh), Stamp(written))
       } catch {
-        // Somebody has just saved what is no text: it is theirs, and stays.
+        // A save just now contains no text: it stays.
         _ = FileSystem.exchange(fresh, target)
         throw error
       }
