@@ -49,7 +49,7 @@ struct GatewayPartTests {
     "Webhooks": ["Bodies", "Rooms"],
   ]
 
-  /// Lines that the files of one folder may have together: more than anybody reads in one go.
+  /// Lines that the files of one folder may have together: as many as a reader takes in at once.
   private static let linesMax = 2_500
 
   /// The parts that hold their own state, by the folder: the type, the gateway's name for it, and how
@@ -94,7 +94,7 @@ struct GatewayPartTests {
     }
   }
 
-  @Test("no part stands both above and below another")
+  @Test("no part is both above and below another")
   func order() {
     var rest = Self.allowed
     while !rest.isEmpty {
@@ -126,7 +126,7 @@ struct GatewayPartTests {
   }
 
   @Test(
-    "no part of the gateway's class stands in the folder of a part of its own",
+    "no part of the gateway's class is in the folder of a part of its own",
     arguments: allowed.keys.sorted())
   func extensions(folder: String) throws {
     for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
@@ -158,7 +158,7 @@ struct GatewayPartTests {
     }
   }
 
-  @Test("nobody asks a connection for its dialect to tell it from others")
+  @Test("no code asks a connection for its dialect to distinguish it")
   func dialects() throws {
     for file in try tree.files(in: Self.root, endings: ["swift"]) {
       for line in file.code where line.holds("dialect") || line.holds("case .session: break") {
@@ -170,7 +170,7 @@ struct GatewayPartTests {
     }
   }
 
-  /// The folder below `Sources/Gateway`; empty for what stands there itself.
+  /// The folder below `Sources/Gateway`; empty for a file directly in it.
   private static func folder(of file: SourceTree.File) -> String {
     file.path.dropFirst(root.count + 1).split(separator: "/").dropLast().joined(separator: "/")
   }

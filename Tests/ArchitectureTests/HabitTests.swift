@@ -95,7 +95,7 @@ struct HabitTests {
     }
   }
 
-  /// Whether the word stands there, and not as the end of a longer name.
+  /// Whether the line contains the word, and not only as the end of a longer name.
   private static func contains(_ line: Substring, _ word: String) -> Bool {
     guard line.holds(word) else { return false }
     var rest = line
@@ -109,7 +109,7 @@ struct HabitTests {
   }
 
   @Test(
-    "no file names a path of somebody's machine",
+    "no file names a path of a developer's machine",
     arguments: ["Sources", "Tests", "Web", "Scripts", "Documentation", "Benchmarks"])
   func machinePaths(folder: String) throws {
     let endings: Set<String> = [

@@ -142,7 +142,7 @@ struct LayeringTests {
     #expect(Set(names.map { $0.lowercased() }).count == names.count)
   }
 
-  @Test("a C module is imported by its own adapter and nobody else")
+  @Test("a C module is imported only by its own adapter")
   func systemModules() throws {
     let owners: [String: Set<String>] = [
       "CLibwebsockets": ["TransportLibwebsockets"],

@@ -1,6 +1,6 @@
 import Testing
 
-/// `Tests/Mutations`: a patch that no longer fits finds no bug, and nobody would notice until
+/// `Tests/Mutations`: a patch that no longer fits finds no bug, which would remain unnoticed until
 /// `make mutations` is run.
 @Suite("Deliberate bugs")
 struct MutationPatchTests {
@@ -17,7 +17,7 @@ struct MutationPatchTests {
         let code = try tree.text(path)
         for hunk in file.split(separator: "\n@@ ").dropFirst() {
           hunks += 1
-          // What stands there before: lines that stay, and those that go.
+          // The lines before the change: context and removed lines.
           let before = hunk.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
             .filter { $0.hasPrefix(" ") || $0.hasPrefix("-") }
             .map { $0.dropFirst() }

@@ -12,7 +12,8 @@ struct SourceTree {
 
     /// The lines without comments, so that a comment may name what the code may not use.
     ///
-    /// A `//` within a string literal ends the line too; none of what is looked for stands there.
+    /// A `//` within a string literal ends the line too; none of the searched words is in such a
+    /// line.
     var code: [Substring] {
       var isInComment = false
       return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -106,7 +107,7 @@ struct SourceTree {
 }
 
 extension StringProtocol {
-  /// Whether the bytes of a word stand anywhere in the text, before its first NUL.
+  /// Whether the text contains the bytes of a word, before its first NUL.
   ///
   /// The C library searches: Swift's own search goes by characters, and over all files that took
   /// longer than most suites.

@@ -69,7 +69,7 @@ struct BrokerTests {
     #expect(nodes[0].state.lag.count > 0)
   }
 
-  @Test("a broker that has stopped is let go of, connected or not")
+  @Test("a stopped broker is released, connected or not")
   func forgotten() throws {
     let server = try NATSServer()
     for address in [server.address, "nats://127.0.0.1:1"] {
@@ -132,7 +132,7 @@ struct BrokerTests {
     while node.state.lag.count == lag.count { poll(nil, 0, 5) }
   }
 
-  @Test("a server that is not there yet, dies, and stands still: hints come back by themselves")
+  @Test("hints resume after the server was absent, killed or stopped")
   func reconnecting() throws {
     let server = try NATSServer()
     server.stop()

@@ -33,7 +33,7 @@ final class NATSServer {
     try waitUntilReady()
   }
 
-  /// Has it stand still, or go on.
+  /// Stops the process, or continues it.
   func pause(_ stops: Bool) { kill(process.processIdentifier, stops ? SIGSTOP : SIGCONT) }
 
   // MARK: A stranger

@@ -92,7 +92,7 @@ static int file_sync(sqlite3_file *file, int flags) {
   if (code != SQLITE_OK) return code;
   code = self->real->pMethods->xSync(self->real, flags);
   if (code != SQLITE_OK) return code;
-  // Written down after it has happened: what stands before it is on the disk.
+  // Written down after it has happened: what was recorded before it is on the disk.
   return record(self->layer, FAULTS_SYNC, self->ending, 0, NULL, 0);
 }
 

@@ -94,7 +94,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "what is in the key set for everybody to read is no secret",
+    "a secret in the public key set is rejected",
     arguments: ["none", "HS256", "PS256"])
   func algorithms(name: String) throws {
     let head = Base64.url.encode(Array("{\"alg\":\"\(name)\",\"kid\":\"k\"}".utf8))

@@ -269,7 +269,7 @@ struct JWTAuthenticatorTests {
     #expect(refusal(try signed(#"{"alg":"HS256"}"#, json), authenticator) == .claims)
   }
 
-  @Test("verbs and claims that nobody knows grant nothing")
+  @Test("unknown verbs and claims grant nothing")
   func unknown() throws {
     let authenticator = try JWTAuthenticator(secret: Self.secret)
     let identity = try authenticator.authenticate(

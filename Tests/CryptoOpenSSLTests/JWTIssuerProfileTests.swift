@@ -67,7 +67,7 @@ struct JWTIssuerProfileTests {
     }
   }
 
-  @Test("users of issuers are told apart by what stands before their ids")
+  @Test("a prefix of the id distinguishes users of different issuers")
   func userPrefix() throws {
     let authenticator = try makeAuthenticator { $0.userPrefix = "app/" }
     let token = signed(Self.app, #"{"sub":"ada","exp":1900000000}"#)
@@ -108,7 +108,7 @@ struct JWTIssuerProfileTests {
   }
 
   @Test(
-    "rights to folders are carried and given, and a path that is none makes a token count for nothing"
+    "rights to folders are carried and given; a token with a malformed path is rejected"
   )
   func folders() throws {
     func claims(_ match: String) -> String {
@@ -174,7 +174,7 @@ struct JWTIssuerProfileTests {
     #expect(limited.verbs(on: .document("team-1", in: nil)) == [.read, .write, .comment])
   }
 
-  @Test("a refresh token is none for access, and neither is one without what is required")
+  @Test("rejects a refresh token for access, and a token without a required claim")
   func kinds() throws {
     let authenticator = try makeAuthenticator {
       $0.requiredClaims = [JWTPolicy.RequiredClaim("type", "access")]

@@ -52,7 +52,7 @@ struct PasswordHashTests {
   }
 
   @Test(
-    "what is no hash, or asks for too much work, is none",
+    "rejects a malformed hash, and one that asks for too much work",
     arguments: [
       "", "x", "scrypt$1$8$1$AAAAAAAAAAA$", "scrypt$18$8$1$AAAAAAAAAAA$HASH",
       "scrypt$0$8$1$AAAAAAAAAAA$HASH", "scrypt$1$8$1$AA$HASH", "bcrypt$1$8$1$AAAAAAAAAAA$HASH",

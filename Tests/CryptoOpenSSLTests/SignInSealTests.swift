@@ -8,7 +8,7 @@ struct SignInSealTests {
   private static let now: Timestamp = 1_800_000_000_000
   private let seal = SignInSeal(secret: Array("an example of a secret of 32 bytes".utf8))
 
-  @Test("the browser that began comes back to the same values, and no other one does")
+  @Test("only the browser that began the sign-in gets the same values")
   func browsers() throws {
     let (browser, other) = (SignInSeal.newBrowser(), SignInSeal.newBrowser())
     #expect(browser != other)
@@ -68,7 +68,7 @@ struct SignInSealTests {
   }
 }
 
-@Suite("Tokens of users whom a provider has named")
+@Suite("Tokens of an identity provider's users")
 struct ProvidedUserTests {
   private static let now: Timestamp = 1_800_000_000_000
   private let tokens: SelfSignedTokens

@@ -199,7 +199,7 @@ struct GroupChatModelTests {
   private static let bob = person("2", "Bob")
 
   @Test(
-    "what happens in a group is told in parts, and in words made from them",
+    "events of a group are reported in parts, and in words made from them",
     arguments: [
       (
         GroupChat.Change.memberAdded([bob], by: ada),

@@ -33,7 +33,7 @@ struct LongerBodyTests {
     }
   }
 
-  @Test("the owner is asked before a client that waits is told to send")
+  @Test("the owner decides before a waiting client gets 100 Continue")
   func continues() {
     var peer = Peer(Self.limits)
     var isAsked = false
@@ -109,7 +109,7 @@ struct LongerBodyTests {
         == [.rejected(.bodyTooLong(10))])
   }
 
-  @Test("a client that waits to send chunks is told to go on once")
+  @Test("a client that waits to send chunks gets 100 Continue once")
   func chunksThatWait() {
     var peer = Peer(Self.limits)
     peer.feed(Self.chunkedHead + "expect: 100-continue\r\n\r\n")
@@ -184,7 +184,7 @@ struct LongerBodyTests {
     #expect(other.requests.isEmpty && other.output.isEmpty)
   }
 
-  @Test("a decision that nobody asked for changes nothing")
+  @Test("an unrequested decision changes nothing")
   func idle() {
     var peer = Peer(Self.limits)
     peer.connection.takeBody(bytesMax: 100, now: 0)

@@ -61,7 +61,7 @@ struct Peer {
   /// The bytes behind an accepted handshake.
   var upgraded: [UInt8]?
   var upgrades = true
-  /// Says what becomes of a longer body.
+  /// Decides about a longer body.
   var decide: (inout HTTPServerConnection, HTTPRequestHead, Int?, Int64) -> Void = {
     connection, _, _, now in connection.takeBody(bytesMax: 1_000_000, now: now)
   }
@@ -94,7 +94,7 @@ struct Peer {
     heldByteCountMax = max(heldByteCountMax, connection.heldByteCount)
   }
 
-  /// Goes on with what was held back.
+  /// Continues with what was held back.
   mutating func goOn() {
     var input = UnsafeRawBufferPointer(start: nil, count: 0)
     drain(&input)

@@ -5,7 +5,7 @@ import Testing
 /// Reads files as `parley import` and the page do.
 @Suite("Imports of files")
 struct ImportMachineTests {
-  /// What became of a file: a note's folder, title and text, or a problem.
+  /// The outcome of a file: a note's folder, title and text, or a problem.
   private struct Row: Equatable, CustomStringConvertible {
     var path: String
     var words: [String]

@@ -48,8 +48,8 @@ struct BuildingGrowthTests {
       var bytes: [UInt8] = []
       operation.appendJSON(to: &bytes)
     },
-    // A list is given back to the system each time when it is larger than memory kept at hand, and its pages are
-    // made anew then: both sizes stay below that.
+    // A list is given back to the system each time when it is larger than memory kept at hand, and
+    // its pages are allocated again then: both sizes stay below that.
     GrowthLaw("list the components", size: 2_500, prepare: alternating) { operation in
       precondition(operation.components.count == operation.componentCount)
     },

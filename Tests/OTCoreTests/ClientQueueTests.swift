@@ -46,7 +46,7 @@ struct ClientQueueTests {
   }
 
   @Test(arguments: Seeds.smoke)
-  func `somebody's operations pass all that waits`(seed: UInt64) throws {
+  func `another client's operations pass all waiting edits`(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let text = RandomTexts.text(scalars: random.below(40), using: &random)
     var client = Self.offline()
@@ -153,7 +153,7 @@ struct ClientQueueTests {
     },
   ]
 
-  /// Types so many letters, each where it is told to.
+  /// Types so many letters, each at the given place.
   private static func type(_ count: Int, at place: (_ index: Int, _ length: Int) -> Int) {
     var client = offline()
     for index in 0..<count {

@@ -54,7 +54,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `under a new client id edits are numbered anew`() throws {
+  func `under a new client id edits get new numbers`() throws {
     var client = try busy()
     client.disconnect()
     let remote = operation {
@@ -132,7 +132,7 @@ struct ClientSynchronizerRecoveryTests {
   }
 
   @Test
-  func `a kept state goes on where it was`() throws {
+  func `a restored state continues where it was`() throws {
     let client = try busy()
     var restored = ClientSynchronizer(client.kept)
     #expect(restored.isConnected == false)

@@ -4,11 +4,11 @@ import Testing
 
 // The program of the catalogue's page, to the letter; a test holds the two together.
 
-/// Puts everybody's changes into one order.
+/// Puts the changes of all clients into one order.
 struct NoteServer {
   var sequencer = ServerSequencer(document: Document("Hello world"), revision: 0)
 
-  /// - Returns: what everybody else is sent, as the newest revision.
+  /// - Returns: what all other clients are sent, as the newest revision.
   mutating func take(_ change: ClientSynchronizer.Change) throws -> TextOperation {
     let committed = try sequencer.submit(change.operation, at: change.revision)
     // Here it is written to disk.
@@ -93,7 +93,7 @@ func writeTogether() throws -> (ada: NoteEditor, ben: NoteEditor, server: NoteSe
 
 @Suite("The catalogue's program")
 struct CompleteProgramTests {
-  @Test("it runs, and everybody ends with one text")
+  @Test("it runs, and all clients end with one text")
   func run() throws {
     let (ada, ben, server) = try writeTogether()
     #expect(server.sequencer.durableDocument.text == "Hello world!")
@@ -101,13 +101,13 @@ struct CompleteProgramTests {
     #expect(ben.text.text == "Hello world!")
     #expect(server.sequencer.revision == 3)
     #expect(ada.synchronizer.unconfirmedCount + ben.synchronizer.unconfirmedCount == 0)
-    // What Ada had selected is selected again; Ben's caret stands behind what he typed.
+    // What Ada had selected is selected again; Ben's caret is behind what he typed.
     #expect(ada.caret == Selection(anchor: 0, head: 5))
     #expect(ben.caret == Selection(anchor: 12, head: 12))
     #expect(ben.otherCaret.head == ada.caret.head)
   }
 
-  @Test("what the page shows stands here")
+  @Test("the page shows this code")
   func page() throws {
     let this = URL(fileURLWithPath: #filePath)
     let root = this.deletingLastPathComponent().deletingLastPathComponent()

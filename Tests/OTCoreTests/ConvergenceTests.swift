@@ -18,7 +18,7 @@ struct ConvergenceTests {
     var cursor = 0
   }
 
-  /// One history: everybody types, messages travel when they like, then all is delivered.
+  /// One history: all clients type, messages travel when they like, then all is delivered.
   private func run(seed: UInt64, clients: Int, steps: Int) throws {
     var random = SplitMix64(seed: seed)
     let start = RandomTexts.text(scalars: random.below(8), using: &random)

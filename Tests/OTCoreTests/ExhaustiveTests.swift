@@ -47,7 +47,7 @@ struct ExhaustiveTests {
   }
 
   @Test(arguments: 0...3)
-  func `all apply and come back as the reference says`(length: Int) throws {
+  func `all apply and invert as in the reference`(length: Int) throws {
     for text in Self.texts(length: length) {
       for one in Self.all[length] {
         let after = one.plain.applied(to: text)

@@ -5,7 +5,7 @@ import Testing
 /// The leaf that a document holds itself while edits come near it.
 @Suite("The leaf of the last edit")
 struct LeafTests {
-  /// Somebody's document, and what it must say.
+  /// A copy of a document, and the text that it must have.
   private struct Copy {
     var document: Document
     var text: [Unicode.Scalar]

@@ -81,7 +81,7 @@ struct LibraryTests {
     }
   }
 
-  @Test func `a text too long for an operation is refused, whoever reads it`() throws {
+  @Test func `every reader refuses a text too long for an operation`() throws {
     var operation = TextOperation()
     operation.retain(TextOperation.lengthMax - 2)
     let before = operation

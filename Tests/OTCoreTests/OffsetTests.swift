@@ -5,7 +5,7 @@ import Testing
 /// Offsets in all units against a plain walk over the scalars.
 @Suite("Offsets in all units")
 struct OffsetTests {
-  /// Of each scalar, and of the end: what stands before it.
+  /// For each scalar, and for the end: the lengths of the text before it.
   private struct Place {
     var utf16 = 0
     var utf8 = 0

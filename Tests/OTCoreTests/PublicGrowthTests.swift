@@ -435,7 +435,7 @@ struct PublicGrowthTests {
       at: sources, includingPropertiesForKeys: nil) where file.pathExtension == "swift"
     {
       var code = try String(contentsOf: file, encoding: .utf8)
-      // What stands in a condition is indented by it.
+      // Declarations within a condition are indented by it.
       code.replace(/(?s)\n#if .*?\n#endif/) { $0.output.replacing("\n  ", with: "\n") }
       // An extension or a type begins a line; its members are indented once, those of others twice.
       for part in code.split(separator: /\n(?=(?:\w+ )*(?:extension|struct|enum|class) )/) {

@@ -172,7 +172,7 @@ struct RebasingTests {
   }
 
   @Test(
-    "inserts at one place stand in one order whatever the blocks",
+    "inserts at one place have one order whatever the blocks",
     arguments: [
       ("+a -1 +b -1 +c -1 +d -1 +e -1 +f", ["=3 +x =2", "-3 +y =3", "+z -4"]),
       ("-2 +a -2 +b -2 +c -2 +d -2 +e", ["=2 +x =8", "=3 -4 +y =4", "=3 +z -5"]),

@@ -2,8 +2,8 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// Clients that go on from a kept state which is older than what the server has of them.
-@Suite("Going on from a kept state")
+/// Clients restored from a kept state that is older than the server's knowledge of them.
+@Suite("Restoring a kept state")
 struct RestoringTests {
   private struct Entry {
     let isOwn: Bool
@@ -19,10 +19,11 @@ struct RestoringTests {
     return operation
   }
 
-  /// A client types and sends while somebody else does, is kept at some time, and ends at another.
-  /// What goes on from the kept state is typed into at once, and then hears of the log, or of its text.
+  /// A client types and sends while another one does, is kept at some time, and ends at another.
+  /// The client restored from the kept state is typed into at once, and then receives the log, or
+  /// its text.
   ///
-  /// - Returns: the server's text and the client's, and how often each typed mark stands in it.
+  /// - Returns: The server's text and the client's, and how often each contains each typed mark.
   private func run(
     seed: UInt64, bySnapshot: Bool
   ) throws -> (server: String, local: String, marks: [Int]) {
@@ -34,7 +35,7 @@ struct RestoringTests {
     var known = Document("")
     var kept: (state: ClientSynchronizer.Kept, local: Document, known: Document)?
     var underWay: ClientSynchronizer.Change?
-    // Marks are single letters of an alphabet that nobody else uses.
+    // Marks are single letters of an alphabet that no other text uses.
     var nextMark: UInt32 = 0x4e00
     func mark() -> String {
       defer { nextMark += 1 }
@@ -126,7 +127,7 @@ struct RestoringTests {
     #expect(restored.unconfirmedCount == 0)
     let text = server.document.text.unicodeScalars
     let marks = (first..<nextMark).map { mark in text.count { $0.value == mark } }
-    // Nothing of before stands there twice, either.
+    // No earlier mark is there twice, either.
     for mark in 0x4e00..<first { #expect(text.count { $0.value == mark } <= 1) }
     return (server.document.text, local.text, marks)
   }

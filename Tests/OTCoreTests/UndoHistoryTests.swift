@@ -60,7 +60,7 @@ struct UndoHistoryTests {
     #expect(editor.document == Document("(ho)"))
   }
 
-  @Test func `what others wrote where text was deleted stands before what comes back`() throws {
+  @Test func `text that others wrote in the gap comes before restored text`() throws {
     var editor = Editor("abcd")
     try editor.write("=1 -2 =1")
     try editor.hear("=1 +X =1")
@@ -113,7 +113,7 @@ struct UndoHistoryTests {
     #expect(!editor.history.canUndo)
   }
 
-  @Test func `somebody else's typing does not part a run`() throws {
+  @Test func `another user's typing does not part a run`() throws {
     var editor = Editor("..")
     try editor.write("=1 +a =1")
     try editor.hear("+zz =3")
@@ -132,7 +132,7 @@ struct UndoHistoryTests {
     #expect(editor.document == Document("a"))
   }
 
-  @Test func `the caret comes back where it was, moved by others' edits`() throws {
+  @Test func `the caret is restored, moved by others' edits`() throws {
     var editor = Editor("one")
     try editor.write("=3 +!", selection: caret(3))
     try editor.hear("+> =4")
@@ -161,7 +161,7 @@ struct UndoHistoryTests {
     #expect(try editor.undo() == nil)
   }
 
-  @Test func `a new edit ends redo, somebody else's does not`() throws {
+  @Test func `an own new edit ends redo, another user's does not`() throws {
     var editor = Editor("")
     try editor.write("+a")
     try editor.undo()

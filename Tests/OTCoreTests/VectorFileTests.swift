@@ -178,7 +178,7 @@ struct VectorFileTests {
         #expect(sent?.operation == step.send?.operation.operation, place)
         #expect(document == Document(step.text), place)
         #expect(client.unconfirmedCount == step.unconfirmed, place)
-        // Kept and restored, it goes on as it was, but without a connection.
+        // Kept and restored, it continues as it was, but without a connection.
         let restored = ClientSynchronizer(client.kept)
         #expect(restored.kept == client.kept, place)
       }

@@ -54,7 +54,8 @@ for number in first..<(first + count) {
   }
   do { _ = try await outbox.add(draft) } catch { end(error) }
   say("kept \(number)")
-  // The edit returns once the server has it; killed before that, it goes on from the store.
+  // The edit returns once the server has stored it; killed before that, the next process restores
+  // it.
   try await note.append("<\(number)>")
   say("edited \(number)")
 }

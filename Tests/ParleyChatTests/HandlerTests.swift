@@ -125,7 +125,7 @@ struct HandlerTests {
     while await lists.next() != nil {}
   }
 
-  @Test("typing is said, and who types is told")
+  @Test("own typing is sent, and others' typing is received")
   func typing() async throws {
     let chat = ChatHandlers(try await online())
     let typing = try #require(chat.typing)
@@ -205,7 +205,7 @@ struct HandlerTests {
     _ = await server.requests.next()
     task.cancel()
     await #expect(throws: RequestError.cancelled) { try await task.value }
-    // The answer that nobody waits for holds nothing up.
+    // The answer of an abandoned request blocks nothing.
     async let again: Void = handler.follow("team")
     await server.answer { _ in .following(.init(room: "team", isFollowing: true)) }
     try await again
@@ -240,7 +240,7 @@ struct HandlerTests {
     #expect(try await stages == [.init("u-ben"): .read, .init("u-cid"): .delivered])
   }
 
-  @Test("a message of a former history is none to confirm, to report, or to read on from")
+  @Test("a message of a former history cannot be confirmed, reported, or read on from")
   func otherHistory() async throws {
     let parley = try await online()
     let chat = ChatHandlers(parley)

@@ -96,7 +96,7 @@ struct Action {
 
 @Suite("The page for chats")
 struct PageExampleTests {
-  @Test("what it shows stands here")
+  @Test("the page shows this code")
   func page() throws {
     let page = try String(
       contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftChat.md"),

@@ -8,7 +8,7 @@ import Testing
 struct ResourceTests {
   private let server = ScriptedRooms()
 
-  /// Writes down what it is told.
+  /// Writes down each call.
   @MainActor final class Diary: ResourceDelegate {
     let words = Feed<String>(bound: 1_000)
 
@@ -76,7 +76,7 @@ struct ResourceTests {
     let (first, second) = (Diary(), Diary())
     let one = resources.register("org-1", delegate: first)
     #expect(await first.next() == "org-1 connected")
-    // It is followed already, so this is told within the call.
+    // It is followed already, so this comes within the call.
     let other = resources.register("org-1", delegate: second)
     #expect(await second.next() == "org-1 connected")
     one.cancel()

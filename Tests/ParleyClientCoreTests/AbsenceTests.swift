@@ -57,7 +57,7 @@ struct AbsenceTests {
   }
 
   @Test(
-    "where the history is gone, the text decides, and the places of the edits are told",
+    "where the history is gone, the text decides, and the places of the edits are reported",
     arguments: [ErrorCode.historyGone, .epochChanged, .futureRevision])
   func historyGone(code: ErrorCode) {
     var rig = behind()
@@ -88,7 +88,7 @@ struct AbsenceTests {
     #expect(rig.page(4, [change("B", 1, "+x =3")]).last == "> join n@e:4")
   }
 
-  @Test("a loss while a page is put off has it join again")
+  @Test("it joins again after a loss while a page is put off")
   func lostWhilePutOff() {
     var rig = behind()
     rig.fail("page", .tooFast, after: 500)
@@ -119,7 +119,7 @@ struct AbsenceTests {
   }
 
   /// A server that says so again and again would keep the line busy for ever.
-  @Test("a page that brings nothing has it join again, and fail in the end")
+  @Test("after empty pages it joins again, and fails in the end")
   func emptyPages() {
     var rig = behind()
     #expect(rig.page(4, []) == ["> join n@e:3"])
@@ -132,14 +132,14 @@ struct AbsenceTests {
     #expect(rig.behind(9) == [])
   }
 
-  @Test("a page that does not fit has it join again", arguments: [3, 5])
+  @Test("it joins again after a page that does not fit", arguments: [3, 5])
   func outOfStep(revision: Int) {
     var rig = behind()
     #expect(rig.page(revision, [change("B", 1, "+x =3")]).first == "out of step")
     #expect(rig.text == "abcde")
   }
 
-  @Test("a loss in the middle has it go on from where it was")
+  @Test("it resumes where it was after a loss in the middle")
   func lost() {
     var rig = behind()
     rig.page(4, [change("B", 1, "+x =3")], more: true)

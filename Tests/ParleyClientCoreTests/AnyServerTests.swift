@@ -164,7 +164,7 @@ struct AnyServerTests {
         operation: operation(on: max(0, length)))
     }
 
-    /// The length of the server's text, as what is kept has it.
+    /// The length of the server's text in the kept note.
     private var serverLength: Int {
       var probe = rig
       probe.handle(.suspending)

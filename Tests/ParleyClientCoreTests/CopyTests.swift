@@ -40,7 +40,7 @@ struct CopyTests {
     rig.note(.edit(op("=3 +d")))
     rig.connect(as: "B")
     #expect(lastJoin(rig)?.resume?.revision == 3)
-    // Nothing was ever sent under the id of nobody.
+    // Nothing was ever sent without a client id.
     #expect(lastJoin(rig)?.unanswered == nil)
     let words = rig.resumed([change("C", 1, "+x =3")], revision: 4)
     #expect(rig.text == "xabcd")
@@ -67,7 +67,7 @@ struct CopyTests {
     #expect(words.filter { $0.hasPrefix("> change 6@900") }.count == 1)
   }
 
-  @Test("has its edits kept, and kept anew before they are sent as somebody's")
+  @Test("edits on it are kept, and kept again with the client's id before they are sent")
   func kept() throws {
     var rig = try copied()
     rig.note(.edit(op("=3 +d")))

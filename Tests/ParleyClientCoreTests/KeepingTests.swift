@@ -52,7 +52,7 @@ struct KeepingTests {
     #expect(rig.handle(.suspending) == ["keep"])
   }
 
-  @Test("a keep that fails is told and tried again; typing goes on")
+  @Test("a keep that fails is reported and retried; typing continues")
   func failure() {
     var rig = Rig()
     rig.join()
@@ -104,7 +104,7 @@ struct KeepingTests {
   }
 
   @Test(
-    "a process that goes on from an older state finds its later change, and sends nothing twice")
+    "a process restored from an older state finds its later change, and sends nothing twice")
   func supersede() {
     var rig = Rig()
     rig.join()
@@ -141,7 +141,7 @@ struct KeepingTests {
     #expect(rig.pass(1_000) == ["keep"])
   }
 
-  @Test("a change that is made anew is kept before it takes the number of the one on disk")
+  @Test("a new change is kept before it takes the number of the one on disk")
   func newChangeUnderOldNumber() {
     var rig = Rig()
     rig.join()
@@ -203,7 +203,7 @@ struct KeepingTests {
       case 1: bytes[random.below(bytes.count)] = UInt8(random.below(256))
       default: bytes.insert(UInt8(random.below(256)), at: random.below(bytes.count))
       }
-      // What can be read can be gone on from.
+      // A readable state can be restored.
       guard let read = try? KeptNote(edits: bytes, text: text) else { continue }
       var rig = Rig()
       rig.note(.open(read))

@@ -13,7 +13,7 @@ struct LineTests {
     #expect(rig.handle(.start) == [])
   }
 
-  @Test("comes back as who it was, and is not told again who it is")
+  @Test("reconnects with its identity, which is not reported again")
   func claims() {
     var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
     rig.handle(.start)
@@ -21,7 +21,7 @@ struct LineTests {
     #expect(rig.welcome() == ["online"])
   }
 
-  @Test("a server that does not know it any more makes it a new client")
+  @Test("a server that no longer knows it makes it a new client")
   func unknownClaim() {
     var rig = Rig(claim: .init(id: "A", resumeToken: "of A"))
     rig.handle(.start)
@@ -63,7 +63,7 @@ struct LineTests {
     #expect(rig.machine.claim?.id == "A")
   }
 
-  @Test("a hello that was too much waits as long as it is told, and at most twice as long")
+  @Test("a rate-limited hello waits as long as the server says, and at most twice as long")
   func retryableHello() {
     var rig = Rig()
     rig.handle(.start)
@@ -89,7 +89,7 @@ struct LineTests {
     #expect((125...250).contains((rig.wakeAt ?? 0) - rig.now))
   }
 
-  @Test("two clients with other seeds do not come back at once")
+  @Test("two clients with other seeds do not reconnect at once")
   func spread() {
     let delays = (1...UInt64(20)).map { seed in
       var rig = Rig(seed: seed)
@@ -123,7 +123,8 @@ struct LineTests {
   }
 
   @Test(
-    "any other code has it come back", arguments: [1000, 1006, 4001, 4006, 4499, 5000] as [UInt16])
+    "it reconnects after any other code",
+    arguments: [1000, 1006, 4001, 4006, 4499, 5000] as [UInt16])
   func otherCodes(code: UInt16) {
     var rig = Rig()
     rig.connect()
@@ -153,7 +154,7 @@ struct LineTests {
     #expect(rig.awaken() == ["disconnect", "waiting"])
   }
 
-  @Test("a network that has come back is tried at once; a connection that stands is probed")
+  @Test("when the network returns it connects at once; an open connection is probed")
   func reachable() {
     var rig = Rig()
     rig.connect()
@@ -184,7 +185,7 @@ struct LineTests {
     #expect(rig.wakeAt == 86_408_000)
   }
 
-  @Test("a clock that goes back is taken for one that stands still")
+  @Test("a clock that goes back is taken for one that stops")
   func clockGoesBack() {
     var rig = Rig()
     rig.now = 5_000
@@ -210,7 +211,7 @@ struct LineTests {
     #expect(rig.handle(.opened) == ["greeting", "> hello A with t2"])
   }
 
-  @Test("without a token to be had it stops, until one comes")
+  @Test("without an available token it stops, until one comes")
   func noToken() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -235,7 +236,7 @@ struct LineTests {
     #expect(rig.receive(.tokenExpiring(.init(expiresAt: 19))) == ["token?"])
   }
 
-  @Test("a token that has ended is replaced, and the note goes on")
+  @Test("an expired token is replaced, and the note continues")
   func expired() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)
@@ -272,7 +273,7 @@ struct LineTests {
     #expect(rig.welcome() == ["claim A", "online", "> refresh t2"])
   }
 
-  @Test("tokens that end at once do not have it go round and round")
+  @Test("tokens that expire at once cause no endless retries")
   func shortTokens() {
     var rig = Rig(usesTokens: true)
     rig.handle(.start)

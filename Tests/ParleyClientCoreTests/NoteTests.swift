@@ -37,7 +37,7 @@ struct NoteTests {
     #expect(rig.acknowledge(1, 5) == ["live 0"])
   }
 
-  @Test("the change in flight may come back within others' changes")
+  @Test("the change in flight may be acknowledged within others' changes")
   func ownInRange() {
     var rig = Rig()
     rig.join()
@@ -71,7 +71,7 @@ struct NoteTests {
     #expect(rig.note(.edit(op("+x"))) == ["misfit"])
   }
 
-  // MARK: Coming back
+  // MARK: Resuming
 
   @Test("after a loss the change in flight goes out as it was, and those behind it later")
   func resend() {
@@ -134,7 +134,7 @@ struct NoteTests {
   }
 
   @Test(
-    "a join that is refused for good is told",
+    "a join that is refused for good is reported",
     arguments: [ErrorCode.notAllowed, .tooMany, .damaged, .unknownDocument])
   func joinRefused(code: ErrorCode) {
     var rig = Rig()
@@ -146,7 +146,7 @@ struct NoteTests {
     #expect(rig.note(.reopen) == ["> join n", "joining 0"])
   }
 
-  @Test("where only the text comes, edits are carried over and the person is told")
+  @Test("where only the text comes, edits are carried over and the person is notified")
   func rebase() {
     var rig = Rig()
     rig.join()
@@ -166,7 +166,7 @@ struct NoteTests {
     #expect(rig.joined(text: "xabcd", revision: 90, last: 1) == ["apply +x =4", "live 0"])
   }
 
-  @Test("a text on the connection that stands overtakes the change in flight")
+  @Test("a text on an open connection overtakes the change in flight")
   func overtaken() {
     var rig = Rig()
     rig.join()
@@ -216,7 +216,7 @@ struct NoteTests {
   }
 
   @Test(
-    "refusals that joining may cure have it join again, and go out as a new change",
+    "after a refusal that joining may cure it joins again and sends a new change",
     arguments: [
       ErrorCode.epochChanged, .historyGone, .futureRevision, .lengthMismatch, .notJoined,
       .sequenceGap,
@@ -254,7 +254,7 @@ struct NoteTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("a change that gets through has the tries begin anew")
+  @Test("an acknowledged change resets the number of retries")
   func triesBeginAnew() {
     var rig = Rig()
     rig.join()
@@ -325,7 +325,7 @@ struct NoteTests {
 
   // MARK: Disagreements
 
-  @Test("a revision that is missing has it join again: with what it has, then for the whole text")
+  @Test("after a missing revision it joins again: resuming first, then for the whole text")
   func outOfStep() {
     var rig = Rig()
     rig.join()
@@ -353,7 +353,7 @@ struct NoteTests {
     #expect(rig.disk?.local.text == "abcd")
   }
 
-  @Test("a message that cannot be read has it join again")
+  @Test("it joins again after an unreadable message")
   func misread() {
     var rig = Rig()
     rig.join()
@@ -406,7 +406,7 @@ struct NoteTests {
 
   // MARK: The document itself
 
-  @Test("rights that change are told; without reading there is no following")
+  @Test("changes of rights are reported; without reading there is no following")
   func access() {
     var rig = Rig()
     rig.join()
@@ -462,7 +462,7 @@ struct NoteTests {
     rig.note(.edit(op("=4 +e")))
     #expect(rig.note(.leave) == ["keep", "leaving 2"])
     #expect(rig.note(answer).filter { $0 != "leaving 2" } == [])
-    // Nothing is shown any more, and the line may be lost meanwhile.
+    // Nothing is shown from here on, and the line may be lost meanwhile.
     #expect(rig.changes(4, [change("B", 1, "+x =3")]) == [])
     rig.handle(.closed(code: 1006))
     rig.handle(.reachable)
@@ -475,7 +475,7 @@ struct NoteTests {
     #expect(rig.status == nil)
   }
 
-  @Test("a note that is opened again while its edits are on the way goes on with them")
+  @Test("a note that is opened again while its edits are on the way continues with them")
   func leaveAndComeBack() {
     var rig = Rig()
     rig.join()
@@ -489,7 +489,7 @@ struct NoteTests {
     #expect(rig.text == "xabcd")
   }
 
-  @Test("a note whose edits nobody takes is left all the same", arguments: [true, false])
+  @Test("a note whose edits are refused is left all the same", arguments: [true, false])
   func leaveRefused(isDeleted: Bool) {
     var rig = Rig()
     rig.join()

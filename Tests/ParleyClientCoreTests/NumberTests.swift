@@ -68,7 +68,7 @@ struct NumberTests {
     #expect(rig.text == "abcd")
   }
 
-  @Test("a number that stands for nobody has it join again, with its edits")
+  @Test("it joins again after a number without an author, with its edits")
   func unknownAuthor() {
     var rig = rig()
     rig.note(.edit(op("=3 +d")))

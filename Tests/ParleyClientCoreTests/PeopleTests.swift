@@ -26,7 +26,7 @@ struct PeopleTests {
     rig.machine.people(in: "n").first { $0.clientID == id }?.selections.first?.head
   }
 
-  @Test("carets stand on the screen: behind what is unconfirmed here")
+  @Test("carets are placed on the screen: behind unconfirmed text")
   func placing() {
     let rig = joined(participant("B", [Selection(anchor: 2, head: 2)]), own: "+zz =3")
     #expect(caret(rig, "B") == 4)
@@ -66,7 +66,7 @@ struct PeopleTests {
     #expect(caret(rig, "B") == 1)
   }
 
-  @Test("people come, change and go; this client is none of them")
+  @Test("people come, change and go; this client is not listed")
   func presence() {
     var rig = joined(participant("B", [Selection(anchor: 1, head: 1)]))
     rig.receive(
@@ -77,7 +77,7 @@ struct PeopleTests {
     #expect(rig.machine.people(in: "n").map(\.clientID) == ["B", "C"])
     #expect(rig.machine.peopleCount(in: "n") == 312)
     #expect(caret(rig, "B") == 1)
-    // Whoever comes again has no carets from before.
+    // A person who joins again has no carets from before.
     rig.receive(
       .presence(
         .init(
@@ -100,7 +100,7 @@ struct PeopleTests {
     #expect(rig.machine.people(in: "n").first?.isWriting == false)
   }
 
-  @Test("nobody is there without a connection")
+  @Test("without a connection no people are listed")
   func lost() {
     var rig = joined(participant("B"))
     rig.handle(.closed(code: 1006))
@@ -138,7 +138,7 @@ struct PeopleTests {
     #expect(rig.pass(1) == ["> select@3 1-1"])
   }
 
-  @Test("carets are said again after coming back")
+  @Test("carets are sent again after resuming")
   func again() {
     var rig = Rig()
     rig.join()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A client's room")
 struct RoomTests {
-  /// Subscribed to the room `r`, which stands at offset 5.
+  /// Subscribed to the room `r`, whose newest offset is 5.
   private func live(isPresent: Bool = false) -> Rig {
     var rig = Rig()
     rig.connect()
@@ -26,7 +26,7 @@ struct RoomTests {
     #expect(rig.machine.position(inRoom: "r")?.offset == 6)
   }
 
-  @Test("comes back at its position, and takes what it missed in order")
+  @Test("resumes at its position, and takes missed publications in order")
   func resume() {
     var rig = live()
     rig.publication(6)
@@ -35,7 +35,7 @@ struct RoomTests {
       rig.subscribed(8, recovered: true, [7, 8]) == ["r has 7", "r has 8", "r live", "r at 8"])
   }
 
-  @Test("an app goes on from the position that it kept")
+  @Test("an app resumes from the position that it kept")
   func from() {
     var rig = Rig()
     rig.connect()
@@ -43,7 +43,7 @@ struct RoomTests {
     #expect(words == ["r subscribing", "> subscribe r@p:3"])
   }
 
-  @Test("what cannot be brought is told as a gap", arguments: [false, true])
+  @Test("unavailable publications are reported as a gap", arguments: [false, true])
   func gap(isOtherHistory: Bool) {
     var rig = live()
     _ = rig.reconnect()
@@ -81,7 +81,7 @@ struct RoomTests {
     #expect(rig.subscribed(8, recovered: true, offsets) == ["r out of step", "r ended"])
   }
 
-  @Test("another history in the middle has it subscribe again")
+  @Test("it subscribes again after another history in the middle")
   func otherEpoch() {
     var rig = live()
     #expect(
@@ -148,7 +148,7 @@ struct RoomTests {
     #expect(publish(&rig, "k") == [])
   }
 
-  @Test("what may succeed later is tried again; what is refused for good is told")
+  @Test("retries a temporary refusal; reports a final one")
   func publishRefused() {
     var rig = live()
     _ = publish(&rig, "k")
@@ -192,7 +192,7 @@ struct RoomTests {
 
   // MARK: People
 
-  @Test("people come and go, and are told anew with each subscription")
+  @Test("people come and go, and are listed again with each subscription")
   func people() {
     var rig = Rig()
     rig.connect()
@@ -221,7 +221,7 @@ struct RoomTests {
     #expect(rig.pass(10_000) == [])
   }
 
-  @Test("a receipt is said until it is answered; others' receipts are told")
+  @Test("a receipt is sent until it is answered; others' receipts are reported")
   func receipts() {
     var rig = live()
     #expect(rig.room(.receipt(offset: 4, .read)) == ["> receipt 4"])

@@ -30,7 +30,7 @@ struct SettlingTests {
     #expect(join.unanswered == name("A", 1))
   }
 
-  @Test("stands in the text that comes alone, and is not sent again")
+  @Test("is part of the text that comes alone, and is not sent again")
   func stored() throws {
     var (rig, _) = try renamed()
     let words = rig.joined(text: "xabcd", revision: 9, settled: name("A", 1))

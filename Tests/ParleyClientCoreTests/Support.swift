@@ -25,7 +25,7 @@ struct Rig {
   private(set) var sent: [(id: String, message: ClientMessage)] = []
   /// The places of the edits that were moved by a difference.
   private(set) var moved: [Range<Int>] = []
-  /// The text that a screen would show, if it did what it was told.
+  /// The text on a screen that does every action.
   private(set) var screen: Document?
   /// Actions for the app beside the states.
   var told: [ClientAction] = []
@@ -202,7 +202,7 @@ struct Rig {
 
   // MARK: The room `r`
 
-  /// The room stands here now.
+  /// Moves the room's position.
   @discardableResult
   mutating func subscribed(
     _ offset: Int, epoch: String = "p", recovered: Bool? = nil, _ publications: [Int] = [],
@@ -232,7 +232,7 @@ struct Rig {
       to: "publish")
   }
 
-  /// A new process goes on from what is on disk.
+  /// A new process restores what is on disk.
   func restarted(knowing claim: ClientClaim?) -> Rig {
     var rig = Rig(claim: claim)
     rig.now = now
@@ -407,7 +407,7 @@ struct Rig {
   }
 }
 
-/// Somebody's change.
+/// A change by another client.
 func change(_ client: String, _ sequence: Int, _ notation: String) -> ServerMessage.Change {
   .init(clientID: client, sequence: sequence, operation: op(notation))
 }

@@ -23,7 +23,7 @@ struct ExampleTests {
     }
   }
 
-  @Test("the bot ticks what is done in a note that somebody else writes")
+  @Test("the bot ticks what is done in another user's note")
   func bot() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")

@@ -23,7 +23,7 @@ struct FileStorageTests {
     withExtendedLifetime(first) {}
   }
 
-  /// A thread that opens files, and counts those that somebody else has closed.
+  /// A thread that opens files, and counts those that another thread has closed.
   private final class Watcher: Sendable {
     private let isEnding = Atomic(false)
     private let lost = Atomic(0)

@@ -5,7 +5,7 @@ import ParleyClient
 import SocketMessages
 import Testing
 
-/// A clock that stands still until a test moves it.
+/// A clock that moves only when a test moves it.
 final class ManualTime: ClientTime {
   private struct State {
     var now: Int64 = 0
@@ -174,7 +174,7 @@ struct ModelTests {
     #expect(view.units == Array(note.text.utf16))
   }
 
-  @Test("a view may not edit while it is told of a change")
+  @Test("a view may not edit while it is notified of a change")
   func within() async throws {
     let server = ScriptedServer("abc")
     let parley = connect(server)
@@ -219,7 +219,7 @@ struct ModelTests {
     await until { note.text == "abc!" && note.unsaved == 0 }
   }
 
-  @Test("edits are on the disk before a process that goes on from it sends them")
+  @Test("restored edits are on the disk before they are sent")
   func keptFirst() async throws {
     let server = ScriptedServer("abc")
     let storage = ScriptedStorage()
@@ -251,7 +251,7 @@ struct ModelTests {
     #expect(server.text == "abc12")
   }
 
-  @Test("a storage that fails is told of, and holds up nothing")
+  @Test("a failing storage is reported, and blocks nothing")
   func brokenStorage() async throws {
     let server = ScriptedServer("abc")
     let storage = ScriptedStorage()

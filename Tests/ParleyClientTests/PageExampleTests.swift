@@ -66,7 +66,7 @@ func connectToOurs() -> ParleyService {
 
 @Suite("The page for apps")
 struct PageExampleTests {
-  @Test("what it shows stands here")
+  @Test("the page shows this code")
   func page() throws {
     let page = try String(
       contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftApp.md"),
@@ -80,7 +80,7 @@ struct PageExampleTests {
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 
-  @Test("what the articles show stands here")
+  @Test("the articles show this code")
   func articles() throws {
     let folder = GatewayProgram.root
       .appendingPathComponent("Sources/ParleyClient/ParleyClient.docc")

@@ -121,7 +121,7 @@ struct ProgramTests {
     #expect(note.text.utf8.count == "offline meanwhile ".utf8.count)
   }
 
-  @Test("another process goes on from the storage: it starts offline, is typed in, and is stored")
+  @Test("another process restores the storage: it starts offline, is typed in, and is stored")
   func storage() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
@@ -156,7 +156,7 @@ struct ProgramTests {
     #expect(text == "before kept later ")
   }
 
-  /// The folder's storage, once the client before has let go of it.
+  /// The folder's storage, once the client before has released it.
   private func reopened(_ folder: String) async throws -> FileStorage {
     while true {
       if let storage = try? FileStorage(folder: folder) {
@@ -167,7 +167,7 @@ struct ProgramTests {
     }
   }
 
-  @Test("a token that ends is followed by another, and the note goes on")
+  @Test("an expired token is replaced, and the note continues")
   func tokens() async throws {
     let server = try GatewayProgram(
       "--hmac-secret-file", "secret", "--audience", "parley", "--clock-skew", "0s")
@@ -233,7 +233,7 @@ struct ProgramTests {
     init(token: Locked<String?>) { self.token = token }
   }
 
-  @Test("a room tells of each publication once, those missed while away included")
+  @Test("a room delivers each publication once, those missed while away included")
   func rooms() async throws {
     let server = try GatewayProgram()
     let proxy = try CuttingProxy(to: server.port)

@@ -4,8 +4,8 @@ import ParleyClient
 import ParleyClientCore
 import SocketMessages
 
-/// A server of one note, `n`, without sockets: it answers in the call that sends, and a test has it
-/// change the text, refuse, hold back its answers, and end connections.
+/// A server of one note, `n`, without sockets: it answers in the call that sends, and a test makes
+/// it change the text, refuse, hold back its answers, and end connections.
 final class ScriptedServer: ClientTransport {
   struct State {
     var document: Document

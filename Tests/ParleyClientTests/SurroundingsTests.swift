@@ -47,7 +47,7 @@ struct SurroundingsTests {
     #expect(note.text == "abc")
   }
 
-  @Test("what waits for the disk gets there, though nobody holds the client any longer")
+  @Test("what waits for the disk gets there after the client was released")
   func releasedEarly() async throws {
     let server = ScriptedServer("abc")
     server.set { $0.holdsAnswers = true }
@@ -148,7 +148,7 @@ struct SurroundingsTests {
     #expect(publishing.isEmpty)
   }
 
-  @Test("a room that is closed still answers those who publish in it")
+  @Test("a closed room still answers callers that publish in it")
   func closedRoom() async throws {
     let server = ScriptedServer()
     let parley = connect(server)
@@ -243,7 +243,7 @@ struct SurroundingsTests {
     #expect(server.text == "abc12")
   }
 
-  @Test("edits whose person cannot be read are nobody's to send")
+  @Test("edits whose person cannot be read are not sent")
   func unknownPerson() async throws {
     let server = ScriptedServer("abc")
     server.set {

@@ -118,7 +118,7 @@ struct TLSTests {
     }
   }
 
-  @Test("an authority that nobody here knows is not accepted, and what to do is said")
+  @Test("an unknown authority is rejected, and the message says what to do")
   func unknownAuthority() async throws {
     let (server, _) = try serve("DNS:localhost")
     let failure = await failure("localhost", server, trusting: nil)
@@ -143,7 +143,7 @@ struct TLSTests {
     #expect(failure?.description.contains("expired") == true)
   }
 
-  @Test("a file of certificates that is none is named")
+  @Test("a malformed file of certificates is named")
   func noCertificates() async throws {
     let (server, authority) = try serve("DNS:localhost")
     let missing = authority.path("missing.pem")
@@ -154,7 +154,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a server without TLS is told from one whose certificate is wrong, and one with TLS is not taken for none"
+    "a server without TLS is distinguished from one with a wrong certificate"
   )
   func otherProtocol() async throws {
     let plain = try GatewayProgram()
@@ -164,7 +164,7 @@ struct TLSTests {
     await #expect(throws: WebSocketFailure.self) { try await WebSocketConnection.open(url) }
   }
 
-  @MainActor @Test("an app is told why in words, and the note waits")
+  @MainActor @Test("an app gets the reason in words, and the note waits")
   func problem() async throws {
     let (server, authority) = try serve("DNS:notes.example.org")
     let parley = Parley(

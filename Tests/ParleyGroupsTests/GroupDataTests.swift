@@ -212,7 +212,7 @@ struct GroupDataTests {
     #expect(lines.map(\.text) == (1...45).map { "\($0)" })
   }
 
-  @Test("messageCentralRouter: each kind of event has its list fetched anew")
+  @Test("messageCentralRouter: each kind of event fetches its list again")
   @MainActor func router() async throws {
     defer { proxy.close() }
     let (ann, ben) = (TemporaryFolder(), TemporaryFolder())

@@ -49,7 +49,7 @@ struct Login: Sendable {
 
 @Suite("The page for groups and cubits")
 struct PageExampleTests {
-  @Test("what it shows stands here")
+  @Test("the page shows this code")
   func page() throws {
     let page = try String(
       contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftGroups.md"),

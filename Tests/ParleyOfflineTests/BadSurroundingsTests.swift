@@ -42,7 +42,7 @@ struct BadSurroundingsTests {
     #expect(try await kept.next()?.map(\.name.utf8.count) == [count])
   }
 
-  @Test("a list that is longer than an answer may be is none, and the kept one stays")
+  @Test("a list longer than the limit of answers is rejected, and the kept one stays")
   func endlessList() async throws {
     let backEnd = try server("200 OK", #"[{"id":1,"name":""#, count: 70 * Self.megabyte, #""}]"#)
     defer { backEnd.close() }
@@ -140,7 +140,7 @@ struct BadSurroundingsTests {
     try await filled(by: "/usr/bin/unshare", ["-rm", "sh", "-c", script], full: "disk is full")
   }
 
-  @Test("nor does a file that may not grow any more")
+  @Test("nor does a file that may not grow further")
   func largestFile() async throws {
     let script = """
       (trap '' XFSZ; ulimit -f 800; exec "$VICTIM" "$PARLEY" http://127.0.0.1:1 "$FOLDER" 0 100000)
@@ -317,7 +317,7 @@ struct BadSurroundingsTests {
         tokens[name].map { Credentials(user: name, token: $0) }
       }
     }
-    // Its first try is over before anybody else signs in, and the next one is far away.
+    // Its first try is over before another user signs in, and the next one is far away.
     let sender = LossySender(service, losing: 1)
     var settings = OutboxSettings()
     settings.pauseMin = 600_000

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The example of a list", .timeLimit(.minutes(15)))
 struct ExampleTests {
-  @Test("it shows what others change, and keeps what it is told without a server")
+  @Test("it shows others' changes, and keeps own ones without a server")
   func list() async throws {
     let parley = try GatewayProgram()
     let room = await ParleyService(parley.address, as: "api").room("items")
@@ -21,7 +21,7 @@ struct ExampleTests {
     #expect(await list.shows(""))
     list.write("add milk")
     #expect(await list.shows("1 milk"))
-    // Somebody else, on another device.
+    // Another user, on another device.
     let other = try Outbox(
       OfflineStore(folder: folder.path + "-other"), user: "ann",
       sender: RESTService(backEnd.address))
@@ -35,7 +35,7 @@ struct ExampleTests {
     list.write("add rice")
     #expect(await list.shows("1 milk ✓, 2 tea, * rice"))
     list.kill()
-    // The next process has it all, without a server.
+    // The next process shows all of it, without a server.
     list = try Helper("example-offline-list", [parley.address, api, folder.path])
     #expect(await list.shows("1 milk ✓, 2 tea, * rice"))
     proxy.mend()

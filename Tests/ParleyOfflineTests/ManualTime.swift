@@ -1,7 +1,7 @@
 import ParleyClient
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that moves only when a test moves it.
 final class ManualTime: ClientTime {
   private struct State {
     var now: Int64 = 0
@@ -20,7 +20,7 @@ final class ManualTime: ClientTime {
     _ = await feed.next()
   }
 
-  /// Returns once somebody waits for a time.
+  /// Returns once a caller waits for a time.
   func waits() async {
     while state.withLock({ $0.waiting.isEmpty }) { await Task.yield() }
   }

@@ -37,7 +37,7 @@ struct OfflineStoreTests {
       state: state)
   }
 
-  /// The store, once the one before is gone: a step's own thread may let go of it last.
+  /// The store, once the one before is gone: a step's own thread may release it last.
   private func reopened() async throws -> OfflineStore {
     while true {
       do throws(OfflineStoreError) {
@@ -272,7 +272,7 @@ struct OfflineStoreTests {
       try await first.add(MutationDraft(.update, "contacts", 8, body: Array("{}".utf8)))
       #expect(await first.waiting.map(\.draft.id) == [7, 8])
     }
-    // A task that is under way may let go of it last.
+    // A task that is under way may release it last.
     while true {
       do throws(OfflineStoreError) {
         let next = try Outbox(store, user: "ann", sender: server)
@@ -285,7 +285,7 @@ struct OfflineStoreTests {
     }
   }
 
-  @Test("nobody but its owner may read the store, even in a folder that all may look into")
+  @Test("only its owner may read the store, even in a folder that all may read")
   func modes() async throws {
     let manager = FileManager.default
     try manager.createDirectory(

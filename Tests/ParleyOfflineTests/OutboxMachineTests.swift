@@ -72,7 +72,7 @@ struct OutboxMachineTests {
     #expect(bench.lines == [#"update 7 {"a":1}"#, #"update 7 {"a":2,"b":3}"#])
   }
 
-  @Test("a merged update stands in the later place")
+  @Test("a merged update takes the later place")
   func laterPlace() throws {
     var bench = Bench()
     try bench.goOffline()
@@ -152,7 +152,7 @@ struct OutboxMachineTests {
     }
   }
 
-  @Test("a conflict stays until it is decided, with what comes after it; the others go on")
+  @Test("a conflict stays until it is decided, with what comes after it; the others continue")
   func conflict() throws {
     var bench = Bench()
     let key = try bench.add(.update, "7", #"{"a":1}"#, base: "v1")
@@ -199,7 +199,7 @@ struct OutboxMachineTests {
     #expect(throws: OutboxError.notUndecided) { try bench.decide(key, .retry) }
   }
 
-  @Test("what waited behind a held update that is merged away goes on")
+  @Test("what waited behind a held update that is merged away continues")
   func mergedHeld() throws {
     var bench = Bench()
     let key = try bench.add(.create, temporary, "{}")

@@ -144,7 +144,7 @@ struct OutboxSimulation {
 
   private mutating func kill() {
     kills += 1
-    // Requests on their way arrive, or do not; their answers find nobody.
+    // Requests on their way arrive, or do not; their answers are lost.
     for request in network where random.chance(60) { _ = server.take(request) }
     network = []
     machine = OutboxMachine(disk.kept, user: user, seed: random.next())
@@ -177,7 +177,7 @@ struct OutboxSimulation {
       wish = Wish(user: user, draft: draft)
     }
     guard perform(.enqueue(wish.draft, key: freshKey())) else { return }
-    // The app was told that it is kept, or would find it kept.
+    // The app was notified that it is kept, or would find it kept.
     wishes.append(wish)
     switch wish.draft.kind {
     case .create: alive[wish.user, default: []].append(wish.draft.id)

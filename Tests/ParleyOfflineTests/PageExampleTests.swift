@@ -4,8 +4,8 @@ import ParleyClient
 import ParleyOffline
 import Testing
 
-// The Swift of Documentation/SwiftOffline.md, to the letter; a test holds the two together. It stands in
-// a namespace, beside other things of these names.
+// The Swift of Documentation/SwiftOffline.md, to the letter; a test holds the two together. It is
+// in a namespace, beside other things of these names.
 private enum Page {
 enum Session { static func token() async throws -> String { "" } }
 
@@ -95,7 +95,7 @@ func local(_ outbox: Outbox) -> Repository<Contact> {
 
 @Suite("The page for lists")
 struct PageExampleTests {
-  @Test("its code stands here")
+  @Test("the page shows this code")
   func page() throws {
     let page = try String(
       contentsOf: GatewayProgram.root.appendingPathComponent("Documentation/SwiftOffline.md"),
@@ -106,7 +106,7 @@ struct PageExampleTests {
     for block in blocks { #expect(code.contains(block), "\(block)") }
   }
 
-  @Test("the code of the articles stands here")
+  @Test("the articles show this code")
   func articles() throws {
     let folder = GatewayProgram.root
       .appendingPathComponent("Sources/ParleyOffline/ParleyOffline.docc")

@@ -110,7 +110,7 @@ struct ProtocolCheckTests {
     #expect(await outbox.count == 0)
   }
 
-  /// An outbox on the folder's store, once the one before has let go of it.
+  /// An outbox on the folder's store, once the one before has released it.
   private func reopened(_ sender: any MutationSender) async throws -> Outbox {
     while true {
       do throws(OfflineStoreError) {

@@ -6,7 +6,7 @@ import Testing
 
 import ParleyOffline
 
-/// A contact, as a CRM's app has it.
+/// A contact of a CRM's app.
 struct Contact: OfflineModel {
   var id = ResourceID.temporary()
   var name: String
@@ -150,7 +150,7 @@ struct RepositoryTests {
     #expect(try await lists.next().map(names) == "new")
   }
 
-  @Test("VIEW, offline: the list remains the same, and is not shown anew")
+  @Test("VIEW, offline: the list remains the same, and is not shown again")
   func viewOffline() async throws {
     server.set { $0.contacts = [Contact(id: 1, name: "old")] }
     do {
@@ -269,7 +269,7 @@ struct RepositoryTests {
     let steps = try await contacts.save(Contact(name: "Ada"))
     _ = try await wait(for: "Ada", in: &lists)
     #expect(backEnd.state.withLock { $0.requests.isEmpty })
-    // Somebody else signs in: nothing of Ann's is sent.
+    // Another user signs in: nothing of Ann's is sent.
     box.token.withLock { $0 = Credentials(user: "ben", token: "b") }
     await outbox.signedIn()
     #expect(await outbox.count == 1)
@@ -306,7 +306,7 @@ struct RepositoryTests {
     _ = await outbox.count
     #expect(server.state.withLock { $0.fetches } == fetches)
     #expect(try await kept.next().map(names) == "Ada")
-    // What could not be fetched is fetched anew later, so this comes last.
+    // A failed fetch is retried later, so this comes last.
     server.set { $0.isThere = false }
     var network = contacts.fetchAll(.networkOnly).makeAsyncIterator()
     await #expect(throws: FetchError.unreachable("offline")) { try await network.next() }
@@ -337,7 +337,7 @@ struct RepositoryTests {
     for await _ in steps {}
     _ = try await wait(for: "Ada", in: &lists)
     server.release()
-    // The next to be shown comes of this, not of the old answer.
+    // The next value comes from this change, not from the old answer.
     try await contacts.save(Contact(name: "Bea"))
     while let list = try await lists.next() {
       #expect(list.first?.name == "Ada")
@@ -447,15 +447,15 @@ struct RepositoryTests {
     #expect(server.state.withLock { $0.contacts.map(\.version) } == ["4"])
   }
 
-  @Test("the draft that made a thing is a conflict, too, once somebody else has changed the thing")
+  @Test("the draft that made a thing is a conflict, too, once another user has changed the thing")
   func formerDraft() async throws {
     let (outbox, contacts) = try await open()
     var lists = contacts.fetchAll().makeAsyncIterator()
-    // From here on the repository hears what becomes of changes.
+    // From here on the repository hears the outcome of changes.
     #expect(try await lists.next()?.isEmpty == true)
     var draft = Contact(name: "Ada")
     for await _ in try await contacts.save(draft) {}
-    // A fetch that begins before the repository has heard of it would have it laid over its answer.
+    // A fetch that begins before the repository has heard of it would put it over its answer.
     while let list = try await lists.next(), list.first?.id != "s1" {}
     server.set { state in
       state.contacts[0].name = "Theirs"
@@ -509,7 +509,7 @@ struct RepositoryTests {
     #expect(try await lists.next()?.map(\.name) == [])
   }
 
-  /// Reads what is kept of Ann when the test lets it, and has nothing of anybody else.
+  /// Reads what is kept of Ann when the test lets it, and holds nothing of other users.
   private final class SlowInterface: DataInterface {
     struct State {
       var held: CheckedContinuation<Void, Never>?

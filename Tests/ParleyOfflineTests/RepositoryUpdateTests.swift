@@ -3,7 +3,7 @@ import ParleyOffline
 import Synchronization
 import Testing
 
-@Suite("What a repository fetches anew", .timeLimit(.minutes(15)))
+@Suite("What a repository fetches again", .timeLimit(.minutes(15)))
 struct RepositoryUpdateTests {
   private let folder = TemporaryFolder()
   private let server = FakeServer()
@@ -94,7 +94,7 @@ struct RepositoryUpdateTests {
     #expect(fetches == 2)
   }
 
-  @Test("a gap is an update, whoever has caused what is missing")
+  @Test("a gap is an update, whatever caused the missing publications")
   func gap() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -115,14 +115,14 @@ struct RepositoryUpdateTests {
     let (_, contacts) = try open()
     var lists = contacts.fetchAll().makeAsyncIterator()
     try await wait(for: "old", in: &lists)
-    // Nobody tells of this: the room is not followed yet.
+    // No update announces this: the room is not followed yet.
     have("new")
     started.put(()) { _ in [()] }
     try await wait(for: "new", in: &lists)
     #expect(fetches == 2)
   }
 
-  @Test("an update while nobody looks has cacheFirst ask the server once")
+  @Test("after an update without subscribers cacheFirst asks the server once")
   func unseenUpdate() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -145,7 +145,7 @@ struct RepositoryUpdateTests {
     #expect(fetches == count)
   }
 
-  @Test("what the server did not give is asked for again by itself, and it is told why")
+  @Test("a failed fetch is retried, and its reason is reported")
   func retry() async throws {
     have("old")
     let (_, contacts) = try open()
@@ -184,11 +184,11 @@ struct RepositoryUpdateTests {
     server.set { $0.isThere = true }
     have("new")
     for await _ in try await contacts.perform("comments", on: 1, ["text": "x"]) {}
-    // The clock stands still.
+    // The clock does not move.
     try await wait(for: "new", in: &lists)
   }
 
-  @Test("a kept list that the model does not read any more counts as never fetched")
+  @Test("a kept list that the model no longer reads counts as never fetched")
   func newModel() async throws {
     let store = try OfflineStore(folder: folder.path)
     let collection = Collection(user: "ann", resource: "contacts")

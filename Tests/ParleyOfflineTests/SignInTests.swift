@@ -52,7 +52,7 @@ struct SignInTests {
     while let list = try await lists.next(), list.map(\.name) != names {}
   }
 
-  @Test("AUTHENTICATION, online, a token is there: the list comes, and nobody is asked to sign in")
+  @Test("AUTHENTICATION, online, a token is there: the list comes without a sign-in")
   func cachedToken() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -68,7 +68,7 @@ struct SignInTests {
     #expect(backEnd.made.count == 1)
   }
 
-  @Test("AUTHENTICATION, online, no token: it says so, and goes on by itself after signing in")
+  @Test("AUTHENTICATION, online, no token: it says so, and continues by itself after signing in")
   func noToken() async throws {
     let backEnd = try BackEnd()
     defer { backEnd.close() }
@@ -159,7 +159,7 @@ struct SignInTests {
     #expect(try await lists.next()?.map(\.name) == ["web", "fair"])
   }
 
-  @Test("PLACEHOLDERS, offline, nothing fetched yet: an empty list, and it is told why it is empty")
+  @Test("PLACEHOLDERS, offline, nothing fetched yet: an empty list, and the reason")
   func placeholders() async throws {
     let server = FakeServer()
     server.set { $0.isThere = false }

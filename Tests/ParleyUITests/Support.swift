@@ -4,7 +4,7 @@ import ParleyClient
 import ParleyUI
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that moves only when a test moves it.
 final class ManualTime: ClientTime {
   private let state = Mutex((now: Int64(0), waiting: [(time: Int64, feed: Feed<Void>)]()))
 

@@ -46,7 +46,7 @@ struct ToolTests {
     #expect(example.split(separator: "\n", omittingEmptySubsequences: false).count < 60)
   }
 
-  @Test("the page's view stands here")
+  @Test("the page shows this view")
   func page() throws {
     let page = try String(
       contentsOf: Self.root.appendingPathComponent("Documentation/SwiftApp.md"), encoding: .utf8)

@@ -20,7 +20,7 @@ struct PacketTests {
   }
 
   @Test(
-    "what is no packet is none",
+    "rejects a malformed packet",
     arguments: [
       "", "5", "9", "2", "2{}", "2[]", "2[7]", #"2["x""#, #"2["x"]]"#, "3[]", "31{}", "3",
       #"51-["x",{"_placeholder":true,"num":0}]"#, "21234567890123456[\"x\"]", "0{", "\u{ff}",
@@ -53,7 +53,7 @@ struct PacketTests {
 
   /// The clients of Socket.IO 1 encode text twice. The same bytes are a legal body of Socket.IO 2, so they cannot be told
   /// apart; Compatibility.md says what happens.
-  @Test("a body that was encoded twice is read as it stands")
+  @Test("a body that was encoded twice is read as it is")
   func doubled() throws {
     let twice = String("42[\"é\"]".utf8.map { Character(Unicode.Scalar($0)) })
     let body = "\(twice.utf16.count):\(twice)"
@@ -86,7 +86,7 @@ struct PacketTests {
   }
 
   @Test(
-    "what is no body is none",
+    "rejects a malformed body",
     arguments: [
       "", ":", "1", "1:", "5:42", "-1:2", "0:", "1:2x", "99999999999:2", "3:é", "\u{0}",
       "\u{0}\u{1}",

@@ -54,7 +54,7 @@ struct SessionTests {
     #expect(session.received("40".utf8, now: 0).isEmpty, "it is in already")
   }
 
-  @Test("who asks is told by which id it can come back; who may not enter is told why")
+  @Test("an accepted client gets an id to resume with; a rejected one gets the reason")
   func answersToConnect() {
     var session = session(.four)
     _ = session.received("40".utf8, now: 0)
@@ -88,7 +88,7 @@ struct SessionTests {
     #expect(four.received("41/chat,".utf8, now: 0) == [.left(namespace: "/chat")])
   }
 
-  @Test("the third generation's client pings, and a silent one is let go")
+  @Test("the third generation's client pings, and a silent one is dropped")
   func pingsThree() {
     var session = session(.three)
     _ = session.begin()
@@ -139,7 +139,7 @@ struct SessionTests {
     #expect(texts(session.received("1".utf8, now: 0)) == ["[1]"])
   }
 
-  @Test("a body that is none of the session's is refused, and changes nothing")
+  @Test("rejects an unexpected body, and changes nothing")
   func badBody() {
     var session = session(.four, overWebSocket: false)
     _ = session.begin()
@@ -148,7 +148,7 @@ struct SessionTests {
     #expect(!session.hasEnded)
   }
 
-  @Test("one who polls too slowly is let go, with what was kept for them")
+  @Test("a client that polls too slowly is dropped, with its queued events")
   func slow() {
     var session = session(.four, overWebSocket: false) { $0.queuedBytesMax = 100 }
     _ = session.begin()

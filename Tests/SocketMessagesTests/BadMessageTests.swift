@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import Testing
 
-@Suite("Messages that are none")
+@Suite("Malformed messages")
 struct BadMessageTests {
   /// One good frame per direction, whose `messageId` is `m1`.
   private static let frames: [Dialect.Direction: String] = [
@@ -164,7 +164,7 @@ struct BadMessageTests {
       #expect(error.description.contains("field \(field)"))
       #expect(error.description.contains("integer"))
     }
-    // In a field that nobody reads, any JSON number will do.
+    // In a field that no message reads, any JSON number will do.
     #expect(
       try Dialect.client.again(#"{"messageId":"m1","type":"ping","data":{"x":\#(number)}}"#)
         == #"{"messageId":"m1","type":"ping","data":{}}"#)

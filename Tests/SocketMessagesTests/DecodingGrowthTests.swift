@@ -108,7 +108,7 @@ struct DecodingGrowthTests {
     #expect(error?.change == (namesFirst ? .init(documentID: "n", sequence: 7) : nil))
   }
 
-  @Test("what stands behind the limit is passed over")
+  @Test("values behind the limit are not read")
   func rest() throws {
     let message =
       #"{"messageId":"c","type":"change","data":{"documentId":"n","epoch":"e","revision":0,"#

@@ -490,7 +490,7 @@ struct FieldTests {
     for value in ["null", "1", "[]", "{}", "true"] {
       let badName = try error(#"{"messageId":\#(value),"type":"x"}"#)
       #expect(badName.description == "envelope, field messageId: expected a string at byte 13")
-      // The name is kept even when it stands behind the mistake.
+      // The name is kept even when it comes after the mistake.
       let badType = try error(#"{"type":\#(value),"messageId":"m1"}"#)
       #expect(badType.description == "envelope, field type: expected a string at byte 8")
       #expect(badType.messageID == "m1")
@@ -508,7 +508,7 @@ struct FieldTests {
       let decoded = try dialect.decode(Array(#"{"messageId":"m1","type":"future"\#(data)}"#.utf8))
       #expect(decoded.messageID == "m1")
       #expect(!decoded.isKnown)
-      // Nothing is written for it: whoever wants to pass it on has the bytes.
+      // Nothing is written for it: a caller that wants to pass it on has the bytes.
       #expect(decoded.bytes.isEmpty)
     }
     let (_, client) = try withBytes(of: #"{"messageId":"m1","type":"fut\u0075re"}"#.utf8) {

@@ -7,7 +7,7 @@ import Testing
 /// The messages' declarations as data, and what is made from them.
 @Suite("Shapes of messages")
 struct MessageShapeTests {
-  /// A kind of message, whoever sends it.
+  /// A kind of message, of either side.
   struct Kind: Sendable, CustomTestStringConvertible {
     let direction: Dialect.Direction
     let type: String

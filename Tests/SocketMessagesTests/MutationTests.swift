@@ -32,7 +32,7 @@ struct MutationTests {
     }
   }
 
-  /// Every string and every key of a message is the sender's; none may come back in an error, which
+  /// Every string and every key of a message is the sender's; none may appear in an error, which
   /// goes to logs.
   @Test("errors never hold the sender's text", arguments: Dialect.all)
   func errorsSayNothing(dialect: Dialect) throws {

@@ -55,7 +55,7 @@ struct ProtocolPageTests {
     }
   }
 
-  @Test("the page has every close code, in ranges that say whether to come back")
+  @Test("the page has every close code, in ranges that say whether to reconnect")
   func closeCodes() throws {
     let rows = try page.table(headed: "| code | name | when |")
     #expect(rows.map { $0[0] } == CloseReason.allCases.map { "\($0.rawValue)" })

@@ -30,7 +30,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
   }
 
   let direction: Direction
-  /// Reads a message, and encodes it anew.
+  /// Reads a message, and encodes it again.
   let decode: @Sendable ([UInt8]) throws(MessageError) -> Decoded
 
   /// What a test may ask of a message of any dialect.
@@ -38,7 +38,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     let messageID: String
     /// The case's name; `nil` for an unknown type.
     let kind: String?
-    /// The message encoded anew; empty for an unknown type.
+    /// The message encoded again; empty for an unknown type.
     let bytes: [UInt8]
 
     var isKnown: Bool { kind != nil }
@@ -72,7 +72,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
     return Decoded(messageID: id, kind: WhalerClientKind(message)?.rawValue, bytes: buffer)
   }
 
-  /// The name of the server's process stands before the rest, so it is given here.
+  /// The name of the server's process is written before the rest, so it is given here.
   static let whalerSender = "3F2504E0-4F89-11D3-9A0C-0305E82C3301"
 
   static let whalerServer = Dialect(direction: .whalerServer) {

@@ -125,7 +125,7 @@ struct WhalerMessageTests {
     #expect(error.code == .badOperation)
   }
 
-  @Test("senderId may stand before the rest, as the server itself writes it")
+  @Test("senderId may come before the rest, as the server itself writes it")
   func senderFirst() throws {
     let (id, message) = try decode(
       #"{"senderId":"someone","messageId":"m","type":"resourceConnection","data":{"resourceId":"r"}}"#

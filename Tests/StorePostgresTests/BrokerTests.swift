@@ -110,7 +110,7 @@ struct BrokerTests {
 
   @Test("a hint that is too long, and more than there is room for, is dropped and counted")
   func bounds() throws {
-    // Nobody is there to take them.
+    // No server is there to take them.
     let node = try Node("postgres:///none?host=/nonexistent")
     node.publish("note/a", Array(repeating: 0, count: 4_097))
     node.publish(String(repeating: "x", count: 1_025), [])
@@ -146,7 +146,7 @@ struct BrokerTests {
     #expect(!other.hasHeard(.heard(topic: "note/a", bytes: [2])))
   }
 
-  @Test("a connection that breaks, or falls silent, is made anew, and says so")
+  @Test("it reconnects when the connection breaks or falls silent, and says so")
   func reconnecting() throws {
     let address = try server().newDatabase()
     let proxy = try PostgresProxy(to: server())

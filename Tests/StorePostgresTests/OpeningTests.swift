@@ -56,7 +56,7 @@ struct OpeningTests {
     #expect(node.isShared)
   }
 
-  @Test("tables of a newer program are left alone, unless they say that this one may go on")
+  @Test("tables of a newer program are left alone, unless they allow this one")
   func newer() throws {
     let database = try server().newDatabase()
     #expect(try error(database) == nil)
@@ -69,7 +69,7 @@ struct OpeningTests {
       address: address(database).description, version: version + 1, supported: version)
     #expect(try error(database) == expected)
     #expect(expected.description.contains("use a newer Parley"))
-    // Nothing was made anew.
+    // No table was rebuilt.
     #expect(
       try server().execute("SELECT version FROM parley.format", in: database) == ["\(version + 1)"])
     try server().execute("UPDATE parley.format SET version = 0, oldest = 0", in: database)
@@ -102,7 +102,7 @@ struct OpeningTests {
     #expect(refused?.description.contains("set synchronous_commit = on") == true)
   }
 
-  @Test("a user who may not make tables is told what is missing")
+  @Test("a database user who may not make tables gets the missing right's name")
   func permission() throws {
     try server().execute("CREATE ROLE guest LOGIN")
     let database = try server().newDatabase(user: "guest")

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A line to PostgreSQL that can be cut: before a request reaches the server, or before its answer
-/// comes back.
+/// returns.
 final class PostgresProxy: Sendable {
   /// The fate of the next bytes that come by.
   enum Trouble {
@@ -12,9 +12,9 @@ final class PostgresProxy: Sendable {
     case loseRequest
     /// The next bytes of the server that hold these words are not passed on, and the connection ends.
     case loseAnswer(String)
-    /// Nothing of the server is passed on any more on connections that are open now; they stay open.
+    /// Nothing more of the server is passed on, on connections that are open now; they stay open.
     case silence
-    /// Everything ends at once, and nobody is let in.
+    /// All connections end at once, and new ones are refused.
     case down
     /// The same, once the next bytes of the server have been passed on.
     case downAfterAnswer
@@ -54,7 +54,7 @@ final class PostgresProxy: Sendable {
   /// The number of times that something has befallen a connection.
   var troubleCount: Int { troubles.load(ordering: .acquiring) }
 
-  /// Waits for the next time that something befalls a connection, or takes one that nobody has waited for.
+  /// Waits for the next trouble of a connection, or takes one that was not waited for.
   func waitForTrouble() { befallen.wait() }
 
   /// The number of connections that were made.

@@ -16,7 +16,7 @@ final class PostgresServer: Sendable {
   private let process: Mutex<Process?>
   private let databases = Atomic(0)
 
-  /// Starts a server; PostgreSQL lets nobody run it as root, so root has another user do it.
+  /// Starts a server; PostgreSQL refuses to run as root, so root starts it as another user.
   init(_ settings: [String] = []) throws {
     let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     folder = "\(parent)/parley-pg-\(UUID().uuidString.prefix(8))"
@@ -56,7 +56,7 @@ final class PostgresServer: Sendable {
     return process
   }
 
-  /// Goes on as a standby of itself that takes its own place.
+  /// Restarts as a standby of itself that takes its own place.
   func promote() throws {
     let ended = process.withLock { process in process.take() }
     if let ended {

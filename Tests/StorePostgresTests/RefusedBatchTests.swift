@@ -73,7 +73,7 @@ struct RefusedBatchTests {
   }
 
   @Test(
-    "clients that are made up leave some thousand rows for an hour, and keep nobody's session out")
+    "invented clients leave some thousand rows for an hour, and displace no session")
   func madeUp() throws {
     let late = try append("a", client: "zoe")
     func begin(_ names: Range<Int>) {
@@ -234,7 +234,7 @@ struct RefusedBatchTests {
     #expect(stretch.entries == Array(entries.dropFirst(1_000)))
   }
 
-  @Test("revocations of others are read though one's own are refused, and the newest place is told")
+  @Test("others' revocations are read though own ones are refused, with the newest place")
   func revocations() throws {
     let other = try PostgresStore(try #require(PostgresAddress(database)), sharing: .shared)
     let first = try #require(

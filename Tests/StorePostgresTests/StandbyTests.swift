@@ -14,7 +14,7 @@ struct StandbyTests {
   private let database: String
 
   init() throws {
-    // Its crashes are nobody else's.
+    // Its crashes must not disturb other suites.
     server = try PostgresServer()
     database = try server.newDatabase()
   }
@@ -57,7 +57,7 @@ struct StandbyTests {
     return try #require(load(store).chain)
   }
 
-  @Test("what only the disk of a database that crashed has is told once its standby has it, too")
+  @Test("a commit that only a crashed database's disk has is acknowledged once its standby has it")
   func crash() throws {
     let (store, other, reader) = (try open(), try open(), try open(.reading))
     let chain = try make(store)
@@ -128,7 +128,8 @@ struct StandbyTests {
     try server.execute("ALTER SYSTEM SET \(name) = \(value)")
     try server.execute("SELECT pg_reload_conf()")
     while try server.execute("SHOW \(name)") != [value] { poll(nil, 0, 5) }
-    // The checkpointer tells commits whom they wait for, and reads the settings before it makes a checkpoint.
+    // The checkpointer passes the names of standbys to commits, and reads the settings before it
+    // makes a checkpoint.
     try server.execute("CHECKPOINT")
   }
 

@@ -6,8 +6,8 @@ import StorePostgres
 import Synchronization
 import Testing
 
-/// A gateway that stands still while its batch is under way: others go on with its notes.
-@Suite("A gateway that stands still")
+/// A gateway that is stopped while its batch is under way: others continue with its notes.
+@Suite("A stopped gateway")
 struct StandingStillTests {
   private let line: PostgresProxy
   private let still: PostgresStore
@@ -18,7 +18,8 @@ struct StandingStillTests {
     line = try PostgresProxy(to: server)
     let database = try server.newDatabase()
     var patience = Patience()
-    // The server does not end what stands still: whoever waits for a row waits in vain.
+    // The server does not end stopped processes: a transaction that waits for their rows waits in
+    // vain.
     (patience.holding, patience.answer, patience.reconnecting) = (3_600_000, 3_600_000, 100)
     still = try PostgresStore(
       try #require(PostgresAddress(database.replacing(server.folder, with: line.folder))),
@@ -48,9 +49,9 @@ struct StandingStillTests {
       condition: document.chain.map { AppendCondition(chain: $0) })
   }
 
-  /// Has one store stand still over a batch, from the first answer on, while another one does something.
+  /// Stops one store during a batch, from the first answer on, while another one does something.
   private func standStill(over batch: [StoreRequest], _ body: () throws -> Void) rethrows {
-    // Handed to one thread, which has ended before anybody else works with the store.
+    // Handed to one thread, which has ended before another one works with the store.
     nonisolated(unsafe) let store = still
     let hasEnded = DispatchSemaphore(value: 0)
     line.bring(.silence)

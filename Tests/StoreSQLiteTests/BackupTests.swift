@@ -21,7 +21,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a backup has what was replied before it, and goes on beside the server")
+  @Test("a backup has what was replied before it, and runs beside the server")
   func online() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -44,7 +44,7 @@ struct BackupTests {
     #expect(try readFile(folder.file("backup")) == [1])
   }
 
-  @Test("a damaged store gives no backup, unless nobody looks")
+  @Test("a damaged store gives no backup, unless it is not verified")
   func damagedSource() throws {
     do {
       let store = try SQLiteStore(path: folder.file())
@@ -129,7 +129,7 @@ struct BackupTests {
     let after = [try position(of: published, in: store), try position(of: quiet, in: store)]
     #expect(after.map(\.offset) == [1, 0])
     for (before, after) in zip(before, after) { #expect(before.epoch != after.epoch) }
-    // Who has seen what the backup does not hold is told that it is not all there.
+    // A client that has seen more than the backup holds is told that it is incomplete.
     let request = RoomRequest.recover(
       published, from: before[0], limit: 9, bytesMax: 99, memory: .standard, now: 5)
     #expect(

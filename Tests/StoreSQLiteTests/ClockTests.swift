@@ -58,7 +58,7 @@ struct ClockTests {
   func texts(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let times = try write(120, &random)
-    // A store that was opened anew has to know it all.
+    // A store that was opened again has to know all of it.
     let store = try SQLiteStore(path: folder.file())
     func check(from base: Int) {
       for _ in 0..<60 {

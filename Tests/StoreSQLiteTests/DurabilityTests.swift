@@ -21,7 +21,7 @@ struct DurabilityTests {
     #expect(try other.integer("SELECT sequence FROM marks") == 5)
   }
 
-  @Test("a process that is killed leaves all it was told")
+  @Test("a killed process leaves all that was acknowledged")
   func killed() async throws {
     let path = folder.file()
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in

@@ -38,7 +38,7 @@ struct ExportTests {
     return bytes
   }
 
-  @Test("each format comes back with the same text", arguments: ExportFormat.allCases)
+  @Test("each format is imported with the same text", arguments: ExportFormat.allCases)
   func roundTrip(format: ExportFormat) throws {
     let store = makeStore()
     let bytes = try export("n", store, as: format)
@@ -90,7 +90,7 @@ struct ExportTests {
     #expect(store.versions("m").map(\.revision) == [2])
   }
 
-  @Test("an empty note comes back", arguments: ExportFormat.allCases)
+  @Test("an empty note is imported", arguments: ExportFormat.allCases)
   func empty(format: ExportFormat) throws {
     let store = MemoryStore()
     store.create("n")
@@ -99,7 +99,7 @@ struct ExportTests {
     #expect(try store.load("m").text.isEmpty)
   }
 
-  @Test("a long log comes back")
+  @Test("a long log is imported")
   func long() throws {
     let store = MemoryStore()
     store.create("n")

@@ -60,7 +60,7 @@ struct HistoryGrowthTests {
 
 @Suite("Reading while something is committed")
 struct ConcurrentReadTests {
-  @Test("an open read keeps its moment, and nobody waits for it")
+  @Test("an open read keeps its moment, and no commit waits for it")
   func openRead() throws {
     let folder = try TemporaryFolder()
     let store = try SQLiteStore(path: folder.file())

@@ -31,7 +31,7 @@ struct MovedFilesTests {
     #expect(store.state.problem?.contains("notes.parley was moved or deleted") == true)
     #expect(refusal() == store.state.problem)
     #expect(throws: StoreError.self) { try store.secret(named: "new", byteCount: 8) }
-    // Reading goes on.
+    // Reading still works.
     #expect(try store.load("n").text == "before")
     rename(folder.file("elsewhere"), folder.file())
     #expect(refusal() == nil)

@@ -23,7 +23,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("nor when somebody has removed the file with the lock")
+  @Test("nor when the file with the lock was removed")
   func removedLock() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")
@@ -34,7 +34,7 @@ struct OpeningTests {
     #expect(try store.load("n").text == "")
   }
 
-  @Test("the next owner may come when the first has let go")
+  @Test("the next owner may open it when the first has closed it")
   func unlock() throws {
     do {
       let store = try SQLiteStore(path: folder.file())
@@ -176,7 +176,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("nobody else may read the file")
+  @Test("only its owner may read the file")
   func mode() throws {
     let store = try SQLiteStore(path: folder.file())
     store.create("n")

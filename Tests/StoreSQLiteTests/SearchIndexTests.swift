@@ -34,7 +34,7 @@ struct SearchIndexTests {
     #expect(try owner?.states(of: ["n"]).first??.revision == 1)
   }
 
-  @Test("a file of another version, or with something else in it, is made anew")
+  @Test("a file of another version, or with other contents, is rebuilt")
   func foreign() throws {
     let path = SQLiteSearchIndex.path(beside: folder.file())
     for bytes in [Array("no database at all, and more than a page's header ".utf8), []] {
@@ -45,7 +45,7 @@ struct SearchIndexTests {
       try index.put(Self.note("n", "a duck"))
       #expect(try index.find(SearchQuery("duck"), skipping: 0, limit: 9) == ["n"])
     }
-    // The version stands in the header's bytes 60 to 63.
+    // The version is in the header's bytes 60 to 63.
     var bytes = try readFile(path)
     bytes[63] = 99
     removeFile(path + "-wal")

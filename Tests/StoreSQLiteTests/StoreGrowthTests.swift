@@ -311,7 +311,7 @@ struct StoreGrowthTests {
         holdMilliseconds: hold)
     }
 
-    /// Events that wait to be told.
+    /// Events that wait to be sent.
     func tell(hold: Timestamp = 0) {
       perform((0..<size).map { .tell([Self.draft($0, hold: hold)]) })
     }
@@ -384,7 +384,7 @@ struct StoreGrowthTests {
       instructions = Self.instructions(prepare, run)
     }
 
-    /// A request about what is to be told outside.
+    /// A request about events for outside services.
     init(
       outbox kind: Kind, _ name: String? = nil,
       prepare: @escaping @Sendable (Stage) -> Void = { $0.tell() },

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A folder of its own for a test, removed with what is in it when the test lets go.
+/// A folder of its own for a test, removed with its contents when the test releases it.
 final class TemporaryFolder {
   let path: String
 
-  /// - Parameter isInMemory: Whether syncs may cost nothing, where what reaches the disk is told by
-  ///   other means.
+  /// - Parameter isInMemory: Whether syncs may cost nothing, where the test sees by other means
+  ///   what reaches the disk.
   init(isInMemory: Bool = false) throws {
     let parent = isInMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
     var template = Array((parent + "/parley-store-XXXXXX").utf8CString)

@@ -31,7 +31,7 @@ enum Bytes {
     left.count == right.count && memcmp(left, right, left.count) == 0
   }
 
-  /// Masks what stands behind the first `start` bytes, by words.
+  /// Masks the bytes behind the first `start` ones, by words.
   static func mask(_ bytes: inout [UInt8], from start: Int, with mask: [UInt8]) {
     let word = (mask + mask).withUnsafeBytes { $0.load(as: UInt64.self) }
     bytes.withUnsafeMutableBytes { bytes in

@@ -57,7 +57,7 @@ struct CrewTests {
       try crew.servers[1].onLoop { $0.transport.close(id, code: CloseCode(1000), reason: "") }
     }
     for client in clients {
-      // Those who were closed hear of it; the others have nothing to read.
+      // Closed clients notice it; the others have nothing to read.
       try client.sendText("?")
       if try client.receive().opcode == 8 { try client.sendClose(1000) }
     }
@@ -111,7 +111,7 @@ struct CrewTests {
     let paths = ["/to/2/a", "/to/2/b", "/any", "/to/2/c"]
     try client.write(paths.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
     for path in paths { #expect(try client.answer().text == "2 \(path) ") }
-    // A client that does not wait for one loop's answer before it asks another is told to.
+    // A client that asks another loop before it has one loop's answer has to wait.
     try client.write(
       ["/to/2/a", "/to/1/b"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
     #expect(try client.answer().text == "2 /to/2/a ")
@@ -147,7 +147,7 @@ struct CrewTests {
     #expect(try last.receive().text == "in")
   }
 
-  @Test func `who asks a loop that has ended is hung up on, and the others go on`() throws {
+  @Test func `a request to an ended loop is hung up on, and the others continue`() throws {
     let crew = try Crew()
     crew.servers[1].stop()
     let client = try TestClient.open(port: crew.port, "/to/2")
@@ -178,7 +178,7 @@ struct CrewTests {
         return false
       }
     }
-    // The loop stands still until all are in its mailbox; none of them is in what it has taken.
+    // The loop waits until all are in its mailbox; none of them is among those taken.
     crew.servers[1].transport.mailbox.post { turns.hold() }
     turns.waitUntilHeld()
     for client in movers { try client.write("GET /to/1 HTTP/1.1\r\nHost: a\r\n\r\n") }

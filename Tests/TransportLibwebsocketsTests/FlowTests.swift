@@ -39,7 +39,8 @@ struct FlowTests {
     }
     let frame = Frame(payload: [UInt8](repeating: 0x61, count: 10_000))
     let total = 1000
-    // What is queued in one turn bounds what anybody has; beyond a stalled reader nobody knows without asking.
+    // What is queued in one turn bounds the queue of each client; beyond a stalled reader only
+    // asking tells.
     let bounds = try server.onLoop { server in
       let before = server.transport.queuedBytesBound
       for _ in 0..<total { server.transport.send(frame, to: [slowID, fastID]) }
@@ -242,7 +243,7 @@ struct FlowTests {
         client.descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
       return client
     }
-    // Whoever has an answer has been let in.
+    // A client with an answer has been let in.
     for client in clients {
       if areBodies {
         #expect(try client.request("/", "POST", body: "there?").status == 200)
@@ -295,7 +296,7 @@ struct FlowTests {
     func finish() { pthread_join(thread, nil) }
   }
 
-  @Test("one large message does not wait for all those of somebody who sends them without end")
+  @Test("one large message does not wait for another client's endless ones")
   func fairTurns() throws {
     let (bytes, count) = (100_000, 20)
     let server = try TestServer { server, _ in server.onReceived = { _, _, _, _ in } }
@@ -524,7 +525,7 @@ struct FlowTests {
     #expect(server.log.all.contains(.woken))
   }
 
-  @Test func `an owner that wants another turn has it at once, and what it sends goes out`() throws
+  @Test func `an owner that wants another turn gets it at once, and what it sends goes out`() throws
   {
     // No tick comes while the test runs, so nothing else turns the loop.
     let server = try TestServer { _, configuration in configuration.tickMilliseconds = 600_000 }
@@ -549,7 +550,7 @@ struct FlowTests {
   }
 }
 
-/// Lets a test's thread go on once for each of a loop's ticks.
+/// Releases a test's thread once for each of a loop's ticks.
 private final class TickGate: @unchecked Sendable {
   // Unchecked: a semaphore is made for several threads.
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

@@ -93,7 +93,7 @@ struct HTTPTests {
     }
   }
 
-  @Test func `a slow reader of a response keeps nobody waiting`() throws {
+  @Test func `a slow reader of a response delays no other client`() throws {
     let server = try TestServer { server, _ in
       server.onRequest = { server, id, head, _ in
         let count = head.path == "/large" ? 30_000_000 : 3
@@ -287,7 +287,7 @@ struct HTTPTests {
     "X-Auth", "X-Forwarded", "If", "Auth", "User", "Access", "Content", "Proxy", "X-Real",
     "Accept-CH", "Sec-WebSocket-Extension",
   ])
-  func `a header that is unknown is passed over, wherever it stands`(name: String) throws {
+  func `an unknown header is ignored in any place`(name: String) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient(port: server.port)
@@ -373,7 +373,7 @@ struct HTTPTests {
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `spoilt requests harm nobody`(seed: UInt64) throws {
+  func `spoilt requests harm no other client`(seed: UInt64) throws {
     let server = try TestServer()
     defer { server.stop() }
     var generator = SplitMix64(seed: seed)

@@ -7,7 +7,7 @@ import WebSocketFrames
 @Suite("Messages")
 struct MessageTests {
   @Test(arguments: [0, 1, 125, 126, 1023, 1024, 1025, 4096, 65535, 65536, 200_000])
-  func `text and binary come back as they went`(count: Int) throws {
+  func `text and binary are echoed unchanged`(count: Int) throws {
     let server = try TestServer()
     defer { server.stop() }
     let client = try TestClient.open(port: server.port)
@@ -88,7 +88,7 @@ struct MessageTests {
     try client.write(TestClient.frame(1, [UInt8](repeating: 0x61, count: 600), isFinal: false))
     try client.write(TestClient.frame(0, [UInt8](repeating: 0x61, count: 600), isFinal: false))
     #expect(try client.receive().text == "no")
-    // The connection stands; the rest is thrown away.
+    // The connection remains open; the rest is thrown away.
     try client.write(TestClient.frame(0, [UInt8](repeating: 0x61, count: 5000)))
     try client.sendText("next")
     #expect(try client.receive().text == "next")

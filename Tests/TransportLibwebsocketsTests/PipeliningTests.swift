@@ -155,7 +155,7 @@ struct PipeliningTests {
     let client = try TestClient(port: server.port)
     try client.write(Request.get.bytes + Self.upgrade)
     try server.log.wait("the request") { if case .requested = $0 { true } else { nil } }
-    // Early, but here before anybody reads on.
+    // Early, but before the client reads.
     try client.write(TestClient.frame(1, [0x61]))
     for _ in 0..<3 { _ = try server.onLoop { _ in true } }
     _ = try server.onLoop { server in

@@ -97,7 +97,7 @@ struct ReceptionTests {
     while try Self.held(server) > 0 {}
   }
 
-  @Test func `a connection is told that memory is short, and what it sent is freed`() throws {
+  @Test func `a connection is refused when memory is short, and what it sent is freed`() throws {
     let server = try TestServer { server, configuration in
       configuration.messageBytesMax = 4 * Self.mebibyte
       configuration.receptionBytesMax = Self.mebibyte

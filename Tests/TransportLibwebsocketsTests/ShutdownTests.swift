@@ -6,7 +6,7 @@ import WebSocketFrames
 
 @Suite("Starting and stopping", .serialized)
 struct ShutdownTests {
-  @Test func `a transport nobody connected to stops`() throws {
+  @Test func `a transport without connections stops`() throws {
     for _ in 0..<20 {
       let server = try TestServer()
       server.stop()
@@ -21,7 +21,7 @@ struct ShutdownTests {
     #expect(!server.transport.mailbox.wake())
   }
 
-  @Test func `everybody is told, with what was queued before`() throws {
+  @Test func `every client gets a close frame, after what was queued before`() throws {
     let server = try TestServer { server, _ in server.onReceived = { _, _, _, _ in } }
     let clients = try (0..<20).map { _ in try TestClient.open(port: server.port) }
     let ids = try server.onLoop { server in
@@ -43,7 +43,7 @@ struct ShutdownTests {
     for id in ids { try server.log.closed(id) }
   }
 
-  @Test func `those who do not answer are cut in time`() throws {
+  @Test func `clients that do not answer are cut in time`() throws {
     let server = try TestServer()
     let deaf = try TestClient.open(port: server.port)
     let id = try server.log.opened()
@@ -69,7 +69,7 @@ struct ShutdownTests {
     stopper.finish()
   }
 
-  @Test func `after stopAccepting nobody new comes in, those inside stay`() throws {
+  @Test func `after stopAccepting no client comes in, connected ones stay`() throws {
     let server = try TestServer()
     defer { server.stop() }
     let port = server.port

@@ -71,7 +71,7 @@ struct TLSTests {
     held.shut()
   }
 
-  @Test func `a plain client on an encrypted port harms nobody`() throws {
+  @Test func `a plain client on an encrypted port harms no other`() throws {
     let folder = try OpenSSLTool.makeCertificate()
     defer { folder.remove() }
     let server = try TestServer {

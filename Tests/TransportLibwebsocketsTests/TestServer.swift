@@ -3,7 +3,7 @@ import Glibc
 import TransportLibwebsockets
 import WebSocketFrames
 
-/// What a delegate was told.
+/// A call to the delegate.
 enum Event: Equatable {
   case opened(ConnectionID, subprotocol: String?)
   case received(ConnectionID, String, MessageKind)

@@ -79,7 +79,7 @@ final class FakeMessages: MessagesSource {
   }
 }
 
-/// Lets requests wait until they are let go on.
+/// Lets requests wait until they are released.
 final class Gate: Sendable {
   private struct State {
     var isHeld = false

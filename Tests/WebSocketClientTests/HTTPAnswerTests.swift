@@ -47,7 +47,7 @@ struct HTTPAnswerTests {
   }
 
   @Test(
-    "that is none, or too long, is an error",
+    "that is malformed, or too long, is an error",
     arguments: [
       "SSH-2.0-x\r\n\r\n", "\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nx\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",

@@ -5,8 +5,8 @@
 
   @Suite("An address that nothing leads to")
   struct ReachTests {
-    /// The system refuses this one at once. What was opened for it is closed once: another number's owner may have it
-    /// by the second time.
+    /// The system refuses this one at once. What was opened for it is closed once: the number may
+    /// belong to another owner by the second time.
     @Test("is said in the system's words")
     func refusedAtOnce() async throws {
       let url = try #require(WebSocketURL("ws://255.255.255.255:1/"))

@@ -96,7 +96,7 @@ struct UpgradeTests {
     #expect(throws: failure) { try upgrade.take(Array(answer.utf8)) }
   }
 
-  @Test("space around a header's value is none of it")
+  @Test("space around a header's value is no part of it")
   func space() throws {
     var upgrade = Upgrade(key: Self.key, subprotocol: "chat")
     let answer = Self.answer.replacing("websocket\r\n", with: "\t websocket \t\r\n")

@@ -231,7 +231,7 @@ enum FrameStream {
   }
 }
 
-/// A reader without any art: the whole stream at once, byte by byte, as the RFC has it.
+/// A reader without any art: the whole stream at once, byte by byte, as the RFC defines it.
 enum PlainReader {
   static func read(
     _ bytes: [UInt8], side: FrameReader.Side, limits: FrameLimits, acceptsCompressed: Bool

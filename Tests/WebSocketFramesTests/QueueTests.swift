@@ -83,7 +83,7 @@ struct QueueTests {
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     defer { scratch.deallocate() }
     while !queue.isEmpty {
-      // Three bytes at a time, so that the flood goes on while a pong is cut.
+      // Three bytes at a time, so that the flood continues while a pong is cut.
       _ = queue.writeNext(joiningIn: scratch) {
         let count = min(3, $0.count)
         sent += $0[..<count]
