@@ -1,4 +1,4 @@
-"""Anonymous clients that try to use up what belongs to all, and the figures of everybody else.
+"""Anonymous clients that try to use up shared limits, and the figures of all other clients.
 
     .venv/bin/python Tests/Clients/attack_run.py bodies|handshakes|logins|mixed [--unlimited]
     make attack-test SECONDS_ATTACK=600

@@ -2,7 +2,7 @@
 
 Real programs: gateways, PostgreSQL, a line between each gateway and the database that can be cut,
 HAProxy before them. Clients of two kinds go through HAProxy to whichever gateway it names, and so do
-people of every dialect in a room. At the end everything that any of them was told is compared with the
+people of every dialect in a room. At the end everything that they received is compared with the
 log, and with the room. `make cluster-test` runs this:
 
     .venv/bin/python Tests/Clients/cluster_run.py --kills 1000 --stops 200 --cuts 100 --seed 1
@@ -37,11 +37,11 @@ from proxies import filled, free_port
 from room_run import GRACE_SECONDS, RoomRun
 
 TEXT_MAX = 3_000
-# For how long after an event pauses of those whom it did not touch are looked for.
+# Seconds after an event in which pauses of clients at other gateways are recorded.
 AFTERMATH = 3.0
 # Events from one look for people who are shown and have gone to the next.
 GHOSTS_EVERY = 25
-# Seconds that others may wait; whoever waits longer is told of.
+# Seconds that other clients may wait; longer waits are reported.
 PAUSE_MAX = 0.7
 NAMES = ("one", "two", "three")
 
@@ -87,7 +87,7 @@ class Balancer:
 
 
 class TypingThread(threading.Thread):
-    """One client, which types all the time and comes back whenever its connection breaks."""
+    """One client, which types all the time and reconnects whenever its connection breaks."""
 
     def __init__(self, run, typist, seed):
         super().__init__(daemon=True)
@@ -197,7 +197,7 @@ class ClusterRun:
             raise
 
     def build(self, folder, documents, natives, whalers, flags, postgres, has_standby):
-        # A standby comes back to its primary as soon as that is there again.
+        # A standby reconnects to its primary as soon as that is there again.
         postgres = (*postgres, "wal_retrieve_retry_interval=200ms")
         self.postgres = self.database(PostgresServer(postgres))
         address = self.postgres.new_database()
@@ -255,16 +255,16 @@ class ClusterRun:
     # Events.
 
     def happen(self, kind):
-        """Something befalls a gateway; then everybody types again before the next thing does."""
+        """Causes one fault of a gateway, then waits until all clients type again."""
         node = self.rng.randrange(3)
         touched = {thread for thread in self.threads if thread.gateway == node}
         began = self.struck = self.mended = time.monotonic()
         getattr(self, kind)(node)
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        # Not the acknowledgement of what was on its way: whoever still waits would wait at the next event.
+        # Not the acknowledgement of what was on its way: a client that still waits would wait at the next event.
         self.await_all()
         self.await_ready()
-        # Those who are at other gateways are looked at for some time.
+        # Clients at other gateways are watched for some time.
         while time.monotonic() < began + AFTERMATH / 2:
             self.check_threads()
             threading.Event().wait(0.05)
@@ -277,7 +277,7 @@ class ClusterRun:
         self.servers[node].start()
 
     def stop(self, node):
-        """The process stands still, and goes on as if nothing had been."""
+        """The process stops, and continues as if nothing had been."""
         process = self.servers[node].process
         process.send_signal(signal.SIGSTOP)
         self.struck = time.monotonic()
@@ -302,7 +302,7 @@ class ClusterRun:
             line.tell(word)
 
     def restart(self, node):
-        """The database dies, and comes back."""
+        """The database dies, and is restarted."""
         self.postgres.kill()
         self.struck = time.monotonic()
         self.wait(self.rng.uniform(0, 0.5))
@@ -331,7 +331,7 @@ class ClusterRun:
             assert server.is_running, server.log.read_text()[-2_000:]
 
     def await_all(self):
-        """Waits until everybody has had something acknowledged that was sent from now on."""
+        """Waits until each client has had an edit acknowledged that was sent from now on."""
         since = time.monotonic()
         deadline = since + SECONDS
         while not all(thread.has_typed(since) for thread in self.threads):
@@ -372,12 +372,12 @@ class ClusterRun:
         for thread in self.threads:
             thread.breaks.clear()
             del thread.acknowledged[:-1]
-        # Between two events, and never all of it: at the end of a long run that would keep everybody for seconds, who
-        # then seem to have waited for a gateway.
+        # Between two events, and never all of it: at the end of a long run that would delay all clients for seconds,
+        # who then seem to have waited for a gateway.
         gc.collect(1)
 
     def tell_long_wait(self, kind, began, thread, wait):
-        """Says what befell somebody who was at another gateway, and had to wait all the same."""
+        """Reports a client at another gateway that had to wait all the same."""
         print(
             f"event {sum(self.counts.values())}, a {kind}: a {type(thread.typist).__name__} at {NAMES[thread.gateway]}"
             f" waited {wait * 1000:.0f} ms; breaks, ms after it: "
@@ -389,7 +389,7 @@ class ClusterRun:
     # The end.
 
     def settle(self):
-        """Everybody stops typing, and comes to the end of the log."""
+        """All clients stop typing, and read to the end of the log."""
         for thread in self.threads:
             thread.is_over.set()
         for thread in self.threads:
@@ -481,7 +481,7 @@ class ClusterRun:
 
 
 def pressed():
-    """Seconds for which something on this machine has waited for a processor; `None` where nobody counts."""
+    """Seconds for which something on this machine has waited for a processor; `None` where the system has no count."""
     with contextlib.suppress(OSError):
         words = pathlib.Path("/proc/pressure/cpu").read_text().split()
         return int(words[4].removeprefix("total=")) / 1e6

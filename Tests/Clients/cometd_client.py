@@ -13,7 +13,7 @@ import aiohttp  # noqa: F401, before asyncio is bent to what aiocometd knows
 
 
 def without_loop(original):
-    """Since Python 3.10 nothing takes a loop any more; aiocometd, which is older, gives one."""
+    """Since Python 3.10 no function takes a loop; aiocometd, which is older, passes one."""
     return lambda *arguments, loop=None, **options: original(*arguments, **options)
 
 

@@ -47,7 +47,7 @@ def server(start):
 
 @pytest.fixture
 def bystander(server):
-    """Somebody who writes a note of their own, and must not notice what others do wrong."""
+    """A client that writes a note of its own, and must not notice what others do wrong."""
     document = server.create_note("Somebody else's")
     with NativeClient(server, "Bystander") as client:
         joined = client.join(document)

@@ -1,11 +1,11 @@
 """Clients typing while the server is killed again and again.
 
 The real program, real sockets, a real disk; SIGKILL at random moments; then everything that any
-client was told is compared with the log. `make crash-test` runs this with KILLS=1000:
+client received is compared with the log. `make crash-test` runs this with KILLS=1000:
 
     .venv/bin/python Tests/Clients/crash_run.py --kills 1000 --seed 1
 
-A run prints its seed. What is typed, where and by whom follows from it; what the server was doing
+A run prints its seed. What is typed, where and by which client follows from it; what the server was doing
 when it was killed does not, for it runs beside us, and that is the point.
 """
 
@@ -55,7 +55,7 @@ class NativeTypist:
 
 
 class WhalerTypist:
-    """A client that starts anew with each connection, and forgets what was not acknowledged."""
+    """A client that starts over with each connection, and forgets what was not acknowledged."""
 
     def __init__(self, name, document):
         self.name = name
@@ -100,10 +100,10 @@ class CrashRun:
     # Typing.
 
     def step(self):
-        """Somebody does something; whoever has been cut off first comes back."""
+        """One client types or reads; a client that was cut off reconnects first."""
         typist = self.rng.choice(self.everybody)
         if typist.is_connected:
-            # Whoever is far ahead of the server looks up.
+            # A client that is far ahead of the server reads first.
             with self.breaks(typist):
                 if typist.editor.buffer:
                     typist.editor.pump(0.02)
@@ -147,14 +147,14 @@ class CrashRun:
     # Killing.
 
     def kill_after(self, steps):
-        """Lets everybody type, and kills the server while it is at work."""
+        """Lets all clients type, and kills the server while it is at work."""
         for _ in range(steps):
             self.step()
         self.server.kill()
         self.kills += 1
 
     def kill_within(self, seconds):
-        """Kills the server after a time, wherever anybody is."""
+        """Kills the server after a time, at any step of the clients."""
         process = self.server.process
         timer = threading.Timer(seconds, process.kill)
         timer.start()
@@ -190,7 +190,7 @@ class CrashRun:
     # The end.
 
     def finish(self):
-        """Everybody comes back and settles; then the comparison. Returns figures."""
+        """All clients reconnect and settle; then the comparison. Returns figures."""
         for typist in self.everybody:
             if not typist.is_connected:
                 typist.connect(self.server)

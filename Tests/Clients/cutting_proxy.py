@@ -37,7 +37,7 @@ class CuttingProxy:
         self.thread.start()
 
     def is_silent(self, client_port):
-        """Whether nothing passes any more through a connection that still looks open."""
+        """Whether nothing passes through a connection that still looks open."""
         with self.lock:
             return client_port in self.silenced
 

@@ -5,9 +5,9 @@
 It reads one word a line and answers `done`:
 
     mend      everything passes from now on
-    down      all connections end, and nobody is let in
+    down      all connections end, and new ones are refused
     deaf      what the gateway says does not reach the database, on connections that are open now
-    mute      what the database answers does not come back, on connections that are open now
+    mute      what the database answers does not arrive, on connections that are open now
 """
 
 import asyncio

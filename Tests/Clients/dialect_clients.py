@@ -11,7 +11,7 @@ from patience import SECONDS
 
 
 class DialectClient:
-    """A client program that does what it is told, one line of JSON after the other."""
+    """A client program that does one command after the other, a line of JSON each."""
 
     def __init__(self, script, *arguments, packages=None, interpreter=None):
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -25,7 +25,7 @@ def throw(port, seed, context):
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             for piece in pieces(seed):
                 connection.sendall(piece)
-            # Under TLS, too, the end of TCP alone: nobody says goodbye in order here.
+            # Under TLS, too, the end of TCP alone: no side sends a close notification here.
             connection.shutdown(socket.SHUT_WR)
             while connection.recv(65_536):
                 pass
@@ -33,7 +33,7 @@ def throw(port, seed, context):
 
 
 def assert_well(port, context):
-    """It answers somebody who asks as one should."""
+    """It answers a well-formed request."""
     if context:
         asking = http.client.HTTPSConnection("127.0.0.1", port, timeout=SECONDS, context=context)
     else:

@@ -2,7 +2,7 @@
 //
 // Each fault lasts as long as a file of its name is in the folder $PARLEY_FAULTS:
 //   sync    fsync and fdatasync do not return
-//   spin    the loop's thread never comes back from reading a socket
+//   spin    the loop's thread never returns from reading a socket
 //   clock   the wall clock is ahead by as many milliseconds as the file says
 #define _GNU_SOURCE
 #include <dlfcn.h>

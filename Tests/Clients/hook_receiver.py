@@ -1,4 +1,4 @@
-"""A service that is called, remembers with what, and answers as it is told to."""
+"""A service that remembers its calls, and answers as a test says."""
 
 import http.server
 import json

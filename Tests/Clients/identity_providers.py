@@ -1,4 +1,4 @@
-"""Identity providers (OpenID Connect): one that lies when it is told to, and what a browser does with them."""
+"""Identity providers (OpenID Connect): one that lies when a test says so, and a browser's part."""
 
 import base64
 import hashlib
@@ -102,7 +102,7 @@ class LyingProvider:
             assert headers["Authorization"] == "Bearer opaque"
             return 200, self.told("userinfo", {"sub": self.user["sub"], **self.userinfo})
         if path.startswith("/authorize"):
-            # Whoever asks is signed in here, or has changed their mind.
+            # A user that asks is signed in here, or has changed their mind.
             back = self.authorise(self.issuer + path)
             return 303, back.replace("code=", "error=access_denied&was=") if self.lies.get("denies") else back
         assert path == "/token"
@@ -139,7 +139,7 @@ class LyingProvider:
         if header["alg"] == "ES256":
             return jwt.encode(header, claims, key)
         if header["alg"] == "HS256":
-            # With what everybody can read.
+            # With a public key as the secret.
             public = json.dumps(key.as_dict(private=False)).encode()
             return jwt.encode(header, claims, jwk.OctKey.import_key(public), algorithms=["HS256"])
         parts = [json.dumps(part).encode() for part in (header, claims)]

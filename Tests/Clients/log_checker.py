@@ -1,7 +1,7 @@
-"""Compares what clients were told with what is in the store, after everything is over.
+"""Compares what clients received with what is in the store, after everything is over.
 
-`parley export --format ops` writes a note's log; the clients have kept what they sent, what came
-back and under which revision. Nothing acknowledged may be missing, nothing may be there twice.
+`parley export --format ops` writes a note's log; the clients have kept what they sent, what they
+received and under which revision. Nothing acknowledged may be missing, nothing may be there twice.
 """
 
 import json
@@ -60,7 +60,7 @@ def check_document(server, document, natives, whalers):
     """Compares one stopped server's note with its clients, all of which have settled.
 
     `whalers` are all Whaler editors that ever were, one for each connection; those whose
-    connection was cut with a change open do not know what became of it.
+    connection was cut with a change open do not know whether it was stored.
     """
     log = Log(server, document)
     text = log.fold()

@@ -45,7 +45,7 @@ class LossyRun:
         typist.lose()
 
     def connect(self, typist):
-        """One attempt to come back."""
+        """One attempt to reconnect."""
         editor = typist.editor
         before = editor.revision
         began = time.monotonic()
@@ -57,7 +57,7 @@ class LossyRun:
         self.proxy.may_silence = True
 
     def notice_silence(self, typist):
-        """As a client's own timer would: nothing comes any more."""
+        """As a client's own timer would: no message has come for long."""
         if typist.is_connected:
             end = typist.editor.client.socket.socket
             with contextlib.suppress(OSError):
@@ -86,7 +86,7 @@ class LossyRun:
                 pass
 
     def step(self):
-        """One typist types, or comes back; all read a little."""
+        """One typist types, or reconnects; all read a little."""
         typist = self.rng.choice(self.typists)
         self.notice_silence(typist)
         # People type on while they are cut off.
@@ -97,14 +97,14 @@ class LossyRun:
             self.read(other, 0.7)
 
     def look_up(self, seconds):
-        """Somebody waits for what comes next, for so long."""
+        """One typist waits for the next message, for so long."""
         typist = self.rng.choice(self.typists)
         with self.breaks(typist):
             if typist.is_connected:
                 typist.editor.pump(seconds)
 
     def finish(self):
-        """The line is mended; everybody settles; then the comparison. Returns figures."""
+        """The line is mended; all clients settle; then the comparison. Returns figures."""
         self.proxy.mend()
         self.proxy.cut_all()
         # Some have nothing under way, and would only notice when they are written to.

@@ -48,7 +48,7 @@ class NativeClient:
 
     @property
     def claim(self):
-        """What a later connection says to go on as this client."""
+        """What a later connection sends to resume as this client."""
         return {"id": self.id, "resumeToken": self.welcome["resumeToken"]}
 
     def send(self, kind, data, message_id=None):
@@ -151,7 +151,7 @@ class NativeClient:
 class Editor:
     """One person's copy of one document: one change in flight, later edits gathered behind it.
 
-    Survives its connections: `attach` goes on after any break.
+    Survives its connections: `attach` resumes after any break.
     """
 
     def __init__(self, name, document):
@@ -248,7 +248,7 @@ class Editor:
                 assert data["sequence"] == self.sequence
                 if data["revision"] > self.revision:
                     self._acknowledge(data["revision"])
-            # Turned away for a moment: whoever comes anew goes on.
+            # Turned away for a moment: a client that reconnects continues.
             case "refused" | "error" if data["code"] == "unavailable":
                 raise Unavailable(data["message"])
             case "refused" | "error" | "resync":

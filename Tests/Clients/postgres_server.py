@@ -10,7 +10,7 @@ import tempfile
 
 from patience import PROGRAM_SECONDS
 
-# PostgreSQL lets nobody run it as root.
+# PostgreSQL refuses to run as root.
 USER = "postgres"
 
 
@@ -60,7 +60,7 @@ class PostgresServer:
         self.configure("SET synchronous_standby_names = '*'")
         while self.execute("SHOW synchronous_standby_names") != ["*"]:
             pass
-        # The checkpointer tells commits whom they wait for, and reads the settings before it makes a checkpoint.
+        # The checkpointer passes the names of standbys to commits, and reads the settings before it makes a checkpoint.
         self.execute("CHECKPOINT")
         behind = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= "
         reached = self.execute("SELECT pg_current_wal_lsn()")[0]
@@ -72,7 +72,7 @@ class PostgresServer:
         self.execute("SELECT pg_reload_conf()")
 
     def promote(self):
-        """Makes a standby one that takes commits, which wait for nobody."""
+        """Promotes a standby, whose commits wait for no other."""
         self.has_commits_wait(False)
         assert self.execute("SELECT pg_promote()") == ["t"]
 
@@ -115,7 +115,7 @@ class PostgresServer:
         self.process.wait(timeout=PROGRAM_SECONDS)
 
     def freeze(self, is_frozen):
-        """Has all of the server's processes stand still, or go on."""
+        """Stops all of the server's processes, or continues them."""
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         for number in [self.process.pid, *map(int, children.read_text().split())]:
             os.kill(number, signal.SIGSTOP if is_frozen else signal.SIGCONT)

@@ -62,7 +62,7 @@ class Line:
         )  # fmt: skip
 
     def receive(self, operation):
-        """Somebody else's change."""
+        """A change by another client."""
         self.revision += 1
         return self.core.handle(
             0, "received",

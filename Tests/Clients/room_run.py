@@ -1,8 +1,8 @@
 """People of every dialect in one room of several gateways, and what they have to have heard.
 
 Publishers go over HTTP and ask again, with the same key, until they are answered. Subscribers of
-`parley.v1` come back with their position, those of Engine.IO and Bayeux with a new session. Visitors
-come and go, so that whoever is shown and is not there can be told. `cluster_run.py` has them all.
+`parley.v1` resume from their position, those of Engine.IO and Bayeux with a new session. Visitors
+come and go, so that people who are shown and are not there can be found. `cluster_run.py` has them all.
 """
 
 import contextlib
@@ -23,8 +23,8 @@ from test_bayeux import BayeuxSocket
 # A name that every dialect can say.
 ROOM = "/group/9"
 PATH = "/api/rooms/" + urllib.parse.quote(ROOM, safe="")
-# For how long somebody may be shown who has gone, whatever was lost on the way; and of that, for how long
-# somebody is shown who may come back.
+# For how long a person who has gone may be shown, whatever was lost on the way; and of that, for how long a person is
+# shown who may reconnect.
 GHOST_SECONDS = 6
 GRACE_SECONDS = 1
 
@@ -43,7 +43,7 @@ def ask(port, method, path, body=None):
 
 
 class RoomThread(threading.Thread):
-    """Somebody who does the same again and again, and bears that the line breaks."""
+    """A client that does the same again and again, and bears that the line breaks."""
 
     def __init__(self, port, seed):
         super().__init__(daemon=True)
@@ -72,7 +72,7 @@ class RoomThread(threading.Thread):
     def lose(self):
         client, self.client = self.client, None
         if client:
-            # Nobody answers a closing handshake at a gateway that has gone.
+            # A gateway that has gone does not answer a closing handshake.
             with contextlib.suppress(OSError):
                 client.socket.socket.shutdown(2)
             client.close()
@@ -106,7 +106,7 @@ def number_of(data):
 
 
 class NativeSubscriber(RoomThread):
-    """Comes back with its position: hears everything from its first subscription on."""
+    """Resumes from its position: hears everything from its first subscription on."""
 
     def __init__(self, port, seed):
         super().__init__(port, seed)
@@ -157,7 +157,7 @@ class NativeSubscriber(RoomThread):
 
 
 class SessionSubscriber(RoomThread):
-    """Starts anew each time: hears everything from each subscription to the end of its session."""
+    """Starts over each time: hears everything from each subscription to the end of its session."""
 
     def __init__(self, port, seed):
         super().__init__(port, seed)
@@ -213,7 +213,7 @@ class BayeuxSubscriber(SessionSubscriber):
 
 
 class Visitor(RoomThread):
-    """Comes as somebody else each time, stays for a while, and goes with or without a word.
+    """Comes as another person each time, stays for a while, and leaves with or without a message.
 
     `gone` has when each of them had left."""
 
@@ -245,7 +245,7 @@ class Visitor(RoomThread):
 
 
 class RoomRun:
-    """Everybody in the room, through a balancer's port."""
+    """All clients in the room, through a balancer's port."""
 
     def __init__(self, port, rng):
         def seed():
@@ -268,7 +268,7 @@ class RoomRun:
                 raise thread.failure
 
     def look_for_ghosts(self, servers):
-        """Waits as long as somebody may be shown who has gone; then those are not shown anywhere."""
+        """Waits as long as a person who has gone may be shown; then none of them is shown."""
         began = time.monotonic()
         while time.monotonic() < began + GHOST_SECONDS:
             self.check_threads()
@@ -284,7 +284,7 @@ class RoomRun:
             assert not ghosts, f"shown {GHOST_SECONDS} s after they went: {ghosts}"
 
     def settle(self):
-        """Publishes until everybody has heard one of the last, and ends all."""
+        """Publishes until each subscriber has received one of the last, and ends all."""
         for publisher in self.publishers:
             publisher.is_over.set()
             publisher.join()
@@ -310,7 +310,7 @@ class RoomRun:
                 thread.join()
 
     def check(self, server):
-        """Compares what everybody heard, and was answered, with the room; returns figures."""
+        """Compares what all clients received with the room; returns figures."""
         epoch, numbers = None, []
         while True:
             status, page = ask(

@@ -4,7 +4,7 @@ import schemathesis
 
 
 def written_whole(value):
-    """Whole numbers are written without a fraction, as Documentation/Protocol.md has it."""
+    """Whole numbers are written without a fraction, as Documentation/Protocol.md says."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

@@ -3,9 +3,9 @@
     make soak SECONDS_SOAK=3600
 
 People type on notes, a backend publishes to rooms, subscribers come and go, connections are opened
-and torn off. Each minute tells what the server holds. At the end every edit has reached everybody
+and torn off. Each minute tells what the server holds. At the end every edit has reached all readers
 and its author, every publication each of its subscribers, once and in order; the server holds no
-more memory than when it had warmed up, and as many descriptors as before anybody came.
+more memory than when it had warmed up, and as many descriptors as before the first client.
 """
 
 import argparse
@@ -143,7 +143,7 @@ def sample(server, began):
 
 
 def soak(server, seconds, typists, notes, rate):
-    """Runs all of it and returns what came of it, and the samples."""
+    """Runs all of it and returns the outcome and the samples."""
     before, _ = left_open(server)
     began = time.monotonic()
     stop = threading.Event()

@@ -54,7 +54,7 @@ class StalledRun:
         end.connect(("127.0.0.1", self.server.port))
         reader = NativeClient(self.server, f"Stalled {index}", sock=end, max_queue=1)
         reader.join(self.document)
-        # The library's thread reads on until its queue is full; then nobody does.
+        # The library's thread reads until its queue is full; then the socket is no longer read.
         return reader
 
     def write(self, count):

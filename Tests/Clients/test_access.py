@@ -59,7 +59,7 @@ def test_a_token_that_ends_is_announced_and_ends_the_connection(guarded):
     assert time.time() >= end
 
 
-def test_a_refreshed_token_goes_on_past_the_end_of_the_first(guarded):
+def test_a_refreshed_token_counts_past_the_end_of_the_first(guarded):
     def work(end):
         client, _ = greet(guarded, token(EVERYTHING, exp=end))
         witness, _ = greet(guarded, token(EVERYTHING, exp=end))
@@ -123,7 +123,7 @@ def test_what_is_taken_back_ends_at_once(guarded, by):
     guarded.kill()
     guarded.start()
     assert guarded.request("GET", "/api/notes", headers=bearer(value))[0] == 401
-    # Someone who has been let in anew is in.
+    # A client that was let in again is in.
     anew = token(EVERYTHING, iat=int(time.time()) + 1, jti="t-3")
     assert greet(guarded, anew)[1] == "welcome"
 

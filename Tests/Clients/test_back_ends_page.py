@@ -1,4 +1,4 @@
-"""The requests of the page for back ends, run as they stand there, language by language."""
+"""The requests of the page for back ends, run as they are printed, language by language."""
 
 import json
 import os

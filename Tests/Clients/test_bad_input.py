@@ -1,4 +1,4 @@
-"""What a native client may send wrong: each gets a typed answer, and nobody else notices."""
+"""What a native client may send wrong: each gets a typed answer, and no other client notices."""
 
 import http.client
 import json
@@ -43,7 +43,7 @@ def test_what_is_no_message_gets_an_error(server, bystander, text):
         still_works(client)
 
 
-def test_invalid_utf8_in_a_text_frame_harms_nobody(server, bystander):
+def test_invalid_utf8_in_a_text_frame_harms_no_other_client(server, bystander):
     client = NativeClient(server)
     client.socket.send(b'{"messageId":"m","type":"ping","data":{"x":"\xff"}}', text=True)
     code = None
@@ -146,7 +146,7 @@ def test_an_empty_operation_erases_nobodys_edit(server, bystander):
     "revision, code",
     [(1, "futureRevision"), (10**15, "futureRevision"), (-1, "negativeRevision")],
 )
-def test_revisions_that_are_none_are_refused(server, bystander, revision, code):
+def test_rejects_invalid_revisions(server, bystander, revision, code):
     note = server.create_note()
     with NativeClient(server) as client:
         joined = client.join(note)
@@ -326,7 +326,7 @@ def test_a_foreign_page_may_not_change_notes(server, bystander):
     ] == 201
 
 
-def test_half_a_request_keeps_nobody_waiting(server, bystander):
+def test_half_a_request_delays_no_other_client(server, bystander):
     half = http.client.HTTPConnection("127.0.0.1", server.port, timeout=SECONDS)
     half.connect()
     half.sock.sendall(b"POST /api/notes HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")

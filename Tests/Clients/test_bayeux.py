@@ -192,7 +192,7 @@ def test_C1_a_real_client_subscribes_publishes_and_receives(guarded, make, kind)
         client.tell("subscribe", "/user/186")
         refusal = client.expect("refused", "subscribe")
         assert "403" in str(refusal)
-        # Longer than a connect is held: it is renewed, and events go on.
+        # Longer than a connect is held: it is renewed, and events continue.
         client.ask("subscribe", "/group/**")
         time_is_over = time.monotonic() + 3
         while time.monotonic() < time_is_over:
@@ -288,7 +288,7 @@ def test_a_subscription_ends_with_its_own_token(guarded, make):
             assert client.expect("event", "/group/1")[2] == {"n": 1}
 
         in_time(hear, 3, 30)
-        # Heard until its token ends, and then no more; the other goes on.
+        # Heard until its token ends, and then no more; the other continues.
         deadline = time.monotonic() + SECONDS
         number = 1
         while time.monotonic() < deadline:
@@ -427,7 +427,7 @@ def test_a_publisher_hears_the_event_first(guarded):
         assert socket.receive() == [
             {"id": "5", "clientId": socket.client_id, "channel": "/group/9", "successful": True}
         ]
-        # Typing is stamped with who types; a sign of life comes back to its sender.
+        # Typing is stamped with its sender; a heartbeat is returned to its sender.
         typing = {"type": "typing", "user_id": "somebody else", "started": 5}
         socket.send({"channel": "/group/9", "clientId": socket.client_id, "data": typing})
         assert socket.receive()[0]["data"] == typing | {"user_id": "185"}
@@ -466,7 +466,7 @@ def test_C4_the_same_message_twice_is_stored_and_delivered_once(guarded):
         status, again = send_line(guarded, "G")
         assert status == 409
         assert again["message"]["id"] == first["message"]["id"]
-        # Another text under the same name is none of it, nor another's under that name.
+        # Another text under the same name does not match, nor another's under that name.
         assert send_line(guarded, "G", "something else")[0] == 409
         assert send_line(guarded, "G", name="186")[0] == 201
         assert send_line(guarded, "H")[0] == 201

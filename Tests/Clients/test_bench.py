@@ -24,7 +24,7 @@ def data(tmp_path_factory):
         "txns": [{"patches": [[1, 0, "😀"]]}, {"patches": [[0, 1, "ä"]]}],
     }
     (traces / "small.json").write_text(json.dumps(trace), encoding="utf-8")
-    # Both write at the beginning without having seen the other; whoever arrives later goes first.
+    # Both write at the beginning without having seen the other; the later one goes first.
     concurrent = {
         "numAgents": 2,
         "endContent": "cba",

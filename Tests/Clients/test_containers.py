@@ -14,7 +14,7 @@ from patience import PROGRAM_SECONDS
 
 KUBERNETES = ROOT / "Packaging" / "kubernetes.yaml"
 
-# Makes every mounted file system read-only but the folder, then runs the rest as a user whom nothing knows.
+# Makes every mounted file system read-only but the folder, then runs the rest as an unknown user.
 CONTAINER = """
 set -eu
 folder=$1; shift
@@ -39,7 +39,7 @@ def contained(folder, *words):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A data folder of the user's, with ways to it for everybody."""
+    """A data folder of the user's, whose parents all users may enter."""
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     os.chown(data, 12345, 12345)

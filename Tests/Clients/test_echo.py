@@ -22,7 +22,7 @@ def test_there_is_no_echo_by_default(server):
     assert "ECHO" not in "\n".join(server.output)
 
 
-def test_messages_come_back_as_they_were(start):
+def test_messages_are_echoed_unchanged(start):
     server = start("--echo-path", "/echo")
     assert "*** ECHO: anyone who can connect is answered at /echo." in "\n".join(server.output)
     with echo(server) as socket:

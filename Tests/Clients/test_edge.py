@@ -21,7 +21,7 @@ def sockets(server):
 
 
 @pytest.mark.parametrize("first", [1, 251, 501])
-def test_spoilt_streams_harm_nobody(start, first):
+def test_spoilt_streams_harm_no_other_client(start, first):
     server = start("--echo-path", "/echo")
     with NativeClient(server) as typist:
         before = sockets(server)
@@ -32,7 +32,7 @@ def test_spoilt_streams_harm_nobody(start, first):
     assert not [line for line in lines if line.get("level") == "error"]
 
 
-def test_encrypted_streams_harm_nobody_either(start, tmp_path):
+def test_spoilt_encrypted_streams_harm_no_other_client(start, tmp_path):
     certificate, key = make_certificate(tmp_path)
     server = start(
         "--echo-path", "/echo", "--tls-certificate", str(certificate), "--tls-key", str(key)

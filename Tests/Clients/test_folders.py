@@ -175,7 +175,7 @@ def test_a_folder_moves_and_a_store_keeps_its_folders(guarded, ada, tmp_path):  
     guarded.start()
 
 
-def test_groups_that_are_none_are_refused(users):
+def test_rejects_malformed_groups(users):
     assert run("group", "set", "team", "folder:te*m=read", "--file", users).returncode == 2
     assert run("group", "set", "-x", "--file", users).returncode == 2
     assert run("group", "join", "none", "ada@example.org", "--file", users).returncode == 1

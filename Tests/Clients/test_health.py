@@ -40,7 +40,7 @@ def test_a_server_behind_the_proxy_protocol(start, proxy):
     assert ask(start(*flags).port, *flags)[0] == 0
 
 
-def test_a_port_where_nobody_listens():
+def test_a_port_without_a_listener():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]

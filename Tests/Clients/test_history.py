@@ -143,13 +143,13 @@ def test_versions_are_named_listed_and_unnamed(server, written):
     assert get(server, f"{written}/versions") == (200, {"versions": []})
 
 
-def test_a_version_of_a_note_nobody_has_open_can_be_named(server, written):
+def test_a_version_of_a_closed_note_can_be_named(server, written):
     server.kill()
     server.start()
     assert post(server, f"{written}/versions", {"name": "v", "revision": 1})[0] == 201
 
 
-def test_an_old_text_comes_back_as_an_edit_that_everybody_sees(server, written):
+def test_an_old_text_is_restored_by_an_edit_that_all_clients_see(server, written):
     with NativeClient(server, "Cleo") as cleo:
         cleo.join(written.rsplit("/", 1)[1])
         status, answer = post(server, f"{written}/restore", {"revision": 1, "author": "Cleo"})
@@ -207,7 +207,7 @@ def test_a_backup_beside_a_running_server_and_its_restoring(server, written, tmp
     assert parley(server, "restore", str(backup), "--replace").returncode == 0
     server.start()
 
-    # Who has seen more than the backup holds is told that this is another history.
+    # A client that has seen more than the backup holds learns that this is another history.
     with NativeClient(server, "Ada") as ada:
         again = ada.join(document, resume=point)
         assert again["epoch"] != point["epoch"]

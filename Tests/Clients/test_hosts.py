@@ -1,4 +1,4 @@
-"""Hosts that an open server answers to: a page of another name is none of its own, whatever address
+"""Hosts that an open server answers to: a page of another name is foreign, whatever address
 that name stands for."""
 
 import json

@@ -52,7 +52,7 @@ def test_each_note_has_an_id_of_its_own(server):
     "body",
     [b"", b"{", b"[]", b"null", b"{}", b'{"title":1}', b'{"title":null}', b"\xff", b"[" * 10_000],
 )
-def test_a_body_that_is_none_is_answered_with_400(server, body):
+def test_a_malformed_body_is_answered_with_400(server, body):
     for method, path in (("POST", "/api/notes"), ("PATCH", "/api/notes/x")):
         status, _, answer = server.request(method, path, body)
         assert status == 400
@@ -104,7 +104,7 @@ def test_notes_come_in_pages(server):
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "after=", "after=zz"])
-def test_a_page_that_is_none_is_answered_with_400(server, query):
+def test_a_malformed_page_request_is_answered_with_400(server, query):
     status, _, body = server.request("GET", f"/api/notes?{query}")
     assert (status, json.loads(body)["code"]) == (400, "badMessage")
 
@@ -173,7 +173,7 @@ def test_pages_of_an_allowed_origin_use_the_api(start):
     assert "authorization" in answer["access-control-allow-headers"]
     assert answer["access-control-max-age"]
     plain = {"content-type": "text/plain"}
-    # Errors as well, those included that come before anybody looks at what is asked for.
+    # Errors as well, those included that come before the request is read.
     for method, path, body, headers, wanted in [
         ("GET", "/api/notes", None, {}, 200),
         ("PUT", f"/api/notes/{note}/text", b"text", plain, 200),
@@ -192,7 +192,7 @@ def test_pages_of_an_allowed_origin_use_the_api(start):
         assert "access-control-allow-credentials" not in answer
 
 
-def test_pages_of_other_origins_are_told_nothing(start):
+def test_pages_of_other_origins_cannot_read_answers(start):
     server = start("--allowed-origin", APP)
     for origin in ("https://evil.example", "null", server.origin):
         for method in ("OPTIONS", "GET", "POST"):

@@ -125,7 +125,7 @@ def test_a_change(server, note):
         ('{"revision":-1,"operation":[13]}', 409, "negativeRevision"),
     ],
 )
-def test_changes_that_are_none(server, note, body, status, code):
+def test_rejects_malformed_changes(server, note, body, status, code):
     found, _, answer = call(server, "POST", f"{note}/changes", body)
     assert (found, answer["code"]) == (status, code)
     assert text_of(server, note) == "one two three"
@@ -165,7 +165,7 @@ def test_a_text_over_the_limit(start):
     assert text_of(server, path) == "1234567890"
 
 
-def test_people_go_on_writing_meanwhile(server, note):
+def test_people_continue_writing_meanwhile(server, note):
     document = note.rsplit("/", 1)[1]
     with NativeClient(server, "Bo") as bo:
         here = bo.join(document)
@@ -223,5 +223,5 @@ def test_a_condition_that_would_not_be_looked_at_is_refused(server, note, method
     assert (status, answer["code"]) == (400, "badMessage")
     status, _, found = call(server, "GET", note)
     assert (status, found["title"]) == (200, "Counted")
-    # A condition that everything fulfils is none.
+    # A condition that everything fulfils does not count.
     assert server.request(method, note, body and body.encode(), {"If-Match": "*"})[0] in (200, 204)

@@ -1,4 +1,4 @@
-"""Invitations: who has one becomes a user, on a server that goes on running; and one's own password."""
+"""Invitations: a person with one becomes a user, on a running server; and one's own password."""
 
 import concurrent.futures
 import json
@@ -107,7 +107,7 @@ def test_what_is_no_invitation_is_not_made(served, words):
         ({"invitation": None}, 4000), ({"invitation": ""}, 4010), ({"invitation": "pi_" + "x" * 10_000}, 4010),
     ],
 )  # fmt: skip
-def test_a_wrong_request_makes_nobody_a_user_and_uses_nothing_up(served, fields, code):
+def test_a_wrong_request_makes_no_user_and_uses_nothing_up(served, fields, code):
     token = token_of(invite(served, "make"))
     body = {"invitation": token, "email": "bea", "password": PASSWORD} | fields
     status, answer = post(served, "/api/user/join", body)
@@ -124,7 +124,7 @@ def test_of_many_at_once_only_as_many_come_in_as_were_meant(served):
     assert len(listed(served.users)) == 3
 
 
-def test_guessing_becomes_slow_whoever_is_named(served):
+def test_guessing_becomes_slow_for_any_named_user(served):
     token = token_of(invite(served, "make"))
     for number in range(5):
         assert join(served, f"pi_guess-{number}", f"user-{number}")[1]["code"] == 4010
@@ -132,7 +132,7 @@ def test_guessing_becomes_slow_whoever_is_named(served):
     assert log_in(served, "ada")["code"] == 1000
 
 
-def test_who_opens_a_former_invitation_is_told_so_and_does_not_count_as_guessing(served):
+def test_opening_a_former_invitation_gets_the_reason_and_does_not_count_as_guessing(served):
     used, withdrawn, expired, good = (
         token_of(invite(served, "make", *words)) for words in ([], [], ["--expires-in", "1ms"], [])
     )
@@ -176,7 +176,7 @@ def test_one_changes_ones_own_password(served):
         ({"newPassword": "x" * 1025}, 4013), ({"newPassword": None}, 4000),
     ],
 )  # fmt: skip
-def test_nobody_changes_anothers_password(served, fields, code):
+def test_no_user_changes_anothers_password(served, fields, code):
     before = served.users.read_bytes()
     body = {"email": "ada", "password": PASSWORD, "newPassword": OTHER} | fields
     status, answer = post(served, "/api/user/password", body)
@@ -191,6 +191,6 @@ def test_guessing_a_password_by_changing_it_becomes_slow(served):
     assert post(served, "/api/user/password", body)[0] == 429
 
 
-def test_without_users_nobody_joins(server):
+def test_without_users_no_user_joins(server):
     for path in ("join", "password"):
         assert server.request("POST", f"/api/user/{path}", {})[0] == 404

@@ -165,7 +165,7 @@ def test_each_issuers_token_opens_what_it_may_at_every_entrance(several):
     assert refused.value.response.status_code == 403
     with upgrade(several, twake_token(), "/me/u1"):
         pass
-    # Bayeux: everybody's own channel, and what the rights open.
+    # Bayeux: each user's own channel, and what the rights open.
     for value, channel, isOpen in (
         (whaler_token("7b1f"), "/user/7b1f", True), (whaler_token(), "/any", True),
         (twake_token(), "/user/u1", True), (twake_token(), "/users/u2", True),
@@ -219,8 +219,8 @@ def test_a_room_token_as_twake_makes_it_opens_its_room(several):
     assert join(twake_room_token(user="u2"), user="u2")
     for refused in (
         twake_room_token(user="u2"), twake_room_token(room="/other"),
-        # Whoever chooses a display name has no room by it: neither in a token for logging in, nor in
-        # one that an issuer whose clock is ahead has just made.
+        # A display name opens no room: neither in a token for logging in, nor in one that an issuer whose clock is
+        # ahead has just made.
         twake_token(name=ROOM), twake_token(name=ROOM, iat=now + 25),
         twake_token(name=ROOM, iat=now + 25, exp=None),
         twake_room_token(iat=now + 60), twake_room_token(exp=now + 3600),
@@ -332,7 +332,7 @@ def test_tokens_are_made_and_looked_into_by_profile(several, tmp_path):
         ("app hmac-secret-file:x audience:a room-token-audience:a", "not an audience"),
     ],
 )
-def test_a_profile_that_is_none_is_refused_with_what_was_expected(profile, said):
+def test_a_malformed_profile_is_refused_with_what_was_expected(profile, said):
     ended = run("check", "--issuer-profile", profile)
     assert ended.returncode == 2
     assert "issuer-profile expects" in ended.stderr and said in ended.stderr

@@ -116,7 +116,7 @@ def test_people_of_a_note_who_are_named(start):
     assert (joined["presence"], joined.get("people")) == ([], None)
     for client in clients[1:]:
         client.join(note)
-    # All are named, and then counted; nobody hears of themselves.
+    # All are named, and then counted; a client does not receive its own presence.
     seen = {}
     while True:
         data = first.expect("presence")
@@ -126,7 +126,7 @@ def test_people_of_a_note_who_are_named(start):
         if data.get("people") == 6:
             break
     assert seen == {}
-    # Who writes is named before the change is told, and to newcomers as well.
+    # A writer is named before the change is sent, and to newcomers as well.
     kind, _ = second.change(note, joined, 1, ["written"])
     assert kind in ("acknowledged", "changes")
     data = first.expect("presence", lambda data: data["joined"])

@@ -91,7 +91,7 @@ def test_links_of_a_note_are_bounded(guarded):  # noqa: F811
 
 def test_guessing_keys_becomes_slow(guarded):  # noqa: F811
     link = share(guarded, guarded.note)
-    # A link that has ended is followed by many behind one address, who keep nobody from another one.
+    # Many follow an expired link from behind one address, and keep no client from another link.
     ended = share(guarded, guarded.note)
     path = f"/api/notes/{guarded.note}/share/{ended['id']}"
     assert guarded.request("DELETE", path, headers=bearer(issued()))[0] == 204
@@ -141,7 +141,7 @@ def test_in_an_open_demo_every_note_shows_its_title_and_no_text(start):
         assert meta(body, "og:title") == "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
         assert meta(body, "og:image") == "http://127.0.0.1:8080/notes/assets/icon-512.png"
         assert b"<script>alert" not in body and b"secret text" not in body
-    # The worker's copy of the page is nobody's.
+    # The worker's copy of the page belongs to no user.
     _, headers, body = server.request("GET", f"/n/{note}", headers={"Sec-Fetch-Dest": "empty"})
     assert meta(body, "og:title") in ("Parley", None)
     long = json.loads(server.request("POST", "/api/notes", {"title": "x" * 300})[2])

@@ -7,7 +7,7 @@ import pytest
 from patience import SECONDS
 
 HANDSHAKE = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version": "13"}
-# What each product sends unless it is told otherwise.
+# What each product sends by default.
 CHECKS = {
     "HAProxy": ("OPTIONS / HTTP/1.0\r\n\r\n", 204),
     "HAProxy 3": ("OPTIONS / HTTP/1.1\r\nHost: 10.0.0.1\r\nConnection: close\r\n\r\n", 204),

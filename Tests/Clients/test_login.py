@@ -193,7 +193,7 @@ def replace(file, text):
     new.replace(file)
 
 
-def test_guessing_becomes_slow_and_hits_nobody_else(guarded):
+def test_guessing_becomes_slow_and_hits_no_other_user(guarded):
     for _ in range(5):
         assert log_in(guarded, password="guess")["code"] == 4001
     body = {"email": "ada@example.org", "password": PASSWORD}
@@ -285,7 +285,7 @@ def test_several_log_in_side_by_side(start, tmp_path):
         connection.close()
 
 
-def test_a_server_with_users_lets_nobody_in_without_a_token(guarded):
+def test_a_server_with_users_requires_a_token(guarded):
     assert greet(guarded, None)[1] == "error"
     assert guarded.request("GET", "/api/notes")[0] == 401
     assert "OPEN DEMO MODE" not in "\n".join(guarded.output)

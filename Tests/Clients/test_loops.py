@@ -108,12 +108,12 @@ def test_clients_of_both_loops_write_one_note(begin, tmp_path):
     assert sorted(texts.pop().split()) == sorted(
         ["end"] + [f"{number}.{round}" for number in range(7) for round in range(12)]
     )
-    # Whoever comes is told of all, whichever loop they are at.
+    # A newcomer is notified of all, on any loop.
     with NativeClient(server, "Cleo") as cleo:
         seen = {one["clientId"] for one in cleo.join(document)["presence"]}
         while not seen >= loops(server).keys() - {cleo.id}:
             seen |= {one["clientId"] for one in cleo.expect("presence")["joined"]}
-    # Somebody who comes back to the other loop goes on there, as the same client.
+    # A client that reconnects to the other loop resumes there, as the same client.
     ada = native[0]
     before = loops(server)[ada.claim["id"]]
     with contextlib.ExitStack() as others:
@@ -202,7 +202,7 @@ def test_a_session_that_polls_finds_its_loop(guarded, generation):
     publish(server, "room", {"n": 1})
     for poll in polls:
         assert '"n": 1' in poll.poll()[0]
-    # And goes on over a WebSocket.
+    # And continues over a WebSocket.
     for poll in polls:
         with EngineSocket(server, generation, f"&sid={poll.sid}") as socket:
             socket.send("2probe")
@@ -264,7 +264,7 @@ def test_sessions_are_recovered(guarded):
 
         credentials = {"token": token(EVERYTHING, sub=f"u{number}")}
         first = enter({"recovery": True} | credentials)
-        # Somebody else comes, so that the next one is dealt to the other loop.
+        # Another client connects, so that the next one is dealt to the other loop.
         with NativeClient(server, greet=False):
             assert enter({"pid": first["pid"]} | credentials) == first
 
@@ -303,7 +303,7 @@ def test_an_order_with_a_key_is_done_once_at_every_loop(guarded):
         assert [client.close_code() for client in clients] == [4509] * 4
         for _ in range(4):
             stack.enter_context(as_user(server, "ada"))
-        # Whichever loop is asked, the answer is that of before, and nobody has to go.
+        # Any loop gives the same answer as before, and no client has to leave.
         for _ in range(3):
             status, answered, body = server.request(*order)
             assert (status, json.loads(body)) == (200, {"connections": 4})

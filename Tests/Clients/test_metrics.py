@@ -97,7 +97,7 @@ def test_histograms_are_cumulative(server):
 BEHIND_A_PROXY = {"X-Forwarded-For": "203.0.113.9"}
 
 
-def test_nobody_comes_through_a_proxy(server):
+def test_rejects_requests_through_a_proxy(server):
     status, _, _ = server.request("GET", "/metrics", headers=BEHIND_A_PROXY)
     assert status == 403
 

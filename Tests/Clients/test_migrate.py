@@ -126,7 +126,7 @@ def test_there_and_back_is_the_same(start, postgres, tmp_path):
         (server.data / "revocations").read_text().split("\n")
     )
 
-    # A gateway goes on with it, where the first one ended.
+    # A gateway continues with it, where the first one ended.
     server.flags += ["--store-url", address]
     server.start()
     status, _, body = server.request("GET", f"/api/notes/{note}/text?format=text")
@@ -142,7 +142,7 @@ def test_there_and_back_is_the_same(start, postgres, tmp_path):
 
 
 @pytest.mark.parametrize("to", ["database", "file"])
-def test_a_move_that_was_killed_begins_anew(start, postgres, tmp_path, to):
+def test_a_killed_move_starts_over(start, postgres, tmp_path, to):
     server = start()
     note = server.create_note("Kept")
     editor = Editor("Ada", note).attach(server)

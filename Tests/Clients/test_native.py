@@ -167,7 +167,7 @@ def test_selections_move_with_the_text(server):
             "documentId": document, "revision": 1, "clientId": grace.id,
             "selections": [[2, 5], [9, 9]],
         }  # fmt: skip
-        # Somebody new is told where carets are now, after an edit before them.
+        # A newcomer receives where carets are now, after an edit before them.
         assert ada.change(document, joined, 2, ["abc", 10], 1)[0] == "acknowledged"
         with NativeClient(server) as third:
             peers = {peer["clientId"]: peer for peer in third.join(document)["presence"]}
@@ -214,7 +214,7 @@ def test_rooms_hear_of_resource_updates(server):
         assert other.take_all() == []
 
 
-def test_rename_and_deletion_reach_those_who_have_it_open(server):
+def test_rename_and_deletion_reach_clients_that_have_it_open(server):
     note = server.create_note("Before")
     with NativeClient(server) as client:
         joined = client.join(note)
@@ -247,7 +247,7 @@ def test_the_newer_of_two_connections_of_one_client_takes_over(server):
         assert older.close_code() == 4505
 
 
-def test_nobody_resumes_as_somebody_else(server):
+def test_no_client_resumes_as_another(server):
     with NativeClient(server) as ada, NativeClient(server, greet=False) as mallory:
         kind, data = mallory.request(
             "hello", {"name": "M", "client": {"id": ada.id, "resumeToken": "guess"}}

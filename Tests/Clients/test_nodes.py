@@ -43,7 +43,7 @@ def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres,
     client, _ = greet(second, issued(jti="t-1"))
     client.join(note)
     other, _ = greet(second, issued(sub="bea", jti="t-2"))
-    # As of yet nobody is connected who is meant, here.
+    # As of yet no such client is connected here.
     status, _, body = first.request("POST", "/api/revoke", {"token": "t-1"}, operator)
     assert (status, json.loads(body)) == (200, {"connections": 0})
     assert client.close_code() == 4508
@@ -64,7 +64,7 @@ def test_what_is_taken_back_at_one_gateway_is_taken_back_at_all(start, postgres,
     second.start()
 
 
-def test_one_gateway_tells_of_all_and_another_when_it_is_gone(start, postgres):
+def test_one_gateway_sends_all_events_and_another_when_it_is_gone(start, postgres):
     receiver = HookReceiver()
     try:
         flags = ["--webhook-url", receiver.url, *QUICK, "--store-url", postgres.new_database()]
@@ -100,7 +100,7 @@ def test_one_gateway_tells_of_all_and_another_when_it_is_gone(start, postgres):
         patch(servers[1 - sender], notes[0], "after")
 
         def hear_of(title):
-            """What was told and not settled may be told again, as what it was; nothing else comes."""
+            """An event that was sent and not settled may be sent again, unchanged; nothing else comes."""
             nonlocal place
             while True:
                 event = hear(place + 1)[place]
@@ -142,7 +142,7 @@ def test_people_in_a_note_see_each_other_whichever_gateway_they_are_at(start, po
         assert ada.expect("selections") == {
             "documentId": note, "revision": 1, "clientId": ben.id, "selections": [[4, 7]],
         }  # fmt: skip
-        # Whoever comes to the first one now is told where it is after the next change.
+        # A new client of the first one learns where the caret is after the next change.
         assert ada.change(note, joined, 2, [4, "and ", 3], 1)[0] == "acknowledged"
         with NativeClient(servers[0], "Cleo") as cleo:
             people = {one["name"]: one.get("selections") for one in cleo.join(note)["presence"]}
@@ -203,7 +203,7 @@ class Cut:
         )
 
 
-def test_a_database_that_stands_still_for_some_seconds(start):
+def test_a_database_that_stops_for_some_seconds(start):
     postgres = PostgresServer().start()
     try:
         address = postgres.new_database()
@@ -264,7 +264,7 @@ def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, po
         cut.line.close()
 
 
-def test_a_gateway_that_cannot_hear_of_revocations_lets_nobody_in(start, postgres, tmp_path):
+def test_a_gateway_that_cannot_read_revocations_rejects_every_token(start, postgres, tmp_path):
     (tmp_path / "secret").write_bytes(SECRET)
     operator = bearer(new_key(tmp_path, "admin", "operator"))
     flags = [
@@ -311,7 +311,7 @@ def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
     ada.edit(["kept "])
     ada.settle()
     epoch = ada.epoch
-    # A copy needs that nobody is connected: the gateways wait.
+    # A copy requires that no gateway is connected: the gateways wait.
     end = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
     postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false; {end}")
     postgres.execute(f"CREATE DATABASE {name}_backup TEMPLATE {name}")
@@ -323,7 +323,7 @@ def test_a_database_restored_to_the_past_gets_another_epoch(start, postgres):
     postgres.execute(f"DROP DATABASE {name} WITH (FORCE)")
     postgres.execute(f"ALTER DATABASE {name}_backup RENAME TO {name}")
     postgres.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    # Whoever has seen what is no more is told, and not left to guess.
+    # A client that has seen lost changes is notified, and not left to guess.
     while True:
         with NativeClient(server, "Ada", ada.claim) as client:
             kind, joined = client.request(
@@ -422,7 +422,7 @@ def test_a_database_that_takes_nothing_for_a_while(start, postgres, trouble):
     else:
         postgres.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on; {end}")
     ada.edit([len(ada.text), "meanwhile "])
-    # It is refused, to be sent again, and stays with its author; reading goes on.
+    # It is refused, to be sent again, and stays with its author; reading still works.
     with pytest.raises((Unavailable, WebSocketException)):
         while True:
             ada.pump(SECONDS)

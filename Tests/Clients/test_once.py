@@ -45,7 +45,7 @@ def test_an_edit_that_is_sent_twice_is_made_once(server):
     assert server.request("GET", f"{path}/text?format=text")[2] == b"milk"
 
 
-def test_a_link_that_is_asked_for_twice_is_one_and_stands_in_no_file(server):
+def test_a_link_that_is_asked_for_twice_is_one_and_is_in_no_file(server):
     path = f"/api/notes/{server.create_note()}/share"
     answers = [send(server, "POST", path, {"access": "read"}) for _ in range(2)]
     assert [answer[:2] for answer in answers] == [(201, False), (201, True)]
@@ -58,7 +58,7 @@ def test_a_link_that_is_asked_for_twice_is_one_and_stands_in_no_file(server):
 
 
 @pytest.mark.parametrize("key", ["", "a b", "\u00e9", "k" * 256])
-def test_a_key_that_is_none_is_refused(server, key):
+def test_rejects_a_malformed_key(server, key):
     status, _, _, answer = send(server, "POST", "/api/notes", {"title": "x"}, key=key)
     assert (status, json.loads(answer)["code"]) == (400, "badMessage")
     assert titles(server) == []

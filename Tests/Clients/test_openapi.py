@@ -108,7 +108,7 @@ def test_every_path_answers_head_as_get_and_other_methods_with_those_it_takes(gu
             assert set(headers["allow"].split(", ")) - {"OPTIONS"} == taken, (method, path)
 
 
-def test_a_path_that_is_not_there_is_said_to_be_none(guarded):
+def test_an_unknown_path_is_answered_with_404(guarded):
     status, headers, body = guarded.request("GET", "/api/nothing", None, bearer(guarded.key))
     assert (status, headers["content-type"]) == (404, "application/json")
     assert json.loads(body)["code"] == "notOffered"

@@ -1,4 +1,4 @@
-"""The operations guide's commands, run as they stand there, one after the other."""
+"""The operations guide's commands, run as they are printed, one after the other."""
 
 import os
 import re
@@ -16,7 +16,7 @@ PAGE = (ROOT / "Documentation" / "Operations.md").read_text()
 def steps(page):
     """The blocks below `<!-- run -->`, as (whether a server may be running, command) in order.
 
-    A command goes on over lines that end with a backslash or a bar.
+    A command continues over lines that end with a backslash or a bar.
     """
     blocks = re.findall(r"<!-- run( stopped)? -->\n\n((?:    .*\n|\n(?=    ))+)", page)
     for stopped, block in blocks:
@@ -26,7 +26,7 @@ def steps(page):
 
 
 class Shell:
-    """An empty folder in which commands run; `parley serve` goes on beside those that follow."""
+    """An empty folder in which commands run; `parley serve` runs beside those that follow."""
 
     def __init__(self, folder):
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What operators see of those who are connected, and do with them, against the real program."""
+"""What operators see of connected clients, and do with them, against the real program."""
 
 import json
 import time
@@ -95,7 +95,7 @@ def test_connections_of_every_dialect_are_listed(guarded):
         "clientId": ada.id, "address": "127.0.0.1", "documents": 1, "rooms": 2,
         "queuedBytes": 0, "isLagging": False,
     }  # fmt: skip
-    # Who has not said hello is nobody yet.
+    # A client without a hello is not listed yet.
     assert set(answer["connections"][1]).isdisjoint({"user", "name", "clientId"})
     assert items["whaler"]["user"] == items["socketIO"]["user"] == "ada"
     assert items["whaler"]["rooms"] == 1
@@ -124,7 +124,7 @@ def test_the_list_comes_in_pages_and_by_user(guarded):
 
 
 @pytest.mark.parametrize("reconnect, code", [(True, 4005), (False, 4509), (None, 4509)])
-def test_one_connection_is_ended_and_told_whether_to_come_back(guarded, reconnect, code):
+def test_one_connection_is_closed_with_the_code_that_says_whether_to_reconnect(guarded, reconnect, code):
     ada, _ = greet(guarded, token(EVERYTHING))
     ben, _ = greet(guarded, token(EVERYTHING))
     (item, _) = listed(guarded)["connections"]
@@ -153,7 +153,7 @@ def test_all_connections_of_a_user_are_ended(guarded, name):
 
 
 @pytest.mark.parametrize("reconnect", [True, False])
-def test_clients_of_other_families_are_told_in_their_own_way(guarded, reconnect):
+def test_clients_of_other_families_are_notified_in_their_own_way(guarded, reconnect):
     with whaler(guarded) as whale, engine(guarded) as twake, BayeuxSocket(guarded) as chat:
         chat.begin()
         chat.subscribe("/group/1", token(EVERYTHING))
@@ -163,7 +163,7 @@ def test_clients_of_other_families_are_told_in_their_own_way(guarded, reconnect)
         assert answer == (200, {"connections": 3})
         (reply,) = chat.receive()
         assert reply["advice"]["reconnect"] == ("retry" if reconnect else "none")
-        # What the session had is gone; a client begins another by itself unless it was told.
+        # The session's state is gone; a client begins another by itself unless it was forbidden.
         assert chat.ask(
             {"channel": "/meta/connect", "clientId": chat.client_id, "connectionType": "websocket"}
         )["advice"]["reconnect"] == "handshake"
@@ -189,7 +189,7 @@ def test_clients_are_asked_for_newer_tokens_and_end_without(guarded):
     assert diligent.request("subscribe", {"room": "team"})[0] == "subscribed"
     kind, _ = diligent.request("refresh", {"token": token({}, exp=time.time() + 1000)})
     assert kind == "refreshed"
-    # The new token has no rights any more.
+    # The new token has no rights.
     assert diligent.expect("unsubscribed") == {"room": "team"}
     assert lazy.close_code() == 4507
     assert diligent.take_all() == []

@@ -1,4 +1,4 @@
-"""The page for those who write a client themselves: its programs run as they stand there."""
+"""The page for authors of clients: its programs run as they are printed."""
 
 import re
 import subprocess

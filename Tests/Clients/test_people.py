@@ -94,7 +94,7 @@ def test_a_broken_line_is_mended_within_the_grace_period_or_ends(people):
     assert time.monotonic() - dropped > 4
 
 
-def test_D1_typing_is_told_ends_by_time_and_by_disconnect_and_not_to_the_blocked(people):
+def test_D1_typing_is_shown_ends_by_time_and_by_disconnect_and_not_to_the_blocked(people):
     ann, ben, eve = people("ann"), people("ben"), people("eve")
     for client in (ann, ben, eve):
         subscribe(client, "r")
@@ -128,7 +128,7 @@ def test_D2_receipts_rise_and_are_for_the_author_alone(people):
     assert code(ben, "receipt", {**where, "state": "lost"}) == "badMessage"
 
 
-def test_D3_the_server_says_when_somebody_was_online_last(people):
+def test_D3_the_server_says_when_a_person_was_online_last(people):
     ann, ben = people("ann"), people("ben")
     for client in (ann, ben):
         ask(client, "follow", {"room": "r", "following": True}, "following")
@@ -148,7 +148,7 @@ def test_D3_the_server_says_when_somebody_was_online_last(people):
 class TestLastOnline:
     @pytest.fixture
     def flags(self):
-        # Whoever waits by asking again asks fast.
+        # A client that waits by asking again asks fast.
         rates = ["--connection-message-rate", "0", "--signs-rate", "10000"]
         return ["--last-online-interval", "1s", *rates]
 
@@ -279,7 +279,7 @@ def test_rights_are_asked_for(people):
         assert code(deaf, kind, data) == "notAllowed"
 
 
-def test_a_flood_of_presence_is_refused_and_nobody_hears_of_it(people):
+def test_a_flood_of_presence_is_refused_and_reaches_no_client(people):
     ann, ben = people("ann"), people("ben")
     subscribe(ann, "r", presence=True)
     ann.expect("roomPresence")
@@ -353,7 +353,7 @@ class TestHooks:
 
     @pytest.fixture
     def ann(self, people):
-        """Ann, and somebody who follows the room and is known to be away."""
+        """Ann, and a person who follows the room and is known to be away."""
         away, ann = people("away"), people("ann")
         for client in (away, ann):
             ask(client, "follow", {"room": "r", "following": True}, "following")

@@ -44,7 +44,7 @@ class Reader:
         return bool(piece)
 
     def answer(self):
-        """The next answer's status and whether the connection goes on; None at the end."""
+        """The next answer's status and whether the connection stays open; None at the end."""
         while b"\r\n\r\n" not in self.bytes:
             if not self.fill():
                 assert self.bytes == b""
@@ -83,7 +83,7 @@ def processor_seconds(server):
 
 
 def assert_calm(server, context):
-    """It answers, and uses next to nothing while nobody asks."""
+    """It answers, and uses next to nothing without requests."""
     assert exchange(server, context, LAST) == [200]
     with contextlib.closing(open_socket(server, context)) as connection:
         connection.settimeout(0.5)
@@ -124,7 +124,7 @@ def test_all_in_a_packet_are_answered_in_order(gate):
     for requests in ([POST] * 20, [GET] * 20, [GET, POST, NOTE], [NOTE, PUT, GET, PUT]):
         expected = [status[request] for request in requests]
         assert exchange(server, context, b"".join(requests) + LAST) == [*expected, 200], requests
-    # Where a broken body ends nobody knows: what follows it is not looked at.
+    # The end of a broken body is unknown: what follows it is not read.
     assert exchange(server, context, CHUNKED + POST + POST) == [400]
     assert_calm(server, context)
 
@@ -184,7 +184,7 @@ def test_one_after_the_other_all_are_answered_on_one_connection(gate):
     assert_calm(server, context)
 
 
-def test_others_who_send_much_end_nobody_elses_connection(gate):
+def test_flooding_closes_only_the_flooder(gate):
     """Records of TLS that are read in part, and bodies on their way, are of one connection alone."""
     server, context = gate
     with contextlib.ExitStack() as stack:

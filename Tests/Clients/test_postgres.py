@@ -1,4 +1,4 @@
-"""The program on PostgreSQL: it keeps, refuses and comes back as it does on a file."""
+"""The program on PostgreSQL: it keeps, refuses and restarts as it does on a file."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_kills_lose_and_double_nothing(start, postgres):
     server.start()
 
 
-def test_a_database_that_goes_and_comes_back(start):
+def test_a_database_that_goes_and_returns(start):
     postgres = PostgresServer().start()
     try:
         server = start("--store-url", postgres.new_database())
@@ -118,7 +118,7 @@ def test_two_gateways_serve_one_note(start, postgres, request, broker):
             editor.edit([f"{editor.name}{round} ", *([len(editor.text)] if editor.text else [])])
         settle([ada, ben])
     assert ada.text == ben.text and len(ada.text.split()) == 40
-    # Somebody who goes to the other node goes on there, as the same client.
+    # A client that goes to the other node resumes there, as the same client.
     ada.attach(second)
     ada.edit(["over there ", len(ada.text)])
     settle([ada, ben])

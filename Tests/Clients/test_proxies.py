@@ -1,5 +1,5 @@
-"""Who a client is when a proxy stands between: its word counts if the operator trusts it, and what
-anybody else says counts nothing."""
+"""The address of a client behind a proxy: a header counts if the operator trusts the proxy, and
+no header of another sender counts."""
 
 import json
 import socket
@@ -50,7 +50,7 @@ def test_each_client_behind_a_trusted_proxy_has_its_own_limits(behind):
     ],
 )  # fmt: skip
 def test_the_rightmost_address_that_is_no_proxy_counts(behind, made_up):
-    """What stands to the left of it the client may have made up, another one each time."""
+    """Addresses to the left of it the client may have made up, another one each time."""
     assert passes(behind, "X-Forwarded-For: 203.0.113.1")
     assert not passes(behind, "X-Forwarded-For: " + made_up.format(7))
     assert not passes(behind, "X-Forwarded-For: " + made_up.format(8))
@@ -69,7 +69,7 @@ def test_the_other_header_is_not_read(behind):
     assert not passes(behind, "X-Forwarded-For: 203.0.113.1", "Forwarded: for=203.0.113.9")
 
 
-def test_nobody_else_is_believed(start):
+def test_other_senders_are_not_believed(start):
     server = start("--trusted-proxy", "192.0.2.1", *ONE_EACH, "--address-connect-rate", "0")
     assert passes(server, "X-Forwarded-For: 203.0.113.1")
     assert not passes(server, "X-Forwarded-For: 203.0.113.2")

@@ -95,7 +95,7 @@ def test_two_programs_write_one_note(server, parley, core):
 
 
 def test_edits_lead_to_the_text(server, parley):
-    """Whoever applies each change that is told has the text."""
+    """Applying each received change gives the text."""
     id = server.create_note("Followed")
     put_text(server, id, "a😀b")
 
@@ -199,7 +199,7 @@ asyncio.run(main())
 
 
 def test_a_program_that_is_killed_loses_and_doubles_nothing(server, installed, tmp_path):
-    """All that was saved is there, and each edit once and in order: the next process goes on from it."""
+    """All that was saved is there, and each edit once and in order: the next process restores it."""
     id = server.create_note("Program")
     environment = environment_of(installed)
     for kill in range(6):
@@ -286,7 +286,7 @@ def test_a_note_that_is_deleted_meanwhile(server, parley):
     asyncio.run(main())
 
 
-def test_a_reader_that_is_behind_is_told(server, parley):
+def test_a_reader_that_is_behind_is_notified(server, parley):
     id = server.create_note("Slow")
 
     async def main():
@@ -306,7 +306,7 @@ def test_a_reader_that_is_behind_is_told(server, parley):
 
 
 @pytest.mark.parametrize("url", ["", "notes", "ws://127.0.0.1", "ftp://127.0.0.1"])
-def test_an_address_that_is_none(parley, url):
+def test_rejects_a_malformed_address(parley, url):
     async def main():
         async with parley.connect(url):
             pass

@@ -62,7 +62,7 @@ def run(program, folder, **environment):
     return ended.stdout, ended.stderr
 
 
-def test_an_edit_goes_out_in_scalars_and_comes_back_as_units(new_core):
+def test_an_edit_is_sent_in_scalars_and_received_in_units(new_core):
     core = new_core()
     line = Line(core, "a😀b")
     line.take(core.edit(0, "d", [(3, 1, "字")]))
@@ -322,7 +322,7 @@ except parley.CoreUnavailable as error: print(error)
     assert "library" in said and "WebAssembly cannot be used: ImportError" in said
 
 
-def test_a_choice_that_is_none(package, monkeypatch):
+def test_rejects_an_unknown_choice(package, monkeypatch):
     monkeypatch.setenv("PARLEY_CORE", "python")
     with pytest.raises(ValueError, match="expected PARLEY_CORE to be library or wasm, got 'python'"):
         package.doors.open_door()
@@ -384,7 +384,7 @@ def test_a_program_in_c_uses_it_with_either_c_library(package, monkeypatch, tmp_
 
 
 def test_a_warning_may_be_an_error(tmp_path):
-    """Whoever wants no fallback has the warning raised."""
+    """A program that wants no fallback raises the warning."""
     lay_out(tmp_path)
     is_a_text(tmp_path / "parley" / LIBRARY.name)
     program = """

@@ -81,7 +81,7 @@ def test_an_iterator_hears_from_its_call_on(server, parley):
     asyncio.run(main())
 
 
-def test_an_iterator_that_nobody_has_is_fed_no_longer(server, parley):
+def test_a_released_iterator_is_fed_no_longer(server, parley):
     id = server.create_note("Let go")
 
     async def main():
@@ -236,7 +236,7 @@ def test_a_token_function_that_fails_leaves_the_folder_free(server, parley, tmp_
     asyncio.run(main())
 
 
-def test_another_thread_is_told_how(server, parley):
+def test_a_call_from_another_thread_raises_with_advice(server, parley):
     id = server.create_note("Threads")
 
     async def main():
@@ -291,7 +291,7 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_another_server_is_said_to_be_none(parley, caplog):
+def test_a_server_that_is_not_parley_is_reported(parley, caplog):
     other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
     threading.Thread(target=other.serve_forever, daemon=True).start()
 
@@ -426,7 +426,7 @@ def test_asyncio_has_nothing_to_complain_of(server, folder, tmp_path, core):
 GUIDE = (ROOT / "Documentation" / "PythonClient.md").read_text()
 
 
-def test_types_hold_in_the_package_and_for_those_who_use_it(folder, tmp_path):
+def test_types_hold_in_the_package_and_for_its_users(folder, tmp_path):
     """The package in mypy's strict mode, and the guide's programs with it."""
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", GUIDE, re.S)):
         given = "client: parley.Client, note: parley.Note, room: parley.Room"

@@ -1,5 +1,5 @@
 """Too much in too short a time, over real sockets: by connection, by user and by address, in every
-protocol. Bursts are made small; whoever waits as told is let through."""
+protocol. Bursts are made small; a client that waits as long as it is told is let through."""
 
 import contextlib
 import json
@@ -32,8 +32,8 @@ def wait_as_told(client, data):
 
 
 def until_refused(ask, burst):
-    """Asks until it is too much. At least `burst` times it is not; on a busy machine, where time goes
-    on between two questions, a few times more."""
+    """Asks until it is too much. At least `burst` times it is not; on a busy machine, where time passes
+    between two questions, a few times more."""
     for number in range(1_000):
         status, headers, body = ask()
         if status != 200:
@@ -127,7 +127,7 @@ class TestConnections:
             assert client.change(note, joined, sequence, change, sequence - 1)[0] == "acknowledged"
         assert set(limited(server)) == {"bytesPerSecondMax"}
 
-    def test_who_does_not_wait_is_closed_and_may_come_back(self, start):
+    def test_a_client_that_does_not_wait_is_closed_and_may_reconnect(self, start):
         server = start("--connection-message-rate", "5", "--rate-burst-seconds", "2")
         note = server.create_note()
         client = NativeClient(server)
@@ -144,7 +144,7 @@ class TestConnections:
         with NativeClient(server, claim=client.claim) as again:
             assert again.join(note)["lastSequence"] == 1
 
-    def test_a_burst_after_coming_back_is_not_too_much(self, server):
+    def test_a_burst_after_reconnecting_is_allowed(self, server):
         """With the defaults: everything at once that a client may have open."""
         note = server.create_note()
         with NativeClient(server) as client:
@@ -241,7 +241,7 @@ class TestAddresses:
         server = start(
             *BEHIND_A_PROXY, "--address-byte-rate", "10000", "--rate-burst-seconds", "1"
         )
-        # Of IPv6, whoever has one address has as many as there are in its 64 bits.
+        # Of IPv6, a client with one address has as many as there are in its 64 bits.
         with (
             NativeClient(server, additional_headers=at("2001:db8::1")) as one,
             NativeClient(server, additional_headers=at("2001:db8::ffff:2")) as two,
@@ -285,7 +285,7 @@ class TestAddresses:
         here = at("203.0.113.7")
         body = until_refused(lambda: server.request("GET", "/api/notes", headers=here), 3)
         assert json.loads(body)["code"] == "tooFast"
-        # Whoever watches the server is always answered.
+        # A request for metrics is always answered.
         assert server.request("GET", "/health", headers=here)[0] == 200
         assert server.request("GET", "/api/notes", headers=at("203.0.113.8"))[0] == 200
 
@@ -326,7 +326,7 @@ class TestDialects:
                 if message["type"] != "docChangeReturnOps":
                     break
                 taken += 1
-            # It starts anew from everything that was taken.
+            # It starts again from everything that was taken.
             assert message["type"] == "resourceConnectionConf"
             state = message["data"]
             assert (state["revision"], state["initialState"]) == (taken, "x" * taken)
@@ -344,7 +344,7 @@ class TestDialects:
                 assert message["data"]["revision"] == taken
             assert message["messageId"] == again
 
-    def test_a_whaler_client_that_floods_is_closed_to_come_back(self, start):
+    def test_a_whaler_client_that_floods_is_closed_and_may_reconnect(self, start):
         server = start("--connection-message-rate", "5", "--rate-burst-seconds", "1")
         with WhalerClient(server, "acc-1") as client:
             with pytest.raises(ConnectionClosed) as closed:

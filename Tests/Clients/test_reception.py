@@ -32,7 +32,7 @@ def guarded(start, tmp_path):
 
 @pytest.fixture
 def others(guarded):
-    """Bea, to whom nothing happens: she sends large messages, texts and files."""
+    """Bea, who must not notice anything: she sends large messages, texts and files."""
     client, reply = greet(guarded, token(EVERYTHING, sub="bea"))
     assert reply == "welcome"
     joined = client.join(guarded.note)
@@ -164,7 +164,7 @@ def rest_of_answer(line):
     return said
 
 
-def test_a_user_over_its_share_is_told_when_to_come_back(guarded, others):
+def test_a_user_over_its_share_is_told_when_to_retry(guarded, others):
     ada = token(EVERYTHING, sub="ada")
     refusals = 'parley_memory_refused_total{kind="reception"}'
     waiting, refused = [], []

@@ -1,6 +1,6 @@
 """What existing clients and their own servers said to each other, frame by frame, said again.
 
-`C>` is sent as it stands; `S>` is what has to come back: the same JSON, whatever the order of its
+`C>` is sent as it is; `S>` is the expected answer: the same JSON, whatever the order of its
 fields. `…` stands for anything, `<name>` for what is called so from then on.
 """
 

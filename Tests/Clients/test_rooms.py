@@ -101,7 +101,7 @@ def test_what_was_published_survives_a_kill(server):
         assert (again["epoch"], again["offset"]) == (last["epoch"], 2)
 
 
-def test_beyond_the_window_a_client_is_told(start):
+def test_beyond_the_window_a_client_is_notified(start):
     server = start("--room-history", "short-*=3/1h", "--room-history", "off=0/1h")
     with NativeClient(server) as ann:
         for room, kept in (("short-1", 3), ("off", 0), ("else", 10)):
@@ -119,8 +119,8 @@ def test_beyond_the_window_a_client_is_told(start):
             assert reply["offset"] == 10
 
 
-def test_what_is_too_old_is_told_as_a_gap(start):
-    # Whoever waits by asking again asks fast.
+def test_expired_publications_are_reported_as_a_gap(start):
+    # A client that waits by asking again asks fast.
     server = start("--room-history", "brief-*=100/1s", "--connection-message-rate", "0")
     with NativeClient(server) as ann:
         position = publish(ann, "brief-1", "old")
@@ -202,7 +202,7 @@ def test_the_same_key_is_delivered_once(server):
         assert [message["data"]["data"] for message in ben.take_all()] == [1]
 
 
-def test_whoever_unsubscribes_hears_no_more(server):
+def test_an_unsubscribed_client_receives_no_more(server):
     with NativeClient(server) as ann:
         subscribe(ann, "r")
         assert ann.request("unsubscribe", {"room": "r"})[0] == "unsubscribed"

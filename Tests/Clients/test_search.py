@@ -1,4 +1,4 @@
-"""Notes are found by words, by those who may read them, whatever becomes of the server."""
+"""Notes are found by words, by users who may read them, also after restarts and failures."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def found(server, words, headers=None):
 
 
 def wait_until(condition):
-    """Asks again and again: a note is found when it rests, and nothing tells of that."""
+    """Asks again and again: a note is found when it rests, and no message announces that."""
     deadline = time.monotonic() + SECONDS
     pause = threading.Event()
     while not condition():
@@ -66,7 +66,7 @@ def test_a_kill_between_commit_and_index_costs_nothing(server):
     wait_until(lambda: found(server, "duck") == {"before", "after"})
 
 
-def test_an_index_that_is_lost_or_spoilt_is_made_anew(server):
+def test_a_lost_or_spoilt_index_is_rebuilt(server):
     make(server, "n", "Plan", "a goose and a duck")
     wait_until(lambda: found(server, "goose") == {"n"})
     index = server.data / "notes.parley-search"

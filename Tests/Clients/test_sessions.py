@@ -45,7 +45,7 @@ def test_a_refresh_token_is_exchanged_once_and_survives_a_restart(guarded):  # n
     assert len({pair["refreshToken"] for pair in (first, second, third)}) == 3
     client, reply = greet(guarded, third["accessToken"])
     assert reply == "welcome"
-    # The first one has had its turn two turns ago: somebody else has it, and the session ends for both.
+    # The first one was exchanged two turns ago: a thief may have it, and the session ends for both.
     assert refresh(guarded, first)["code"] == 4004
     assert client.close_code() == 4508
     assert refresh(guarded, third)["code"] == 4004
@@ -139,7 +139,7 @@ def test_a_name_that_cannot_be_shown_changes_nothing(guarded, users, fields, cod
     status, answer = post(guarded, "/api/user/name", {"refreshToken": pair["refreshToken"]} | fields)
     assert (status, answer["code"]) == (200, code)
     assert users.read_bytes() == before
-    # An access token is none for this.
+    # An access token does not count for this.
     answer = post(guarded, "/api/user/name", {"refreshToken": pair["accessToken"], "name": "Eve"})[1]
     assert answer["code"] == 4004 and users.read_bytes() == before
     assert refresh(guarded, pair)["code"] == 1000, "a refused name costs no turn of the session"
@@ -265,7 +265,7 @@ def test_a_session_and_a_link_are_on_every_node_and_end_on_all(start, postgres, 
     assert refresh(second, renewed)["code"] == 4004
 
 
-def test_a_log_out_waits_for_its_file_and_nobody_else_does(guarded):  # noqa: F811
+def test_a_log_out_waits_for_its_file_and_no_other_request_does(guarded):  # noqa: F811
     own, other = tokens(guarded), tokens(guarded)
     client, reply = greet(guarded, own["accessToken"])
     assert reply == "welcome"

@@ -22,7 +22,7 @@ def share(folder, *words, **environment):
 
 @pytest.fixture
 def keyed(start, tmp_path):
-    """A server that wants keys, one of an owner and one of a reader, and a note that nobody else may see."""
+    """A server that wants keys, one of an owner and one of a reader, and a note that no other user may see."""
     made = {}
     for name, grants in (("owner", "document:*=all"), ("reader", "document:*=read,presence")):
         said = subprocess.run(
@@ -128,7 +128,7 @@ def test_an_address_that_cannot_be_a_servers_is_not_tried(tmp_path, command, add
     assert "expected the server's address to begin with" in wrong.stderr and "secret" not in wrong.stderr
 
 
-def test_servers_that_are_none(start, tmp_path):
+def test_share_reports_a_server_that_is_not_parley(start, tmp_path):
     nobody = share(tmp_path, "a", "--server", f"http://127.0.0.1:{free_port()}")
     assert nobody.returncode == 1 and "does not answer" in nobody.stderr
 

@@ -120,7 +120,7 @@ def test_its_cookies_are_for_this_server_alone_and_no_script_reads_them(honest):
     assert "__Host-parley-ticket" not in visitor.cookies, "the ticket is used"
 
 
-def test_the_page_is_told_how_people_sign_in(honest, start, tmp_path):
+def test_the_page_learns_how_people_sign_in(honest, start, tmp_path):
     answer = json.loads(honest.request("GET", "/api/user/ways")[2])
     assert answer == {
         "password": False, "provider": {"name": "127.0.0.1", "address": PAGE + "/api/user/provider"},
@@ -218,7 +218,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_lets_nobody_in(honest, lie):
+def test_a_lying_provider_signs_no_user_in(honest, lie):
     visitor = Visitor(honest)
     address = visitor.begin()
     honest.provider.lies = LIES[lie]
@@ -244,7 +244,7 @@ def test_another_key_of_the_same_name_does_not_sign(honest):
         ("issuer", "https://evil.example.org"), ("token_endpoint", "file:///etc/passwd"), ("jwks_uri", None),
     ],
 )  # fmt: skip
-def test_a_description_that_is_wrong_sends_nobody_anywhere(start, provider, secret, field, value):
+def test_a_wrong_description_redirects_no_browser(start, provider, secret, field, value):
     provider.lies = {"description": {field: value}}
     assert problem(Visitor(start(*settings(provider, secret))).begin()) == "misbehaves"
 
@@ -252,7 +252,7 @@ def test_a_description_that_is_wrong_sends_nobody_anywhere(start, provider, secr
 # What comes from elsewhere.
 
 
-def test_only_the_browser_that_began_comes_back(honest):
+def test_only_the_browser_that_began_can_finish(honest):
     visitor, thief = Visitor(honest), Visitor(honest)
     back = honest.provider.authorise(visitor.begin())
     assert problem(thief.come_back(back)) == "expired"
@@ -291,7 +291,7 @@ def test_a_provider_that_promises_to_name_itself_has_to(start, provider, secret)
     assert visitor.come_back(provider.authorise(visitor.begin()) + named) == PAGE + "/#signed-in"
 
 
-def test_nobody_is_sent_elsewhere(honest):
+def test_no_browser_is_redirected_elsewhere(honest):
     visitor = Visitor(honest)
     for query in ("?next=https://evil.example.org", "?next=//evil.example.org", "?redirect_uri=x"):
         response, _ = visitor.ask("GET", "/api/user/provider" + query, {"Host": "evil.example.org"})
@@ -320,7 +320,7 @@ def test_another_sites_page_takes_no_tokens(honest, headers):
         {"sub": "x" * 300, "groups": ["writers"]},
     ],
 )  # fmt: skip
-def test_whom_nothing_is_open_to_does_not_come_in(honest, user):
+def test_a_user_without_rights_is_not_signed_in(honest, user):
     honest.provider.user = {"name": "Eve", **user}
     visitor = Visitor(honest)
     assert problem(visitor.come_back(honest.provider.authorise(visitor.begin()))) == "notAllowed"
@@ -385,7 +385,7 @@ def test_addresses_count_only_when_they_are_verified_and_of_the_domain(start, pr
 # Slow ones, and many at once.
 
 
-def test_a_slow_provider_holds_nobody_up(start, provider, secret):
+def test_a_slow_provider_delays_no_other_request(start, provider, secret):
     server = start(*settings(provider, secret, "--oidc-timeout", "400ms"))
     visitor = Visitor(server)
     address = visitor.begin()

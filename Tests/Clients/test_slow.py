@@ -1,5 +1,5 @@
 """Clients that take for ever, on purpose or because their line is dead: each ends in its time, and
-nobody else notices. What drips, drips as long as the server lets it."""
+no other client notices. What drips, drips as long as the server lets it."""
 
 import base64
 import contextlib
@@ -56,7 +56,7 @@ def rest(line):
 
 @pytest.fixture
 def hasty(start):
-    """A server that waits for a second, and somebody who is not to notice."""
+    """A server that waits for a second, and a client that is not to notice."""
     server = start("--request-time", "1s", "--keep-alive-time", "1s")
     note = server.create_note()
     with NativeClient(server) as bystander:

@@ -86,7 +86,7 @@ def test_memory_of_answers_goes_back(start, lines):
         assert server.request("GET", "/health")[0] == 200
 
 
-def test_answers_that_nobody_reads_have_a_limit(start, lines):
+def test_unread_answers_have_a_limit(start, lines):
     server = start("--responses-size-max", "12MiB")
     notes = [long_note(server, 4_000_000, letter) for letter in "abcde"]
     lines += [ask(server, note) for note in notes]
@@ -98,7 +98,7 @@ def test_answers_that_nobody_reads_have_a_limit(start, lines):
     assert status == 503
     assert 3 <= int(headers["retry-after"]) <= 8
     assert json.loads(body)["code"] == "busy"
-    # Those who have what is kept already do not need more room.
+    # Clients that have the kept text already do not need more room.
     kept = notes[statuses.index(200)]
     lines.append(ask(server, kept))
     assert status_of(lines[-1]) == 200

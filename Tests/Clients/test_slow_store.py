@@ -39,7 +39,7 @@ def connections(server):
 
 
 def deaf_reader(server, note):
-    """Somebody who follows a note, and whose socket is never read again."""
+    """A client that follows a note, and whose socket is never read again."""
     end = socket.socket()
     # So that the system does not read ahead for it.
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -50,7 +50,7 @@ def deaf_reader(server, note):
 
 
 class Typist(Editor):
-    """Types words that nobody else types, each at the end of the text."""
+    """Types words that no other client types, each at the end of the text."""
 
     def __init__(self, name, note):
         super().__init__(name, note)
@@ -64,7 +64,7 @@ class Typist(Editor):
 
 
 def type_for(typists, seconds, server):
-    """Everybody types; meanwhile the server answers what needs no disk."""
+    """All clients type; meanwhile the server answers what needs no disk."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for typist in typists:
@@ -89,7 +89,7 @@ def test_typing_while_the_disk_takes_its_time(server, faults):
 
     faults.begin("sync")
     type_for(typists, SECONDS_BLOCKED, server)
-    # What is not on the disk is not said to be, and nobody sees it.
+    # A change that is not on the disk is not acknowledged, and no other client sees it.
     assert [len(typist.confirmed) for typist in typists] == confirmed
     assert len({typist.revision for typist in typists}) == 1
     faults.end("sync")

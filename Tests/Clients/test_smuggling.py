@@ -1,8 +1,8 @@
 """Requests whose length or end two readers could see in two ways, sent through real proxies: what a proxy
 passes on as one request is one request to the server, and nothing inside a body is ever another.
 
-A recorder stands between the two. A request that the proxy passes on carries the header that the
-example has it add, which no client here sends; a request that the server sees gets an answer.
+A recorder is between the two. A request that the proxy passes on carries the header that the
+example adds, which no client here sends; a request that the server sees gets an answer.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A hundred readers that have stalled cost a bounded amount, and nobody else anything."""
+"""A hundred stalled readers cost a bounded amount of memory, and delay no other client."""
 
 from stalled_run import StalledRun, lagging, resident_bytes
 

@@ -1,4 +1,4 @@
-"""What stands in the data folder: one file after an orderly stop, and a log never without it."""
+"""The data folder's contents: one file after an orderly stop, and a log never without it."""
 
 import shutil
 import sqlite3
@@ -47,7 +47,7 @@ def test_an_orderly_stop_leaves_everything_in_one_file(server):
     assert read(server, note) == "text 19"
 
 
-def test_a_stop_beside_a_reader_says_what_stands_beside_the_file(server):
+def test_a_stop_beside_a_reader_names_the_files_that_remain(server):
     note = write(server)
     path = server.data / "notes.parley"
     reader = sqlite3.connect(path, isolation_level=None)

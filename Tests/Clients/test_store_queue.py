@@ -1,4 +1,4 @@
-"""A disk that hangs: what waits for it is bounded, the rest is told to come later, nothing is lost."""
+"""A disk that hangs: what waits for it is bounded, the rest is told to retry later, nothing is lost."""
 
 import json
 import threading
@@ -91,7 +91,7 @@ def test_what_waits_for_a_disk_is_bounded(begin, faults, flags, requests_max, by
     assert metric(server, "parley_store_waiting_requests") <= requests_max + CLIENTS
     assert metric(server, "parley_store_waiting_bytes") <= bytes_max + CLIENTS * 21_000
     assert resident_bytes(server) - before < 8 * bytes_max
-    # Changes and requests hear the same, and reading goes on.
+    # Changes and requests get the same answer, and reading still works.
     change = {
         "documentId": note, "epoch": joined["epoch"], "revision": joined["revision"],
         "sequence": 1, "operation": ["text"],

@@ -1,4 +1,4 @@
-"""The commands of the guide for a team, run as they stand there; only the name and the ports are a test's."""
+"""The commands of the guide for a team, run as they are printed; only the name and the ports are a test's."""
 
 import re
 
@@ -24,7 +24,7 @@ def test_every_command_of_the_guide_works(shell):
         "8080": shell.environment["PARLEY_PORT"], "https://notes.example.org": f"https://localhost:{https}",
         "notes.example.org > Caddyfile": "localhost >> Caddyfile",
     }  # fmt: skip
-    # Where Caddy listens, and that it asks nobody for a certificate nor changes the machine's.
+    # Where Caddy listens, and that it requests no certificate nor changes the machine's.
     options = [
         f"admin {admin}", "skip_install_trust", "auto_https disable_redirects", f"http_port {free_port()}",
         f"https_port {https}",

@@ -1,4 +1,4 @@
-"""Encrypted connections: the program reads its certificate, and reads it anew on SIGHUP."""
+"""Encrypted connections: the program reads its certificate, and reads it again on SIGHUP."""
 
 import contextlib
 import http.client
@@ -113,7 +113,7 @@ def test_an_unencrypted_request_gets_nothing(server):
     assert b"notes" not in answer
 
 
-def test_sighup_reads_the_certificate_anew(server, pair, tmp_path):
+def test_sighup_reads_the_certificate_again(server, pair, tmp_path):
     first = presented(server)
     assert first == pair[0].read_text().strip()
     with open_sealed(server, trusting(pair[0])) as standing:

@@ -126,7 +126,7 @@ def test_A1_without_a_token_an_upgrade_of_the_old_kind_is_answered_with_401(guar
         assert json.loads(socket.recv(timeout=SECONDS))["type"] == "resourceConnectionConf"
 
 
-def test_without_a_token_nothing_is_told(guarded):
+def test_without_a_token_requests_are_unauthorised(guarded):
     client, reply = greet(guarded, None)
     assert (reply, client.welcome["code"]) == ("error", "unauthorised")
     for method, path in (
@@ -136,7 +136,7 @@ def test_without_a_token_nothing_is_told(guarded):
         status, headers, _ = guarded.request(method, path, b"{}")
         assert status == 401
         assert headers["www-authenticate"] == "Bearer"
-    # The page itself, which asks for the token, and the health are everybody's.
+    # The page itself, which asks for the token, and the health are public.
     assert guarded.request("GET", "/")[0] == 200
     assert guarded.request("GET", "/health")[0] == 200
     assert "OPEN DEMO MODE" not in "\n".join(guarded.output)
@@ -158,7 +158,7 @@ def test_who_may_read_does_not_write(guarded):
     joined = writer.join(guarded.note)
     assert joined["access"] == "write"
     assert writer.change(guarded.note, joined, 1, ["ours"])[0] == "acknowledged"
-    # The reader sees it, and is none the worse.
+    # The reader sees it, and is not affected.
     assert reader.expect("changes")["changes"][0]["operation"] == ["ours"]
 
 

@@ -332,9 +332,9 @@ def test_B5_an_event_reaches_the_room_its_sender_included(guarded):
         for socket in (ada, bob):
             name, event = socket.event()
             assert (name, event["name"]) == ("realtime:event", ROOM)
-            # Nobody speaks for others.
+            # No client speaks for others.
             assert event["data"]["event"] == {**typing["event"], "user_id": "ada"}
-            # The bare message in between went to nobody.
+            # The bare message in between reached no client.
             assert socket.event() == (
                 "realtime:event", {"name": ROOM, "data": {**data, "user_id": "ada"}},
             )  # fmt: skip
@@ -368,7 +368,7 @@ def test_B6_the_company_hears_who_comes_and_who_goes(guarded):
         assert bob.event() == '438[{"data":[["ada",false]]}]'
 
 
-def test_B6_who_comes_back_at_once_was_never_gone(guarded):
+def test_B6_a_client_that_reconnects_at_once_was_never_gone(guarded):
     with socket_of(guarded, "bob") as bob:
         bob.join(ONLINE, room_token(ONLINE, "bob"))
         assert online(bob) == ("bob", True)
@@ -535,8 +535,8 @@ def test_recovery_is_not_forced_on_who_does_not_ask(start):
     socket.close()
 
 
-def test_python_socketio_comes_back_by_hand(guarded):
-    """It keeps no place of its own, but takes the arguments and lets one be named."""
+def test_python_socketio_resumes_by_hand(guarded):
+    """It keeps no position of its own, but takes the arguments and lets the app name one."""
     hello = {"recovery": True, "token": user()}
     with DialectClient(
         "socketio_client.py", guarded.origin, "websocket", json.dumps(hello), packages="dialects"

@@ -143,7 +143,7 @@ def test_a_link_to_the_file_stays_one(users, tmp_path):  # noqa: F811
     assert link.is_symlink() and len(listed(users)) == 1
 
 
-def test_a_user_removed_while_typing_is_told_and_loses_nothing_confirmed(served, users):  # noqa: F811
+def test_a_user_removed_while_typing_is_notified_and_loses_nothing_confirmed(served, users):  # noqa: F811
     bea, _ = greet(served, tokens(served, "bea@example.org")["accessToken"])
     ada, _ = greet(served, tokens(served)["accessToken"])
     note = served.request(
@@ -248,7 +248,7 @@ class Terminal:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
 
         def take_terminal():
-            # Keys such as Ctrl-C are signals to whoever the terminal belongs to.
+            # Keys such as Ctrl-C are signals to the terminal's owner.
             os.setsid()
             os.close(os.open(os.ttyname(0), os.O_RDWR))
 

@@ -44,7 +44,7 @@ def test_a_gateway_of_another_protocol_is_named_and_edits_wait(server, parley, b
     async def write():
         async with parley.connect(url, keep=tmp_path / "state") as client:
             note = await client.note(id)
-            # The gateway is replaced while somebody writes.
+            # The gateway is replaced while a user writes.
             server.kill()
             await asyncio.wait_for(client.until("waiting"), SECONDS)
             note.append("typed meanwhile")

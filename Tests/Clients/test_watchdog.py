@@ -64,7 +64,7 @@ def test_a_loop_that_spins_ends_the_process_and_says_where(begin, faults):
     assert int(line["processorMilliseconds"]) >= 1000
 
 
-def test_a_process_that_was_stopped_goes_on(begin, faults):
+def test_a_stopped_process_continues(begin, faults):
     server = begin("--turn-time-max", "1s")
     for _ in range(3):
         server.process.send_signal(signal.SIGSTOP)
@@ -133,7 +133,7 @@ class Manager:
 
 
 @pytest.mark.parametrize("kind", ["path", "abstract"])
-def test_the_service_manager_is_told(begin, faults, tmp_path, kind):
+def test_the_service_manager_is_notified(begin, faults, tmp_path, kind):
     name = str(tmp_path / "n") if kind == "path" else f"@parley-test-{os.getpid()}"
     manager = Manager(name if kind == "path" else "\0" + name[1:])
     server = begin(NOTIFY_SOCKET=name, WATCHDOG_USEC="400000")

@@ -1,4 +1,4 @@
-"""Webhooks over real sockets: signed, in order, at least once, whoever fails in between."""
+"""Webhooks over real sockets: signed, in order, at least once, whichever side fails in between."""
 
 import base64
 import json
@@ -265,7 +265,7 @@ def test_a_note_that_is_written_in_makes_one_event_in_an_interval(hooked, receiv
     assert mine[2]["data"]["note"]["revision"] == 20
 
 
-def test_the_last_change_is_told(hooked, receiver):
+def test_the_last_change_is_sent(hooked, receiver):
     server = hooked("--webhook-change-interval", "50ms")
     note = server.create_note()
     write(server, note, 100)
@@ -282,7 +282,7 @@ def test_the_last_change_is_told(hooked, receiver):
 # MARK: Batches and limits
 
 
-def test_what_waits_together_is_told_together_up_to_a_number(hooked, receiver):
+def test_waiting_events_are_sent_together_up_to_a_number(hooked, receiver):
     receiver.answer = lambda call: HANG
     server = hooked("--webhook-batch-max", "4")
     receiver.next()
@@ -299,7 +299,7 @@ def test_what_waits_together_is_told_together_up_to_a_number(hooked, receiver):
     assert sizes == [4, 4, 3]
 
 
-def test_what_waits_together_is_told_together_up_to_a_size(hooked, receiver):
+def test_waiting_events_are_sent_together_up_to_a_size(hooked, receiver):
     receiver.answer = lambda call: HANG
     server = hooked("--webhook-batch-size-max", "1 KiB")
     receiver.next()
@@ -314,7 +314,7 @@ def test_what_waits_together_is_told_together_up_to_a_size(hooked, receiver):
         count += sum("note" in event["data"] for event in call.events)
 
 
-def test_gone_makes_dead_letters_at_once_and_later_events_go_on(hooked, receiver):
+def test_gone_makes_dead_letters_at_once_and_later_events_continue(hooked, receiver):
     receiver.answer = lambda call: 410 if b"Unwanted" in call.body else 204
     server = hooked()
     receiver.next_taken()
@@ -370,7 +370,7 @@ def test_too_long_a_queue_loses_its_oldest_and_says_so(hooked, receiver):
     assert titles == ["3", "4", "5"]
 
 
-def test_only_what_was_asked_for_is_told(hooked, receiver):
+def test_only_requested_events_are_sent(hooked, receiver):
     server = hooked("--webhook-events", "note.deleted")
     note = server.create_note()
     patch(server, note, "Renamed")
@@ -437,7 +437,7 @@ def test_the_doctor_looks_at_webhooks(hooked, receiver, tmp_path):
     server.start()
 
 
-def test_the_metrics_tell_what_waits_and_what_became_of_it(hooked, receiver):
+def test_the_metrics_count_waiting_and_settled_events(hooked, receiver):
     server = hooked()
     receiver.next_taken()
     note = server.create_note()

@@ -30,7 +30,7 @@ def test_a1_text_frames_are_taken_too(server):
         assert client.expect("resourceConnectionConf", "5E1C")["revision"] == 0
 
 
-def test_a1_the_current_revision_and_text_are_told(server):
+def test_a1_the_current_revision_and_text_are_sent(server):
     with WhalerClient(server, "acc-1") as author:
         author.open()
         message_id = author.change(0, [0], ["Hello orld"])
@@ -169,7 +169,7 @@ def test_a5_a_change_that_does_not_fit_is_answered_with_the_state(
         author.change(revision, numbers, texts)
         state = author.expect("resourceConnectionConf")
         assert state == {"resourceId": "acc-1", "initialState": "Hi", "revision": 1}
-        # The peer has heard nothing of it, and the author goes on from the state.
+        # The peer has received nothing of it, and the author continues from the state.
         third = author.change(1, [2, 0], ["", "!"])
         for client in (author, peer):
             client.expect("docChangeReturnOps", third)
@@ -254,7 +254,7 @@ def test_a5_unknown_fields_are_ignored(server):
         client.expect("resourceConnectionConf", "M")
 
 
-def test_a7_a_client_goes_on_from_its_old_revision_after_a_kill(server):
+def test_a7_a_client_resumes_from_its_old_revision_after_a_kill(server):
     with WhalerClient(server, "acc-1") as client:
         client.open()
         client.expect("docChangeReturnOps", client.change(0, [0], ["one"]))
@@ -270,7 +270,7 @@ def test_a7_a_client_goes_on_from_its_old_revision_after_a_kill(server):
         assert text_of(server, "acc-1") == ("one two!", 3)
 
 
-def test_a9_a_changed_note_list_is_told_to_the_pool_of_that_name(server):
+def test_a9_a_changed_note_list_is_sent_to_the_pool_of_that_name(server):
     with WhalerClient(server, "notes") as client:
         client.send("resourceConnection", {"resourceId": "acc-1"})
         client.receive()
@@ -311,7 +311,7 @@ def test_a6_a_client_at_a_forgotten_revision_gets_the_state(server):
         stale.change(3, *pairs([3, "late"]))
         state = stale.expect("resourceConnectionConf")
         assert state == {"resourceId": "acc-1", "initialState": "x" * 40, "revision": 40}
-        # From there it goes on; the peer has heard nothing of what could not be placed.
+        # From there it continues; the peer has received nothing of the change without a place.
         message_id = stale.change(40, *pairs([40, "!"]))
         for client in (stale, peer):
             client.expect("docChangeReturnOps", message_id)
@@ -331,7 +331,7 @@ def test_a8_carets_of_others_move_with_a_whaler_clients_changes(server):
         grace.expect("changes")
         grace.send("select", {"documentId": document, "revision": 1, "selections": [[3, 3]]})
         assert ada.expect("selections")["selections"] == [[3, 3]]
-        # At the caret somebody else's insert leaves it; a deletion over it takes it to its start.
+        # Another user's insert at the caret does not move it; a deletion over it takes it to its start.
         whaler.expect("docChangeReturnOps", whaler.change(1, *pairs([3, "ab", 3])))
         whaler.expect("docChangeReturnOps", whaler.change(2, *pairs([1, -4, 3])))
         with NativeClient(server) as third:

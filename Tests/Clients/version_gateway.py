@@ -1,6 +1,6 @@
-"""A gateway of another version: stands before the program, and changes what it says.
+"""A gateway of another version: a proxy before the program that changes its messages.
 
-    newer    adds fields and messages that nobody knows yet, as a newer gateway of the same protocol does
+    newer    adds fields and messages that no client knows yet, as a newer gateway of the same protocol does
     bare     says the least of itself, as an old gateway of the same protocol does: no capabilities, no limits
     other    speaks another protocol: its welcome says parley.v2
     deaf     does not understand hello

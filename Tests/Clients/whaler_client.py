@@ -24,7 +24,7 @@ def operation(data):
 
 
 class StartedAnewError(ConnectionError):
-    """The server has begun anew with the text, as after a failover: so does a client, on a new connection."""
+    """The server has started over with the text, as after a failover: so does a client, on a new connection."""
 
 
 class WhalerClient:
@@ -90,7 +90,7 @@ class WhalerClient:
 
 
 class WhalerEditor:
-    """The rules of the existing client, written anew: one change in flight, a composed buffer,
+    """The rules of the existing client, written independently: one change in flight, a composed buffer,
     the server's operation goes left, the revision counts frames."""
 
     def __init__(self, server, resource):
@@ -98,8 +98,8 @@ class WhalerEditor:
         state = self.client.open()
         self.text, self.revision = state["initialState"], state["revision"]
         self.message_id = self.pending = self.buffer = None
-        # What a checker compares with the server's log: changes as they were sent, the revisions
-        # of those that came back, and what each revision was said to be.
+        # What a checker compares with the server's log: changes as they were sent, the revisions of the acknowledged
+        # ones, and the revision that the server named for each.
         self.sent = []
         self.confirmed = {}
         self.taken = {}
