@@ -27,7 +27,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Lengths that do not meet are told, and nothing else happens.
+/// Reports lengths that do not meet; nothing else happens.
 private func refuse(_ a: TextOperation, _ b: TextOperation, _ text: String) {
   guard a.baseLength != b.baseLength else { return }
   var document = Document(text)

@@ -28,7 +28,7 @@ private enum Direction: CaseIterable {
       }
       return
     }
-    // Somebody else's opinion: no message holds what is no UTF-8, not even where nobody looks.
+    // A second opinion: no message holds what is not UTF-8, not even in a field that is not read.
     guard String(validating: bytes, as: UTF8.self) != nil else {
       fatalError("\(self): no UTF-8, and yet a message")
     }
@@ -42,7 +42,7 @@ private enum Direction: CaseIterable {
     }
   }
 
-  /// Reads a message and writes it anew; `nil` if its type is unknown.
+  /// Reads a message and writes it again; `nil` if its type is unknown.
   private func again(_ bytes: UnsafeRawBufferPointer) throws(MessageError) -> [UInt8]? {
     var buffer: [UInt8] = []
     switch self {

@@ -1,5 +1,5 @@
 // Any bytes are requests or an error, with an answer each: the same ones wherever reads have cut
-// them, within the limits; and no answer holds a line that nobody wrote.
+// them, within the limits; and no answer holds an injected line.
 
 import HTTP1
 

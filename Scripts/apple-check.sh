@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Type-checks on Linux what is for Apple's systems alone: ParleyUI's views, examples, and the Swift of the
-# tutorials. SwiftUI, UIKit and AppKit are stood in for by Tests/AppleStubs, declarations written by hand.
+# tutorials. SwiftUI, UIKit and AppKit are replaced by Tests/AppleStubs, declarations written by hand.
 #
 #     Scripts/apple-check.sh MODULES     the folder of the built modules, such as .build/debug/Modules
 #

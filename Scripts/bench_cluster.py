@@ -7,7 +7,7 @@
     acknowledge   a hundred typists: SQLite, PostgreSQL, and PostgreSQL whose standby commits wait for
     nodes         what one and two gateways deliver, each held to a part of a core
     loops         what one and two loops of one gateway deliver, held alike
-    elsewhere     how long after a change's acknowledgement readers at the other gateway have it
+    elsewhere     how long after a change's acknowledgement readers at the other gateway receive it
 
 Rounds are interleaved, so that what else the machine does falls on all alike; of each number the
 median is shown. Data is on the disk that the current folder's temporary folder is on. Parts of cores
@@ -230,7 +230,7 @@ def elsewhere(options):
     found = rounds({"hints by PostgreSQL": case("PostgreSQL"), "hints by NATS": case("NATS")},
                    options.rounds)  # fmt: skip
     print("\n| 20 changes a second, 50 readers at each of two gateways | acknowledged p50 / p99, ms "
-          "| readers at the other have it after that, p50 / p99, ms |")  # fmt: skip
+          "| readers at the other receive it after that, p50 / p99, ms |")  # fmt: skip
     print("| --- | --- | --- |")
     for name, figures in found.items():
         print(

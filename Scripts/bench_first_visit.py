@@ -6,7 +6,7 @@ The bytes are those on the wire, headers included, as Chromium counts them. The 
 1.6 Mbit/s and 150 ms, from the address to
 
 - the click: **Start a note** is seen, and does what it says;
-- the letter: the first one typed into a note that is opened by its link stands on the screen;
+- the letter: the first one typed into a note that is opened by its link is on the screen;
 - the acknowledgement: the page says that it is saved.
 
 `--other` names the checkout of another version, with its program and page built; both are measured in turn in the
@@ -125,7 +125,7 @@ def times(browser, version, is_gzip):
     )
     letter = time.monotonic() - began
     page.wait_for_selector("#editor .cm-content")
-    # The letter is in the text, and the server has it.
+    # The letter is in the text, and the server has stored it.
     page.wait_for_function(
         """() => document.querySelector("#editor").shadowRoot?.querySelector(".cm-line")?.textContent === "a" &&
             document.querySelector("#status").dataset.state === "saved" &&

@@ -180,7 +180,7 @@ def rows(store_megabytes):
                 Figure("until all have joined, s", lambda it: it["all_joined_seconds"], 2),
                 Figure("largest memory, MB", lambda it: it["server_largest_bytes"] / 1e6, 1, 1.0),
             ],
-            "Everybody connects and joins one note of 10 kB; all receive presence.",
+            "All clients connect and join one note of 10 kB; all receive presence.",
         ),
         "text": Row(
             "A long note with 50 people on it", "bytes of text",
@@ -208,7 +208,7 @@ def rows(store_megabytes):
                 Figure("memory, MB", lambda it: it["server_bytes"] / 1e6, 1, 1.0),
                 Figure("p95, ms", lambda it: it["everyone_p95_ms"], 0),
             ],
-            "Two hundred letters a second in total; each change goes to everybody. `make bench-load` measures how "
+            "Two hundred letters a second in total; each change goes to all clients. `make bench-load` measures how "
             "many people can type five letters a second each.",
         ),
         "history": Row(

@@ -95,12 +95,12 @@ TARGETS = [
 FIGURES = {"rate": rate, "cost": cost, "tail": tail}
 IDLE_TARGETS = {"plain": (3.0, 2.0), "TLS": (17.0, 15.0)}
 TYPISTS_TARGET = (2_000, 3_000)
-# Somebody's letter is late after so many milliseconds.
+# A letter is late after so many milliseconds.
 LATE = 100
 
 
 def reached(value, must, goal, isRate):
-    """The word of the last column, as Benchmarks/Core/results.md has it."""
+    """The word of the last column, as in Benchmarks/Core/results.md."""
     sign = 1 if isRate else -1
     if sign * value >= sign * goal:
         return "goal"
@@ -268,9 +268,9 @@ def idle(rounds, results):
 
 
 def typists(seconds, results, counts):
-    """Typists on one note, until somebody's letter is late twice running."""
+    """Typists on one note, until a letter is late twice running."""
     results.show("\n## Typists on one note\n")
-    results.show("Five edits a second each, synced: from a keystroke until everybody has it, and")
+    results.show("Five edits a second each, synced: from a keystroke until all clients have it, and")
     results.show("from sending a change until its acknowledgement. In ms.\n")
     results.show("| typists | edits | everyone p50 | p95 | p99 | author p50 | p95 | p99 | cores |")
     results.show("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -287,7 +287,7 @@ def typists(seconds, results, counts):
         if figures["everyone_p95_ms"] <= LATE:
             best, best_p95, late = count, figures["everyone_p95_ms"], 0
         else:
-            # One that is late may have met somebody else's sync; two have not.
+            # A single late one may have met another client's sync; two have not.
             late += 1
         if late == 2:
             break

@@ -67,7 +67,7 @@ class Typist:
 
 
 class Crowd:
-    """Those who type."""
+    """The people who type."""
 
     def __init__(self, port, note, count):
         self.port, self.note, self.count = port, note, count

@@ -3,7 +3,7 @@
 
     .venv/bin/python Scripts/bench_python.py [--edits 100000] [--write FILE]
 
-Each way runs in processes of its own, with the package as its wheels have it and a server's end of the line that
+Each way runs in processes of its own, with the package as in its wheels and a server's end of the line that
 answers by the letter. Times of calls are processor time, so that what else runs on the machine matters little.
 """
 

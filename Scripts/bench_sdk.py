@@ -5,7 +5,7 @@
 Each page holds a text area and the client in Brotli, and shows a shared text of 1,000 characters; each visit is one
 without a cache, in turn. yjs and y-websocket are Debian's packages, bundled by esbuild and served by their own server;
 they are fetched to a temporary folder, and not installed. The times are Chromium's, from the navigation until the text
-stands in the field: on this machine, and over a line of 1.6 Mbit/s and 150 ms.
+is in the field: on this machine, and over a line of 1.6 Mbit/s and 150 ms.
 """
 
 import argparse

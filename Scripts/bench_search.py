@@ -28,7 +28,7 @@ from native_client import NativeClient  # noqa: E402
 from parley_server import PROGRAM, ParleyServer  # noqa: E402
 
 LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
-#: No rate stands in the way.
+#: Rates that never limit.
 FREE = [
     word
     for rate in ("user-request", "address-request", "user-message", "connection-message")
@@ -174,14 +174,14 @@ def main():
         index.unlink()
         begin = time.monotonic()
         server.start()
-        print(f"typing while all is indexed anew: {shares(typing(server, 1_000))}")
+        print(f"typing while all is indexed again: {shares(typing(server, 1_000))}")
         pause = threading.Event()
         done = lambda: subprocess.run(  # noqa: E731
             ["sqlite3", f"file:{index}?mode=ro", "SELECT count(*) FROM notes"], capture_output=True, text=True
         ).stdout.strip()
         while int(done() or 0) < count:
             pause.wait(0.5)
-        print(f"index anew beside a server: {time.monotonic() - begin:.0f} s")
+        print(f"rebuilding the index beside a server: {time.monotonic() - begin:.0f} s")
         server.stop()
 
 

@@ -8,11 +8,11 @@ dynamically is a part of its own that is fetched when it is needed. A module tha
 `app`, whose parts take it from there, so each exists once. CodeMirror is a file by itself, without what
 nothing here uses.
 
-Texts stand in `Web/js/languages`, a file for each language. The pages are built with the English ones; of the
+Texts are in `Web/js/languages`, a file for each language. The pages are built with the English ones; of the
 others, each is a part of its own, and a browser fetches the one that it needs.
 
 Every file but the pages has a hash of its content in its name and lies in `immutable`, so a browser asks for
-it once. Beside each file stand its forms in gzip and Brotli.
+it once. Beside each file are its forms in gzip and Brotli.
 """
 
 import base64
@@ -42,7 +42,7 @@ EFFECTS = re.compile(r'^import "(\.[^"]+)";$', re.M)
 DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)"\)')
 # Types are written as comments, and import as well.
 COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
-# A text without forms, as it stands in a file of texts.
+# A text without forms, as in a file of texts.
 TEXT = re.compile(r'^  ("[^"]+"): ("(?:[^"\\]|\\.)*"),$', re.M)
 CODEMIRROR = WEB / "vendor" / "codemirror"
 
@@ -95,7 +95,7 @@ class Modules:
         self.imports = {name: self.paths(name, STATIC) | self.paths(name, EFFECTS) for name in self.sources}
 
     def paths(self, name, pattern):
-        """What a module imports, as names of modules; the vendored ones are none of these."""
+        """What a module imports, as names of modules; without the vendored ones."""
         here = pathlib.PurePosixPath(name).parent
         found = {os.path.normpath(here / path) for path in pattern.findall(self.sources[name])}
         return {path for path in found if path in self.sources}
@@ -129,7 +129,7 @@ class Modules:
 
 
 def without_effects(text):
-    """Marks what stands at the top of a bundle as free of effects, so that esbuild leaves out what is unused.
+    """Marks the statements at the top of a bundle as free of effects, so that esbuild leaves out what is unused.
 
     The vendored bundle has lost its own marks. In esbuild's layout every statement at the top begins at the
     left margin; what defines a facet, a theme or a table there has no other effect than its value.
@@ -246,7 +246,7 @@ def parts(work, modules):
         (folder / name).write_text(
             DYNAMIC.sub(lambda found, name=name: f'import("@{modules.part(name, found[1])}")', source)
         )
-    # No part but CodeMirror's own has it.
+    # No part but CodeMirror's own contains it.
     (folder / "codemirror.js").write_text(
         "".join(
             f'export {{ {name} }} from "@codemirror";\n'
@@ -281,7 +281,7 @@ def parts(work, modules):
 
 def pages(read, names):
     """The pages' HTML, naming the files."""
-    # The icons stand in the page: one request less.
+    # The icons are in the page: one request less.
     icons = re.sub(r">\s+<", "><", read("icons.svg").strip()).replace('<symbol id="', '<symbol id="icon-')
     icons = icons.replace("<svg ", '<svg aria-hidden="true" hidden ', 1)
     icon = "data:image/svg+xml," + quote(re.sub(r">\s+<", "><", read("icon.svg").strip()), safe=" =:/'")

@@ -7,7 +7,7 @@
 #   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets
 #   Scripts/fuzz.sh compile         compiles all targets for a replay, which else does it itself
 #
-# What it learns stays in .build/fuzz/corpus and is gone on from the next time. An input that breaks
+# What it learns stays in .build/fuzz/corpus and the next run begins with it. An input that breaks
 # something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test, or a
 # line of Fuzz/Corpora/TARGET.base64: `make test` replays those.
 #

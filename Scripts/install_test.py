@@ -40,7 +40,7 @@ def newest(pattern):
 
 
 def free_port():
-    """A port that nobody listens on."""
+    """A port without a listener."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
@@ -218,7 +218,7 @@ def use_deb(root, work):
         note = write(port)
         took = time.monotonic() - began
         root.run("parley", "health", "--port", port)
-    (root.folder / "etc/parley/parley.conf").open("a").write("# A line of whoever runs it.\n")
+    (root.folder / "etc/parley/parley.conf").open("a").write("# A line of the operator's.\n")
     # The same package under a later version.
     tree = work / "package"
     subprocess.run(["dpkg-deb", "-R", package, tree], check=True)
@@ -235,7 +235,7 @@ def use_deb(root, work):
     root.run(*install)
     assert "+later" in root.run("dpkg-query", "--show", "parley")
     settings = (root.folder / "etc/parley/parley.conf").read_text()
-    assert settings.endswith("# A line of whoever runs it.\n"), "the upgrade changed the settings"
+    assert settings.endswith("# A line of the operator's.\n"), "the upgrade changed the settings"
     with owner.serving(*serve) as port:
         read(port, note)
     root.run("apt-get", "-qq", "purge", "-y", "parley")

@@ -28,7 +28,7 @@ def read_commands(text):
 
 
 def usages(name, text):
-    """What stands behind the command's name in each of its lines of usage."""
+    """The text behind the command's name in each of its lines of usage."""
     usage = re.sub(r"\n(?! +parley ) +", " ", text.partition("\n\n")[0])
     return re.findall(rf"parley {name}\b(.*)", usage)
 
@@ -49,7 +49,7 @@ def read_flags(name, text):
         match = re.match(r"^  (--[a-z][a-z-]*)(?:[ =]([A-Z][A-Z:=-]*))?", line)
         if not match:
             continue
-        # The words stand beside the flag, or below it.
+        # The description is beside the flag, or below it.
         head, *rest = re.split(r"\s{2,}", line.strip(), maxsplit=1)
         below = lines[number + 1].strip() if number + 1 < len(lines) else ""
         for flag, value in re.findall(r"(--[a-z][a-z-]*)(?: ([A-Z]+))?", head):
@@ -171,7 +171,7 @@ def fish(program):
 
 
 def roff(text):
-    """Text as a manual page has it, line by line."""
+    """Text in the form of a manual page, line by line."""
     escaped = text.rstrip().replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("…", "...")
     return re.sub(r"^\.", r"\\&.", escaped, flags=re.M)
 

@@ -4,7 +4,7 @@
     Scripts/mutations.py [--jobs N] [NAME …]
 
 Each patch in Tests/Mutations puts one bug into a copy of the sources, under artifacts/mutations. The
-copy is built, and what has to find the bug is run. That stands in the patch, before its first line of
+copy is built, and what has to find the bug is run. The patch names it, before its first line of
 difference, with what the bug breaks:
 
     Killed by: seeds                                   the seeds that `make test` goes through (default)
@@ -58,7 +58,7 @@ def refresh():
         if not target.is_file() or target.read_bytes() != source.read_bytes():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
-    # Tests that start the program have it serve the page.
+    # Tests that start the program need the page, which it serves.
     if not (COPY / "Web").exists():
         (COPY / "Web").symlink_to(ROOT / "Web")
 
@@ -118,7 +118,7 @@ def execute(command, folder, **environment):
     return done.returncode, done.stdout
 
 
-# Each returns whether something was found, `None` if it could not be told, and what there is to say.
+# Each returns whether the bug was found, `None` if that is unknown, and what to report.
 
 
 def run_seeds(arguments, jobs):
@@ -214,7 +214,7 @@ def main(arguments):
     if not patches:
         sys.exit(f"no such patch in {PATCHES.relative_to(ROOT)}")
     COPY.mkdir(parents=True, exist_ok=True)
-    # By kind, then by the folder they change, so that little is built anew from one to the next.
+    # By kind, then by the folder they change, so that little is rebuilt from one to the next.
     patches.sort(key=lambda patch: (list(BUILT).index(killer(patch)[0]), spoilt(patch), patch.name))
 
     refresh()

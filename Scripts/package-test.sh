@@ -99,7 +99,7 @@ grep -q '"platformName" : "ios"' "$build/manifest.json" || {
   echo "package-test: the manifest names no iOS" >&2
   exit 1
 }
-# Builds an app and runs it; what it is linked with is none of the server's libraries.
+# Builds an app and runs it; checks that it is linked with none of the server's libraries.
 try_app() {
   local name=$1 overlay=$2 forbidden=$3
   shift 3

@@ -7,7 +7,7 @@ Starts the program on an empty folder, lets browsers write into one note, and ke
 sees in Documentation/images: two-people.png, history.png of how the note came about, and admin.png, what
 an operator sees of it all. Then it goes through a team's day, as the test of that does, and keeps some of
 its views. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
-elsewhere the system's fonts stand in.
+elsewhere the system's fonts take their place.
 """
 
 import pathlib
@@ -78,7 +78,7 @@ def main():
             ines.page.locator("#editor .peer-caret.is-fresh").wait_for()
             ines.page.locator("#editor .peer-selection").wait_for()
             take(ines, "two-people.png")
-            # How it went on, and then its history.
+            # The next edits, and then the history.
             jonas = Person(browser, server, "Jonas", "#b0452a").open(note)
             jonas.put_caret(jonas.text().index("- a map"))
             jonas.page.keyboard.insert_text("- two dogs, *one of them wet*\n")
@@ -113,7 +113,7 @@ def take_day(browser, folder):
     def look(person, view):
         if name := DAY.get(view):
             person.page.emulate_media(color_scheme="dark" if view == "page" else "light")
-            # Nothing that is being explained stands in the picture.
+            # No message covers what the picture explains.
             person.page.evaluate("() => document.getElementById('toast').hidden = true")
             take(person, name)
 

@@ -54,7 +54,7 @@ def read_swift(lines):
             counts.concluded = True
             total = int(run.group(1))
             counts.passed = max(0, total - counts.failed - counts.skipped)
-        # Names stand between, which may have such words of their own: the end of the line tells.
+        # Names come between, which may contain such words: only the end of the line decides.
         elif re.match(r"\S+ +Test (?!case |run ).* failed after [\d.]+ seconds\b[^\"]*$", line):
             counts.failed += 1
         elif re.match(r"\S+ +Test (?!case |run ).* skipped(\.|: \".*\")$", line):

@@ -3,7 +3,7 @@
 #
 # The modules are taken from a Python wheel that carries them ready to serve, so no bundler and no
 # package manager for JavaScript is needed. The wheel's hash is pinned: another file is refused. Of its
-# hundred languages Markdown is kept, HTML with what stands in it, and those that code in notes is often
+# hundred languages Markdown is kept, HTML with its embedded languages, and those that code in notes is often
 # written in; two modules are changed a little.
 # Nothing is done when the pinned version is already there.
 #
@@ -92,7 +92,7 @@ core = re.sub(r'import\("\./[^"]+"\)', "Promise.reject(new Error)", core)
     source_map.sub("", index).rstrip() + f'export{{highlightTree,searchKeymap}}from"./{core_name}";\n'
 )
 
-# Markdown brings HTML along, with CSS and JavaScript: here it is what whoever configures it brings.
+# Markdown brings HTML along, with CSS and JavaScript: here the caller passes the languages that it wants.
 markdown = (target / markdown_name).read_text()
 only(r'import\{html as \w+,htmlCompletionSource as \w+\}from"[^"]*";(?:import"[^"]*";)*', markdown)
 markdown = re.sub(
@@ -111,7 +111,7 @@ markdown = re.sub(
     + "".join(f'export{{{name}}}from"./{module}";\n' for module, name in loaders.values())
 )
 
-# C, C++ and Java are made there for their effects alone, and given out by nobody.
+# C, C++ and Java are made there for their effects alone, and not exported.
 family = target / loaders["C#"][0]
 kin = {"c": "cTokens", "cpp": "cppTokens", "java": "javaTokens"}
 source = source_map.sub("", family.read_text()).rstrip()

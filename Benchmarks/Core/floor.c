@@ -1,11 +1,11 @@
 // What the machine allows: the least work that each workload of OTCore needs, without anything that
 // a library owes its users. No check, no error, no Unicode (a byte is a character), lengths below
-// 2^30, one result at a time. What OTCore takes is told as a multiple of it.
+// 2^30, one result at a time. OTCore's results are given as multiples of it.
 //
 //   cc -O3 -march=native -o floor floor.c
 //   ./floor pairs:pairs-small DATA 6 [OUTPUT]
 //
-// Prints lines in the form of `ot-bench`. OUTPUT gets what was computed, for somebody to check.
+// Prints lines in the form of `ot-bench`. OUTPUT gets what was computed, to be checked.
 
 #define _POSIX_C_SOURCE 200809L
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 #include <time.h>
 
 // --- An operation: words of `length << 2 | kind`, the last one END, and all inserted text. Before
-// the first word lies one more of the kind END, so that nobody asks whether there is a last one.
+// the first word lies one more of the kind END, so that no loop asks whether there is a last one.
 
 enum { KEEP, ADD, DROP, END };
 
@@ -161,7 +161,7 @@ static char *contents(const char *name, size_t *length) {
   return bytes;
 }
 
-// A JSON string's bytes; `at` stands behind it afterwards.
+// A JSON string's bytes; `at` is behind it afterwards.
 static char *string(const char **at, uint32_t *length) {
   const char *from = *at + 1, *end = from;
   while (*end != '"') end += *end == '\\' ? 2 : 1;
@@ -713,7 +713,7 @@ static void run_compose(const char *how) {
   fwrite(text, 1, length, output);
 }
 
-// --- Rebasing: an edit of the history changes a few words of the operation, where it stands.
+// --- Rebasing: an edit of the history changes a few words of the operation, in place.
 
 static operation *clients, scratch;
 static size_t first_client, last_client;

@@ -20,7 +20,7 @@ extension Workload {
 /// Many WebSocket connections, dealt out in turn among the servers, on one thread.
 ///
 /// It does as little as a client can, so that it is not the limit of what it measures: frames are
-/// masked once, a whole read is parsed where it stands, and only what is cut off is kept.
+/// masked once, a whole read is parsed in place, and only a cut-off message is kept.
 final class Client {
   private struct Connection {
     enum Phase { case none, connecting, encrypting, shaking, open }
@@ -182,7 +182,7 @@ final class Client {
     encrypt(index)
   }
 
-  /// Goes on with the handshake of TLS, if there is one, then begins that of WebSocket.
+  /// Continues the handshake of TLS, if there is one, then begins that of WebSocket.
   private func encrypt(_ index: Int) {
     guard connections[index].line.shake() else { return }
     connections[index].phase = .shaking

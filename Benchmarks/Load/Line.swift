@@ -20,7 +20,7 @@ struct Line {
 
   var isEncrypted: Bool { ssl != nil }
 
-  /// Goes on with the handshake of TLS. Returns whether it is done.
+  /// Continues the handshake of TLS. Returns whether it is done.
   func shake() -> Bool {
     guard let ssl else { return true }
     let result = parley_client_tls_shake(ssl)

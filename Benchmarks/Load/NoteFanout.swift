@@ -4,8 +4,9 @@ import SocketMessages
 /// A few authors and many followers of one note: every change goes through the document, and to
 /// the store, before it is delivered. Each author has one change under way at a time.
 ///
-/// With several servers it also says how long after a change's acknowledgement those have it who
-/// are at another server than its author; who has it before the author knows counts as 0.
+/// With several servers it also measures how long after a change's acknowledgement it reaches
+/// readers at other servers than its author's; a reader that gets it before the author's
+/// acknowledgement counts as 0.
 final class NoteFanout: Workload {
   private let document: String
   private let followers: Int
@@ -25,7 +26,7 @@ final class NoteFanout: Workload {
   /// Between two changes, if they come at a rate.
   private var interval: UInt64 = 0
 
-  /// An edit on its way to those who are at another server than its author.
+  /// An edit on its way to readers at other servers than its author's.
   private struct Edit {
     let server: Int
     var acknowledgedAt: UInt64?
@@ -44,7 +45,7 @@ final class NoteFanout: Workload {
       document: Notes.create(port: options.numbers("port", 8080)[0]),
       followers: options.number("connections", 1_000), textSize: options.number("text", 60))
     let authors = options.number("window", 4)
-    // Authors come last, so that nobody hears a change before having joined.
+    // Authors come last, so that no client receives a change before having joined.
     Opening.open(workload.followers + authors, client, workload) { _ in
       client.connect("/ws", subprotocol: Native.subprotocol)
     }

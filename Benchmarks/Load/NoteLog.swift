@@ -1,38 +1,38 @@
 import OTCore
 import SocketMessages
 
-/// A note as its readers know it: one log for all of them, who are told the same, and how many have come to
-/// each of its revisions.
+/// A note as its readers know it: one log for all of them, since they receive the same, and how
+/// many have reached each of its revisions.
 ///
 /// So a reader costs a few additions for each message that it gets. What a thousand clients do on a thousand
 /// machines is not this program's to do on one core, where it would be measured in place of the server.
 struct NoteLog {
   let document: String
   private(set) var epoch = ""
-  /// The revision at which everybody joins.
+  /// The revision at which all readers join.
   private var first = 0
   /// Scalars of the text at each revision, from the first one.
   private var lengths: [Int] = []
-  /// The change that made each revision; `nil` as long as its author alone was told of it.
+  /// The change that made each revision; `nil` as long as only its author knows it.
   private var operations: [TextOperation?] = []
   /// The times at which the edits of each change were typed; the first revision has none.
   private var typed: [[UInt64]] = []
   /// Readers whose latest revision is this one.
   private var readers: [Int] = []
-  /// The latest revision that everybody has.
+  /// The latest revision that all readers have.
   private var everywhere = 0
   /// The authors by their numbers.
   private var authors: [Int: String] = [:]
 
   init(document: String) { self.document = document }
 
-  /// The latest revision that anybody was told of.
+  /// The latest known revision.
   var last: Int { first + lengths.count - 1 }
 
-  /// Changes that somebody has and somebody else has not.
+  /// Changes that some readers have and others do not.
   var undelivered: Int { last - everywhere }
 
-  /// Lets in a reader, who is told the text as it is; nobody types before all have come.
+  /// Lets in a reader, which receives the text as it is; no one types before all have come.
   mutating func join(_ joined: ServerMessage.Joined) -> Int {
     guard case .text(let text) = joined.content else { fail("a text was expected") }
     learn(joined.numbers?.authors ?? [])
@@ -66,7 +66,8 @@ struct NoteLog {
 
   /// Adds the next revision, which a change under way has made.
   ///
-  /// - Parameter operation: the change as others are told of it; `nil` if its author was told first.
+  /// - Parameter operation: The change as others receive it; `nil` if its author was acknowledged
+  ///   first.
   mutating func append(_ change: ChangeUnderWay, as operation: TextOperation?) {
     let made = operation ?? rebased(change)
     lengths.append(lengths[lengths.count - 1] + made.targetLength - made.baseLength)
@@ -75,12 +76,12 @@ struct NoteLog {
     readers.append(0)
   }
 
-  /// Others are told of a change that its author knows.
+  /// Sets the operation of a change that only its author knew.
   mutating func learn(_ operation: TextOperation, at revision: Int) {
     operations[revision - first] = operation
   }
 
-  /// A change over all that came in between. Its author was told of that, so all of it is known.
+  /// A change over all that came in between. Its author has received that, so all of it is known.
   private func rebased(_ change: ChangeUnderWay) -> TextOperation {
     guard change.deletes else { return change.operation }
     var operation = change.operation
@@ -97,7 +98,8 @@ struct NoteLog {
 
   /// Moves a reader on.
   ///
-  /// - Parameter delivered: Called with the time at which each edit was typed that everybody has from now on.
+  /// - Parameter delivered: Called with the time at which each edit was typed that all readers have
+  ///   from now on.
   mutating func move(from old: Int, to new: Int, _ delivered: (UInt64) -> Void) {
     readers[old - first] -= 1
     readers[new - first] += 1
@@ -119,6 +121,6 @@ struct ChangeUnderWay {
   let operation: TextOperation
   /// Whether it deletes anything, which another may have deleted at the same time.
   let deletes: Bool
-  /// The revision that it has made, as far as anybody was told of it.
+  /// The revision that it has made, once it is known.
   var revision: Int?
 }

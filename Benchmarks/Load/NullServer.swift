@@ -2,8 +2,8 @@ import CLibwebsocketsShim
 import Glibc
 
 /// The least that a server can do: one thread, epoll, no checks. `/echo` answers each message with
-/// itself, and what comes in at `/pub` goes out to everybody at `/sub`. It knows this program's key
-/// alone, and gives up where a real server would have to think. With a certificate it speaks TLS, by the
+/// itself, and messages to `/pub` go to all clients at `/sub`. It knows this program's key alone,
+/// and gives up where a real server would have to think. With a certificate it speaks TLS, by the
 /// same calls as Parley.
 final class NullServer {
   private enum Role { case none, echo, subscriber, publisher }
@@ -183,7 +183,7 @@ final class NullServer {
 
   private func give(_ file: Int32, _ bytes: UnsafeRawPointer, _ count: Int) {
     let sent = send(file, bytes, count, 0)
-    // Whoever has gone is noticed when its end is read.
+    // A client that has gone is noticed when its end is read.
     if sent >= 0 ? sent < count : errno == EAGAIN { fail("a client does not keep up") }
   }
 }

@@ -1,7 +1,7 @@
 import CEpoll
 import Glibc
 
-/// One epoll instance. What is told of a descriptor is the number it was added with.
+/// One epoll instance. Events of a descriptor carry the number it was added with.
 struct Poller: ~Copyable {
   private let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
   private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 512)
@@ -32,7 +32,7 @@ struct Poller: ~Copyable {
     }
   }
 
-  /// Waits, then tells of each descriptor that is ready.
+  /// Waits, then passes each descriptor that is ready.
   func wait(milliseconds: Int, _ body: (_ number: Int, _ isWritable: Bool) -> Void) {
     let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), Int32(milliseconds))
     guard count > 0 else { return }

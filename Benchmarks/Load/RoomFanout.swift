@@ -14,7 +14,7 @@ final class RoomFanout: Workload {
   private enum Dialect: String {
     case native
     case socketio
-    /// Socket.IO with places in the log, to come back to.
+    /// Socket.IO with offsets in the log, to resume from.
     case recovery
     case bayeux
   }

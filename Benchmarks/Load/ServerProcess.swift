@@ -2,7 +2,7 @@ import Glibc
 
 /// The servers' processes as the system describes them: processor time and memory, summed.
 struct ServerProcess {
-  /// None when nobody said which they are.
+  /// Empty unless the options name them.
   let ids: [Int]
 
   /// Seconds of processor time of all their threads so far.

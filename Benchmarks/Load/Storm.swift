@@ -1,9 +1,9 @@
 import Glibc
 import SocketMessages
 
-/// Everybody comes back at once, as after a restart: people who connect, say hello and join one
+/// All clients reconnect at once, as after a restart: people who connect, say hello and join one
 /// note, all that the server lets in at a time. Measured are the time until the last has joined,
-/// until nobody is told anything any more, and the server's largest memory.
+/// until no client receives anything more, and the server's largest memory.
 final class Storm: Workload {
   private let document: String
   private let people: Int
@@ -60,7 +60,7 @@ final class Storm: Workload {
     heard = nanoseconds()
     messages += 1
     bytes += payload.count
-    // The message's type stands at its beginning; decoding all of them would measure this program.
+    // The message's type is at its beginning; decoding all of them would measure this program.
     let head = String(decoding: payload.prefix(200), as: UTF8.self)
     if head.contains("\"type\":\"welcome\"") {
       client.send(Native.join(document), on: connection)

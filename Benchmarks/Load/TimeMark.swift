@@ -23,7 +23,7 @@ enum TimeMark {
     return time(UnsafeRawBufferPointer(rebasing: bytes[(found - base)...]))
   }
 
-  /// Tells of every mark.
+  /// Passes every mark.
   static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (UInt64) -> Void) {
     var bytes = bytes
     while let base = bytes.baseAddress,

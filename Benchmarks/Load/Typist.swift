@@ -24,7 +24,7 @@ struct Typist {
     return Self.must { () throws(SynchronizerError) in try synchronizer.edit(operation) }
   }
 
-  /// Takes a change of anybody; an own one is its acknowledgement, and may let the next one go.
+  /// Takes a change by any author; an own one is its acknowledgement, and may let the next one go.
   mutating func take(
     _ change: ServerMessage.Change, revision: Int
   ) -> ClientSynchronizer.Change? {

@@ -2,13 +2,13 @@ import JSON
 import OTCore
 import SocketMessages
 
-/// People typing on notes together: how long an edit takes until everybody on its note has it, and
-/// until its author knows that it is on disk.
+/// People typing on notes together: how long an edit takes until all readers of its note have it,
+/// and until its author knows that it is on disk.
 ///
 /// An edit counts from the moment it is typed: while a change is under way, what is typed on waits,
 /// and that waiting is in the figure.
 final class Typists: Workload {
-  /// A person, with what a client keeps of its half of operational transform when nobody looks at
+  /// A person, with what a client keeps of its half of operational transform when it does not show
   /// the text: edits that wait get their places when they are sent, on the text as it is then.
   private struct Typist {
     var revision = 0
@@ -24,7 +24,7 @@ final class Typists: Workload {
 
   private var notes: [NoteLog]
   private let interval: UInt64
-  /// Scalars around which a text stays; without one it grows as long as anybody types.
+  /// Scalars around which a text stays; without it the text grows as long as people type.
   private let size: Int?
   private var typists: [Typist]
   private var numbers: [String: Int] = [:]
@@ -122,7 +122,7 @@ final class Typists: Workload {
     }
   }
 
-  /// Waits until everything that was typed has reached everybody, and its author knows.
+  /// Waits until everything typed has reached all readers, and its author knows.
   private func settle(_ client: Client, seconds: Double) {
     let end = nanoseconds() + UInt64(seconds * 1_000_000_000)
     while nanoseconds() < end, undelivered > 0 || unconfirmed > 0 {
@@ -134,7 +134,7 @@ final class Typists: Workload {
 
   private var unconfirmed: Int { typists.reduce(0) { $0 + $1.unconfirmedCount } }
 
-  /// Sends what somebody has typed, as one change, if none of theirs is under way.
+  /// Sends what a person has typed, as one change, if none of theirs is under way.
   private func send(_ index: Int, _ client: Client) {
     guard typists[index].underWay == nil, !typists[index].waiting.isEmpty else { return }
     let note = notes[index % notes.count]
@@ -204,7 +204,7 @@ final class Typists: Workload {
       learn(answer.revision, of: connection)
       read(answer.revision..<answer.revision + 1, connection, client)
     case .refused(let refusal): fail("a change was refused: \(refusal.code.rawValue)")
-    // Who comes and goes, which everybody is told as well.
+    // Presence, which all clients receive as well.
     default: pages.add(0..<0, bytes)
     }
   }
@@ -234,7 +234,7 @@ final class Typists: Workload {
     }
   }
 
-  /// Somebody's change under way has made a revision, which the first who is told of it says.
+  /// A change under way has made a revision, which the first message about it names.
   private func learn(_ revision: Int, of author: Int, as operation: TextOperation? = nil) {
     let last = notes[author % notes.count].last
     guard var change = typists[author].underWay else { fail("a change was made twice") }
@@ -247,7 +247,7 @@ final class Typists: Workload {
     typists[author].underWay = change
   }
 
-  /// Notes that a reader has been told of some changes; an own one among them is acknowledged.
+  /// Notes that a reader has received some changes; an own one among them is acknowledged.
   private func read(_ page: Range<Int>, _ reader: Int, _ client: Client) {
     let old = typists[reader].revision
     guard page.lowerBound == old + 1 else { fail("a change is missing, or came once too often") }
@@ -265,8 +265,8 @@ final class Typists: Workload {
   }
 }
 
-/// The changes that messages of late tell of, as revisions; none for other messages. Everybody gets the
-/// same bytes, which are decoded once.
+/// The changes in recent messages, as revisions; empty for other messages. All readers get the same
+/// bytes, which are decoded once.
 struct RecentPages {
   private var entries: [(bytes: [UInt8], page: Range<Int>)] = []
   private var next = 0

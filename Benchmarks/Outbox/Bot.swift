@@ -29,7 +29,7 @@ enum Bot {
     try await idle(address)
   }
 
-  /// The memory of open notes that nobody writes in, from the difference between few and many.
+  /// The memory of open, idle notes, from the difference between few and many.
   private static func idle(_ address: String) async throws {
     let idle = ParleyService(address.replacing("http", with: "ws", maxReplacements: 1), as: "idle")
     let ids = try await makeNotes(1_100, named: "idle", at: address)

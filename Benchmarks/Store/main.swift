@@ -4,9 +4,9 @@ import Glibc
 // parley-store-bench history REVISIONS…
 // parley-store-bench fill FILE MEGABYTES
 //
-// Measures the store's threads, without sockets: how long typists wait for their commits while
-// somebody reads another note's past, and how many changes a second 200 authors make at random
-// places of a long note. Ends with 1 if a target is missed. `history` says what a change and a text cost
+// Measures the store's threads, without sockets: how long typists wait for their commits while a
+// reader reads another note's past, and how many changes a second 200 authors make at random places
+// of a long note. Ends with 1 if a target is missed. `history` prints what a change and a text cost
 // at each of some lengths; `fill` makes a large store, for the time that others take to read it.
 
 let words = Array(CommandLine.arguments.dropFirst())

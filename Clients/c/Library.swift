@@ -38,7 +38,7 @@ public func free(_ handle: DoorHandle?) {
   door.deallocate()
 }
 
-/// The bytes that the last call has left, and their count; they stand until the next call.
+/// The bytes that the last call has left, and their count; they remain valid until the next call.
 @_cdecl("parley_client_output")
 public func output(_ handle: DoorHandle, _ count: UnsafeMutablePointer<Int32>) -> UnsafePointer<
   UInt8

@@ -34,7 +34,7 @@ const uint8_t *parley_client_output(parley_client *client, int32_t *count);
  * fit; nothing has happened then.
  */
 
-/* Makes the machine anew: name, colour, seed, whether there is a claim, its id and its resume token. */
+/* Makes a new machine: name, colour, seed, whether there is a claim, its id and its resume token. */
 int32_t parley_client_create(parley_client *client, const uint8_t *bytes, int32_t count);
 
 /* Takes an event at a time, in milliseconds of a clock that is never set back and below 2^53. Returns how many

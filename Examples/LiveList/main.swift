@@ -11,7 +11,7 @@ struct Order: Decodable {
   let dish: String
 }
 
-/// Prints a line at once, whoever reads it.
+/// Prints a line at once, whatever reads it.
 func show(_ line: String) {
   print(line)
   fflush(nil)

@@ -1,4 +1,4 @@
-// A bot that keeps the to-do list in a note tidy, together with everybody who writes in it:
+// A bot that keeps the to-do list in a note tidy, together with all others who write in it:
 //
 //     example-todo-bot ws://127.0.0.1:8080 n-1
 //

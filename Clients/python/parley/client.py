@@ -66,7 +66,7 @@ class connect:
         self._of = (name, color, token, keep)
 
     async def __aenter__(self) -> Client:
-        # Compiling WebAssembly takes a second or so: elsewhere, so that the loop goes on.
+        # Compiling WebAssembly takes a second or so: on another thread, so that the loop continues.
         await asyncio.to_thread(choice)
         self._client = Client(self._url, *self._of)
         try:
@@ -510,7 +510,7 @@ class Client:
             self._folder.keep(note, client, edits, tag, lambda: self._core.kept_text(note))
         except StorageFailed as error:
             _log.warning("%s", error)
-            # Whoever went on from what was kept before would send edits twice.
+            # A process restored from what was kept before would send edits twice.
             if is_required:
                 self._forget(note)
             self._do("keepFailed", note)

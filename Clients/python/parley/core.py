@@ -131,14 +131,14 @@ class Core:
         return people
 
     def room_people(self, room: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-        """The people present in a room, each one's id, name and colour; and the ids of those who type."""
+        """The people present in a room, each one's id, name and colour; and the ids of the people who type."""
         self._call("room_people", _Writer().write(room))
         reader = _Reader(self._output())
         present = [(reader.text(), reader.text(), reader.text()) for _ in range(reader.integer())]
         return present, [reader.text() for _ in range(reader.integer())]
 
     def kept_text(self, note: str) -> str:
-        """The server's text that the note's first `keep` without an answer stands on."""
+        """The server's text below the edits of the note's first `keep` without an answer."""
         self._call("kept_text", _Writer().write(note))
         return self._output().decode()
 

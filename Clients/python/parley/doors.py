@@ -93,7 +93,7 @@ class _Library:
     """The shared library, loaded once for the process."""
 
     def __init__(self, path: pathlib.Path) -> None:
-        # Calls are short: letting other threads go on meanwhile would cost more than they take.
+        # Calls are short: releasing the lock for other threads would cost more than they take.
         library = ctypes.PyDLL(str(path))
         library.parley_client_version.restype = ctypes.c_int32
         version = library.parley_client_version()

@@ -58,7 +58,7 @@ class RoomUnavailable(ParleyError):
 class PublishRefused(ParleyError):
     """Something was not published; `code` is an error code of the protocol, such as notAllowed, tooLarge, tooMany.
 
-    unsure: the gateway has forgotten this client, and nobody can say whether it was published.
+    unsure: the gateway has forgotten this client, so whether it was published is unknown.
     """
 
     def __init__(self, room: str, code: str) -> None:
@@ -75,9 +75,9 @@ class CoreUnavailable(ParleyError):
     """The client core cannot be loaded: neither the package's library nor, by wasmtime, WebAssembly."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"the client core cannot be loaded: {reason}; install the package for this machine anew")
+        super().__init__(f"the client core cannot be loaded: {reason}; reinstall the package for this machine")
 
 
 class Overflowed(ParleyError):
     """An iterator of changes or receipts was left unread for too long: read `note.text`, ask `room.receipts_of`, and
-    iterate anew."""
+    iterate again."""

@@ -17,8 +17,8 @@ EVENTS_MAX = 1_000
 class Events(AsyncIterator[Event]):
     """Events in their order, from the call that has made this iterator on.
 
-    To wait for one with a time limit loses none: `await asyncio.wait_for(anext(events), 5)`. Whoever has heard enough
-    calls `aclose`, or lets go of it.
+    To wait for one with a time limit loses none: `await asyncio.wait_for(anext(events), 5)`. A reader that has heard
+    enough calls `aclose`, or drops the iterator.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Events(AsyncIterator[Event]):
 
 
 class Readers(WeakSet[Events[Event]]):
-    """Those who hear the same events. An iterator that nobody has any longer is none of them."""
+    """The iterators of the same events. A dropped iterator is removed."""
 
     def tell(self, event: Event) -> None:
         """Gives an event to all."""

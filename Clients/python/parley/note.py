@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who has the note open."""
+    """A person who has the note open."""
 
     id: str
     name: str
@@ -76,7 +76,7 @@ class Note:
 
     @property
     def people(self) -> list[Person]:
-        """The others who have it open; of a crowd, those who acted last."""
+        """The other people in the note; of a crowd, the ones that acted last."""
         text = self._text or ""
         people = []
         for id, name, color, is_writing, selections in self._client._core.people(self.id):
@@ -163,7 +163,7 @@ class Note:
         """Edits from this call on, by others and by this program, until the note is closed or deleted.
 
         The text that they lead to is `text` at the time of the first one not read yet: an iterator that is behind sees
-        the edits later than `text` shows them. After 1,000 that nobody read it raises Overflowed, and ConnectionEnded
+        the edits later than `text` shows them. After 1,000 unread edits it raises Overflowed, and ConnectionEnded
         where the connection has ended.
         """
         reader = _Changes(self.id)
@@ -255,7 +255,7 @@ def _units(text: str, start: int, end: int) -> int:
 
 
 def _place(text: str, units: int) -> int:
-    """The place of a character that so many units stand before; the end for one beyond it."""
+    """The place of the character after so many units; the end for a place beyond it."""
     if text.isascii():
         return min(units, len(text))
     return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace"))

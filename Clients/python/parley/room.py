@@ -21,7 +21,7 @@ _DIGITS_MAX = 4_000
 
 
 def _integer(digits: str) -> float:
-    """A number; a float if it is too long, for what somebody publishes must end nobody's connection."""
+    """A number; a float if it is too long, since no publication may end another client's connection."""
     return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 
@@ -51,9 +51,9 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Publications between the two places are missing: they are not known any more, or the reader was too slow.
+    """Publications between the two places are missing: they are no longer known, or the reader was too slow.
 
-    Fetch anew what the room is about.
+    Fetch the room's subject again.
     """
 
     after: Position
@@ -62,7 +62,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUpdate:
-    """The resource that the room is named after has changed: fetch it anew. Rooms do not remember these."""
+    """The resource that the room is named after has changed: fetch it again. Rooms do not remember these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Room:
             except CoreError as error:
                 del self._answers[key]
                 raise ValueError("expected data nested at most 24 deep, of whole characters") from error
-        # Whoever stops waiting for it does not keep others from it.
+        # A caller that stops waiting for it does not keep others from it.
         return await asyncio.shield(answer)
 
     def publications(self) -> Events[News]:
@@ -161,7 +161,7 @@ class Room:
         """Tells a publication's author that it was `delivered` to this program, or `read`; it never goes back.
 
         It waits for a connection. Raises RoomUnavailable, ConnectionEnded, and ValueError for a place of another
-        history or a stage that is none.
+        history or an invalid stage.
         """
         if stage not in ("delivered", "read"):
             raise ValueError("expected the stage delivered or read")
@@ -170,7 +170,7 @@ class Room:
     async def receipts_of(self, position: Position) -> dict[str, str]:
         """How far a publication of this program's has come: `delivered` or `read`, by the people's ids.
 
-        Raises RoomUnavailable, with the protocol's error code where nobody says; ConnectionEnded, ValueError.
+        Raises RoomUnavailable, with the protocol's error code if the server refuses; ConnectionEnded, ValueError.
         """
         offset = self._offset(position)
         question = self._questions.get(offset)
@@ -182,8 +182,8 @@ class Room:
     def receipts(self) -> Events[Receipt]:
         """Receipts of this program's publications, from this call on.
 
-        Those of the time without a connection are not told later: `receipts_of` says what holds. After 1,000 that
-        nobody read it raises Overflowed; otherwise it ends as `publications` does.
+        Those of the time without a connection are not sent later: `receipts_of` says what holds. After 1,000
+        unread receipts it raises Overflowed; otherwise it ends as `publications` does.
         """
         reader = _Receipts(self.name)
         if not self._has_ended(reader):
@@ -199,7 +199,7 @@ class Room:
 
     @property
     def typists(self) -> list[str]:
-        """The ids of those who type."""
+        """The ids of the people who type."""
         return self._client._core.room_people(self.name)[1]
 
     @property
@@ -224,7 +224,7 @@ class Room:
             self._subscribe()
 
     def close(self) -> None:
-        """Hears from it no longer. What is being published goes on, but its answer is not awaited."""
+        """Unsubscribes. Publishing continues, but its answer is not awaited."""
         if self.state == "closed":
             return
         self.is_typing = False
@@ -318,12 +318,12 @@ class Room:
 
 
 def _settle(future: asyncio.Future[Any] | None, answer: Any) -> None:
-    """Gives those who wait a result, or an error."""
+    """Gives the waiting callers a result, or an error."""
     if future is None or future.done():
         return
     if isinstance(answer, ParleyError):
         future.set_exception(answer)
-        # Whoever has stopped waiting is not troubled by it.
+        # A caller that has stopped waiting does not raise it.
         future.exception()
     else:
         future.set_result(answer)

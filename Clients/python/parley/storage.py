@@ -17,7 +17,7 @@ from .errors import StorageFailed
 class EditFolder:
     """A folder of one client: who it is to the gateway, and its edits that are not saved.
 
-    One process has it at a time. Each file is written beside the former one and put in its place, so a process that is
+    One process uses it at a time. Each file is written beside the former one and put in its place, so a process that is
     killed leaves the one or the other.
     """
 
@@ -53,7 +53,7 @@ class EditFolder:
     def keep(self, note: str, client: str, edits: str, tag: str, read_text: Callable[[], str]) -> None:
         """Keeps a note's edits; on disk when it returns.
 
-        The text that they stand on is as long as the note, and the same for many edits: it is read and written only
+        The text below them is as long as the note, and the same for many edits: it is read and written only
         when its tag is another.
         """
         name, text = self._name(note), self._text_name(note, client, tag)
@@ -77,7 +77,7 @@ class EditFolder:
             path.unlink()
 
     def kept(self, note: str) -> tuple[str, str] | None:
-        """A note's edits, and the text that they stand on."""
+        """A note's edits, and the text below them."""
         kept = self._read(self._name(note))
         if kept is None or kept.get("note") != note:
             return None
@@ -101,7 +101,7 @@ class EditFolder:
 
     @staticmethod
     def _name(note: str) -> str:
-        # Ids are somebody's words: nothing of them is a path.
+        # Ids are chosen by users: nothing of them is used in a path.
         return f"note-{hashlib.sha256(note.encode()).hexdigest()[:32]}"
 
     def _text_name(self, note: str, client: str, tag: str) -> str:
