@@ -88,7 +88,7 @@ extension Twake {
   public struct Badge: JSONModel {
     /// The kind of place that the count is for.
     public var type: BadgeType = .channel
-    /// Which company, workspace or channel.
+    /// The id of the company, workspace or channel.
     public var id: String = ""
     /// Unread messages.
     public var count: Int = 0
@@ -125,7 +125,7 @@ extension Twake {
     public static var known: [Self] { [.`public`, .`private`, .direct] }
   }
 
-  /// Which channels are listed.
+  /// The kind of channels that are listed.
   public struct ChannelsType: JSONWord {
     /// The word on the wire.
     public let rawValue: String

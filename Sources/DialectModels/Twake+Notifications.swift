@@ -5,7 +5,7 @@ extension Twake {
   public struct FirebaseNotification: JSONModel {
     /// The texts that are shown.
     public var headers: NotificationHeaders = NotificationHeaders()
-    /// Which message it is for.
+    /// The message of the notification.
     public var payload: NotificationPayload = NotificationPayload()
     /// Fields of other versions.
     public var rest = JSONFields()
@@ -39,7 +39,7 @@ extension Twake {
     }
   }
 
-  /// Which message a notification is for.
+  /// The message of a notification.
   public struct NotificationPayload: JSONModel {
     /// The company.
     public var companyID: String = ""

@@ -141,7 +141,7 @@ struct HeadReader {
       HTTPFields.Entry(
         nameStart: UInt32(name.lowerBound), nameCount: UInt32(name.count),
         valueStart: UInt32(value.lowerBound), valueCount: UInt32(value.count)))
-    // By their length first: no other name is looked at twice.
+    // Compared by length first: no other name is looked at twice.
     switch name.count {
     case 4 where Bytes.equals(bytes, name, "host"):
       hostCount += 1

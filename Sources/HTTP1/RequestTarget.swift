@@ -97,7 +97,7 @@ struct RequestTarget {
     if isNormal(bytes, range) { return Bytes.string(bytes, range) }
     var path: [UInt8] = [0x2f]
     path.reserveCapacity(range.count + 1)
-    // Where the segment at hand begins in `path`, behind its slash.
+    // The start of the current segment in `path`, behind its slash.
     var segment = 1
     var index = range.lowerBound
     func endSegment(isLast: Bool) throws(HTTPError) {

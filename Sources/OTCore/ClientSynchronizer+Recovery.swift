@@ -1,5 +1,5 @@
-// What happens to unconfirmed edits when something goes wrong: the server refuses one, forgets this
-// client, or cannot tell what was missed.
+// Recovery of unconfirmed edits: the server refuses one, forgets this client, or cannot tell what
+// was missed.
 
 extension ClientSynchronizer {
   /// The change in flight, applied to the server's text at ``revision``; `nil` when no change is in

@@ -6,7 +6,7 @@ extension Document {
   /// So many levels fit into ``leafPath``. Ropes of the standard sizes never have more than 8.
   private static var levelsMax: Int { 12 }
 
-  /// Which child of the node at a level leads to the leaf's place.
+  /// The child of the node at a level that leads to the leaf's place.
   @inline(__always)
   func leafIndex(_ level: Int) -> Int {
     Int(truncatingIfNeeded: leafPath &>> UInt64(truncatingIfNeeded: level &* 5)) & 0x1f

@@ -16,7 +16,7 @@ public struct Document: @unchecked Sendable {
   var leaf: RopeNode
   /// Scalars before the leaf.
   var leafStart = 0
-  /// Which child leads to its place, for each level five bits, the lowest level lowest.
+  /// The children on the path to its place, five bits for each level, the lowest level lowest.
   var leafPath: UInt64 = 0
 
   /// Makes a document of a text.

@@ -56,7 +56,7 @@ final class RopeNode: ManagedBuffer<RopeHeader, UInt64> {
       }, to: RopeNode.self)
   }
 
-  /// What lies in the place of a leaf that is out of the tree: an empty leaf without memory for text.
+  /// The placeholder for a leaf that is out of the tree: an empty leaf without memory for text.
   static func placeholder(_ sizes: RopeSizes) -> RopeNode {
     unsafeDowncast(
       RopeNode.create(minimumCapacity: 0) { _ in

@@ -15,7 +15,7 @@ extension TextOperation {
   ) throws(OperationError) {
     var result = self
     var index = history.startIndex
-    // As far as a lone edit goes.
+    // While the result is a lone edit.
     while index < history.endIndex, result.block == nil {
       index = Self.passApart(&result.edit, history, from: index)
       if index < history.endIndex {

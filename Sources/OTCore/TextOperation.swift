@@ -80,7 +80,7 @@ public struct TextOperation: @unchecked Sendable {
   /// An empty operation with memory for so many components and bytes of inserted text: building
   /// it takes no more.
   ///
-  /// What fits into the value itself, one edit of at most 8 bytes, takes none.
+  /// A value with one edit of at most 8 bytes needs no memory of its own.
   public init(reservingComponents components: Int = 0, textBytes: Int = 0) {
     if components > 4 || textBytes > InlineEdit.textCapacity {
       block = OperationBlock.empty(words: max(1, components), text: max(0, textBytes))

@@ -267,7 +267,7 @@ package import SocketMessages
   func handle(_ event: ClientDriver.Event) {
     guard let driver else { return }
     outputs += driver.handle(event)
-    // What a view does while news are shown comes after them.
+    // A view's actions while news are shown come after them.
     guard !isShowing else { return }
     isShowing = true
     defer { isShowing = false }

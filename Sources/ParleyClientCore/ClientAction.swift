@@ -98,7 +98,7 @@ public enum StopReason: Sendable, Equatable {
   case closed(code: UInt16)
   /// The server does not take the hello.
   case refused(ErrorCode)
-  /// No token was to be had. One that comes later starts it again.
+  /// No token was available. A later one starts the connection again.
   case noToken
   /// The server takes the client for another person than before; see
   /// ``ClientEvent/changePerson``. Nothing was sent but the hello.

@@ -17,7 +17,8 @@ public enum ClientEvent: Sendable {
   case wake
   /// The network is available again, or has changed.
   case reachable
-  /// The answer to ``ClientAction/needToken``, `nil` if there is none to be had; or a token unasked.
+  /// The answer to ``ClientAction/needToken``, `nil` if no token is available; or a new token,
+  /// unasked.
   case token(String?)
   /// The person's name or colour is another.
   case profile(name: String, color: String?)

@@ -193,7 +193,7 @@ public struct ClientMachine: Sendable {
     case .changes(let changes):
       withNote(changes.documentID) { $0.changes(changes, &turn) }
     case .numberedChanges(let changes):
-      // One of no note here is passed over, as one with an unknown id is.
+      // A number of no note here is ignored, as an unknown id is.
       guard let index = notes.firstIndex(where: { $0.numbers?.document == changes.run.document })
       else { return }
       notes[index].changes(changes, &turn)

@@ -159,7 +159,7 @@ extension NoteMachine {
       return refused(
         change.sequence, .tooLarge, retryable: false, retryAfter: nil, &turn)
     }
-    // What is on disk has all that waited as one.
+    // The state on disk contains all waiting edits as one.
     if replica.synchronizer.isPart { keeping.goBeyond() }
     keepBeforeSending(&turn)
     changeMessage = (number, change.sequence)
@@ -195,14 +195,15 @@ extension NoteMachine {
   mutating func refused(
     _ sequence: Int, _ code: ErrorCode, retryable: Bool, retryAfter: Int?, _ turn: inout Turn
   ) {
-    // What is refused while it joins goes out once more after that; one change sent twice may be
-    // refused twice.
+    // An edit that is refused during a join is sent once more after it; one change sent twice may
+    // be refused twice.
     guard phase == .live, var replica, replica.synchronizer.changeInFlight?.sequence == sequence
     else { return }
     defer { tellStatus(&turn) }
     changeMessage = nil
     let isOvertaken = replica.synchronizer.isOvertaken
-    // What was overtaken is not sent again as it was, so there is nothing to wait for but its turn.
+    // An overtaken change is not sent again as it was, so there is nothing to wait for but its
+    // turn.
     if isOvertaken ? code == .tooFast : retryable {
       putOff = .change
       retryAt = turn.after(retryAfter, or: timing.retryAfter)

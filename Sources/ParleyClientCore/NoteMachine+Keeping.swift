@@ -1,7 +1,7 @@
 import OTCore
 import SocketMessages
 
-// What is kept of a note on disk, and when.
+// The state of a note that is kept on disk, and the time of keeping it.
 
 /// The state of a note on disk, as far as this client knows.
 struct Keeping: Sendable {
@@ -54,7 +54,8 @@ struct Keeping: Sendable {
   mutating func failed(again: Int64?) {
     isFailing = again != nil
     at = again
-    // What was there before has gone, see ``NoteAction/keep(_:isRequired:)``; or it is still there.
+    // The former state has been removed, see ``NoteAction/keep(_:isRequired:)``; or it is still
+    // there.
     if wasRequired { isThere = false } else { isOutdated = wasOutdated && isThere }
   }
 

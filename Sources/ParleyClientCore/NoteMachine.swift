@@ -51,7 +51,7 @@ struct NoteMachine: Sendable {
   /// Why the edits at hand are held back.
   var refusal: ErrorCode?
 
-  // What was asked of the server.
+  // Requests to the server without an answer.
   var pendingJoin: PendingJoin?
   /// The page of missed changes that was asked for.
   var pendingPage: Int?

@@ -256,7 +256,7 @@ struct RoomMachine: Sendable {
   }
 
   mutating func unsubscribed(_ turn: inout Turn) {
-    // As a push: the right to read the room is gone. After an `unsubscribe` nothing is wanted.
+    // A push says that the right to read the room is gone. After an `unsubscribe` nothing is wanted.
     guard isWanted, phase == .live else { return }
     settle()
     clearPeople(&turn)

@@ -59,10 +59,10 @@ public struct GroupRoutes: WebTransport {
   ) async throws -> WebResponse {
     var asked = WebRequest(
       method, base + path, headers: request.headers, body: body?.json ?? [])
-    // What is about one thing is about none of several.
+    // A condition on one thing makes no sense for several.
     asked.headers.removeAll { $0.name == "If-Match" }
     var answer = try await transport.send(asked)
-    // As many as there may be: nothing that the person could merge.
+    // The limit is reached: the person cannot merge anything.
     if answer.status == 409, JSONFields(answer.body)?["code"]?.string == "tooMany" {
       answer.status = 422
     }

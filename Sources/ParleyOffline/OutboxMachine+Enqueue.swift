@@ -86,7 +86,7 @@ extension OutboxMachine {
   }
 
   private mutating func drop(_ entry: Mutation, into key: String?, _ turn: inout Turn) {
-    // What waited behind it need not wait for what it waited for.
+    // Changes behind it need not wait for what it waited for.
     let waiting = held.contains(entry.number) ? followers(of: [entry.number]) : []
     remove(entry.number)
     release(waiting)

@@ -272,7 +272,7 @@ extension Repository {
   private func lay(
     _ done: [Outbox.DoneMutation], over models: [Model], in query: DataQuery
   ) -> [Model] {
-    // What was shown while it waited stays until the next fetch.
+    // The values shown while it waited stay until the next fetch.
     let filter = subscribers.first { $0.query == query && $0.filter != nil }?.filter
     return done.reduce(into: Overlay(models, query, filter)) {
       $0.lay($1.draft, id: $1.id, $1.body)
@@ -305,7 +305,7 @@ package struct Overlay<Model: OfflineModel> {
       if let place { slots[place] = nil }
       places[id] = nil
     case .value(let json):
-      // What the model does not read is not shown; the server will say what it is.
+      // A thing that the model cannot read is not shown; the server's answer will replace it.
       guard let model: Model = try? ModelForm.model(json) else { break }
       if let place {
         slots[place] = filter?(model) ?? true ? model : nil

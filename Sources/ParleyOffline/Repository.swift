@@ -197,8 +197,8 @@ public actor Repository<Model: OfflineModel> {
   /// once they were.
   /// Only the newest waits for the loop.
   ///
-  /// What was unreachable is tried again by itself, after one second at first and a minute at last. After
-  /// `refused` and `unreadable` only the next update or ``refresh()`` does.
+  /// An unreachable server is retried automatically, after one second at first and a minute at
+  /// last. After `refused` and `unreadable` only the next update or ``refresh()`` retries.
   public var fetchProblems: OutboxSequence<FetchError?> {
     let feed = Feed<FetchError?>(bound: 1)
     feed.put(fetchProblem) { Array($0.suffix(1)) }

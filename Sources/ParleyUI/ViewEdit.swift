@@ -31,7 +31,7 @@ extension TextOperation {
     let from = Array(old.text.unicodeScalars)
     let to = Array(new.text.unicodeScalars)
     let shorter = min(from.count, to.count)
-    // What is behind the caret comes first: an edit ends there.
+    // Text behind the caret is compared first: an edit ends there.
     let behind = min(max(to.count - caret, 0), shorter)
     var end = 0
     while end < behind, from[from.count - 1 - end] == to[to.count - 1 - end] { end += 1 }

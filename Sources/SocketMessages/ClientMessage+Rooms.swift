@@ -93,7 +93,7 @@ extension ClientMessage {
   public struct Receipt: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
     /// The stage reached.
     public var state: ReceiptStage
@@ -110,7 +110,7 @@ extension ClientMessage {
   public struct Receipts: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
 
     /// Makes a request.
@@ -152,7 +152,7 @@ extension ClientMessage {
   public struct Flag: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
     /// Whether it is flagged.
     public var isFlagged: Bool

@@ -151,7 +151,7 @@ package struct Envelope: MessageSource {
     MessageFields(reading: try reader(), operationComponentsMax: operationComponentsMax)
   }
 
-  /// What is wrong with `data`.
+  /// The error of `data`.
   #if hasFeature(Embedded)
     @inline(never)
   #endif

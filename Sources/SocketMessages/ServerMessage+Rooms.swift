@@ -118,7 +118,7 @@ extension ServerMessage {
   public struct Receipt: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
     /// The person who received or read the publication.
     public var personID: String
@@ -138,7 +138,7 @@ extension ServerMessage {
   public struct Receipts: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
     /// The people who have reported a stage.
     public var receipts: [ParleyModel.Receipt]
@@ -196,7 +196,7 @@ extension ServerMessage {
   public struct Flag: Sendable, Equatable {
     /// The room.
     public var room: String
-    /// Which publication.
+    /// The publication's offset.
     public var offset: Int
     /// The person who flags it.
     public var personID: String

@@ -52,7 +52,7 @@ public enum SelectionState<Item: Sendable & Equatable>: Sendable, Equatable {
     guard session == globals.session else { return }
     companies = fetched.map { company in
       var company = company
-      // What was selected on this device counts.
+      // The selection made on this device counts.
       if let selected = workspaces[company.id] ?? nil { company.selectedWorkspace = selected }
       return company
     }

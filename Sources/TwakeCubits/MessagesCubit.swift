@@ -75,7 +75,7 @@ public enum MessagesState: Sendable, Equatable {
     }
     let fetched = try await source.messages(in: place, before: nil)
     guard isCurrent(visit) else { return }
-    // What the server no longer has of these goes; what is before them stays.
+    // Messages of this range that the server no longer has go; earlier ones stay.
     let first = fetched.map(\.creationDate).min() ?? .min
     list.replace(list.base.filter { $0.creationDate < first })
     put(fetched)

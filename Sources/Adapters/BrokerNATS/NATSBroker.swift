@@ -72,7 +72,7 @@ public enum NATSBroker {
       let now = monotonicMicroseconds()
       if now - probedAt >= probeInterval {
         probedAt = now
-        // What was sent into a line that is gone would come all at once when it is back.
+        // Probes sent on a broken connection would all arrive at once after the reconnect.
         if connection.isConnected { try connection.publish(ownSubject, frame.probe(sentAt: now)) }
       }
       let hints = queues.takeOutgoing()

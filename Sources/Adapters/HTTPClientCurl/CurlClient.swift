@@ -148,7 +148,7 @@ private final class Transfer {
     set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
     set(CURLOPT_URL, request.url)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    // What is on this machine is never asked for elsewhere, whatever the environment says.
+    // Requests to this machine never use a proxy, whatever the environment says.
     set(CURLOPT_NOPROXY, "localhost,127.0.0.0/8,::1")
     check(CCurl_setPointer(handle, CURLOPT_HTTPHEADER, headers))
     if let body = request.body {

@@ -109,7 +109,7 @@ struct PostgresLink: ~Copyable {
     return try connection.run(pending)
   }
 
-  /// Takes note of what befell a statement that ran by itself.
+  /// Records the failure of a statement that ran by itself.
   mutating func note(_ failure: PostgresFailure) { self.failure = failure }
 
   /// Ends a transaction without a commit.
@@ -334,7 +334,7 @@ struct PostgresLink: ~Copyable {
     }
     _ = try connection.run(
       settings.map { PostgresCommand("SELECT set_config('\($0.0)', '\($0.1)', false)") }
-        // What was promised at the start of a session holds to its end, whatever is set meanwhile.
+        // A promise at the start of a session holds to its end, whatever is set meanwhile.
         + [
           PostgresCommand(
             "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false)")

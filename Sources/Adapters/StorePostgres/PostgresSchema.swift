@@ -101,7 +101,7 @@ enum PostgresSchema {
         checksum bytea NOT NULL
       )
       """,
-      // What a store's newest commit was, for one that lost its connection while committing.
+      // The newest commit of each store, for a store that lost its connection while committing.
       """
       CREATE TABLE parley.writers (
         id bytea PRIMARY KEY,

@@ -114,7 +114,7 @@ extension PostgresStore {
     // Whether the answer to what was sent got lost, so that it may be done, or yet be done.
     var wasLost = false
     func givingUp(_ error: StoreError) throws(StoreError) -> [StoreReply] {
-      // What has been done remains, whatever the outcome of the rest.
+      // Finished appends remain, whatever the outcome of the rest.
       guard replies.contains(where: { $0 != nil }) else { throw error }
       return replies.map { $0 ?? .failed(error) }
     }
@@ -162,7 +162,7 @@ extension PostgresStore {
         }
         continue
       }
-      // What is left was not taken: there is a reason, or it is gone by now.
+      // The other appends were not taken: there is a reason, or it is gone by now.
       do throws(StoreError) {
         for place in appends.indices where replies[place] == nil {
           replies[place] = try verdict(on: appends[place])
@@ -358,7 +358,7 @@ extension PostgresStore {
     }
     var (revision, length) = (row.revision, row.length)
     for entry in append.entries {
-      // What is stored must apply to the revision before it, or no later load would succeed.
+      // A stored entry must apply to the revision before it, or no later load would succeed.
       guard entry.revision == revision + 1, entry.operation.baseLength == length else {
         return notNext
       }

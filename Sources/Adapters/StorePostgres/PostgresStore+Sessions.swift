@@ -34,7 +34,7 @@ extension PostgresStore {
         let sessions = Self.sessions(begun[0], fences)
         for (fence, sessions) in zip(fences, sessions) {
           guard let sessions, let drop = idleDrop(fence, sessions) else { continue }
-          // What is not dropped now is dropped another time.
+          // Sessions that are not dropped now are dropped another time.
           _ = try? link.run([drop])
         }
         return sessions.map { $0.map { .sessions($0) } ?? .failed(.unknownDocument) }

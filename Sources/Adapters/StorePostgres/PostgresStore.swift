@@ -337,7 +337,7 @@ public final class PostgresStore: DocumentStore, Outbox {
     do throws(StoreError) {
       _ = try settled()
     } catch {
-      // What is asked for now has not been sent.
+      // The present request has not been sent.
       throw isUndecided ? error : .unavailable("PostgreSQL cannot be reached; send again")
     }
   }

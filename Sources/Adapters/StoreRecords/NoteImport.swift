@@ -280,7 +280,7 @@ public struct NoteImport {
     batch += versions.map {
       .saveVersion(id: details.id, epoch: details.epoch, version: $0)
     }
-    // What is answered comes before its answers.
+    // A thread's first comment comes before its answers.
     for comment in comments.filter({ $0.thread == nil }) + comments.filter({ $0.thread != nil }) {
       batch.append(
         .comments(CommentRequest(note: details.id, .add(comment, countMax: .max))))

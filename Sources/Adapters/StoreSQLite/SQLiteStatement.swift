@@ -10,7 +10,7 @@ package final class SQLiteStatement: StoredRow {
   private let handle: OpaquePointer
 
   init(_ connection: borrowing SQLiteConnection, _ sql: String) throws(SQLiteFailure) {
-    // What is a number to PostgreSQL is a name to SQLite.
+    // PostgreSQL's numbered parameters have a question mark in SQLite.
     let sql = sql.replacing(/\$(?=[0-9])/, with: "?")
     handle = try connection.withHandle { connection throws(SQLiteFailure) in
       var prepared: OpaquePointer?

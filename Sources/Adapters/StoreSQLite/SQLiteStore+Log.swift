@@ -20,7 +20,7 @@ extension SQLiteStore {
     }
     let headRevision = row.revision
     for entry in entries {
-      // What is stored must apply to the revision before it, or no later load would succeed.
+      // A stored entry must apply to the revision before it, or no later load would succeed.
       guard entry.revision == row.revision + 1, entry.operation.baseLength == row.length else {
         throw .notNext(headRevision: headRevision)
       }

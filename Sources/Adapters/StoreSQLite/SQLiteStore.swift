@@ -94,7 +94,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
 
   /// Opens a store that another process may have open, to read from it.
   ///
-  /// What is read is of one moment for each batch. All writing requests fail with `unavailable`.
+  /// Each batch reads one moment. All writing requests fail with `unavailable`.
   public convenience init(reading path: String) throws(StoreOpenError) {
     try self.init(reading: path, isUnfinished: false)
   }
@@ -238,7 +238,7 @@ public final class SQLiteStore: DocumentStore, Outbox {
   package func reading<Result>(
     _ body: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    // What reads all of the store does so as of one moment.
+    // A reader of the whole store sees one moment.
     guard !connection.isInTransaction else { return try body() }
     try sql("BEGIN").run()
     defer { endReading() }

@@ -118,7 +118,7 @@ extension Loop {
       guard !http.hasEndedSending else { return }
       http.hasEndedSending = true
       session.stream.endSending()
-      // What is unread already is dropped now, and what still comes as it does.
+      // Unread bytes are dropped now, and later ones on arrival.
       if session.stream.mayRead { markReady(session) }
     }
   }
@@ -130,7 +130,7 @@ extension Loop {
     while http.connection.unsentByteCount > 0, stream.mayWrite {
       guard left > 0 else { return putBehind(session) }
       let sent = http.connection.writeNext(joiningIn: scratch, atMost: left, now: now) {
-        // What is offered comes again until it is taken: a response is never taken back.
+        // The bytes are offered again until they are taken: a response is never taken back.
         stream.write($0, mayHold: false)
       }
       guard sent >= 0 else { return retire(session) }

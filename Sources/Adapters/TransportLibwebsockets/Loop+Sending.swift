@@ -108,7 +108,7 @@ extension Loop {
     writeDirty(leaving: behind.isEmpty ? 0 : Self.bytesPerTurn / 2)
     while writingLeft > 0, let session = behind.popFirst() {
       write(session)
-      // What `drained` has queued.
+      // Frames that `drained` has queued.
       if !dirty.isEmpty { writeDirty(leaving: 0) }
     }
     bytesOfTurn = 0
@@ -132,7 +132,7 @@ extension Loop {
       index += 1
       write(session)
     }
-    // Those that had no slice go before those that had one.
+    // Sessions that had no slice go before those that had one.
     if index < dirty.count { behind.insert(dirty[index...], behind: waiting) }
     dirty.removeAll(keepingCapacity: true)
   }

@@ -523,7 +523,7 @@ final class Loop {
       if stream.isShaking { return }
     }
     if stream.mayWrite, session.unsentByteCount > 0 {
-      // Who takes bytes is alive, however long a text keeps our pings waiting.
+      // A peer that takes bytes is alive, however long a text delays our pings.
       if session.webSocket != nil { session.heard = second }
       markDirty(session)
     }
@@ -531,8 +531,7 @@ final class Loop {
     var reads = 0
     while !session.isGone, stream.mayRead {
       guard session.wantsInput else {
-        // What is unread stays in the system's buffers; a closed connection is noticed all the
-        // same.
+        // Unread bytes stay in the system's buffers; a closed connection is noticed all the same.
         if stream.isAtEnd { peerEnded(session) }
         return
       }

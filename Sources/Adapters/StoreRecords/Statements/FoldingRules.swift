@@ -102,7 +102,7 @@ extension SQLStore {
         try keep(snapshot, checksum: checksum, of: row)
         try comments(of: row).keepAnchors(of: folded.comments)
         if let counted = folded.counted {
-          // What has been logged while it was folded counts towards the next one.
+          // Entries logged while it was folded count towards the next one.
           row.unsnapped -= counted.unsnapped
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try write(row)

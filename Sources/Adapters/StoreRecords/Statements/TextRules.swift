@@ -128,7 +128,7 @@ extension SQLStore {
   package func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
     try keep(snapshot, checksum: hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
-      // What it takes beyond the text's length is paid for by the log that follows.
+      // The log that follows pays for its size beyond the text's length.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
       try write(row)
     }
