@@ -70,7 +70,7 @@ SWIFT_TEST = re.compile(r'@(?:Test|Suite)\(\s*(?P<name>"(?:\\.|[^"\\\n])*")|\bfu
 JAVASCRIPT_TEST = re.compile(r"\b(?:test|describe|it)\(\s*(?P<name>\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`)")
 PYTHON_TEST = re.compile(r"^[ \t]*(?:async )?def (?P<name>test_\w+)", re.MULTILINE)
 
-INTERPOLATION = re.compile(r"\\\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|\$\{[^{}]*\}|\{[^{}\n]*\}|\\[nt]")
+INTERPOLATION = re.compile(r"\\\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\)|\$?\{(?:[^{}\n]|\{[^{}\n]*\})*\}|\\[nt]")
 SENTENCE = re.compile(r"\b[a-z’']+[,;:]? [a-z’']+[,;:]? [a-z’']+", re.IGNORECASE)
 SQL = re.compile(r"\b(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|WHERE|VALUES|PRAGMA|DROP|TABLE)\b")
 

@@ -63,6 +63,7 @@ def test_names_of_tests_are_one_module(path, text, expected):
     [
         ("Sources/A/B.swift", 'throw E("nobody may read \\(nobody)")', ["nobody"]),
         ("Sources/A/B.swift", 'let a = "nobody"\nlet b = "SELECT nobody from this WHERE nobody"', []),
+        ("Scripts/a.py", "fail(f\"this is the {'' if a is none else f'{a} is none'} of it\")", []),
         ("Web/js/languages/en.js", '  "a.b": "nobody may read",', ["nobody"]),
         ("Web/js/languages/de.js", '  "a.b": "nobody may read",', []),
     ],
