@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { BlockedLine } from "../../Web/js/shell/blockedline.js";
+import { BlockedLine, blockedReason } from "../../Web/js/shell/blockedline.js";
 
 const answers = { ok: { ok: true }, "502": { ok: false } };
 
@@ -36,6 +36,12 @@ for (const [name, states, answered, expected] of rows) {
     assert.deepEqual(changes, expected);
   });
 }
+
+test("a blocked line names a certificate as a reason only where there is one", async () => {
+  const texts = (await import("../../Web/js/languages/en.js")).default;
+  assert.match(texts[blockedReason("https:")], /proxy.* or the browser accepts the server’s certificate for the page only/);
+  assert.doesNotMatch(texts[blockedReason("http:")], /certificate/);
+});
 
 test("an answer that comes after the connection changes nothing", async () => {
   const { line, changes } = lineWith(["ok", "ok", "ok"]);

@@ -1,7 +1,15 @@
-// Whether HTTP reaches the server although WebSockets do not: the usual sign of a proxy that drops `Upgrade`.
+// Whether HTTP reaches the server although WebSockets do not: a proxy that drops `Upgrade`, a firewall, or a certificate
+// that the browser accepts for pages only.
 
 import { Emitter } from "../emitter.js";
 import { at } from "../base.js";
+
+/**
+ * The text of the likely reasons. The page cannot tell them apart, but without TLS no certificate is one.
+ *
+ * @param {string} protocol Of the page's address.
+ */
+export const blockedReason = (protocol) => protocol === "https:" ? "notice.blockedSecure" : "notice.blocked";
 
 /**
  * changed: `isBlocked` has.

@@ -1,6 +1,6 @@
 // What is wrong with the line, or with this person's rights: below the list, and above the text.
 
-import { BlockedLine } from "./blockedline.js";
+import { BlockedLine, blockedReason } from "./blockedline.js";
 import { byId } from "./dialogs.js";
 import { forgetIdentity } from "../client/identity.js";
 import { dateFormat, t } from "./language.js";
@@ -53,7 +53,7 @@ function putOfflineNotice() {
   const note = page.current;
   if (!note?.hasText || note.phase === "deleted") return;
   const text = note.isWritable ? t("notice.offline") : t("notice.offlineReading");
-  notices.set("offline", blockedLine.isBlocked ? { title: t("line.blocked"), text: t("notice.blocked") } : { text });
+  notices.set("offline", blockedLine.isBlocked ? { title: t("line.blocked"), text: t(blockedReason(location.protocol)) } : { text });
 }
 
 /** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
