@@ -9,7 +9,8 @@ dynamically is a part of its own that is fetched when it is needed. A module tha
 nothing here uses.
 
 Texts are in `Web/js/languages`, a file for each language. The pages are built with the English ones; of the
-others, each is a part of its own, and a browser fetches the one that it needs.
+others, each is a part of its own, and a browser fetches the one that it needs. English texts that only a later part
+names are in that part.
 
 Every file but the pages has a hash of its content in its name and lies in `immutable`, so a browser asks for
 it once. Beside each file are its forms in gzip and Brotli.
@@ -44,6 +45,8 @@ DYNAMIC = re.compile(r'\bimport\("(\.[^"]+)"\)')
 COMMENT = re.compile(r"/\*\*.*?\*/", re.S)
 # A text without forms, as in a file of texts.
 TEXT = re.compile(r'^  ("[^"]+"): ("(?:[^"\\]|\\.)*"),$', re.M)
+# The beginning of a text's name that is composed with a value.
+COMPOSED = re.compile(r"`([\w.]+\.)\$\{")
 CODEMIRROR = WEB / "vendor" / "codemirror"
 
 
@@ -193,6 +196,41 @@ def texts(name):
     return {json.loads(key): json.loads(text) for key, text in TEXT.findall(source)}
 
 
+def later_texts(modules, first, parts):
+    """English texts that no first module names, and no page, for each part that does: they are fetched with the part."""
+    pages_text = "".join((WEB / page).read_text() for page in ("index.html", "admin.html"))
+    composed = tuple({prefix for source in modules.sources.values() for prefix in COMPOSED.findall(source)})
+    named = pages_text + "".join(modules.sources[name] for name in sorted(first - {"languages/en.js"}))
+    english = {
+        key: text for key, text in texts("en").items() if not key.startswith(composed) and f'"{key}"' not in named
+    }  # fmt: skip
+    return {
+        part: {
+            key: text for key, text in english.items() if any(f'"{key}"' in modules.sources[name] for name in members)
+        }
+        for part, members in parts.items()
+    }
+
+
+def with_later_texts(modules, folder, first, parts):
+    """Moves English texts from the page's start to the parts that name them."""
+    later = later_texts(modules, first, parts)
+    moved = set().union(*later.values())
+    english = folder / "languages" / "en.js"
+    english.write_text(
+        TEXT.sub(lambda line: "" if json.loads(line[1]) in moved else line[0], modules.sources["languages/en.js"])
+    )
+    for part, own in later.items():
+        if own:
+            added = folder / f"texts-of-{part.replace('/', '-')}"
+            added.write_text(
+                f'import {{ english }} from "@app";\nObject.assign(english, {json.dumps(own, ensure_ascii=False)});\n'
+            )
+            module = folder / part
+            # First, for what the part does at its start may name a text.
+            module.write_text(f'import "{added}";\n{module.read_text()}')
+
+
 def in_english(html):
     """A page's HTML with the English texts that it names, as language.js would put them there."""
     english = texts("en")
@@ -246,6 +284,10 @@ def parts(work, modules):
         (folder / name).write_text(
             DYNAMIC.sub(lambda found, name=name: f'import("@{modules.part(name, found[1])}")', source)
         )
+    # What a first visit fetches, and the operator's page, which is one file.
+    first = shared | modules.reached("main.js") | modules.reached("admin/main.js") | modules.reached("editing/text.js")
+    later = {part: members - first for part, members in reached.items() if not part.startswith("languages/")}
+    with_later_texts(modules, folder, first, later)
     # No part but CodeMirror's own contains it.
     (folder / "codemirror.js").write_text(
         "".join(
@@ -254,7 +296,7 @@ def parts(work, modules):
         )
     )
     (folder / "entry.js").write_text(
-        'import "./app.js";\n'
+        'import "./app.js";\nexport { default as english } from "./languages/en.js";\n'
         + "".join(
             f"export {{ {', '.join(f'{name} as {name_of(module, name)}' for name in names)} }}"
             f' from "./{module}";\n'

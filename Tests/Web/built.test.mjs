@@ -53,6 +53,16 @@ test("a first visit is at most 12 requests and 310 kB, the client core at most 1
   assert.ok(size(`${file("client")}.br`) <= 110_000);
 });
 
+test("each English text is in the page's start or in the later parts that name it, and only there", async () => {
+  const texts = (await import("../../Web/js/languages/en.js")).default;
+  const holders = (/** @type {string} */ key) =>
+    ["app", "historyview", "sharing", "importview", "commentsview", "palette", "devices", "passwords", "help", "moving",
+      "deletednotes", "exporting", "pageview", "writing", "pasting"].filter((stem) => read(file(stem)).includes(key.includes(".") ? `"${key}":` : `${key}:`));
+  for (const key of Object.keys(texts)) assert.ok(holders(key).length > 0, key);
+  assert.deepEqual(holders("history.restoreText"), ["historyview"]);
+  assert.deepEqual(holders("note.title"), ["app"]);
+});
+
 test("the worker keeps what a first visit fetches, and is of the page's build", () => {
   const [, build] = /<meta name="build" content="([^"]+)"/.exec(read("index.html")) ?? [];
   const worker = read("worker.js");
