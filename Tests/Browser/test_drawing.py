@@ -165,4 +165,13 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
     # As wide as its texts need: they were measured with their styles.
     assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") > 100
     expect(ann.page.locator("#rendered .diagram").nth(2).locator("img")).to_have_count(1)
+    # Dark lines on light paper, and light ones on dark paper, without a ground of its own.
+    style = "(image) => [getComputedStyle(image).filter, getComputedStyle(image).backgroundColor]"
+    filters = {"light": "none", "dark": "invert(0.9) hue-rotate(180deg)"}
+    for scheme, filtered in filters.items():
+        ann.page.emulate_media(color_scheme=scheme)
+        assert picture.evaluate(style) == [filtered, "rgba(0, 0, 0, 0)"]
+        ann.picture(f"diagram-{scheme}")
+    ann.page.emulate_media(media="print")
+    assert picture.evaluate(style) == ["none", "rgba(0, 0, 0, 0)"]
     assert problems == []

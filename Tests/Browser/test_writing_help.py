@@ -61,6 +61,15 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     wait_until(lambda: "| --- |" in ann.text(), ann.text)
     ann.press("Control+z")
     wait_until(lambda: ann.text().endswith("/tab\n/table"), ann.text)
+    # Who has written in the note is offered, too, although they have gone.
+    bo.page.goto("/")
+    expect(ann.page.get_by_role("button", name="Only you are here")).to_be_visible()
+    ann.reload().to_end()
+    menu.wait_for(state="attached")
+    with ann.page.expect_response(lambda answer: answer.url.endswith("/sessions")):
+        ann.type(" @")
+    ann.type("b")
+    expect(menu.get_by_role("option")).to_have_text("Bo")
 
 
 def test_keys_of_a_table(server, person):

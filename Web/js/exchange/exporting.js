@@ -71,7 +71,7 @@ table { border-collapse: collapse; } th, td { padding: .3em .7em; border: 1px so
 blockquote { margin-block: 0; margin-inline: 1em 0; padding-inline-start: 1em; border-inline-start: 3px solid #8888; }
 .callout { margin-block: 1em; padding: .4em 1em; border-inline-start: 3px solid; } .callout-title { font-weight: bold; }
 .callout-title svg { width: 1.1em; margin-inline-end: .4em; vertical-align: -.15em; fill: none; stroke: currentcolor; stroke-width: 1.6; }
-.formula.is-display { display: block; overflow: auto; margin-block: 1em; text-align: center; } .diagram { margin-inline: 0; } .diagram > img { background: #fff; }
+.formula.is-display { display: block; overflow: auto; margin-block: 1em; text-align: center; } .diagram { margin-inline: 0; } @media screen and (prefers-color-scheme: dark) { .diagram > img { filter: invert(0.9) hue-rotate(180deg); } }
 .drawing-problem { color: light-dark(#b3372b, #ff9a8c); }
 .footnotes { margin-top: 2em; border-top: 1px solid #8888; font-size: .9em; } .footnote-back { text-decoration: none; }
 :is(.token-keyword, .token-modifier, .token-operatorKeyword, .token-controlKeyword, .token-definitionKeyword) { color: light-dark(#0d545d, #8fd6da); }

@@ -1,7 +1,7 @@
 // The part of the page that helps with writing.
 
 import { Prec, keymap } from "../../codemirror.js";
-import { authorised } from "../../client/http.js";
+import { authorised, request } from "../../client/http.js";
 import { byId, toast } from "../../shell/dialogs.js";
 import { t } from "../../shell/language.js";
 import { page } from "../../page.js";
@@ -37,6 +37,23 @@ function useTemplate() {
   });
 }
 
+/**
+ * Returns what has the names of a note's newest authors. It asks the server when it is called first, and has no names
+ * until the answer is there.
+ *
+ * @param {string} id
+ */
+function authorsOf(id) {
+  /** @type {string[] | undefined} */
+  let names;
+  /** @param {import("../../history/sessions.js").Answer} answer */
+  const take = ({ sessions }) => (names = sessions.flatMap(({ authors }) => authors.map(({ author }) => author)));
+  return () => {
+    if (!names) request(`/api/notes/${encodeURIComponent(id)}/sessions`).then(take, () => {});
+    return (names ??= []);
+  };
+}
+
 /** @param {(state: import("../../codemirror.js").EditorState) => object | undefined} command */
 const keyOf = (command) => (/** @type {import("../../codemirror.js").EditorView} */ view) => {
   const change = view.state.readOnly ? undefined : command(view.state);
@@ -56,9 +73,10 @@ export function writing({ note, commandsOf, linkText }) {
   for (const root of [document, byId("editor").shadowRoot]) {
     if (root && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
   }
+  const authors = authorsOf(note.documentId);
   const offers = {
     part: () => partsOfText(t, { addFile: () => byId("file").click(), useTemplate }),
-    person: () => people(note.people.map(({ name }) => shownName(name))),
+    person: () => people([...note.people.map(({ name }) => name), ...authors()].filter(Boolean).map(shownName)),
     note: () => notesToLink((list.notes ?? []).filter(({ id }) => id !== note.documentId), linkText),
     emoji: emojiChoices,
   };
