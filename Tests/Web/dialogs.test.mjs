@@ -15,6 +15,7 @@ class Element extends EventTarget {
   open = false;
   showModal = () => void (this.open = true);
   querySelectorAll = () => [];
+  contains = () => false;
   /** @type {Element | undefined} */
   parentElement;
 

@@ -72,13 +72,18 @@ export function mountEditor() {
   // What is hidden takes no focus.
   drawStatus();
   drawToolbar();
-  const isIdle = matchMedia("(hover: hover)").matches && document.activeElement === document.body;
-  if (isAwaited || isIdle) page.editor.focus();
+  if (isAwaited) page.editor.focus();
+  else focusIdle();
   goToAwaited();
   drawCount();
   followEditor();
   showPast();
   void followComments();
+}
+
+/** Moves the focus into the text where no element has it, and no keyboard would come up on the screen. */
+export function focusIdle() {
+  if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) page.editor?.focus();
 }
 
 /** Into the text, or to where it will be. */

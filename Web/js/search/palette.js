@@ -12,7 +12,7 @@ import { go, pathOf } from "../routes.js";
 import { searchStyles } from "./searchsheet.js";
 import { list } from "../session.js";
 import { isOfComposition } from "../shell/shortcuts.js";
-import { showPlace } from "../editing/textplace.js";
+import { focusIdle, showPlace } from "../editing/textplace.js";
 import { messageOf } from "../words.js";
 
 /**
@@ -164,7 +164,10 @@ function makePalette() {
     if ("run" in found) return found.run();
     if (whenChosen) return whenChosen(found);
     if (found.place) showPlace(found.id, found.place);
+    // The text is next, and takes the focus when it is there: not what the search was opened from.
+    /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
     go(pathOf(found.id));
+    focusIdle();
   }
 
   /** Titles at once, texts when nobody types for a moment. */

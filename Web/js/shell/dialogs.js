@@ -59,12 +59,34 @@ function followDialogs() {
   for (const element of [byId("toast"), byId("live")]) if (element.parentElement !== top) top.append(element);
 }
 
+/**
+ * Lets Tab begin at the page's first element where the focus has no element to return to: the dialog opened by itself.
+ *
+ * @param {HTMLDialogElement} closed
+ */
+function beginAtTop(closed) {
+  const focused = document.activeElement;
+  if (opened.length > 0 || (focused !== document.body && !closed.contains(focused))) return;
+  // A browser goes on from where an element was that had the focus.
+  const start = document.createElement("span");
+  start.tabIndex = -1;
+  document.body.prepend(start);
+  start.focus({ preventScroll: true });
+  start.remove();
+}
+
+/** @param {Event} event */
+function followClosing({ currentTarget }) {
+  followDialogs();
+  beginAtTop(/** @type {HTMLDialogElement} */ (currentTarget));
+}
+
 /** @param {HTMLDialogElement} dialog Opens above all others. */
 export function showModal(dialog) {
   dialog.showModal();
   opened.push(dialog);
   followDialogs();
-  dialog.addEventListener("close", followDialogs);
+  dialog.addEventListener("close", followClosing);
 }
 
 /** @type {WeakMap<HTMLDialogElement, () => void>} Of each dialog that waits for an answer, what takes it. */
