@@ -199,7 +199,7 @@ class Day:
         cem.put_caret(converge(ada, bea, cem).index("bread"))
         cem.press("Control+Enter")
         bea.page.get_by_role("button", name="Read as a page").click()
-        bea.page.get_by_role("checkbox", name=re.compile("a map")).check()
+        bea.page.locator("#rendered").get_by_role("checkbox", name=re.compile("a map")).check()
         wait_until(lambda: converge(ada, bea, cem).count("[x]") == 3, ada.text)
         ada.to_end()
         ada.press("Enter")

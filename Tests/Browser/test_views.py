@@ -1,8 +1,9 @@
 """The layout of every view of the page: widths, overflow, skeletons, sizes and reach of controls, and what is printed.
 
 `VIEWS` has a row for each view. A view is opened once in each language and measured at five widths, as a mouse's and as
-a finger's page, in light and dark; then in forced colours, at 200 %, and on paper. What the documents, the modules and
-the style sheets declare as views must be shown by one of the rows.
+a finger's page, in light and dark; then in forced colours, at 200 %, and on paper. axe checks it as a whole, in English,
+and its contrast in the other scheme. What the documents, the modules and the style sheets declare as views must be shown
+by one of the rows.
 """
 
 import re
@@ -12,7 +13,7 @@ import pytest
 from conftest import PROGRAM, ROOT, SECRET, Server, token, wait_until
 from playwright.sync_api import expect
 from test_joining import PASSWORD, invite
-from test_offline import wait_until_kept
+from test_offline import AXE, wait_until_kept
 from touching import SMALL
 
 WIDTHS = [360, 768, 1180, 1440, 1920]
@@ -126,6 +127,13 @@ class Seen:
         expect(self.page.locator(names[-1]).first).to_be_visible()
         return self.page
 
+    def find(self):
+        self.note()
+        self.ada.editor.focus()
+        self.page.keyboard.press("Control+f")
+        expect(self.page.locator("#editor .cm-search")).to_be_visible()
+        return self.page
+
     def without_server(self, row, shown):
         if self.server.process.poll() is None:
             self.note()
@@ -160,6 +168,7 @@ VIEWS = {
     "password": (lambda see: see.click("#change-password", "dialog[open] [autocomplete=new-password]"), None),
     "devices": (lambda see: see.note() and see.click("#me", "#show-devices", "#devices-list li"), None),
     "search": (lambda see: see.press("Control+k", "dialog.palette"), None),
+    "finding": (lambda see: see.find(), COLUMN),
     "keys": (lambda see: see.press("F1", "dialog.help"), None),
     "sharing": (lambda see: see.note() and see.click("#share", "#sharing-list li"), None),
     "deleting": (lambda see: see.menu("trash", "#confirm"), None),
@@ -312,12 +321,31 @@ FIXED_ON_PAPER = """() => [...document.querySelectorAll("body *")].filter((one) 
     && ["fixed", "sticky"].includes(getComputedStyle(one).position)).map((one) => `on each sheet: ${one.id || one.className}`)"""
 
 
+# In the page: what axe finds, as sentences, by all rules or by these.
+BARRIERS = """async (rules) => {
+    const only = rules ? { runOnly: { type: "rule", values: rules } } : {};
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], ...only });
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
+        `${id}: ${target.join(" ")}: ${failureSummary.split("\\n").at(-1).trim()}`));
+}"""
+
+
+def barriers_in(page):
+    """What axe finds in the view that is shown, in both schemes; colours are all that differs between these."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text())
+    for scheme, rules in (("light", None), ("dark", ["color-contrast"])):
+        page.emulate_media(color_scheme=scheme)
+        yield from (f"in {scheme}: {one}" for one in page.evaluate(BARRIERS, rules))
+
+
 def wrong_with(page, prose, language):
     """What is wrong with the view that is shown, on all screens and on paper."""
     with Screen(page) as screen:
         for number, width in enumerate(WIDTHS):
             scheme = "dark" if (number + (language == "ar")) % 2 else "light"
-            is_touch = width < 1000
+            # Tablets that are turned are 1180 wide.
+            is_touch = width <= 1180
             found = screen.measure(prose, width, is_touch=is_touch, color_scheme=scheme)
             yield from (f"at {width}: {one}" for one in found)
         yield from (f"in forced colours: {one}" for one in screen.measure(prose, 1180, forced_colors="active"))
@@ -336,6 +364,8 @@ def test_every_view_is_measured_on_every_screen(users, person, language):
         page = show(see)
         shown |= set(page.evaluate(SHOWN, selectors))
         wrong += [f"{name} {one}" for one in wrong_with(page, prose, language)]
+        if language == "en":
+            wrong += [f"{name} {one}" for one in barriers_in(page)]
     assert not wrong, "\n".join(wrong)
     missing = set(selectors) - shown
     assert not missing, f"no row of VIEWS shows {missing}"
