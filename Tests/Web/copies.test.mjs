@@ -34,7 +34,7 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   const world = new World();
   /** @type {any[]} */
   const kept = [];
-  world.connection.setUnsentIdentity({ id: "unsent-1", resumeToken: "" });
+  world.connection.addIdentity({ id: "unsent-1", resumeToken: "" }, "");
   const pending = {
     save: (/** @type {any} */ _note, /** @type {any} */ edits) => kept.push(edits) > 0,
     remove: () => {},

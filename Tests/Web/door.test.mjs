@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { Core, CoreError } from "../../Web/js/client/door.js";
+import { CoreError } from "../../Web/js/client/door.js";
 import { ChangeSet, Text } from "../../Web/vendor/codemirror/index.js";
-import { Random, applied, randomChanges, randomText } from "./support.mjs";
+import { Random, ServerCore, applied, randomChanges, randomText } from "./support.mjs";
 
 const module = readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url));
 
@@ -19,14 +19,14 @@ class Rig {
   actions = [];
   screen = "";
 
-  /** @param {Core} core @param {{id: string, resumeToken: string}} [claim] */
+  /** @param {ServerCore} core @param {{id: string, resumeToken: string}} [claim] */
   constructor(core, claim) {
     this.core = core;
     core.create({ name: "Ann", color: "#123456" }, 7, claim);
   }
 
   /** @param {{id: string, resumeToken: string}} [claim] */
-  static load = async (claim) => new Rig(await Core.load(module), claim);
+  static load = async (claim) => new Rig(await ServerCore.load(module), claim);
 
   /** @param {import("../../Web/js/client/door.js").EventKind} kind @param {...(string | number)} fields */
   handle(kind, ...fields) {
@@ -94,7 +94,7 @@ const clientsOwn = new Set([
 ]);
 
 test("every message of a server that the protocol's page shows is read", async () => {
-  const core = await Core.load(module);
+  const core = await ServerCore.load(module);
   /** @type {Set<string>} */
   const read = new Set();
   for (const text of examples) {

@@ -2,13 +2,68 @@
 
 import { readFileSync } from "node:fs";
 import { Connection } from "../../Web/js/client/connection.js";
-import { Core } from "../../Web/js/client/door.js";
+import { Core, CoreError } from "../../Web/js/client/door.js";
 import { Note } from "../../Web/js/client/note.js";
 
 const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generated/client.wasm", import.meta.url)));
 
-/** A client core of its own: the machine is in the instance's memory. */
-export const newCore = () => new Core(new WebAssembly.Instance(compiled));
+const encoder = new TextEncoder();
+
+/** A client core of its own, as the page has it, with what a test needs that plays the server. */
+export class ServerCore extends Core {
+  #exports;
+
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    super(instance);
+    this.#exports = /** @type {any} */ (instance.exports);
+  }
+
+  /**
+   * Both operations moved past each other, `left`'s inserts first; all are JSON text.
+   *
+   * @param {string} left
+   * @param {string} right
+   */
+  transform(left, right) {
+    this.#call("operation_transform", left, right);
+    const { memory, output_address: address, output_count: count } = this.#exports;
+    const output = new DataView(memory.buffer, address(), count());
+    /** @type {string[]} */
+    const texts = [];
+    for (let at = 0; texts.length < 2; ) {
+      const length = output.getFloat64(at, true);
+      texts.push(new TextDecoder().decode(new Uint8Array(output.buffer, output.byteOffset + at + 8, length)));
+      at += 8 + length;
+    }
+    const [leftAfterRight = "", rightAfterLeft = ""] = texts;
+    return { leftAfterRight, rightAfterLeft };
+  }
+
+  /** @param {string} message A server's. @returns {boolean} Whether this client knows its type. */
+  knows(message) {
+    return this.#call("message_check", message) === 1;
+  }
+
+  /** @param {string} name @param {...string} texts */
+  #call(name, ...texts) {
+    const all = texts.map((text) => encoder.encode(text));
+    const count = all.reduce((sum, { length }) => sum + 8 + length, 0);
+    let at = this.#exports.input_reserve(count);
+    const { buffer } = this.#exports.memory;
+    for (const bytes of all) {
+      new DataView(buffer).setFloat64(at, bytes.length, true);
+      new Uint8Array(buffer).set(bytes, at + 8);
+      at += 8 + bytes.length;
+    }
+    const result = this.#exports[name](count);
+    if (result < 0) throw new CoreError(`${name}: the core does not take this`);
+    return result;
+  }
+}
+
+/** The machine is in the instance's memory. */
+export const newCore = () => new ServerCore(new WebAssembly.Instance(compiled));
 
 /**
  * Makes time stand still until a test moves it. (Those of Node 18, which Debian has, forget timers

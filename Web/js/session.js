@@ -75,7 +75,7 @@ export const connection = new Connection({
   identity,
 });
 for (const adopted of adoptedIdentities()) connection.addIdentity(adopted);
-connection.setUnsentIdentity(unsentIdentity);
+connection.addIdentity(unsentIdentity, "");
 export const list = new NoteList(connection, {
   storage: lastingStore(),
   owner: ownerNow,

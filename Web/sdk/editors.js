@@ -1,11 +1,12 @@
 // Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app's own modules are used, for two
 // copies of one editor do not know each other.
 
-import { Half, beginsInHalf, endsInHalf } from "../js/editing/halves.js";
+import { ComposedLine, listOf, viewOfCodeMirror } from "../js/editing/composedline.js";
+import { beginsInHalf, endsInHalf } from "../js/editing/halves.js";
 import { wellFormed } from "../js/wellformed.js";
 import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
-import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
+import { applied, changesIn, placeIn, shownOf } from "./lines.js";
 
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
@@ -43,25 +44,31 @@ function whole(before, after, changes) {
 export function codeMirror(note, { Annotation, Transaction, EditorState, EditorView, Compartment, ViewPlugin }) {
   const isShared = Annotation.define();
   const locked = new Compartment();
-  /** The first half of a character, which the editor shows and the note has not got. */
-  const half = new Half((end) => note.hold(end));
-  const mark = () => [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+  /** @type {string | undefined} The text without the first half of a character, which the note has not got. */
+  let withoutHalf;
+  /** @param {any} view @returns {ComposedLine} */
+  const composedIn = (view) => view.plugin(lifeCycle).composed;
   /** @param {any} view @param {string} text */
   const replaceAll = (view, text) => {
-    half.end();
-    const change = difference(view.state.doc.toString(), text);
-    // The app's own filters are for what is typed.
-    if (change) view.dispatch({ changes: change, annotations: mark(), filter: false });
+    const composed = composedIn(view);
+    if (withoutHalf !== undefined) composed.reset();
+    withoutHalf = undefined;
+    const change = difference(applied(view.state.doc.toString(), composed.waiting), text);
+    if (change) composed.take([change]);
   };
   const lifeCycle = ViewPlugin.define((/** @type {any} */ view) => {
     let isAlive = true;
+    const annotations = [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+    const composed = new ComposedLine(viewOfCodeMirror(view, (changes) => {
+      if (withoutHalf !== undefined) replaceAll(view, note.text ?? "");
+      // The app's own filters are for what is typed.
+      else view.dispatch({ changes, annotations, filter: false });
+    }));
     const lock = () => view.dispatch({ effects: locked.reconfigure(EditorState.readOnly.of(!note.isWritable)) });
     const stops = [
       note.on("text", (text) => replaceAll(view, text)),
       note.on("changes", ({ changes, source }) => {
-        if (source === view) return;
-        if (half.waits) replaceAll(view, note.text ?? "");
-        else view.dispatch({ changes, annotations: mark(), filter: false });
+        if (source !== view) composed.take(changes);
       }),
       note.on("state", () => {
         if (view.state.readOnly === note.isWritable) lock();
@@ -74,8 +81,10 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
       lock();
     });
     return {
+      composed,
       destroy() {
         isAlive = false;
+        composed.destroy();
         for (const stop of stops) stop();
       },
     };
@@ -83,29 +92,29 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
   /** @param {any} update */
   const take = ({ view, transactions, startState, selectionSet, docChanged, state }) => {
     const own = transactions.filter((/** @type {any} */ one) => one.docChanged && !one.annotation(isShared));
+    const composed = composedIn(view);
     for (const transaction of own) {
-      /** @type {TextChange[]} */
-      const changes = [];
-      /** @type {(from: number, to: number, fromAfter: number, toAfter: number, insert: any) => void} */
-      const add = (from, to, _fromAfter, _toAfter, insert) => {
-        changes.push({ from, to, insert: insert.toString() });
-      };
-      transaction.changes.iterChanges(add, true);
+      const changes = listOf(transaction.changes);
       const after = () => transaction.newDoc.toString();
-      if (!half.waits && changes.some(({ insert }) => endsInHalf(insert))) {
-        half.begin();
+      if (!composed.isComposing && changes.some(({ insert }) => endsInHalf(insert))) {
+        withoutHalf = note.text ?? "";
+        composed.begin(true);
         continue;
       }
+      const edit = (/** @type {TextChange[]} */ made) => note.edit(composed.follow(made), view);
       try {
-        if (half.waits) {
-          half.end();
-          const change = difference(note.text ?? "", after());
-          if (change) note.edit([change], view);
-          // A half that stayed alone is shown as it is stored.
-          queueMicrotask(() => replaceAll(view, note.text ?? ""));
+        if (withoutHalf !== undefined) {
+          const change = difference(withoutHalf, after());
+          withoutHalf = undefined;
+          if (change) edit([change]);
+          queueMicrotask(() => {
+            composed.catchUp();
+            // A half that stayed alone is shown as it is stored.
+            replaceAll(view, note.text ?? "");
+          });
           continue;
         }
-        note.edit(whole((transaction.startState ?? startState).doc.toString(), after, changes), view);
+        edit(whole((transaction.startState ?? startState).doc.toString(), after, changes));
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
         // What the note does not take does not stay on the screen as if it did.
@@ -113,8 +122,8 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
       }
     }
     const { anchor, head } = state.selection.main;
-    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable && !half.waits) {
-      note.select(anchor, head);
+    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable && withoutHalf === undefined) {
+      note.select(composed.inNote(anchor), composed.inNote(head));
     }
   };
   return [
@@ -155,8 +164,8 @@ export function monaco(note, editor) {
   };
   /** The note's text that the model shows. */
   let text = "";
-  /** The first half of a character, which the model shows and the note has not got. */
-  const half = new Half((end) => note.hold(end));
+  /** @type {string | undefined} The shown text without the first half of a character, which the note has not got. */
+  let withoutHalf;
   /** The first half of a character that was typed, and that Monaco forgets if it draws before the other comes. */
   let firstHalf = "";
   const typed = (/** @type {InputEvent} */ { data }) => {
@@ -195,31 +204,47 @@ export function monaco(note, editor) {
       model.pushStackElement();
       select(kept);
     });
+  const composed = new ComposedLine({
+    element: field,
+    selection: () => selections()[0],
+    lineAt: (place) => {
+      const { lineNumber } = model.getPositionAt(place);
+      const at = (/** @type {number} */ column) => model.getOffsetAt({ lineNumber, column });
+      return { from: at(1), to: at(model.getLineMaxColumn(lineNumber)) };
+    },
+    make: (changes) => (withoutHalf === undefined ? make(changes) : show(text)),
+    focus: () => editor.focus(),
+  });
   const show = (/** @type {string} */ next) => {
-    half.end();
+    if (withoutHalf !== undefined) composed.reset();
+    withoutHalf = undefined;
     text = next;
     // 0: "\n", also in a text in which none is.
     quietly(() => model.setEOL(0));
-    const before = model.getValue();
+    const before = applied(model.getValue(), composed.waiting);
     const change = difference(before, shownOf(next));
     if (!change) return;
     // A place behind a half that is alone is none to Monaco: it would take what follows along.
     const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
-    make([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
+    composed.take([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
+  };
+  /** @param {TextChange[]} changes Of the shown text. */
+  const edit = (changes) => {
+    const before = text;
+    const own = changesIn(before, composed.follow(changes));
+    const sound = whole(before, () => applied(before, own), own);
+    text = applied(before, sound);
+    note.edit(sound, editor);
   };
   const lock = () => editor.updateOptions({ readOnly: !note.isWritable });
   const stops = [
     note.on("text", show),
     note.on("changes", ({ changes, source }) => {
       if (source === editor) return;
-      const shown = changes.map(({ from, to, insert }) => ({
-        from: shownPlace(text, from), to: shownPlace(text, to), insert: shownOf(insert),
-      }));
-      const after = applied(text, changes);
+      const both = text + (text = applied(text, changes));
       // An edit may make one end of a line of two, or two of one.
-      if (after.includes("\r") || half.waits) return show(after);
-      text = after;
-      make(shown);
+      if (both.includes("\r")) show(text);
+      else composed.take(changes);
     }),
     note.on("state", lock),
   ];
@@ -228,40 +253,36 @@ export function monaco(note, editor) {
       if (isShared) return;
       const forgotten = firstHalf;
       firstHalf = "";
-      if (half.waits) {
-        half.end();
-        const change = difference(shownOf(text), model.getValue());
-        if (!change) return;
-        const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
-        text = applied(text, [own]);
-        note.edit([own], editor);
+      if (withoutHalf !== undefined) {
+        const change = difference(withoutHalf, model.getValue());
+        withoutHalf = undefined;
+        if (change) edit([change]);
         // A half that stayed alone is shown as it is stored; a model may not be changed while it tells of a change.
-        queueMicrotask(() => show(text));
+        queueMicrotask(() => {
+          composed.catchUp();
+          show(text);
+        });
         return;
       }
-      if (event.changes.some((/** @type {any} */ { text: insert }) => endsInHalf(insert))) {
-        half.begin();
+      if (!composed.isComposing && event.changes.some((/** @type {any} */ { text: insert }) => endsInHalf(insert))) {
+        withoutHalf = shownOf(text);
+        composed.begin(true);
         return;
       }
       // They come from the last to the first.
       /** @type {TextChange[]} */
       const changes = [...event.changes].reverse()
-        .map(({ rangeOffset, rangeLength, text: insert }) => ({
-          from: placeIn(text, rangeOffset), to: placeIn(text, rangeOffset + rangeLength), insert,
-        }))
+        .map(({ rangeOffset, rangeLength, text: insert }) => ({ from: rangeOffset, to: rangeOffset + rangeLength, insert }))
         .sort((one, other) => one.from - other.from);
       const isSecondHalf = forgotten !== "" && changes.length === 1 && beginsInHalf(changes[0]?.insert ?? "");
       if (isSecondHalf) for (const change of changes) change.insert = forgotten + change.insert;
-      const before = text;
-      const sound = whole(before, () => applied(before, changes), changes);
-      text = applied(before, sound);
-      note.edit(sound, editor);
+      edit(changes);
       if (isSecondHalf) queueMicrotask(() => show(text));
     }),
     editor.onDidChangeCursorSelection((/** @type {any} */ { selection }) => {
-      if (isShared || !note.isWritable || half.waits) return;
+      if (isShared || !note.isWritable || withoutHalf !== undefined) return;
       /** @type {(lineNumber: number, column: number) => number} */
-      const at = (lineNumber, column) => placeIn(text, model.getOffsetAt({ lineNumber, column }));
+      const at = (lineNumber, column) => placeIn(text, composed.inNote(model.getOffsetAt({ lineNumber, column })));
       note.select(
         at(selection.selectionStartLineNumber, selection.selectionStartColumn),
         at(selection.positionLineNumber, selection.positionColumn),
@@ -271,6 +292,8 @@ export function monaco(note, editor) {
   if (note.text !== undefined) show(note.text);
   lock();
   const unbind = () => {
+    composed.catchUp();
+    composed.destroy();
     for (const stop of stops) stop();
     for (const listener of listeners) listener.dispose();
     field?.removeEventListener("input", typed, true);

@@ -64,7 +64,10 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class 
  * `ParleyError`.
  */
 export class ParleyNoteElement extends Base {
-  static observedAttributes = ["src", "placeholder", "label"];
+  // A field would have esbuild rewrite all private members of the class, which made the module larger by 1 kB.
+  static get observedAttributes() {
+    return ["src", "placeholder", "label"];
+  }
 
   /** @type {import("./note.js").SharedNote | undefined} The note, once it is connected. */
   note;

@@ -23,15 +23,13 @@ export function placeIn(text, place) {
 }
 
 /**
- * Where a place of the note's text is in the shown one.
+ * Edits of the shown text as edits of the note's.
  *
  * @param {string} text The note's.
- * @param {number} place
+ * @param {TextChange[]} changes
  */
-export function shownPlace(text, place) {
-  if (!text.includes("\r")) return place;
-  return shownOf(text.slice(0, place)).length - (text[place - 1] === "\r" && text[place] === "\n" ? 1 : 0);
-}
+export const changesIn = (text, changes) =>
+  changes.map(({ from, to, insert }) => ({ from: placeIn(text, from), to: placeIn(text, to), insert }));
 
 /**
  * A text after edits.

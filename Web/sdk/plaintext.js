@@ -1,10 +1,11 @@
 // Binds a note to a <textarea>, or to an element that is edited as plain text: what is typed becomes edits, and
 // others' edits are made in place, with the selection where it was.
 
-import { Half, endsInHalf } from "../js/editing/halves.js";
+import { ComposedLine } from "../js/editing/composedline.js";
+import { endsInHalf } from "../js/editing/halves.js";
 import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
-import { applied, placeIn, shownOf, shownPlace } from "./lines.js";
+import { applied, changesIn, placeIn, shownOf } from "./lines.js";
 
 /**
  * @typedef {import("./note.js").SharedNote} SharedNote
@@ -125,23 +126,31 @@ export function bind(note, element) {
   /** The note's text that this is. */
   let text = "";
   let hasText = false;
-  /** @type {(() => void) | undefined} Ends a composition. */
-  let composed;
   /** The first half of a character, which the field shows and the note has not got. */
-  const half = new Half((end) => note.hold(end));
+  let isHalf = false;
+
+  /** @param {TextChange[]} changes After which the field shows the note's text. */
+  const make = (changes) => {
+    const selection = field.selection();
+    for (const change of [...changes].reverse()) field.replace(change);
+    shown = shownOf(text);
+    if (field.read() !== shown) field.write(shown);
+    if (selection) field.select(movedSelection(selection, changes));
+  };
+  const composed = new ComposedLine({
+    element,
+    selection: field.selection,
+    // All lines are one text of the browser's, which gives up a composition when that is replaced.
+    lineAt: () => ({ from: 0, to: Infinity }),
+    make,
+    focus: () => element.focus({ preventScroll: true }),
+  });
 
   const show = (/** @type {string} */ whole) => {
     hasText = true;
-    half.end();
     text = whole;
-    const next = shownOf(whole);
-    if (field.read() !== next) {
-      const selection = field.selection();
-      const change = difference(field.read(), next);
-      field.write(next);
-      if (selection && change) field.select(movedSelection(selection, [change]));
-    }
-    shown = next;
+    const change = difference(applied(shown, composed.waiting), shownOf(whole));
+    if (change) composed.take([change]);
   };
 
   /** What was typed, though nobody has heard of it. */
@@ -149,44 +158,39 @@ export function bind(note, element) {
     if (!hasText || !note.isWritable) return;
     const now = field.read();
     const caret = field.selection()?.head;
-    if (!half.waits && now.length > shown.length && endsInHalf(now, caret)) {
-      half.begin();
+    if (!composed.isComposing && now.length > shown.length && endsInHalf(now, caret)) {
+      isHalf = true;
+      composed.begin();
       return;
     }
-    half.end();
     const change = difference(shown, now, caret);
     shown = now;
-    if (!change) return;
-    const own = { from: placeIn(text, change.from), to: placeIn(text, change.to), insert: change.insert };
-    // Whatever listeners do about it finds the field in order.
-    text = applied(text, [own]);
-    note.edit([own], field);
+    if (change) {
+      const own = changesIn(text, composed.follow([change]));
+      // Whatever listeners do about it finds the field in order.
+      text = applied(text, own);
+      note.edit(own, field);
+    }
+    if (isHalf) {
+      isHalf = false;
+      composed.catchUp();
+    }
     // Halves of pairs are shown as they are stored.
-    if (shownOf(text) !== shown) show(text);
+    if (shownOf(text) !== applied(shown, composed.waiting)) show(text);
   };
 
   /** @param {import("./note.js").Changes} news */
   const takeChanges = ({ changes, source }) => {
     if (source === field || !hasText) return;
-    const selection = field.selection();
-    const local = changes.map(({ from, to, insert }) => ({
-      from: shownPlace(text, from), to: shownPlace(text, to), insert: shownOf(insert),
-    }));
-    text = applied(text, changes);
-    if (text.includes("\r") || half.waits) return show(text);
-    for (const change of [...local].reverse()) field.replace(change);
-    shown = field.read();
-    if (selection) field.select(movedSelection(selection, local));
-  };
-
-  const endComposition = () => {
-    composed?.();
-    composed = undefined;
+    const both = text + (text = applied(text, changes));
+    if (both.includes("\r")) show(text);
+    else composed.take(changes);
   };
 
   const tellSelection = () => {
-    const selection = hasText && !composed && !half.waits ? field.selection() : undefined;
-    if (selection) note.select(placeIn(text, selection.anchor), placeIn(text, selection.head));
+    const selection = hasText && !isHalf ? field.selection() : undefined;
+    const place = (/** @type {number} */ shownPlace) => placeIn(text, composed.inNote(shownPlace));
+    if (selection) note.select(place(selection.anchor), place(selection.head));
   };
 
   const stops = [
@@ -196,22 +200,10 @@ export function bind(note, element) {
   ];
   const { signal } = removals;
   element.addEventListener("input", takeTyped, { signal });
-  element.addEventListener("compositionstart", () => {
-    endComposition();
-    note.hold(new Promise((resolve) => (composed = () => resolve(undefined))));
-  }, { signal });
-  // Safari tells of the last input after this.
-  element.addEventListener("compositionend", () => {
-    const mine = composed;
-    // The next word may be composed by then.
-    setTimeout(() => {
-      if (composed === mine) endComposition();
-    });
-  }, { signal });
   element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
   element.addEventListener("select", tellSelection, { signal });
   // No other half comes any more.
-  element.addEventListener("blur", () => half.waits && takeTyped(), { signal });
+  element.addEventListener("blur", () => isHalf && takeTyped(), { signal });
   field.allow(note.isWritable);
   if (note.text !== undefined) show(note.text);
 
@@ -219,8 +211,9 @@ export function bind(note, element) {
     if (bound.get(element) !== unbind) return;
     bound.delete(element);
     takeTyped();
-    if (half.waits) takeTyped();
-    endComposition();
+    if (isHalf) takeTyped();
+    composed.catchUp();
+    composed.destroy();
     removals.abort();
     for (const stop of stops) stop();
     field.giveBack();

@@ -253,14 +253,12 @@ export class Connection extends Emitter {
     this.#act([{ kind: "call", tell }]);
   }
 
-  /** @param {ClientIdentity} identity One that this client has taken over. */
-  addIdentity(identity) {
-    this.#identities.set(identity.id, identity);
-  }
-
-  /** @param {ClientIdentity} identity Under which edits are kept that no client has sent yet. */
-  setUnsentIdentity(identity) {
-    this.#identities.set("", identity);
+  /**
+   * @param {ClientIdentity} identity One that this client has taken over.
+   * @param {string} [id] "" for the one under which edits are kept that no client has sent yet.
+   */
+  addIdentity(identity, id = identity.id) {
+    this.#identities.set(id, identity);
   }
 
   #release() {

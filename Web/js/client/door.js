@@ -276,10 +276,10 @@ export class Core {
     if (typeof Response !== "undefined" && awaited instanceof Response) {
       if (!awaited.ok) throw new CoreError(`the core was not served: ${awaited.status}`);
       const { instance } = await WebAssembly.instantiateStreaming(awaited);
-      return new Core(instance);
+      return new this(instance);
     }
     const { instance } = await WebAssembly.instantiate(/** @type {BufferSource} */ (awaited));
-    return new Core(instance);
+    return new this(instance);
   }
 
   /**
@@ -389,27 +389,10 @@ export class Core {
     return { session: fields.text(), text: fields.text() };
   }
 
-  /**
-   * Both operations moved past each other, `left`'s inserts first; all are JSON text. For who plays the server.
-   *
-   * @param {string} left
-   * @param {string} right
-   */
-  transform(left, right) {
-    this.#call("operation_transform", new Writer(0).text(left).text(right));
-    const fields = new Reader(this.#output());
-    return { leftAfterRight: fields.text(), rightAfterLeft: fields.text() };
-  }
-
   /** @param {string} operation JSON text. @param {string} text */
   apply(operation, text) {
     this.#call("operation_apply", new Writer(0).text(operation).text(text));
     return decoder.decode(this.#output());
-  }
-
-  /** @param {string} message A server's. @returns {boolean} Whether this client knows its type. */
-  knows(message) {
-    return this.#call("message_check", new Writer(0).text(message)) === 1;
   }
 
   /** @param {string} name @param {Writer} fields @param {...number} more @returns {number} At least 0. */

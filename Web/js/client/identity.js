@@ -232,13 +232,6 @@ export class EditStorage {
     }
   }
 
-  /** @returns {ClientIdentity} One for edits of this tab that are kept before the server has given it any. */
-  makeUnsent() {
-    const identity = { id: `unsent-${randomId()}`, resumeToken: "" };
-    void this.#hold(identity.id, true);
-    return identity;
-  }
-
   /**
    * Who else has left edits of a note that this tab may send.
    *
@@ -278,10 +271,6 @@ export class EditStorage {
     const known = read(tabStore(), this.#identityKey);
     this.#write(identity, owner);
     if (known?.id !== identity.id) void this.#hold(identity.id, true);
-  }
-
-  forgetIdentity() {
-    tabStore().removeItem(this.#identityKey);
   }
 
   /** @param {string} owner @returns {PendingRecord[]} */
@@ -393,21 +382,28 @@ export class EditStorage {
   }
 }
 
-/** The page's own. */
-const own = new EditStorage("parley");
+/** The page's own. The client for other pages has its own, and leaves this out. */
+const pageName = "parley";
+const own = /* @__PURE__ */ new EditStorage(pageName);
+
+function makeUnsent() {
+  const identity = { id: `unsent-${randomId()}`, resumeToken: "" };
+  void hold(`${pageName}.client.${identity.id}`);
+  return identity;
+}
 
 /** @type {EditStorage["claimIdentity"]} */
 export const claimIdentity = (owner) => own.claimIdentity(owner);
 /** @type {EditStorage["adoptLeftBehind"]} */
 export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
 export const adoptedIdentities = () => own.adopted;
-export const unsentIdentity = own.makeUnsent();
+/** For edits of this tab that are kept before the server has given it an identity. @type {ClientIdentity} */
+export const unsentIdentity = /* @__PURE__ */ makeUnsent();
 /** @type {EditStorage["othersOf"]} */
 export const othersOf = (...parts) => own.othersOf(...parts);
 /** @type {EditStorage["rememberIdentity"]} */
 export const rememberIdentity = (...parts) => own.rememberIdentity(...parts);
-/** @type {EditStorage["forgetIdentity"]} */
-export const forgetIdentity = () => own.forgetIdentity();
+export const forgetIdentity = () => tabStore().removeItem(`${pageName}.client`);
 /** @type {EditStorage["allPending"]} */
 export const allPending = (owner) => own.allPending(owner);
 /** @type {EditStorage["pendingOf"]} */

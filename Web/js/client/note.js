@@ -196,11 +196,6 @@ export class Note extends Emitter {
     );
   }
 
-  /** @param {number} key */
-  personWithKey(key) {
-    return this.people.find((person) => person.key === key);
-  }
-
   /**
    * Takes an edit that was just made in the editor.
    *

@@ -1,18 +1,41 @@
 // The line in which a word is being composed (an input method, a dead key, most Android keyboards).
 //
 // A browser gives up the composition when the text around it is redrawn, and then inserts the word twice. So changes of
-// that line by other people wait here until the composition ends. The note itself has every change at once, and the
+// that line by other people wait here until the composition ends. The note itself has every change at once, and an
 // editor shows changes of all other lines at once.
+
+import { composed, placeAfter, transformed } from "../client/changes.js";
 
 /**
  * @typedef {import("../client/door.js").TextChange} TextChange
- * @typedef {any} ChangeSet Of the app's own copy of CodeMirror.
+ *
+ * What shows a note's text, and is composed in.
+ *
+ * @typedef {object} ComposedView
+ * @property {HTMLElement} element Hears of compositions.
+ * @property {() => {anchor: number, head: number} | undefined} selection
+ * @property {(place: number) => {from: number, to: number}} lineAt The part that is redrawn with a place.
+ * @property {(changes: TextChange[]) => void} make Makes changes of the shown text that are not edits of this person.
+ * @property {() => void} focus
  */
 
 /** How long a composition may delay other people's changes of its line; milliseconds. */
 export const composedWithin = 60_000;
 
-/** @param {ChangeSet} set @returns {TextChange[]} */
+/**
+ * @param {any} view An editor, of any copy of CodeMirror 6.
+ * @param {(changes: TextChange[]) => void} make
+ * @returns {ComposedView}
+ */
+export const viewOfCodeMirror = (view, make) => ({
+  element: view.contentDOM,
+  selection: () => view.state.selection.main,
+  lineAt: (place) => view.state.doc.lineAt(place),
+  make,
+  focus: () => view.focus(),
+});
+
+/** @param {any} set A change set of CodeMirror 6. @returns {TextChange[]} */
 export function listOf(set) {
   /** @type {TextChange[]} */
   const changes = [];
@@ -24,92 +47,102 @@ export function listOf(set) {
   return changes;
 }
 
-/** Maps between the text that an editor shows and the note's text. They differ only during a composition. */
+/** Maps between the text that a view shows and the note's text. They differ only during a composition. */
 export class ComposedLine {
   #view;
-  #make;
-  /** @type {ChangeSet | undefined} From the shown text to the note's text. */
-  #waiting;
-  /** @type {{from: number, to: number} | undefined} The composed word in the shown text. */
-  #word;
+  /** @type {TextChange[]} From the shown text to the note's text. */
+  #waiting = [];
+  /** @type {number | undefined} Where the composed word begins in the shown text. */
+  #start;
+  /** Whether nothing of the word is there yet. */
+  #isEmpty = false;
+  /** Whether no line may be changed. */
+  #isWhole = false;
   /** @type {any} */
   #limit;
   /** @type {any} */
   #ending;
   #removals = new AbortController();
 
-  /**
-   * @param {any} view An editor, of CodeMirror 6.
-   * @param {(changes: ChangeSet) => void} make Makes changes in the editor that are not edits of this person.
-   */
-  constructor(view, make) {
+  /** @param {ComposedView} view */
+  constructor(view) {
     this.#view = view;
-    this.#make = make;
     const { signal } = this.#removals;
-    view.contentDOM.addEventListener("compositionstart", () => this.#begin(), { signal });
-    view.contentDOM.addEventListener("compositionend", () => this.#end(), { signal });
+    view.element.addEventListener("compositionstart", () => this.begin(), { signal });
+    view.element.addEventListener("compositionend", () => this.#end(), { signal });
   }
 
-  /** Changes that the editor does not show yet, from its text to the note's text. */
+  /** @param {boolean} [isWhole] Whether changes of all lines wait. */
+  begin(isWhole = false) {
+    clearTimeout(this.#ending);
+    if (this.isComposing) return;
+    const { anchor = 0, head = 0 } = this.#view.selection() ?? {};
+    this.#start = Math.min(anchor, head);
+    // A selected word is taken up again.
+    this.#isEmpty = anchor === head;
+    this.#isWhole = isWhole;
+  }
+
+  get isComposing() {
+    return this.#start !== undefined;
+  }
+
+  /** Changes that the view does not show yet, from its text to the note's text. */
   get waiting() {
     return this.#waiting;
   }
 
   /** @param {TextChange[]} changes Of the note's text. */
   take(changes) {
-    const { doc } = this.#view.state;
-    // The app's own class: another copy of CodeMirror would not know its changes.
-    const kind = this.#view.state.changes([]).constructor;
-    const length = this.#waiting?.newLength ?? doc.length;
-    const next = kind.of(changes, length, "\n");
-    const all = this.#waiting ? this.#waiting.compose(next) : next;
-    if (!this.#word) return this.#make(all);
-    const { main } = this.#view.state.selection;
-    const from = doc.lineAt(main.from).from;
-    const { to } = doc.lineAt(main.to);
-    const parts = listOf(all);
-    const isInLine = (/** @type {TextChange} */ part) => part.from <= to && part.to >= from;
-    const others = kind.of(parts.filter((part) => !isInLine(part)), doc.length, "\n");
-    const own = parts.filter(isInLine);
-    this.#waiting = own.length > 0 ? kind.of(own, doc.length, "\n").map(others) : undefined;
-    this.#word = { from: others.mapPos(this.#word.from, 1), to: others.mapPos(this.#word.to, -1) };
-    if (this.#waiting) this.#limit ??= setTimeout(() => this.#commit(), composedWithin);
-    if (!others.empty) this.#make(others);
+    const all = composed(this.#waiting, changes);
+    if (this.#start === undefined) {
+      this.#view.make(all);
+      return;
+    }
+    const line = this.#isWhole ? { from: 0, to: Infinity } : this.#view.lineAt(this.#start);
+    const isInLine = (/** @type {TextChange} */ { from, to }) => from <= line.to && to >= line.from;
+    const others = all.filter((part) => !isInLine(part));
+    this.#start = placeAfter(this.#start, others, true);
+    this.#wait(transformed(all.filter(isInLine), others, true));
+    if (others.length > 0) this.#view.make(others);
   }
 
   /**
    * Follows an edit of the shown text.
    *
-   * @param {ChangeSet} changes
+   * @param {TextChange[]} changes
    * @returns {TextChange[]} The same edit of the note's text.
    */
   follow(changes) {
+    const [first] = changes;
+    const start = this.#start;
+    if (start === undefined || !first) return changes;
+    const isAtCaret = this.#isEmpty && first.from === start && first.to === start;
+    this.#start = Math.min(start, first.from);
+    this.#isEmpty = false;
     const waiting = this.#waiting;
-    const word = this.#word;
-    if (word) this.#word = { from: changes.mapPos(word.from, -1), to: changes.mapPos(word.to, 1) };
-    if (!waiting) return listOf(changes);
     // Text that was inserted beside the word by other people stays beside it.
-    const [first] = listOf(changes);
-    const isBefore = !word || !first || (word.from === word.to ? first.from === first.to : first.from > word.from);
-    this.#waiting = waiting.map(changes, !isBefore);
-    return listOf(changes.map(waiting, isBefore));
+    const isFirst = isAtCaret || first.from > start;
+    this.#wait(transformed(waiting, changes, !isFirst));
+    return transformed(changes, waiting, isFirst);
   }
 
   /** @param {number} place In the shown text. */
   inNote(place) {
-    return this.#waiting ? this.#waiting.mapPos(place) : place;
+    return placeAfter(place, this.#waiting, true);
   }
 
-  /** @param {number} place In the note's text. */
-  inView(place) {
-    return this.#waiting ? this.#waiting.invertedDesc.mapPos(place) : place;
+  /** Shows the whole text of the note. */
+  catchUp() {
+    const all = this.#waiting;
+    this.reset();
+    if (all.length > 0) this.#view.make(all);
   }
 
-  /** The editor shows the whole text of the note again. */
+  /** The view shows the whole text of the note by itself. */
   reset() {
-    this.#waiting = undefined;
-    clearTimeout(this.#limit);
-    this.#limit = undefined;
+    this.#start = undefined;
+    this.#wait([]);
   }
 
   destroy() {
@@ -118,30 +151,28 @@ export class ComposedLine {
     this.#removals.abort();
   }
 
-  #begin() {
-    clearTimeout(this.#ending);
-    if (this.#word) return;
-    const { from } = this.#view.state.selection.main;
-    this.#word = { from, to: from };
+  /** @param {TextChange[]} changes */
+  #wait(changes) {
+    this.#waiting = changes;
+    if (changes.length > 0) this.#limit ??= setTimeout(() => this.#commit(), composedWithin);
+    else {
+      clearTimeout(this.#limit);
+      this.#limit = undefined;
+    }
   }
 
   #end() {
     clearTimeout(this.#ending);
     // Safari sends the last input after this event, and CodeMirror reads it in a microtask.
-    this.#ending = setTimeout(() => {
-      this.#word = undefined;
-      const all = this.#waiting;
-      this.reset();
-      if (all) this.#make(all);
-    });
+    this.#ending = setTimeout(() => this.catchUp());
   }
 
   /** A browser commits the composition of a field that loses the focus. */
   #commit() {
     this.#limit = undefined;
-    const { contentDOM } = this.#view;
-    contentDOM.blur();
-    contentDOM.focus({ preventScroll: true });
+    const { activeElement } = /** @type {Document | ShadowRoot} */ (this.#view.element.getRootNode());
+    /** @type {HTMLElement | null} */ (activeElement)?.blur();
+    this.#view.focus();
     this.#end();
   }
 }

@@ -28,8 +28,9 @@ import {
   Compartment,
 } from "../codemirror.js";
 import { broughtInto } from "./brought.js";
+import { placeBefore } from "../client/changes.js";
 import { commentMarks } from "../comments/commentmarks.js";
-import { ComposedLine, listOf } from "./composedline.js";
+import { ComposedLine, listOf, viewOfCodeMirror } from "./composedline.js";
 import { byId } from "../shell/dialogs.js";
 import { differenceBetween } from "./difference.js";
 import { perLineDirection } from "./direction.js";
@@ -37,7 +38,7 @@ import { commandKeymap, commandsOf } from "./editorcommands.js";
 import { rangeOf } from "../search/foundplace.js";
 import { endsInHalf } from "./halves.js";
 import { highlighter } from "./highlighter.js";
-import { wholeText } from "../lineends.js";
+import { applied, wholeText } from "../lineends.js";
 import { t } from "../shell/language.js";
 import { endList } from "./listend.js";
 import { liveText } from "./livetext.js";
@@ -196,16 +197,17 @@ export function createEditor({ host, note, sheets }) {
 
   /** @type {ComposedLine | undefined} */
   let composed;
+  const waitingChanges = () => (composed?.waiting.length ? view.state.changes(composed.waiting) : undefined);
   /** @type {TopLine | undefined} */
   let topLine;
-  const inView = (/** @type {number} */ place) => composed?.inView(place) ?? place;
+  const inView = (/** @type {number} */ place) => placeBefore(place, composed?.waiting ?? []);
   const peers = new PeerCarets(note, inView);
   root.adoptedStyleSheets = [...sheets, peers.sheet];
 
   const brought = broughtInto(note);
   /** @type {CommentListener | undefined} */
   let listener;
-  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful(), waiting: () => composed?.waiting });
+  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful(), waiting: waitingChanges });
 
   const extensions = [
     brought.extension,
@@ -252,7 +254,8 @@ export function createEditor({ host, note, sheets }) {
       topLine?.follow(update);
       for (const transaction of update.transactions) {
         if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
-        note.edit(composed?.follow(transaction.changes) ?? listOf(transaction.changes));
+        const changes = listOf(transaction.changes);
+        note.edit(composed?.follow(changes) ?? changes);
       }
       if (update.docChanged || update.selectionSet) {
         const { anchor, head } = update.state.selection.main;
@@ -271,10 +274,11 @@ export function createEditor({ host, note, sheets }) {
 
   let annotations = fromElsewhere;
   topLine = new TopLine(view);
-  composed = new ComposedLine(view, (changes) => {
+  const makeChanges = (/** @type {TextChange[]} */ changes) => {
     topLine?.hold();
     view.dispatch({ changes, annotations: [fromServer.of(true), ...annotations], filter: false });
-  });
+  };
+  composed = new ComposedLine(viewOfCodeMirror(view, makeChanges));
 
   /** @param {TextChange[]} changes Of the server's. @param {any[]} [own] Annotations of a change that this person asked for. */
   function take(changes, own) {
@@ -291,9 +295,7 @@ export function createEditor({ host, note, sheets }) {
       comments.reset();
       peers.renew();
       // As a change, for the caret is somewhere in it, and so is what can be undone.
-      const { doc } = view.state;
-      const former = composed?.waiting?.apply(doc) ?? doc;
-      const change = differenceBetween(former.toString(), text);
+      const change = differenceBetween(applied(view.state.doc.toString(), composed?.waiting ?? []), text);
       if (change) take([change]);
     }),
     note.on("changes", ({ changes, isOwn }) => {

@@ -15,28 +15,3 @@ export const endsInHalf = (text, place = text.length) =>
 
 /** @param {string} text Whether it begins with the second half of a pair. */
 export const beginsInHalf = (text) => isLow(text.charCodeAt(0));
-
-/** A first half that waits. Others' edits wait with it, for a while. */
-export class Half {
-  #hold;
-  /** @type {(() => void) | undefined} */
-  #end;
-
-  /** @param {(end: Promise<unknown>) => void} hold Has others' edits wait. */
-  constructor(hold) {
-    this.#hold = hold;
-  }
-
-  get waits() {
-    return this.#end !== undefined;
-  }
-
-  begin() {
-    this.#hold(new Promise((resolve) => (this.#end = () => resolve(undefined))));
-  }
-
-  end() {
-    this.#end?.();
-    this.#end = undefined;
-  }
-}
