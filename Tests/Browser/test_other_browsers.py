@@ -7,6 +7,7 @@ PARLEY_WEBKIT.
 import os
 
 import pytest
+from composing import Composer, ScriptedKeyboard, run_cases
 from conftest import VIEW_IN, Server, wait_until
 from firefox import Firefox
 from tabs import CONTROL, END, HOME
@@ -195,6 +196,37 @@ def test_two_tabs_write_without_a_server_and_one_of_them_is_closed(server, perso
     for tab in (second, third):
         tab.wait_for(TEXT, wanted="start middle end")
     person("Ann").open(note).wait_for_text("start middle end")
+
+
+class ScriptedPage:
+    """A tab as tests of composed words use it."""
+
+    def __init__(self, tab):
+        self.tab = tab
+
+    def evaluate(self, function, *values):
+        return self.tab.run(function, *values)
+
+
+def test_no_word_breaks_that_a_script_composes(server, site, people):
+    """These browsers' protocols have no input methods: a script dispatches the events, and edits the DOM."""
+    new_tab = people.new_person()
+    note = server.create("Composing")
+    values = {"sdk": f"{server.url}/sdk/1/parley.js", "gateway": server.url, "note": note, "name": "Ann"}
+    broken = {}
+    for kind, page in {"page": None, "text area": AREA, "plain text": PLAIN}.items():
+        tab = new_tab()
+        tab.come_to_front()
+        if page:
+            tab.open(site.add(f"{len(broken)}.html", page, **values))
+            tab.wait_for("() => document.title", wanted="ready")
+        else:
+            open_note(tab, server, note)
+        scripted = ScriptedPage(tab)
+        composer = Composer(server, note, kind, scripted, ScriptedKeyboard(scripted))
+        broken[kind] = run_cases(composer, range(40 if kind == "page" else 15))
+        tab.close()
+    assert broken == {"page": [], "text area": [], "plain text": []}
 
 
 # In the page: whether an element is there to be seen.

@@ -29,6 +29,7 @@ class Stage {
     this.line = new ComposedLine({
       element: /** @type {any} */ (this.element),
       selection: () => ({ anchor: this.caret.to, head: this.caret.from }),
+      slice: (from, to) => this.shown.slice(from, to),
       lineAt: isOneField ? () => ({ from: 0, to: Infinity }) : lineAt,
       make: (changes) => {
         this.shown = applied(this.shown, changes);
@@ -39,7 +40,7 @@ class Stage {
   }
 
   /** As a browser tells of them. */
-  begin = () => this.element.dispatchEvent(new Event("compositionstart"));
+  begin = (data = "") => this.element.dispatchEvent(Object.assign(new Event("compositionstart"), { data }));
   end = () => this.element.dispatchEvent(new Event("compositionend"));
 
   /** @param {number} from @param {number} to @param {string} insert In the shown text. */
@@ -110,7 +111,7 @@ test("a word that is taken up again keeps the words beside it", (context) => {
   for (const caret of [{ from: 4, to: 8 }, { from: 6, to: 6 }]) {
     const stage = new Stage("say word!", 0);
     stage.caret = caret;
-    stage.begin();
+    stage.begin("word");
     stage.remote({ from: 4, to: 4, insert: "X" }, { from: 8, to: 8, insert: "Y" });
     stage.edit(4, 8, "words");
     stage.remote({ from: 5, to: 5, insert: "Z" });
@@ -120,6 +121,19 @@ test("a word that is taken up again keeps the words beside it", (context) => {
     assert.equal(stage.note, "say XZWordY!");
     assert.equal(stage.shown, stage.note);
   }
+});
+
+test("text that others insert behind a word that is taken up again, and becomes shorter, stays behind it", (context) => {
+  const pass = stopTime(context);
+  const stage = new Stage("a word", 4);
+  stage.begin("word");
+  stage.edit(5, 6, "");
+  stage.edit(4, 5, "");
+  stage.remote({ from: 4, to: 4, insert: "X" });
+  stage.edit(4, 4, "rk");
+  stage.end();
+  pass(0);
+  assert.equal(stage.shown, "a workX");
 });
 
 for (const isOneField of [false, true]) {

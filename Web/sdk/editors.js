@@ -98,7 +98,7 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
       const after = () => transaction.newDoc.toString();
       if (!composed.isComposing && changes.some(({ insert }) => endsInHalf(insert))) {
         withoutHalf = note.text ?? "";
-        composed.begin(true);
+        composed.begin("", true);
         continue;
       }
       const edit = (/** @type {TextChange[]} */ made) => note.edit(composed.follow(made), view);
@@ -207,6 +207,7 @@ export function monaco(note, editor) {
   const composed = new ComposedLine({
     element: field,
     selection: () => selections()[0],
+    slice: (from, to) => model.getValue().slice(from, to),
     lineAt: (place) => {
       const { lineNumber } = model.getPositionAt(place);
       const at = (/** @type {number} */ column) => model.getOffsetAt({ lineNumber, column });
@@ -266,7 +267,7 @@ export function monaco(note, editor) {
       }
       if (!composed.isComposing && event.changes.some((/** @type {any} */ { text: insert }) => endsInHalf(insert))) {
         withoutHalf = shownOf(text);
-        composed.begin(true);
+        composed.begin("", true);
         return;
       }
       // They come from the last to the first.

@@ -140,6 +140,7 @@ export function bind(note, element) {
   const composed = new ComposedLine({
     element,
     selection: field.selection,
+    slice: (from, to) => shown.slice(from, to),
     // All lines are one text of the browser's, which gives up a composition when that is replaced.
     lineAt: () => ({ from: 0, to: Infinity }),
     make,

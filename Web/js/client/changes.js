@@ -5,7 +5,8 @@
 /** @typedef {import("./door.js").TextChange} TextChange */
 
 /**
- * Adds a change to a list; one that touches the last is joined with it.
+ * Adds a change to a list. One that touches the last is joined with it, unless it inserts text behind deleted text: then it
+ * is known on which side of an insertion within that the text belongs.
  *
  * @param {TextChange[]} list
  * @param {number} from
@@ -15,7 +16,7 @@
 function add(list, from, to, insert) {
   const last = list[list.length - 1];
   if (from === to && !insert) return;
-  if (last?.to !== from) list.push({ from, to, insert });
+  if (last?.to !== from || (insert && last.from < from)) list.push({ from, to, insert });
   else {
     last.to = to;
     last.insert += insert;

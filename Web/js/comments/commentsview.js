@@ -9,6 +9,7 @@ import { newComment } from "./newcomment.js";
 import { request } from "../client/http.js";
 import { randomId } from "../client/identity.js";
 import { inNumbers, t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 import { threadView } from "./threadview.js";
 import { UnsentComments } from "./unsentcomments.js";
 import { messageOf } from "../words.js";
@@ -111,10 +112,12 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
       return known.element;
     });
     const list = byId("comments-list");
-    // What is where it was stays there, and with it the focus.
     for (const element of [...list.children]) if (!elements.includes(/** @type {HTMLLIElement} */ (element))) element.remove();
+    // The thread with the focus is not moved: it would lose the focus, and a word that is composed in it.
+    const kept = elements.find((element) => element.contains(document.activeElement));
     elements.forEach((element, index) => {
-      if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
+      if (element === kept) while (list.children[index] !== kept) list.append(list.children[index] ?? "");
+      else if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
     });
     drawMarks();
     here.draw();
@@ -219,8 +222,8 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     open(false);
     button.focus();
   };
-  panel.onkeydown = ({ key }) => {
-    if (key !== "Escape") return;
+  panel.onkeydown = (event) => {
+    if (event.key !== "Escape" || isOfComposition(event)) return;
     open(false);
     view.focus();
   };

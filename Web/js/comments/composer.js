@@ -2,6 +2,7 @@
 // server says.
 
 import { t } from "../shell/language.js";
+import { isOfComposition } from "../shell/shortcuts.js";
 
 const encoder = new TextEncoder();
 
@@ -84,6 +85,7 @@ export function composer({ label, send, original = "", text = original, bytesMax
     void go();
   });
   form.addEventListener("keydown", (event) => {
+    if (isOfComposition(event)) return;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       void go();

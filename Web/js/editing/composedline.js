@@ -14,6 +14,7 @@ import { composed, placeAfter, transformed } from "../client/changes.js";
  * @typedef {object} ComposedView
  * @property {HTMLElement} element Hears of compositions.
  * @property {() => {anchor: number, head: number} | undefined} selection
+ * @property {(from: number, to: number) => string} slice Of the shown text.
  * @property {(place: number) => {from: number, to: number}} lineAt The part that is redrawn with a place.
  * @property {(changes: TextChange[]) => void} make Makes changes of the shown text that are not edits of this person.
  * @property {() => void} focus
@@ -30,6 +31,7 @@ export const composedWithin = 60_000;
 export const viewOfCodeMirror = (view, make) => ({
   element: view.contentDOM,
   selection: () => view.state.selection.main,
+  slice: (from, to) => view.state.sliceDoc(from, to),
   lineAt: (place) => view.state.doc.lineAt(place),
   make,
   focus: () => view.focus(),
@@ -68,18 +70,24 @@ export class ComposedLine {
   constructor(view) {
     this.#view = view;
     const { signal } = this.#removals;
-    view.element.addEventListener("compositionstart", () => this.begin(), { signal });
+    view.element.addEventListener("compositionstart", ({ data }) => this.begin(data), { signal });
     view.element.addEventListener("compositionend", () => this.#end(), { signal });
   }
 
-  /** @param {boolean} [isWhole] Whether changes of all lines wait. */
-  begin(isWhole = false) {
+  /**
+   * @param {string} [word] One that is there, and is taken up again; around the caret, or selected.
+   * @param {boolean} [isWhole] Whether changes of all lines wait.
+   */
+  begin(word = "", isWhole = false) {
     clearTimeout(this.#ending);
     if (this.isComposing) return;
     const { anchor = 0, head = 0 } = this.#view.selection() ?? {};
-    this.#start = Math.min(anchor, head);
-    // A selected word is taken up again.
-    this.#isEmpty = anchor === head;
+    const from = Math.min(anchor, head);
+    const isWordAt = (/** @type {number} */ place) => this.#view.slice(place, place + word.length) === word;
+    let start = from;
+    while (start > from - word.length && !isWordAt(start)) start -= 1;
+    this.#start = isWordAt(start) ? start : from;
+    this.#isEmpty = anchor === head && !word;
     this.#isWhole = isWhole;
   }
 
