@@ -206,3 +206,36 @@ def test_imports(server, watch):
     expect(dialog.locator("#import-state")).to_have_text("13 notes were imported. 14 files were not.")
     watch.nothing_ran()
     assert len(server.request("GET", "/api/notes")["notes"]) == 13
+
+
+def test_changes_on_the_historys_page(server, watch):
+    note = server.create("Hostile past")
+    server.put_text(note, "\n\n".join(HOSTILE))
+    # Each of them is deleted, comes, stays, or gets a word more.
+    newer = [one if number % 3 else one + " more" for number, one in enumerate(HOSTILE) if number % 5]
+    server.put_text(note, "\n\n".join([*newer, *HOSTILE[:20]]))
+    page = watch.page
+    page.goto(f"/n/{note}#history")
+    expect(page.locator("#history")).to_have_attribute("data-shown", "2")
+    page.locator("#history-read").click()
+    page.locator("#history-compare").click()
+    page.get_by_label("Since").select_option("0")
+    expect(page.locator("#history")).to_have_attribute("data-shown", "0-2")
+    page.locator("#history-slider").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#history")).to_have_attribute("data-shown", "0-1")
+    page.locator("#history-pick").click()
+    page.locator("#history-slider").press("End")
+    expect(page.locator("#history")).to_have_attribute("data-shown", "1-2")
+    shown = page.locator("#history-page")
+    expect(shown.locator("ins").first).to_be_attached()
+    expect(shown.locator("del").first).to_be_attached()
+    tags = set(page.evaluate("() => [...document.querySelectorAll('#history-page *')].map((one) => one.localName)"))
+    assert not tags & {"script", "iframe", "object", "embed", "style", "form", "video", "details", "base", "link", "meta"}, tags
+    names = page.evaluate("() => [...document.querySelectorAll('#history-page *')].flatMap((one) => one.getAttributeNames())")
+    assert not [one for one in names if one.startswith("on") or one in ("src", "srcdoc", "style", "contenteditable")]
+    schemes = page.evaluate("() => [...document.querySelectorAll('#history-page a[href]')].map((one) => one.protocol)")
+    assert set(schemes) <= {"https:", "http:", "mailto:"}, schemes
+    for link in shown.locator("a").all():
+        link.dispatch_event("mouseover")
+    watch.nothing_ran()

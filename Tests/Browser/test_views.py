@@ -179,6 +179,8 @@ VIEWS = {
     "beside": (lambda see: see.menu("eye", PAGE), PAGE),
     "comments": (lambda see: see.note() and see.click("#comments", "#comments-list li"), COLUMN),
     "history": (lambda see: see.at(f"/n/{see.server.note}#history", "#history-text .cm-line"), "#history-text .cm-line"),
+    "history as a page": (lambda see: see.click("#history-read", "#history-compare", "#history-page p"), "#history-page p"),
+    "history as a text": (lambda see: see.click("#history-read", "#history-compare", "#history-text .cm-line"), None),
     "naming": (lambda see: see.click("#history-name", "#version"), None),
     "sign-in": (lambda see: see.guest_at("/", "#sign-in"), None),
     "invitation": (lambda see: see.guest_at(see.server.invitation, "[autocomplete=new-password]"), None),

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { comparisonOf } from "../../Web/js/history/comparison.js";
+import { comparisonOf, differenceOf } from "../../Web/js/history/comparison.js";
+import { runsOf } from "../../Web/js/history/history.js";
 import { Random, randomText } from "./support.mjs";
 
 /**
@@ -66,7 +67,9 @@ test("taking all parts back gives the older text, whatever was changed", () => {
         newer += inserted;
       }
     }
-    const { text, marks, hunks } = comparisonOf(newer, parts);
+    const { text, marks, hunks, ...both } = comparisonOf(newer, parts);
+    const shown = (/** @type {string} */ one) => one.replace(/\r\n?/g, "\n");
+    assert.deepEqual(both, { older: shown(older), newer: shown(newer) }, `seed ${seed}`);
     assert.ok(!text.includes("\r"), `seed ${seed}`);
     for (const { from, to } of marks) assert.ok(from < to && to <= text.length, `seed ${seed}`);
     // From the last part to the first, for each operation starts from the newer text.
@@ -78,5 +81,26 @@ test("taking all parts back gives the older text, whatever was changed", () => {
       restored = after(restored, length === 0 ? operation : moved);
     }
     assert.equal(restored, older, `seed ${seed}`);
+  }
+});
+
+test("a difference that the page computes leads from one text to the other, by author", () => {
+  for (let seed = 1; seed <= 300; seed += 1) {
+    const random = new Random(seed);
+    const text = () => Array.from({ length: random.below(6) }, () => randomText(random) + ["\n", "\r\n", ""][random.below(3)]).join("");
+    const [older, newer] = [text(), text()];
+    const half = newer.length >> 1;
+    const past = (/** @type {string} */ committed) => ({ revision: 0, time: 0, text: "", committed, runs: runsOf(committed, [{ author: "Ann", count: half }, { author: "Bo", count: newer.length }]) });
+    const parts = differenceOf(past(older), past(newer));
+    let [made, place] = ["", 0];
+    const scalars = [...older];
+    for (const { kept, deleted, inserted, author } of parts) {
+      if (kept !== undefined) made += scalars.slice(place, place + kept).join("");
+      place += kept ?? [...(deleted ?? "")].length;
+      if (inserted !== undefined) assert.ok(author === "Ann" || author === "Bo", `seed ${seed}`);
+      made += inserted ?? "";
+    }
+    assert.equal(made, newer, `seed ${seed}`);
+    assert.equal(place, scalars.length);
   }
 });

@@ -22,6 +22,9 @@ export const withoutEntities = (text) =>
 /** Properties that are attributes under another name, or that are attributes only where they are set. */
 const properties = new Set(["id", "title", "href", "target", "rel", "alt", "src", "start", "type", "dir"]);
 
+/** @param {string} key Of a dataset. */
+const nameOfData = (key) => `data-${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
 export class TestElement {
   /** @type {(TestElement | string)[]} */
   childNodes = [];
@@ -41,6 +44,26 @@ export class TestElement {
 
   get attributes() {
     return this.#attributes;
+  }
+
+  getAttributeNames() {
+    return [...(this.className ? ["class"] : []), ...Object.keys(this.#attributes), ...Object.keys(this.dataset).map(nameOfData)];
+  }
+
+  /** @param {string} name */
+  getAttribute(name) {
+    if (name === "class") return this.className || null;
+    const key = Object.keys(this.dataset).find((one) => nameOfData(one) === name);
+    return key === undefined ? (this.#attributes[name] ?? null) : (this.dataset[key] ?? null);
+  }
+
+  /** @param {boolean} isDeep */
+  cloneNode(isDeep) {
+    const copy = new TestElement(this.tagName);
+    Object.assign(copy, { className: this.className, checked: this.checked, dataset: { ...this.dataset } });
+    for (const [name, value] of Object.entries(this.#attributes)) copy.setAttribute(name, value);
+    if (isDeep) copy.append(...this.childNodes.map((node) => (node instanceof TestElement ? node.cloneNode(true) : node)));
+    return copy;
   }
 
   /** @param {string} name @param {string} value */
@@ -63,6 +86,13 @@ export class TestElement {
       }
       this.childNodes.push(node);
     }
+  }
+
+  /** @param {(TestElement | string)[]} nodes */
+  replaceChildren(...nodes) {
+    for (const child of this.children) child.remove();
+    this.childNodes = [];
+    this.append(...nodes);
   }
 
   /** @param {TestElement} node @param {TestElement | null} before */
@@ -151,7 +181,8 @@ Object.assign(globalThis, {
   },
 });
 
-const { renderInto } = await import("../../Web/js/reading/rendering.js");
+/** How the page view reads texts. */
+export const reading = await import("../../Web/js/reading/rendering.js");
 
 // Set after the import: modules that find a document take it for the whole page.
 Object.assign(globalThis, {
@@ -164,6 +195,6 @@ Object.assign(globalThis, {
 /** @param {string} text Markdown. @returns {TestElement} The page view of it. */
 export function pageOf(text) {
   const page = new TestElement("article");
-  renderInto(/** @type {any} */ (page), text);
+  reading.renderInto(/** @type {any} */ (page), text);
   return page;
 }

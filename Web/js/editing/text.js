@@ -12,5 +12,5 @@ sheet.replaceSync(await editorStyles());
 /** @param {Pick<Parameters<typeof createEditor>[0], "host" | "note">} options */
 export const editorIn = (options) => createEditor({ ...options, sheets });
 
-/** @param {Pick<Parameters<typeof createReader>[0], "host">} options */
+/** @param {Pick<Parameters<typeof createReader>[0], "host" | "editsBetween">} options */
 export const readerIn = (options) => createReader({ ...options, sheets });

@@ -3,7 +3,7 @@
 import { announce, byId } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { comparisonOf } from "./comparison.js";
-import { moment } from "./moments.js";
+import { moment, span } from "./moments.js";
 
 /**
  * @typedef {import("./history.js").NoteHistory} NoteHistory
@@ -28,6 +28,8 @@ export class Comparing {
   #shown;
   /** The two revisions that were asked for. */
   #asked = "";
+  /** The moments that can be chosen, as they were drawn. */
+  #choices = "";
   /** The change that is looked at, or -1. */
   #current = -1;
 
@@ -36,8 +38,11 @@ export class Comparing {
    * @param {NoteHistory} options.history
    * @param {() => number} options.revision Where the slider stands.
    * @param {() => boolean} options.mayWrite
-   * @param {(comparison: Comparison, restore: ((index: number) => void) | undefined) => void} options.show
-   * @param {(part: {from: number, to: number}) => void} options.reveal
+   * @param {(comparison: Comparison, restore: ((index: number) => void) | undefined) => Promise<boolean>} options.show Tells
+   *   whether it is still to be shown.
+   * @param {(comparison: Comparison) => number} options.partCount How many changed parts are shown.
+   * @param {(comparison: Comparison, index: number) => void} options.reveal Brings a changed part into view.
+   * @param {() => boolean} options.mayRestoreParts Whether the parts are those of the text.
    * @param {(revision: number, operation: (number | string)[]) => void} options.restore
    * @param {() => void} options.changed The two moments have changed.
    * @param {AbortSignal} options.signal
@@ -100,16 +105,16 @@ export class Comparing {
    *
    * @param {import("./comparison.js").Difference} difference
    */
-  take({ from, to, parts }) {
+  async take({ from, to, fromTime, toTime, parts }) {
     const { ends } = this;
     const past = this.#history.textAt(to);
     if (!this.isOn || from !== ends.from || to !== ends.to || !past) return;
     const comparison = comparisonOf(past.committed, parts);
     this.#shown = { to, comparison };
     this.#current = -1;
+    byId("history-between").textContent = from > 0 ? span(fromTime, toTime) : moment(toTime);
     const { show, mayWrite } = this.#options;
-    show(comparison, mayWrite() ? (index) => this.#restore(index) : undefined);
-    this.drawPlace();
+    if (await show(comparison, mayWrite() ? (index) => this.#restore(index) : undefined)) this.drawPlace();
   }
 
   #toggle() {
@@ -130,32 +135,39 @@ export class Comparing {
   #draw() {
     byId("history-compare").setAttribute("aria-pressed", String(this.isOn));
     byId("history-comparing").hidden = !this.isOn;
+    byId("history-between").textContent = "";
     if (this.isOn) this.drawChoices();
     this.drawPlace();
   }
 
-  /** The moments that changes can be shown since. */
+  /** The moments that changes can be shown since: all that the list beside has, and one that was picked. */
   drawChoices() {
-    const { versions, oldest } = this.#history;
+    const { versions, oldest, sessions } = this.#history;
     const chosen = this.#since.value || session;
     /** @type {[string, string][]} */
-    const choices = [
+    const first = [
       [session, t("history.sinceSession")],
       [String(oldest), t("history.sinceBeginning")],
     ];
-    for (const { revision, name } of versions) choices.push([String(revision), name]);
-    if (this.#picked !== undefined && !choices.some(([value]) => value === String(this.#picked))) {
-      const time = moment(this.#history.timeOf(this.#picked)) || t("history.revisionOf", { revision: this.#picked, head: this.#history.head });
-      choices.push([String(this.#picked), time]);
+    const named = versions.map(({ revision, name }) => /** @type {[string, string]} */ ([String(revision), name]));
+    const ends = sessions.map(({ lastRevision, lastTime }) => /** @type {[string, string]} */ ([String(lastRevision), moment(lastTime)]));
+    const picked = this.#picked;
+    if (picked !== undefined && ![...first, ...named, ...ends].some(([value]) => value === String(picked))) {
+      const time = moment(this.#history.timeOf(picked)) || t("history.revisionOf", { revision: picked, head: this.#history.head });
+      first.push([String(picked), time]);
     }
-    this.#since.replaceChildren(...choices.map(([value, text]) => new Option(text, value)));
-    this.#since.value = choices.some(([value]) => value === chosen) ? chosen : session;
+    // A list that is open would close.
+    const choices = JSON.stringify([first, named, ends]);
+    if (choices === this.#choices) return;
+    this.#choices = choices;
+    this.#since.replaceChildren(...optionsOf(first), ...groupOf(t("history.versions"), named), ...groupOf(t("history.sessions"), ends));
+    this.#since.value = chosen;
+    if (this.#since.selectedIndex < 0) this.#since.value = session;
   }
 
   /** Which of the changes is looked at. */
   drawPlace() {
-    const hunks = this.#shown?.comparison.hunks ?? [];
-    const count = hunks.length;
+    const count = this.#partCount;
     byId("history-change-place").textContent = !this.#shown
       ? ""
       : this.#current < 0
@@ -165,20 +177,23 @@ export class Comparing {
       /** @type {HTMLButtonElement} */ (byId(id)).disabled = count === 0;
     }
     const restore = /** @type {HTMLButtonElement} */ (byId("history-change-restore"));
-    restore.hidden = !this.#options.mayWrite();
+    restore.hidden = !this.#options.mayWrite() || !this.#options.mayRestoreParts();
     // A button that cannot be used any more would take the focus with it.
     if (this.#current < 0 && document.activeElement === restore) byId("history-compare").focus();
     restore.disabled = this.#current < 0;
   }
 
+  get #partCount() {
+    return this.#shown ? this.#options.partCount(this.#shown.comparison) : 0;
+  }
+
   /** @param {1 | -1} direction */
   #go(direction) {
-    const hunks = this.#shown?.comparison.hunks ?? [];
-    if (hunks.length === 0) return;
+    const count = this.#partCount;
+    if (!this.#shown || count === 0) return;
     const from = this.#current < 0 && direction < 0 ? 0 : this.#current;
-    this.#current = (from + direction + hunks.length) % hunks.length;
-    const hunk = hunks[this.#current];
-    if (hunk) this.#options.reveal(hunk);
+    this.#current = (from + direction + count) % count;
+    this.#options.reveal(this.#shown.comparison, this.#current);
     this.drawPlace();
     announce(byId("history-change-place").textContent ?? "");
   }
@@ -188,4 +203,16 @@ export class Comparing {
     const operation = this.#shown?.comparison.hunks[index]?.operation;
     if (this.#shown && operation) this.#options.restore(this.#shown.to, operation);
   }
+}
+
+/** @param {[string, string][]} choices Values and texts. */
+const optionsOf = (choices) => choices.map(([value, text]) => new Option(text, value));
+
+/** @param {string} label @param {[string, string][]} choices */
+function groupOf(label, choices) {
+  if (choices.length === 0) return [];
+  const group = document.createElement("optgroup");
+  group.label = label;
+  group.append(...optionsOf(choices));
+  return [group];
 }

@@ -1,6 +1,7 @@
 // Two moments of a note as one text: what was deleted between them, what was inserted, and how to take a part back.
 
-import { lineEndsOf } from "../lineends.js";
+import { lineEndsOf, shownOf } from "../lineends.js";
+import { editsBetween } from "./edits.js";
 
 /**
  * A part of the server's difference: `kept` counts Unicode scalars of both texts.
@@ -25,7 +26,7 @@ import { lineEndsOf } from "../lineends.js";
 /**
  * Both texts as one, as it is shown.
  *
- * @typedef {{text: string, marks: Mark[], hunks: Hunk[]}} Comparison
+ * @typedef {{older: string, newer: string, text: string, marks: Mark[], hunks: Hunk[]}} Comparison
  */
 
 /** @param {string} text */
@@ -132,6 +133,7 @@ class HunkBuilder {
  */
 export function comparisonOf(text, parts) {
   let merged = "";
+  let former = "";
   let place = 0;
   /** @type {Mark[]} */
   const marks = [];
@@ -141,23 +143,70 @@ export function comparisonOf(text, parts) {
     if (kept !== undefined) {
       const end = advanced(text, place, kept);
       merged += text.slice(place, end);
+      former += text.slice(place, end);
       builder.keep(text.slice(place, end));
       place = end;
       continue;
     }
     const changed = deleted ?? inserted ?? "";
     merged += changed;
+    former += deleted ?? "";
     if (inserted !== undefined) place += inserted.length;
     marks.push({ author: deleted === undefined ? (author ?? "") : undefined, from, to: merged.length });
     builder.change(from, merged.length, deleted ?? -scalarCount(changed));
   }
   const hunks = builder.finish();
   const ends = lineEndsOf(merged);
-  if (!ends) return { text: merged, marks, hunks };
+  const [older, newer] = [shownOf(former), shownOf(text)];
+  if (!ends) return { older, newer, text: merged, marks, hunks };
   const move = (/** @type {any} */ one) => ({ ...one, from: ends.toShown(one.from), to: ends.toShown(one.to) });
   return {
+    older,
+    newer,
     text: merged.replace(/\r\n?/g, "\n"),
     marks: marks.map(move).filter(({ from, to }) => from < to),
     hunks: hunks.map(move),
   };
+}
+
+/**
+ * The difference of two texts by lines.
+ *
+ * @param {import("./history.js").PastText} older
+ * @param {import("./history.js").PastText} newer
+ * @returns {Part[]}
+ */
+export function differenceOf(older, newer) {
+  /** @type {Part[]} */
+  const parts = [];
+  const keep = (/** @type {string} */ text) => {
+    if (text) parts.push({ kept: scalarCount(text) });
+  };
+  let [place, placeAfter] = [0, 0];
+  for (const { from, to, insert } of editsBetween(older.committed, newer.committed)) {
+    keep(older.committed.slice(place, from));
+    placeAfter += from - place;
+    if (to > from) parts.push({ deleted: older.committed.slice(from, to) });
+    parts.push(...writtenParts(newer, placeAfter, placeAfter + insert.length));
+    placeAfter += insert.length;
+    place = to;
+  }
+  keep(older.committed.slice(place));
+  return parts;
+}
+
+/** @param {import("./history.js").PastText} past @param {number} from @param {number} to @returns {Part[]} By author. */
+function writtenParts({ committed, runs }, from, to) {
+  const ends = lineEndsOf(committed);
+  /** @type {Part[]} */
+  const parts = [];
+  let place = from;
+  for (const run of runs) {
+    const end = Math.min(to, ends?.toNote(run.to) ?? run.to);
+    if (end <= place) continue;
+    parts.push({ inserted: committed.slice(place, end), author: run.author });
+    place = end;
+  }
+  if (place < to) parts.push({ inserted: committed.slice(place, to), author: "" });
+  return parts;
 }

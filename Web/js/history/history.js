@@ -2,9 +2,10 @@
 // No DOM here; historyview.js shows it.
 
 import { Emitter } from "../emitter.js";
-import { request } from "../client/http.js";
+import { RequestError, request } from "../client/http.js";
 import { lineEndsOf, shownOf } from "../lineends.js";
 import { palette } from "../people/people.js";
+import { differenceOf } from "./comparison.js";
 import { LatestAnswer } from "./latestanswer.js";
 import { Sessions } from "./sessions.js";
 
@@ -157,7 +158,7 @@ export class NoteHistory extends Emitter {
     });
     /** @type {LatestAnswer<string, Difference>} */
     this.#differences = new LatestAnswer({
-      fetch: (ends, signal) => this.#request(`${this.#path}/diff?${ends}`, "GET", undefined, signal),
+      fetch: (ends, signal) => this.#fetchDifference(String(ends), signal),
       sizeOf: sizeOfDifference,
       sizeMax: keptUnitsMax,
       done: (_, difference) => this.emit("difference", difference),
@@ -464,6 +465,26 @@ export class NoteHistory extends Emitter {
   #setVersions(versions) {
     this.versions = [...versions].sort((a, b) => b.revision - a.revision);
     this.emit("versions", undefined);
+  }
+
+  /**
+   * The server's difference; where that is too large for an answer, one by lines, of both texts.
+   *
+   * @param {string} ends As the request names them.
+   * @param {AbortSignal} signal
+   * @returns {Promise<Difference>}
+   */
+  async #fetchDifference(ends, signal) {
+    try {
+      return await this.#request(`${this.#path}/diff?${ends}`, "GET", undefined, signal);
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.status !== 413) throw error;
+    }
+    const fields = new URLSearchParams(ends);
+    const [from, to] = [Number(fields.get("from")), Number(fields.get("to"))];
+    const texts = [from, to].map((revision) => this.#texts.kept(revision) ?? this.#fetchText(revision, signal));
+    const [older, newer] = /** @type {[PastText, PastText]} */ (await Promise.all(texts));
+    return { from, to, fromTime: older.time, toTime: newer.time, parts: differenceOf(older, newer) };
   }
 
   /** @param {number} revision @param {AbortSignal} signal @returns {Promise<PastText>} */

@@ -10,6 +10,7 @@ import { threadItem, threadsAt } from "./pastcomments.js";
 import { avatar, colorOf, shownName } from "../people/people.js";
 import { messageOf } from "../words.js";
 import { Comparing } from "./comparing.js";
+import { Display } from "./display.js";
 import { historyStyles } from "./historysheet.js";
 import { moment } from "./moments.js";
 import { SessionList } from "./sessionlist.js";
@@ -48,7 +49,7 @@ class HistoryView {
   #profile;
   #leave;
   #history;
-  #reader;
+  #display;
   #list;
   #comparing;
   #section = byId("history");
@@ -63,6 +64,8 @@ class HistoryView {
   #revision = 0;
   /** Whether it stays at the newest as that moves on. */
   #isAtHead = true;
+  /** Whether what is shown next is news, which the person has not asked for. */
+  #isNews = false;
   /** @type {number | undefined} The revision whose text is shown. */
   #shown;
   /** @type {Map<string, string>} */
@@ -84,7 +87,12 @@ class HistoryView {
     this.#section.hidden = false;
     byId("note").inert = true;
     byId("history-note").textContent = title();
-    this.#reader = readerIn({ host: byId("history-text") });
+    this.#display = new Display({
+      readerIn,
+      noteId: note.documentId,
+      changed: () => this.#showAgain(),
+      signal: this.#listeners.signal,
+    });
     this.#list = new SessionList({
       list: byId("history-sessions"),
       history: this.#history,
@@ -98,7 +106,9 @@ class HistoryView {
       revision: () => this.#revision,
       mayWrite: () => this.#mayWrite,
       show: (comparison, restore) => this.#showComparison(comparison, restore),
-      reveal: (part) => this.#reader.reveal(part),
+      partCount: (comparison) => this.#display.partCount(comparison),
+      reveal: (comparison, index) => this.#display.reveal(comparison, index),
+      mayRestoreParts: () => !this.#display.isPage,
       restore: (revision, operation) => void this.#restorePart(revision, operation),
       changed: () => this.#showText(),
       signal: this.#listeners.signal,
@@ -127,8 +137,9 @@ class HistoryView {
 
   // Where the slider stands.
 
-  /** @param {number} to */
-  #moveTo(to) {
+  /** @param {number} to @param {boolean} [isNews] Whether nobody has moved the slider. */
+  #moveTo(to, isNews = false) {
+    this.#isNews = isNews;
     this.#revision = Math.min(Math.max(to, this.#history.oldest), this.#history.head);
     this.#isAtHead = this.#revision === this.#history.head;
     this.#slider.value = String(this.#revision);
@@ -145,9 +156,16 @@ class HistoryView {
   /** Has the text of now, or the changes, fetched and shown. */
   #showText() {
     const isComparing = this.#comparing.isOn;
-    if (isComparing || this.#shown !== this.#revision) byId("history-text").setAttribute("aria-busy", "true");
+    if (isComparing || this.#shown !== this.#revision) this.#display.isBusy = true;
     if (isComparing) this.#comparing.want();
     else this.#history.want(this.#revision);
+  }
+
+  /** Shows the same in the other form. */
+  #showAgain() {
+    this.#shown = undefined;
+    this.#isNews = false;
+    this.#showText();
   }
 
   #drawPlace() {
@@ -225,12 +243,13 @@ class HistoryView {
     this.#slider.min = String(history.oldest);
     this.#slider.max = String(history.head);
     this.#slider.disabled = history.head === 0;
-    if (this.#isAtHead) this.#moveTo(history.head);
+    if (this.#isAtHead) this.#moveTo(history.head, true);
     else {
       this.#slider.value = String(this.#revision);
       this.#comparing.wantAgain();
     }
     this.#list.draw();
+    if (this.#comparing.isOn) this.#comparing.drawChoices();
     byId("history-earlier").hidden = !history.hasEarlier;
     drawFlags(byId("history-flags"), history, (revision) => this.#moveTo(revision));
     this.#drawPlace();
@@ -242,7 +261,7 @@ class HistoryView {
     if (authors.size > 0) {
       const here = this.#note.people.map((person) => ({ name: person.name, color: colorOf(person) }));
       this.#colors = colorsOf(authors, [this.#profile, ...here]);
-      this.#reader.paint(this.#colors);
+      this.#display.paint(this.#colors);
     }
     byId("history-legend").replaceChildren(
       ...[...this.#colors].map(([author, color]) => {
@@ -425,10 +444,8 @@ class HistoryView {
     this.#subscriptions = [
       this.#history.on("sessions", () => this.#drawSessions()),
       this.#history.on("versions", () => this.#drawVersions()),
-      this.#history.on("text", (past) => this.#takeText(past)),
-      this.#history.on("difference", (difference) => {
-        this.#comparing.take(difference);
-      }),
+      this.#history.on("text", (past) => void this.#takeText(past)),
+      this.#history.on("difference", (difference) => void this.#comparing.take(difference)),
       this.#history.on("failed", (error) => this.#showProblem(error)),
       // Its own edits, once confirmed, and those of others.
       this.#note.on("status", scheduleRefresh),
@@ -437,7 +454,7 @@ class HistoryView {
   }
 
   /** @param {import("./history.js").PastText} past */
-  #takeText(past) {
+  async #takeText(past) {
     if (this.#comparing.isOn) {
       // The difference may have come first.
       const { from, to } = this.#comparing.ends;
@@ -447,27 +464,30 @@ class HistoryView {
     this.#drawColors();
     this.#shown = past.revision;
     byId("history-problem").hidden = true;
-    this.#reader.show(past, (author) => this.#nameOf(author));
+    if (!(await this.#display.showText(past, (author) => this.#nameOf(author), !this.#isNews)) || this.#isClosed) return;
     this.#section.dataset.shown = String(past.revision);
-    if (past.revision === this.#revision) byId("history-text").setAttribute("aria-busy", "false");
+    if (past.revision === this.#revision) this.#display.isBusy = false;
     this.#drawPlace();
   }
 
   /**
    * @param {import("./comparison.js").Comparison} comparison
    * @param {((index: number) => void) | undefined} restore
+   * @returns {Promise<boolean>} False if something else is to be shown by now.
    */
-  #showComparison(comparison, restore) {
+  async #showComparison(comparison, restore) {
     this.#drawColors();
     this.#shown = undefined;
     byId("history-problem").hidden = true;
-    this.#reader.showChanges(comparison, (author) => this.#nameOf(author), restore);
     const { from, to } = this.#comparing.ends;
+    const isShown = await this.#display.showChanges(comparison, (author) => this.#nameOf(author), restore);
+    if (!isShown || this.#isClosed) return false;
     this.#section.dataset.shown = `${from}-${to}`;
-    byId("history-text").setAttribute("aria-busy", "false");
+    this.#display.isBusy = false;
     // A button in the text had the focus, and is not there any more.
     if (document.activeElement === document.body) byId("history-compare").focus();
     this.#drawPlace();
+    return true;
   }
 
   async #fetchComments() {
@@ -510,7 +530,7 @@ class HistoryView {
     this.#listeners.abort();
     this.#resized.disconnect();
     this.#history.close();
-    this.#reader.destroy();
+    this.#display.destroy();
     this.#closeSide();
     this.#section.hidden = true;
     delete this.#section.dataset.shown;

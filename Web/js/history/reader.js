@@ -19,8 +19,8 @@ import { perLineDirection } from "../editing/direction.js";
 import { highlighter } from "../editing/highlighter.js";
 import { t } from "../shell/language.js";
 import { markdownInText } from "../editing/markdown.js";
+import { TopLine } from "../editing/topline.js";
 import { withoutCharacters } from "../shell/shortcuts.js";
-import { smallestEdit } from "./smallestedit.js";
 
 /**
  * @typedef {import("./history.js").PastText} PastText
@@ -76,14 +76,17 @@ const deleted = Decoration.mark({ tagName: "del", class: "deleted" });
  * @param {object} options
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
  * @param {CSSStyleSheet[]} options.sheets
+ * @param {(before: string, after: string) => {from: number, to: number, insert: string}[]} options.editsBetween
  */
-export function createReader({ host, sheets }) {
+export function createReader({ host, sheets, editsBetween }) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const authorSheet = new CSSStyleSheet();
   root.adoptedStyleSheets = [...sheets, authorSheet];
   /** @type {Map<string, number>} */
   const numbers = new Map();
 
+  /** @type {TopLine | undefined} */
+  let topLine;
   const view = new EditorView({
     state: EditorState.create({
       doc: "",
@@ -105,11 +108,13 @@ export function createReader({ host, sheets }) {
         keymap.of(withoutCharacters(defaultKeymap)),
         markdownInText(),
         authorship,
+        EditorView.updateListener.of((update) => topLine?.follow(update)),
       ],
     }),
     parent: root,
     root,
   });
+  topLine = new TopLine(view);
 
   /** @param {string} author */
   const numberOf = (author) => {
@@ -133,15 +138,18 @@ export function createReader({ host, sheets }) {
   /**
    * @param {string} text
    * @param {any} marks
-   * @param {boolean} isFollowed Whether what differs comes into view.
+   * @param {boolean} isFollowed Whether what differs comes into view; otherwise the first visible line stays where it is.
    */
   function display(text, marks, isFollowed) {
-    const changes = smallestEdit(view.state.doc.toString(), text);
+    const changes = editsBetween(view.state.doc.toString(), text);
     const isFirst = view.state.doc.length === 0;
     const effects = [authored.of(marks)];
+    const last = changes[changes.length - 1];
+    if (!isFollowed) topLine?.hold();
     // Where nothing was shown before, the text's beginning is.
-    if (changes && !isFirst && isFollowed) {
-      const place = Math.min(changes.from + changes.insert.length, text.length);
+    else if (last && !isFirst) {
+      const moved = changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
+      const place = Math.min(Math.max(0, last.to + moved), text.length);
       effects.push(EditorView.scrollIntoView(place, { y: "nearest", yMargin: 60 }));
     }
     view.dispatch({ changes, effects, filter: false });
@@ -158,11 +166,14 @@ export function createReader({ host, sheets }) {
       authorSheet.replaceSync(rules.join("\n"));
     },
 
-    /** @param {PastText} past @param {(author: string) => string} nameOf */
-    show({ text, runs }, nameOf) {
+    /**
+     * @param {PastText} past @param {(author: string) => string} nameOf
+     * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
+     */
+    show({ text, runs }, nameOf, isFollowed) {
       const builder = new RangeSetBuilder();
       for (const { author, from, to } of runs) builder.add(from, to, writtenBy(author, nameOf));
-      display(text, builder.finish(), true);
+      display(text, builder.finish(), isFollowed);
     },
 
     /**
@@ -198,6 +209,7 @@ export function createReader({ host, sheets }) {
     },
 
     destroy() {
+      topLine?.destroy();
       view.destroy();
     },
   };

@@ -1,4 +1,4 @@
-// The edit that leads from one text to another. Small, since the editor's part has it too.
+// The edit that leads from one text to another.
 
 /**
  * The smallest edit that turns one text into the other, between whole scalars.

@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "بداية الملاحظة",
   "history.pick": "من هنا",
   "history.pickHint": "إظهار التغييرات منذ اللحظة المحددة على المزلاج",
+  "history.insertion": "أُدرج:",
+  "history.deletion": "حُذف:",
   "history.picked": "تظهر التغييرات منذ هذه اللحظة",
   "history.changedParts": { zero: "لا أجزاء متغيرة", one: "جزء متغير واحد", two: "جزءان متغيران", few: "{count} أجزاء متغيرة", many: "{count} جزءًا متغيرًا", other: "{count} جزء متغير" },
   "history.changedPart": "{number} من {count}",

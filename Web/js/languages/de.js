@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "Beginn der Notiz",
   "history.pick": "Ab hier",
   "history.pickHint": "Änderungen seit dem Zeitpunkt am Regler zeigen",
+  "history.insertion": "Eingefügt:",
+  "history.deletion": "Gelöscht:",
   "history.picked": "Änderungen werden ab diesem Zeitpunkt gezeigt",
   "history.changedParts": { one: "{count} geänderte Stelle", other: "{count} geänderte Stellen" },
   "history.changedPart": "{number} von {count}",

@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "the note’s beginning",
   "history.pick": "From here",
   "history.pickHint": "Show changes since the moment at the slider",
+  "history.insertion": "Inserted:",
+  "history.deletion": "Deleted:",
   "history.picked": "Changes are shown since this moment",
   "history.changedParts": { one: "{count} changed part", other: "{count} changed parts" },
   "history.changedPart": "{number} of {count}",

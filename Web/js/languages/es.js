@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "el comienzo de la nota",
   "history.pick": "Desde aquí",
   "history.pickHint": "Mostrar los cambios desde el momento del control deslizante",
+  "history.insertion": "Insertado:",
+  "history.deletion": "Eliminado:",
   "history.picked": "Se muestran los cambios desde este momento",
   "history.changedParts": { one: "{count} parte cambiada", many: "{count} de partes cambiadas", other: "{count} partes cambiadas" },
   "history.changedPart": "{number} de {count}",

@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "le début de la note",
   "history.pick": "À partir d’ici",
   "history.pickHint": "Afficher les modifications depuis le moment choisi sur le curseur",
+  "history.insertion": "Inséré :",
+  "history.deletion": "Supprimé :",
   "history.picked": "Les modifications sont affichées depuis ce moment",
   "history.changedParts": { one: "{count} passage modifié", many: "{count} de passages modifiés", other: "{count} passages modifiés" },
   "history.changedPart": "{number} sur {count}",

@@ -420,6 +420,8 @@ export default {
   "history.sinceBeginning": "ノートの最初",
   "history.pick": "ここから",
   "history.pickHint": "スライダーの時点からの変更を表示",
+  "history.insertion": "挿入：",
+  "history.deletion": "削除：",
   "history.picked": "この時点からの変更を表示しています",
   "history.changedParts": { other: "変更 {count} か所" },
   "history.changedPart": "{number}/{count}",

@@ -205,17 +205,34 @@ function addReference(node, text) {
 export const urlIn = (text) => unescaped(/^<.*>$/s.test(text) ? text.slice(1, -1) : text);
 
 /**
- * @param {string} text
- * @returns {{top: Node} & typeof known}
+ * @param {any} parser @param {string} text
+ * @returns {Generator<void, Node>} The text's tree. Between its steps, other texts may be parsed.
  */
-export function parse(text) {
-  known = { references: new Map(), footnotes: new Set(), indents: new Map() };
+function* treeOf(parser, text) {
+  const mine = known;
+  const parse = parser.startParse(text);
+  for (;;) {
+    const tree = parse.advance();
+    if (tree) return tree.topNode;
+    yield;
+    known = mine;
+  }
+}
+
+/**
+ * Parses a text in steps of one block or less.
+ *
+ * @param {string} text
+ * @returns {Generator<void, {top: Node} & typeof known>}
+ */
+export function* parsing(text) {
+  const mine = (known = { references: new Map(), footnotes: new Set(), indents: new Map() });
   if (text.includes("]:")) {
-    for (const node of definitionsIn(blocksAlone.parse(text).topNode)) {
+    for (const node of definitionsIn(yield* treeOf(blocksAlone, text))) {
       if (node.name === "LinkReference") addReference(node, text);
       else known.footnotes.add(footnoteOf(node, text));
     }
     known.indents.clear();
   }
-  return { top: parser.parse(text).topNode, ...known };
+  return { top: yield* treeOf(parser, text), ...mine };
 }

@@ -66,24 +66,24 @@ export const nameOfFootnote = (text) => text.replace(/^\[\^|\](:[ \t]*)?$/g, "")
  * The numbers of the footnotes that a page names, in the order in which it does.
  *
  * @param {HTMLElement[]} blocks
+ * @param {(link: HTMLElement) => boolean} [isLast] Of marks that are numbered after the others.
  * @returns {string[]}
  */
-export function numberFootnotes(blocks) {
+export function numberFootnotes(blocks, isLast = () => false) {
   /** @type {Map<string, number>} Numbers by name, in order. */
   const numbers = new Map();
   /** @type {Map<string, number>} */
   const uses = new Map();
-  for (const block of blocks) {
-    for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (block.querySelectorAll("a.footnote"))) {
-      const name = link.dataset.footnote ?? "";
-      const use = (uses.get(name) ?? 0) + 1;
-      uses.set(name, use);
-      const number = numbers.get(name) ?? numbers.size + 1;
-      numbers.set(name, number);
-      link.textContent = String(number);
-      link.href = `#footnote-${number}`;
-      link.id = use === 1 ? `footnote-of-${number}` : `footnote-of-${number}-${use}`;
-    }
+  const links = blocks.flatMap((block) => [.../** @type {NodeListOf<HTMLAnchorElement>} */ (block.querySelectorAll("a.footnote"))]);
+  for (const link of [...links.filter((one) => !isLast(one)), ...links.filter(isLast)]) {
+    const name = link.dataset.footnote ?? "";
+    const use = (uses.get(name) ?? 0) + 1;
+    uses.set(name, use);
+    const number = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, number);
+    link.textContent = String(number);
+    link.href = `#footnote-${number}`;
+    link.id = use === 1 ? `footnote-of-${number}` : `footnote-of-${number}-${use}`;
   }
   return [...numbers.keys()];
 }

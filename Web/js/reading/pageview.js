@@ -16,7 +16,19 @@ import { keepingTop, sourceOf } from "./redrawing.js";
 import { pathOf } from "../routes.js";
 import { connection } from "../session.js";
 
-export { adoptStyles, colourCode, draw as drawParts, placeOfSlug, renderInto } from "./rendering.js";
+export {
+  adoptStyles,
+  colourCode,
+  draw as drawParts,
+  drawFootnotes,
+  numberFootnotes,
+  placeOfSlug,
+  readingBlocks,
+  renderInto,
+  renderedMax,
+} from "./rendering.js";
+export { keepingTop } from "./redrawing.js";
+export { showFiles } from "../editing/files.js";
 
 /** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
 const drawnWithin = 250;

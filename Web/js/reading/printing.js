@@ -22,10 +22,11 @@ function present(asPage) {
 
 /** Puts the text where the print style shows it. */
 function prepare() {
-  if (isPrepared || page.past || (!page.current && !page.newNote)) return;
+  if (isPrepared || (!page.current && !page.newNote)) return;
   const printed = byId("printed");
   // A copy of the page view, if it is shown: the copy does not scroll.
-  const rendered = byId("rendered");
+  const rendered = byId(page.past ? "history-page" : "rendered");
+  if (page.past && rendered.hidden) return;
   if (!rendered.hidden) printed.replaceChildren(...[...rendered.children].map((block) => block.cloneNode(true)));
   else printed.textContent = page.current?.text ?? early.text(page.place ?? "");
   present(!rendered.hidden);

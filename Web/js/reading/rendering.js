@@ -8,14 +8,15 @@ import { t } from "../shell/language.js";
 import { settle } from "./redrawing.js";
 import { directionIn } from "../texts.js";
 import { addBlock, addBlocks } from "./blocks.js";
-import { definitionsIn, footnoteOf, parse } from "./dialect.js";
+import { definitionsIn, footnoteOf, parsing } from "./dialect.js";
 import { numberFootnotes } from "./footnotes.js";
 import { nameHeadings } from "./headings.js";
 import { pageStyles } from "./pagesheet.js";
-import { childrenOf, make } from "./tree.js";
+import { childrenOf, finished, make } from "./tree.js";
 
 export { colourCode } from "../editing/codecolours.js";
 export { draw } from "./drawing.js";
+export { numberFootnotes } from "./footnotes.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 
@@ -40,16 +41,18 @@ function directed(block) {
 
 /** @typedef {{key: string, from: number, to: number, draw: () => HTMLElement}} Drawn */
 
+/** @typedef {{blocks: Drawn[], notes: Map<string, {key: string, draw: () => HTMLElement}>, meaning: string}} Blocks */
+
 /**
- * A text's blocks, each with what it is made of, so that those that stay as they are need not be made anew; and
- * what references mean in all of them. Footnotes are apart, by name.
+ * Reads a text in steps: its blocks, each with what it is made of, so that those that stay as they are need not be made
+ * anew; and what references mean in all of them. Footnotes are apart, by name.
  *
  * @param {string} text
- * @returns {{blocks: Drawn[], notes: Map<string, {key: string, draw: () => HTMLElement}>, meaning: string}}
+ * @returns {Generator<void, Blocks>}
  */
-function blocksOf(text) {
+export function* readingBlocks(text) {
   const shown = text.slice(0, renderedMax);
-  const { top, references, footnotes, indents } = parse(shown);
+  const { top, references, footnotes, indents } = yield* parsing(shown);
   const shared = { text: shown, references, indents, budget: { cells: filledMax } };
   const found = [...childrenOf(top)].filter(({ name }) => name !== "FootnoteDefinition" && name !== "LinkReference");
   /** @type {Map<string, Node>} */
@@ -82,13 +85,16 @@ function blocksOf(text) {
   return { blocks: drawn, notes: new Map(drawnNotes), meaning };
 }
 
+/** @param {string} text */
+const blocksOf = (text) => finished(readingBlocks(text));
+
 /**
  * The footnotes that a page names, at its end.
  *
  * @param {string[]} named Their names.
- * @param {ReturnType<typeof blocksOf>["notes"]} notes
+ * @param {Blocks["notes"]} notes
  */
-function drawFootnotes(named, notes) {
+export function drawFootnotes(named, notes) {
   const section = make("section", "footnotes");
   section.setAttribute("aria-label", t("note.footnotes"));
   const items = make("ol");

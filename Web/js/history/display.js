@@ -1,0 +1,149 @@
+// What the history shows of a moment: the text, or the page that it makes; as it was, or with what was changed.
+
+import { byId } from "../shell/dialogs.js";
+import { t } from "../shell/language.js";
+import { isReading, loadRendering } from "../reading/reading.js";
+import { ownerNow } from "../session.js";
+import { lastingStore, tabStore } from "../storage.js";
+import { editsBetween } from "./edits.js";
+import { PastPage } from "./pastpage.js";
+
+/**
+ * @typedef {import("./history.js").PastText} PastText
+ * @typedef {import("./comparison.js").Comparison} Comparison
+ */
+
+const key = "parley.past";
+const ownKey = () => `${key}.${ownerNow()}`;
+
+/** @returns {boolean} As it was in this tab, or else as this person had it last, or as they read notes. */
+function isPageKept() {
+  const kept = tabStore().getItem(key) ?? lastingStore().getItem(ownKey());
+  return kept ? kept === "page" : isReading();
+}
+
+/** @param {boolean} isPage */
+function keep(isPage) {
+  try {
+    tabStore().setItem(key, isPage ? "page" : "text");
+    lastingStore().setItem(ownKey(), isPage ? "page" : "text");
+  } catch {
+    // It is known as long as the history is open.
+  }
+}
+
+/** Words before marks, for screen readers: the marks' own roles have no names. Nothing is seen of them, or copied. */
+const spoken = new CSSStyleSheet();
+spoken.replaceSync(
+  [["ins", t("history.insertion")], ["del", t("history.deletion")]]
+    .map(([tag, words]) => `.rendered ${tag}::before { content: "\u200b" / ${JSON.stringify(`${words} `)}; }`)
+    .join("\n"),
+);
+document.adoptedStyleSheets.push(spoken);
+
+export class Display {
+  isPage = isPageKept();
+
+  #reader;
+  #noteId;
+  /** @type {PastPage | undefined} */
+  #page;
+  /** What is being shown. */
+  #wanted = 0;
+
+  /**
+   * @param {object} options
+   * @param {typeof import("../editing/text.js").readerIn} options.readerIn
+   * @param {string} options.noteId
+   * @param {() => void} options.changed The other form is to be shown.
+   * @param {AbortSignal} options.signal
+   */
+  constructor({ readerIn, noteId, changed, signal }) {
+    this.#noteId = noteId;
+    this.#reader = readerIn({ host: byId("history-text"), editsBetween });
+    const toggle = () => {
+      this.isPage = !this.isPage;
+      keep(this.isPage);
+      this.#draw();
+      changed();
+    };
+    byId("history-read").addEventListener("click", toggle, { signal });
+    this.#draw();
+  }
+
+  #draw() {
+    byId("history-read").setAttribute("aria-pressed", String(this.isPage));
+    byId("history-page").hidden = !this.isPage;
+    byId("history-text").hidden = this.isPage;
+  }
+
+  /** @param {boolean} isBusy */
+  set isBusy(isBusy) {
+    for (const id of ["history-text", "history-page"]) byId(id).setAttribute("aria-busy", String(isBusy));
+  }
+
+  /** @param {Map<string, string>} colors Of all authors. */
+  paint(colors) {
+    this.#reader.paint(colors);
+  }
+
+  /**
+   * @param {PastText} past
+   * @param {(author: string) => string} nameOf
+   * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
+   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   */
+  async showText(past, nameOf, isFollowed) {
+    this.#wanted += 1;
+    if (this.isPage) return this.#showPage(past.text, past.text);
+    this.#reader.show(past, nameOf, isFollowed);
+    return true;
+  }
+
+  /**
+   * @param {Comparison} comparison
+   * @param {(author: string) => string} nameOf
+   * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
+   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   */
+  async showChanges(comparison, nameOf, restore) {
+    this.#wanted += 1;
+    if (this.isPage) return this.#showPage(comparison.older, comparison.newer);
+    this.#reader.showChanges(comparison, nameOf, restore);
+    return true;
+  }
+
+  /** @param {string} older @param {string} newer */
+  async #showPage(older, newer) {
+    const mine = this.#wanted;
+    const reading = await loadRendering();
+    if (mine !== this.#wanted) return false;
+    if (!reading) {
+      this.isPage = false;
+      this.#draw();
+      return false;
+    }
+    this.#page ??= new PastPage({ host: byId("history-page"), reading, noteId: this.#noteId });
+    return this.#page.show(older, newer);
+  }
+
+  /** @param {Comparison} comparison @returns {number} How many changed parts are shown. */
+  partCount({ hunks }) {
+    return this.isPage ? (this.#page?.changedCount ?? 0) : hunks.length;
+  }
+
+  /** @param {Comparison} comparison @param {number} index Of the part that is brought into view. */
+  reveal({ hunks }, index) {
+    const hunk = hunks[index];
+    if (this.isPage) this.#page?.reveal(index);
+    else if (hunk) this.#reader.reveal(hunk);
+  }
+
+  destroy() {
+    this.#wanted += 1;
+    this.#reader.destroy();
+    this.#page?.destroy();
+    byId("history-page").hidden = true;
+    byId("history-text").hidden = false;
+  }
+}

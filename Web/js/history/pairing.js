@@ -1,0 +1,99 @@
+// Which blocks of an older and of a newer text are the same block, changed.
+
+/** Blocks that have less in common are different blocks. */
+const likenessMin = 0.3;
+/** Comparisons of all blocks with all others, at most; of more blocks each is compared with a few. */
+const comparisonsMax = 2_500;
+/** With how many blocks, then. */
+const lookedAt = 6;
+
+/**
+ * Pairs blocks in their order.
+ *
+ * @template Block
+ * @param {Block[]} former
+ * @param {Block[]} next
+ * @param {(one: Block, other: Block) => number} likeness 0 ... 1.
+ * @returns {{one: Block | undefined, other: Block | undefined}[]} Each block once; deleted ones come first.
+ */
+export function pairsOf(former, next, likeness) {
+  const pairs = former.length * next.length <= comparisonsMax ? best(former, next, likeness) : near(former, next, likeness);
+  /** @type {{one: Block | undefined, other: Block | undefined}[]} */
+  const all = [];
+  let [passed, passedNext] = [0, 0];
+  /** @type {[number, number]} */
+  const end = [former.length, next.length];
+  for (const [at, atNext] of [...pairs, end]) {
+    for (const one of former.slice(passed, at)) all.push({ one, other: undefined });
+    for (const other of next.slice(passedNext, atNext)) all.push({ one: undefined, other });
+    if (at < former.length) all.push({ one: former[at], other: next[atNext] });
+    [passed, passedNext] = [at + 1, atNext + 1];
+  }
+  return all;
+}
+
+/**
+ * The pairs that have most in common, together.
+ *
+ * @template Block
+ * @param {Block[]} former
+ * @param {Block[]} next
+ * @param {(one: Block, other: Block) => number} likeness
+ */
+function best(former, next, likeness) {
+  const width = next.length + 1;
+  const sums = new Float64Array((former.length + 1) * width);
+  const shares = former.map((one) => next.map((other) => likeness(one, other)));
+  const at = (/** @type {number} */ row, /** @type {number} */ column) => sums[row * width + column] ?? 0;
+  const share = (/** @type {number} */ row, /** @type {number} */ column) => shares[row]?.[column] ?? 0;
+  for (let row = former.length - 1; row >= 0; row -= 1) {
+    for (let column = next.length - 1; column >= 0; column -= 1) {
+      const own = share(row, column);
+      const paired = own >= likenessMin ? own + at(row + 1, column + 1) : 0;
+      sums[row * width + column] = Math.max(at(row + 1, column), at(row, column + 1), paired);
+    }
+  }
+  /** @type {[number, number][]} */
+  const pairs = [];
+  for (let row = 0, column = 0; row < former.length && column < next.length; ) {
+    const own = share(row, column);
+    if (own >= likenessMin && at(row, column) === own + at(row + 1, column + 1)) {
+      pairs.push([row, column]);
+      row += 1;
+      column += 1;
+    } else if (at(row, column) === at(row + 1, column)) row += 1;
+    else column += 1;
+  }
+  return pairs;
+}
+
+/**
+ * Pairs of many blocks: each is compared with those that are near in the other text.
+ *
+ * @template Block
+ * @param {Block[]} former
+ * @param {Block[]} next
+ * @param {(one: Block, other: Block) => number} likeness
+ */
+function near(former, next, likeness) {
+  /** @type {[number, number][]} */
+  const pairs = [];
+  for (let row = 0, column = 0; row < former.length && column < next.length; ) {
+    let found = { ahead: 0, isDeleted: false, share: 0 };
+    for (let ahead = 0; ahead < lookedAt && found.share < likenessMin; ahead += 1) {
+      for (const isDeleted of [false, true]) {
+        const [one, other] = isDeleted ? [former[row + ahead], next[column]] : [former[row], next[column + ahead]];
+        const share = one !== undefined && other !== undefined ? likeness(one, other) : 0;
+        if (share >= likenessMin && share > found.share) found = { ahead, isDeleted, share };
+      }
+    }
+    if (found.share >= likenessMin) {
+      if (found.isDeleted) row += found.ahead;
+      else column += found.ahead;
+      pairs.push([row, column]);
+    }
+    row += 1;
+    column += 1;
+  }
+  return pairs;
+}
