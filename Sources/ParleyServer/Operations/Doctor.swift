@@ -9,7 +9,7 @@ package struct Doctor {
   package enum Severity: String, Sendable {
     /// No problem.
     case fine = "ok"
-    /// It will run, but somebody should look at it.
+    /// It will run, but the operator should check it.
     case warning
     /// It will not run, or not safely.
     case problem
@@ -119,7 +119,7 @@ package struct Doctor {
     }
   }
 
-  /// Looks whether WebSockets get through whatever stands before the server, while it runs.
+  /// Checks whether WebSockets get through the proxy before the server, while it runs.
   private mutating func examinePublicAddress() {
     guard let address = configuration.publicURL else { return }
     guard isPortTaken else {

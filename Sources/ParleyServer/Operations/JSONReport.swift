@@ -49,7 +49,7 @@ package enum JSONReport {
   /// The notes of a store.
   package static func notes(_ notes: [NoteSummary]) -> String { list("notes", notes, fields) }
 
-  /// Deleted notes that may come back.
+  /// Deleted notes that can be restored.
   package static func notes(deleted notes: [DeletedNote]) -> String {
     list("notes", notes) { deleted, object, bytes in
       fields(deleted.note, &object, &bytes)

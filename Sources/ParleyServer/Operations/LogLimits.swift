@@ -1,6 +1,7 @@
 package import GatewayPorts
 
-/// A rate limit for each kind of log line, which anybody who sends requests may cause: twenty at once, then one a second.
+/// A rate limit for each kind of log line, since any client may cause lines: twenty at once, then
+/// one a second.
 ///
 /// A kind is a level and a fixed message. Lines below `info` are left alone: who asks for them wants all.
 package struct LogLimits {

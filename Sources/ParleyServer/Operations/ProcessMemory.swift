@@ -1,6 +1,6 @@
 import CLinux
 
-/// The memory of the whole process, whoever runs in it.
+/// The memory of the whole process.
 package enum ProcessMemory {
   /// Has large blocks given back to the system as soon as they are free. Once, before threads are started.
   ///

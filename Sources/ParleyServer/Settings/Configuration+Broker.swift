@@ -12,7 +12,7 @@ extension Configuration {
   }
 
   private var brokerPlace: BrokerPlace? {
-    // A single file has one gateway, which has nobody to tell.
+    // A single file has one gateway, which needs no broker.
     guard isStoreInDatabase, let url = brokerURL ?? storeURL else { return nil }
     return PostgresAddress(url).map(BrokerPlace.database)
       ?? NATSAddress(url).map(BrokerPlace.nats)

@@ -97,7 +97,7 @@ extension Configuration {
 }
 
 extension Configuration {
-  /// Reads a time as settings have it, such as `20m`, in milliseconds.
+  /// Reads a time in the form of settings, such as `20m`, in milliseconds.
   package static func milliseconds(_ text: String) -> Int? {
     ValueText.duration(text)?.milliseconds
   }

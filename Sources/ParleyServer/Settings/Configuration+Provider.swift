@@ -68,12 +68,14 @@ extension Configuration {
     text.hasSuffix("/") ? String(text.dropLast()) : text
   }
 
-  /// Whether an address can be a provider's or this server's own: nobody can read on the way what goes there.
+  /// Whether an address can be a provider's or this server's own: requests to it cannot be read on
+  /// the way.
   static func isPrivateAddress(_ text: String) -> Bool {
     isPageAddress(text) && HookAddress(text)?.isPrivate ?? false
   }
 
-  /// Whether an address can be a page's: something may stand behind it, as the token of an invitation does.
+  /// Whether an address can be a page's: text can be appended to it, such as the token of an
+  /// invitation.
   package static func isPageAddress(_ text: String) -> Bool {
     HookAddress(text) != nil && !text.utf8.contains(UInt8(ascii: "?"))
       && !text.utf8.contains(UInt8(ascii: "#"))

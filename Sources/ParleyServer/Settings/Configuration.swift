@@ -4,10 +4,9 @@ public import SocketMessages
 
 /// Everything an operator can set, with its defaults.
 ///
-/// A plain value: who reads it from flags, the environment and a file is ``ConfigurationLoader``,
-/// and what the settings are called there stands in `Configuration+Settings.swift`. To add a
-/// setting, add a property here and a line there; flags, variables, the file, `--help` and
-/// `parley check` follow.
+/// A plain value: ``ConfigurationLoader`` reads it from flags, the environment and a file; the
+/// names of the settings there are in `Configuration+Settings.swift`. To add a setting, add a
+/// property here and a line there; flags, variables, the file, `--help` and `parley check` follow.
 public struct Configuration: Sendable, Equatable {
   // MARK: Listening
 
@@ -49,7 +48,8 @@ public struct Configuration: Sendable, Equatable {
   public var secretFiles: [String] = []
   /// JSON Web Key Sets, read again when they change.
   public var keySetFiles: [String] = []
-  /// A token's `aud` has to name one of these; without any, a token that names somebody is refused.
+  /// A token's `aud` has to name one of these; without any, a token that names an audience is
+  /// rejected.
   public var audiences: [String] = []
   /// A token's `iss` has to be one of these; without any, the issuer is left open.
   public var issuers: [String] = []
@@ -73,7 +73,7 @@ public struct Configuration: Sendable, Equatable {
   public var publicURL: String?
   /// The identity provider at which people sign in.
   public var provider = ProviderConfiguration()
-  /// Whether a token may stand in a URL.
+  /// Whether a token is allowed in a URL.
   public var allowTokenInURL = false
   /// Whether the room token `twake`, which opens every room, and rooms that begin with
   /// `previous::` are for every Twake user.
@@ -124,7 +124,7 @@ public struct Configuration: Sendable, Equatable {
   public var recoveryTime = Duration.seconds(120)
   /// Bytes kept of what such clients were sent.
   public var recoveryBytesMax = 8 << 20
-  /// Whether every client of Socket.IO 3 or later may come back so, unasked.
+  /// Whether every client of Socket.IO 3 or later may recover its session, unasked.
   public var recoversAllSessions = false
   /// The time for which a Bayeux connect is held open.
   public var connectHold = Duration.seconds(30)
@@ -140,7 +140,7 @@ public struct Configuration: Sendable, Equatable {
 
   // MARK: Limits
 
-  /// Limits that clients are told, but for those of other sections.
+  /// Limits that are sent to clients, but for those of other sections.
   public var limits = Limits()
   /// Components that the changes which one change is rebased over may have together.
   public var historyComponentsMax = 100_000
@@ -180,10 +180,10 @@ public struct Configuration: Sendable, Equatable {
   public var webhookURL: String?
   /// A file with the secrets that calls are signed with, the newest first.
   public var webhookSecretFile: String?
-  /// Kinds of events that the backend is told of.
+  /// Kinds of events that are sent to the backend.
   public var webhookEvents = WebhookEvent.allCases.filter(WebhookEvent.standard.contains)
     .map(\.rawValue)
-  /// From a note's change until it is told, with all changes that have come since.
+  /// From a note's change until its event is sent, with all changes that have come since.
   public var webhookChangeInterval = Duration.seconds(5)
   /// Events in one call.
   public var webhookBatchMax = 100
@@ -197,7 +197,7 @@ public struct Configuration: Sendable, Equatable {
   public var webhookRetryMin = Duration.seconds(1)
   /// The longest pause.
   public var webhookRetryMax = Duration.seconds(300)
-  /// Events older than this that nobody takes become dead letters.
+  /// Undelivered events older than this become dead letters.
   public var webhookGiveUpAge = Duration.seconds(86_400)
   /// Events that wait for a service.
   public var webhookQueueMax = 10_000
@@ -229,7 +229,7 @@ public struct Configuration: Sendable, Equatable {
   public var historyChangesMin = 0
   /// Changes younger than this are kept in any case.
   public var historyAgeMin = Duration.zero
-  /// The time for which deleted notes are kept and may come back; 0 removes them at once.
+  /// The time for which deleted notes are kept and can be restored; 0 removes them at once.
   public var deletedAgeMax = Duration.seconds(30 * 86_400)
   /// Bytes of a file in a note; 0 takes none.
   public var fileBytesMax = 10 << 20

@@ -4,14 +4,14 @@ import SocketMessages
 
 /// The hosts by which a server may be asked for, as long as anyone may read and write.
 ///
-/// A page of any site can have its name stand for this machine's address (DNS rebinding). To the
+/// A page of any site can make its name resolve to this machine's address (DNS rebinding). To the
 /// browser the page and this server are one site then, with one `Origin`, and the page could read,
 /// change and delete everything. Only `Host` tells: it has the name that the page came from.
 ///
 /// Let in are `localhost` and names below it, loopback addresses, the host that is listened on, and
 /// the hosts of `allowed-origin`. Where all of a machine's addresses are listened on, any address
-/// is: nobody can have an address stand for another. Ports are not looked at. Once tokens are wanted,
-/// every host is let in, for such a page has no token.
+/// is let in, since an address cannot be rebound. Ports are not looked at. Once tokens are
+/// required, every host is let in, for such a page has no token.
 package struct HostPolicy: Sendable {
   private let isOpen: Bool
   private let allowsAll: Bool
@@ -28,7 +28,7 @@ package struct HostPolicy: Sendable {
   package init(isOpen: Bool, listening: [String], origins: [String]) {
     self.isOpen = isOpen
     allowsAll = origins.contains("*")
-    // An IPv6 address that is listened on stands without brackets.
+    // An IPv6 address that is listened on has no brackets.
     let known =
       listening.map { IPAddress($0)?.isFour == false ? "[\($0)]" : $0 }
       + origins.compactMap(Self.authority)
@@ -75,10 +75,10 @@ package struct HostPolicy: Sendable {
     case address(IPAddress)
   }
 
-  /// Reads a host, which a port may follow; `nil` if it is none.
+  /// Reads a host, which a port may follow; `nil` if it is malformed.
   private static func parsed(_ authority: String) -> Host? {
     let text = authority.lowercased()
-    // A zone, which an address may have elsewhere, stands in no URL.
+    // A zone, which an address may have elsewhere, is not allowed in a URL.
     guard text.utf8.allSatisfy({ isPlain($0) }), !text.utf8.contains(UInt8(ascii: "%")) else {
       return nil
     }

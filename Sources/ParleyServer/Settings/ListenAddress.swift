@@ -5,7 +5,7 @@ package struct ListenAddress: Sendable, Equatable {
   /// 0 takes a free one.
   package let port: Int
 
-  /// Reads an address; `nil` if it is none.
+  /// Reads an address; `nil` if it is malformed.
   package init?(_ text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let port = ValueText.number(String(text[text.index(after: colon)...])),

@@ -21,7 +21,7 @@ package struct OriginPolicy: Sendable {
     guard let origin = head.headers["origin"], !allowsAll else { return true }
     guard let normalized = Self.normalized(origin) else { return false }
     if allowed.contains(normalized) { return true }
-    // Behind a proxy of which nobody told the scheme may differ, the host does not.
+    // Behind an unconfigured proxy the scheme may differ, the host does not.
     let isTold = head.headers["x-forwarded-proto"] != nil
     let schemes = head.isSecure ? ["https"] : isTold ? ["http"] : ["http", "https"]
     let hosts = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]
@@ -80,7 +80,7 @@ package struct OriginPolicy: Sendable {
     case "https", "wss": defaultPort = "443"
     default: return nil
     }
-    // The last colon begins the port, unless it stands inside an IPv6 address's brackets.
+    // The last colon begins the port, unless it is inside an IPv6 address's brackets.
     if let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") {
       let port = authority[authority.index(after: colon)...]
       guard !port.isEmpty, port.allSatisfy(\.isWholeNumber) else { return nil }

@@ -3,8 +3,8 @@ import GatewayPorts
 
 /// Which paths are answered at which port, where programs have one of their own.
 ///
-/// The page and those who write notes need a few paths; whatever else there is below `/api`, or will
-/// be, is for programs, and is not shown to the network where the page is.
+/// The page and its users need a few paths; all other paths below `/api`, present and future, are
+/// for programs, and are not shown to the network where the page is.
 struct PortRule {
   /// Whether there is such a port.
   let isDivided: Bool

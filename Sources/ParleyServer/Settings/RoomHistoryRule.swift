@@ -6,7 +6,7 @@ struct RoomHistoryRule {
   /// The rule.
   let rule: RoomMemoryRule
 
-  /// Reads a rule; `nil` if it is none.
+  /// Reads a rule; `nil` if it is malformed.
   init?(_ text: String) {
     // A room's name may have a = in it, a number and a time have none.
     guard let equals = text.lastIndex(of: "=") else { return nil }

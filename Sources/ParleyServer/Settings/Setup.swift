@@ -182,7 +182,7 @@ package struct Setup {
   ///
   /// - Parameters:
   ///   - path: where the configuration goes.
-  ///   - firstUser: a user whom the file does not have yet.
+  /// - firstUser: a user that is not in the file yet.
   ///   - isReplacing: whether a configuration that is there may be set aside as `.old`.
   package func write(to path: String, firstUser: UserLine?, isReplacing: Bool) throws {
     let text = try configurationText()

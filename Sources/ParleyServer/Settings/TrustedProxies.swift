@@ -2,28 +2,29 @@ package import GatewayPorts
 
 /// Proxies that are believed when they say where a client is.
 ///
-/// A proxy writes behind what it was sent, so `X-Forwarded-For` is read from its end: whoever stands
-/// there was seen by a trusted proxy, and if that is a trusted proxy itself, so was the one before.
-/// The first that is none is the client; what stands further to the left it may have made up.
+/// A proxy appends the sender's address, so `X-Forwarded-For` is read from its end: a trusted proxy
+/// saw the last address, and if that is a trusted proxy itself, so was the one before. The first
+/// address that is not a trusted proxy is the client's; addresses further to the left may be made
+/// up.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
 
-  /// - Parameter texts: addresses and ranges; what is none is left out.
+  /// - Parameter texts: addresses and ranges; malformed ones are left out.
   package init(_ texts: [String]) { ranges = texts.compactMap { AddressRange($0) } }
 
   package func trusts(_ address: IPAddress) -> Bool {
     ranges.contains { $0.contains(address) }
   }
 
-  /// Whether an address is held to the limits of one: trusted proxies are not, and until some are
-  /// named, this machine's own addresses are not, for a proxy may stand there of which nobody told.
+  /// Whether an address is rate-limited: trusted proxies are not, and until some are named, this
+  /// machine's own addresses are not, for an unconfigured proxy may be there.
   package func isLimited(_ address: IPAddress) -> Bool {
     !trusts(address) && (!ranges.isEmpty || !address.isLoopback)
   }
 
   /// A request as its client made it, if a trusted proxy passed it on.
   ///
-  /// From anybody else, what only a proxy may say is taken away.
+  /// From any other sender, headers of proxies are removed.
   package func resolved(_ head: RequestHead) -> RequestHead {
     var head = head
     guard let peer = IPAddress(head.remoteAddress), trusts(peer) else {

@@ -2,7 +2,8 @@ package import GatewayPorts
 
 /// The work of keeping an index of words like its store, in small pieces, and of searching in it.
 ///
-/// It waits for nothing and has no thread: it is told the time, and says when it has something to do.
+/// It waits for nothing and has no thread: the caller passes the time, and asks when it has
+/// something to do.
 package struct IndexKeeper {
   private let store: any DocumentStore
   private let open: () throws -> any SearchIndex
@@ -102,7 +103,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Returns whether there is news of tags, and begins anew.
+  /// Returns whether there is news of tags, and resets that.
   package mutating func takeTagNews() -> Bool {
     defer { hasTagNews = false }
     return hasTagNews
@@ -176,7 +177,7 @@ package struct IndexKeeper {
       told = Self.words(of: error)
       log.write(.warning, "index of words not kept", [("reason", told)])
     }
-    // Opened anew.
+    // Opened again.
     index = nil
   }
 
@@ -184,7 +185,7 @@ package struct IndexKeeper {
     if case .unavailable(let words) = error { words } else { "\(error)" }
   }
 
-  /// Makes the index have a note as the store has it, or not at all.
+  /// Makes the index contain a note as the store does, or not at all.
   private mutating func bringUp(_ id: DocumentID, in index: any SearchIndex) throws(StoreError) {
     let replies = store.perform([.note(id: id), .text(id: id, at: .revision(.max))])
     switch (replies[0], replies[1]) {
@@ -226,7 +227,7 @@ package struct IndexKeeper {
       [("document", id), ("reason", Self.words(of: error))])
   }
 
-  /// An error of the store, which is not the index's: that need not be made anew for it.
+  /// An error of the store, which is not the index's: the index need not be rebuilt for it.
   private static func ofStore(_ error: StoreError) -> StoreError {
     if case .damaged = error {
       .unavailable("the store is damaged; run parley check")
@@ -265,7 +266,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Returns those of some notes that the store does not have any more.
+  /// Returns those of some notes that the store no longer has.
   private func gone(_ ids: [DocumentID]) throws(StoreError) -> [DocumentID] {
     var gone: [DocumentID] = []
     for (id, reply) in zip(ids, store.perform(ids.map { .note(id: $0) })) {
@@ -315,7 +316,7 @@ package struct IndexKeeper {
     var scanned = 0
     if let names = counting.names {
       let notes = try notes(names).filter { counting.includes($0.id, madeAt: $0.createdAt) }
-      // Tags of an earlier note of the same id are nobody's any more.
+      // Tags of an earlier note of the same id no longer belong to a note.
       for (note, state) in zip(notes, try index.states(of: notes.map(\.id)))
       where state?.createdAt == note.createdAt {
         for tag in try index.tags(of: note.id) { counts[ExactName(tag), default: 0] += 1 }
@@ -374,7 +375,7 @@ package struct IndexKeeper {
     let states = try index.states(of: notes.map(\.id))
     var hits: [SearchHit] = []
     var left = Self.scanMaxOfAll
-    // A text of an earlier note of the same id is nobody's any more.
+    // A text of an earlier note of the same id no longer belongs to a note.
     for (note, state) in zip(notes, states) where state?.createdAt == note.createdAt {
       guard let text = try index.text(of: note.id) else { continue }
       // Of what is not looked through, the beginning is shown.

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// Notes that were edited and wait to be indexed, until nobody has edited them for a while.
+/// Notes that were edited and wait to be indexed, until they have not been edited for a while.
 ///
 ///     edited ─▶ ……… 2 s without another edit, or 30 s in all ─▶ due
 package struct RestingNotes {
@@ -44,7 +44,7 @@ package struct RestingNotes {
     looks.append((now + Self.pause, id))
   }
 
-  /// A note need not be indexed any more.
+  /// Removes a note, which need not be indexed.
   package mutating func forget(_ id: DocumentID) { times[ExactName(id)] = nil }
 
   /// Forgets that there were too many.
@@ -67,7 +67,8 @@ package struct RestingNotes {
       guard let waiting = times[ExactName(id)] else { continue }
       let rests = min(waiting.last + Self.pause, waiting.first + Self.waitMax)
       guard rests <= now else {
-        // In order, but for some milliseconds: whoever is looked at later is due later by no more.
+        // In order, but for some milliseconds: a note that is looked at later is due later by no
+        // more.
         looks.append((rests, id))
         continue
       }

@@ -112,7 +112,7 @@ final class SearchThread: Sendable {
     if isTaken { state.signal() } else { wakes[loop]() }
   }
 
-  /// Drops a search that has not begun: nobody waits for it.
+  /// Drops a search that has not begun: its client no longer waits for it.
   func forget(_ request: RequestID, by loop: Int) {
     state.withLock { $0.searches.removeAll { $0.loop == loop && $0.request == request } }
   }
@@ -162,7 +162,7 @@ final class SearchThread: Sendable {
     var keeper = keeper
     // The time until which edits gather, after some came.
     var gathering: Int64?
-    // The time from which news of tags may be told.
+    // The time from which news of tags may be sent.
     var nextTagNews: Int64 = 0
     while true {
       let now = SystemClock().uptime

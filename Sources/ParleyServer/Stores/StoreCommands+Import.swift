@@ -54,8 +54,8 @@ extension StoreCommands {
 
   /// Makes notes of a file, an archive, or a folder and all below it; no server may be running.
   ///
-  /// Notes are committed in batches. A note that an earlier run has made is found again and not made twice, so an import
-  /// that was stopped goes on where it was.
+  /// Notes are committed in batches. A note that an earlier run has made is found again and not
+  /// made twice, so an import that was stopped continues where it was.
   ///
   /// - Parameters:
   ///   - isRepeatable: Whether notes are looked for that are there already.

@@ -27,7 +27,7 @@ extension StoreCommands {
     if case .failed(let error) = reply { error } else { FileError("the index cannot be read now") }
   }
 
-  /// Makes the index of words anew; no server may be running.
+  /// Rebuilds the index of words; no server may be running.
   ///
   /// - Returns: The number of notes in it.
   package func reindex() throws -> Int {
@@ -36,7 +36,7 @@ extension StoreCommands {
     let index = try configuration.store.openIndex()
     try index.clear()
     var keeper = IndexKeeper(store: store, open: { index }, log: NoLog())
-    // Nobody else wants the machine: its pauses are over at once.
+    // No other work needs the machine: its pauses are over at once.
     var now: Int64 = 0
     while !keeper.isSettled {
       now += 1_000
@@ -46,7 +46,7 @@ extension StoreCommands {
     return keeper.indexed
   }
 
-  /// A log that nobody reads: what goes wrong is thrown.
+  /// A log that is not read: errors are thrown.
   private struct NoLog: LogSink {
     let level = LogLevel.error
 

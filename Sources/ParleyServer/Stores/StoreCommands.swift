@@ -60,7 +60,8 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists deleted notes that may come back, the newest deletion first, while a server may be running.
+  /// Lists deleted notes that can be restored, the newest deletion first, while a server may be
+  /// running.
   package func deletedNotes() throws -> [DeletedNote] {
     let store = try configuration.repairableStore(writing: false)
     switch store.perform([StoreRequest.deleted(.list(after: nil, limit: .max))])[0] {
@@ -104,7 +105,7 @@ package struct StoreCommands {
       of: path, at: destination, isVerified: isVerified, progress: progress)
   }
 
-  /// Refuses what is done with files where the store is none.
+  /// Rejects work on files where the store is a database.
   private func refuseDatabase(_ tools: String) throws(FileError) {
     guard configuration.isStoreInDatabase else { return }
     throw FileError(

@@ -18,7 +18,7 @@ package struct StoreMetrics: Sendable {
   package var reads = 0
   /// From taking such a read until it is done.
   package var read = Histogram()
-  /// The store's promise, and how often its connection was made anew.
+  /// The store's promise, and the number of its reconnects.
   package var state = StoreState()
   /// Times at which texts were folded beside the commits, and kept.
   package var folds = 0

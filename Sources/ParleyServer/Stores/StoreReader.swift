@@ -6,7 +6,7 @@ import Locks
 ///
 /// It has a connection of its own, on which nothing can be written; SQLite's write-ahead log lets
 /// both work at once. Each read is a transaction of its own that begins after it was asked for, so
-/// it sees every commit that was over by then, and nobody has been told of any other. So reads wait
+/// it sees every commit that was over by then, and no other commit was acknowledged. So reads wait
 /// for no commit: texts and histories can be read while the disk does not sync.
 ///
 /// The thread also does the store's chores while no read waits, such as folding texts to be kept as
@@ -36,9 +36,9 @@ final class StoreReader: Sendable {
   private struct State {
     /// Reads that have not begun.
     var requests = ReadQueue()
-    /// Reads among those that wait that nobody wants any more, and perhaps some that are done.
+    /// Waiting reads that are no longer wanted, and perhaps some that are done.
     var forgotten: Set<StoreTicket> = []
-    /// Work for when nobody waits for a read; one for each document at most.
+    /// Work for the time without waiting reads; one for each document at most.
     var chores: [StoreChore] = []
     var isStopping = false
     var hasStopped = false

@@ -15,12 +15,13 @@ package final class StoreThread: Sendable {
     package let reply: StoreReply
   }
 
-  /// Work with the outbox, and who is told of it on the store's thread.
+  /// Work with the outbox, and the receiver of its outcome, called on the store's thread.
   private typealias OutboxWork = (
     request: OutboxRequest, then: @Sendable (OutboxReply) -> Void
   )
 
-  /// Revocations for other nodes, and who is told of theirs; `nil` if the store cannot tell now.
+  /// Revocations for other nodes, and the receiver of theirs; `nil` if the store cannot read them
+  /// now.
   private struct Exchange {
     let revocations: [Revocation]
     let place: Int
@@ -28,9 +29,9 @@ package final class StoreThread: Sendable {
   }
 
   private struct State {
-    /// In the order in which they came; without a ticket, nobody waits for the reply.
+    /// In the order in which they came; without a ticket, the reply is not awaited.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    /// An account of the requests that nobody waits for.
+    /// An account of the requests whose replies are not awaited.
     var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
     /// Revocations to be exchanged with other nodes.
@@ -69,12 +70,13 @@ package final class StoreThread: Sendable {
   /// - Parameters:
   ///   - readingStore: the same store, opened for reading, which gets a thread of its own; without
   ///     it everything is done on one.
-  ///   - untoldMax: how much of what nobody waits for may wait; beyond, it is dropped.
+  /// - untoldMax: the limit of waiting requests whose replies are not awaited; beyond, they are
+  ///   dropped.
   ///   - retry: when chores are tried again that have failed.
-  ///   - log: told when the store could not be closed as one file.
+  /// - log: receives a line when the store could not be closed as one file.
   ///   - wake: called on it when completions are there to be taken.
   ///   - committed: called on it with what search has to look at, after each commit.
-  ///   - outboxChanged: called on it with queues that stand otherwise than before.
+  /// - outboxChanged: called on it with queues whose state has changed.
   package init(
     store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
@@ -108,7 +110,7 @@ package final class StoreThread: Sendable {
       Self.run(
         store, state: state, reader: reader, retry: retry, log: log, wake: wake,
         committed: committed, outboxChanged: outboxChanged)
-      // The store is closed by now: whoever waits for the end may copy its file.
+      // The store is closed by now: a program that waits for the end may copy its file.
       state.change { $0.hasStopped = true }
     }
   }
@@ -121,7 +123,7 @@ package final class StoreThread: Sendable {
     reader.submit(work.filter { $0.request.isAside })
   }
 
-  /// Has reads that nobody waits for fail instead of being done, if they have not begun.
+  /// Makes abandoned reads fail instead of being done, if they have not begun.
   package func forget(_ tickets: [StoreTicket]) { reader?.forget(tickets) }
 
   private func queue(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
@@ -146,8 +148,8 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Keeps what is to be told outside of what is not in the store. If its commit fails, or too much
-  /// waits for the disk, it is lost, and counted among the failures.
+  /// Records events about changes outside of the store. If their commit fails, or too much waits
+  /// for the disk, they are lost, and counted among the failures.
   package func tell(_ drafts: [OutboxDraft]) {
     guard !drafts.isEmpty else { return }
     state.change { state in
@@ -202,7 +204,7 @@ package final class StoreThread: Sendable {
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     let store = handover.take()
-    // Whether the store has housekeeping to do as soon as nobody waits.
+    // Whether the store has housekeeping to do as soon as no request waits.
     var hasMore = true
     var retry = retry
     /// Documents with a chore under way.
@@ -221,7 +223,7 @@ package final class StoreThread: Sendable {
       }
       hasMore = true
       if !batch.isEmpty {
-        // Nobody waits for a look at many heads: it does not keep acknowledgements.
+        // No client waits for a look at many heads: it does not delay acknowledgements.
         let looks = batch.filter(\.request.looksAtHeads)
         for part in [batch.filter { !$0.request.looksAtHeads }, looks] where !part.isEmpty {
           let changes = perform(part, store, state)
@@ -314,7 +316,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Keeps what came of a chore, or sets it aside if it has failed.
+  /// Keeps the outcome of a chore, or sets it aside if it has failed.
   private static func finish(
     _ done: StoreReader.DoneChore, _ store: any ServerStore, _ state: Monitor<State>,
     _ wake: @Sendable () -> Void

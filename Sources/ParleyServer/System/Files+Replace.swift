@@ -5,8 +5,8 @@ extension Files {
   ///
   /// A file that is there keeps its owner; a new one that the superuser makes gets its folder's.
   ///
-  /// - Parameter isSecret: whether nobody but its owner may read it, nor the group of one that was there
-  ///   unless it could before.
+  /// - Parameter isSecret: whether only its owner may read it, and the group of a file that was
+  ///   there only if it could before.
   static func replace(
     _ path: String, with text: String, isNew: Bool, isSecret: Bool = true
   ) throws(FileError) {
@@ -17,7 +17,7 @@ extension Files {
     var (isOpen, isInPlace) = (true, false)
     defer {
       if isOpen { close(file) }
-      // Once it is in place, whoever is next may have begun another under this name.
+      // Once it is in place, another writer may have begun a file under this name.
       if !isInPlace { unlink(new) }
     }
     guard write(Array(text.utf8), to: file) else { throw failure(path) }

@@ -28,7 +28,7 @@ public enum ForcedEnd {
     }
   }
 
-  /// Ends the process with a last line in the log; without it, if nobody takes the line.
+  /// Ends the process with a last line in the log; without it, if the line cannot be written.
   static func now(
     _ code: Int32, _ log: any LogSink, _ message: String, _ data: [(key: String, value: String)]
   ) -> Never {

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A file that is open for appending, and locked against other processes that open it so, until its
-/// owner lets go.
+/// owner releases it.
 @safe struct LockedFile: ~Copyable {
   private let path: String
   private let descriptor: Int32

@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import WebSocketFrames
 
-/// Owns a transport that is only started to see whether it starts: whoever comes is sent away.
+/// Owns a transport that is only started to see whether it starts: every connection is rejected.
 final class Nobody: TransportDelegate {
   func decide(upgrade head: RequestHead) -> UpgradeDecision { .refuse(.plain(503, "")) }
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}

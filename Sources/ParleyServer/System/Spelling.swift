@@ -1,4 +1,4 @@
-/// Finds the word that somebody meant.
+/// Finds the word that a misspelt one stands for.
 package enum Spelling {
   /// The name that takes the fewest changes of letters, if those are few.
   package static func nearest(to name: String, among names: some Sequence<String>) -> String? {

@@ -3,7 +3,7 @@ package import GatewayPorts
 /// Schedules the calls to one target: when to send, retry and give up.
 ///
 ///     quiet ─▶ gathering ─▶ taking ─▶ sending ─▶ settling ─▶ gathering …
-///                  ▲                     │ nobody took it
+///                  ▲                     │ not taken
 ///                  └────── pausing ◀─────┘
 ///
 /// One call is under way at a time, with the oldest events: so the order is kept, and a receiver who
@@ -22,7 +22,7 @@ package struct DeliverySchedule: Sendable {
     package var pauseMin: Int64 = 1_000
     /// The longest pause.
     package var pauseMax: Int64 = 300_000
-    /// Older events that nobody takes are given up.
+    /// Undelivered events that are older are given up.
     package var ageMax: Int64 = 86_400_000
 
     /// The defaults.
@@ -111,7 +111,7 @@ package struct DeliverySchedule: Sendable {
 
   // MARK: Events
 
-  /// The queue stands otherwise.
+  /// The queue's state has changed.
   package mutating func changed(
     _ standing: OutboxStanding, now: Int64, timeOfDay: Timestamp
   ) {
@@ -128,7 +128,7 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
-  /// The queue may stand otherwise, for others work with it.
+  /// The queue's state may have changed, for others work with it.
   package mutating func look(now: Int64) {
     guard case .quiet = state else { return }
     state = .gathering(until: now)
@@ -153,7 +153,7 @@ package struct DeliverySchedule: Sendable {
 
   /// Notes the outcome of a call.
   ///
-  /// - Parameter chance: from 0 up to 1, so that not everybody comes back at the same time.
+  /// - Parameter chance: from 0 up to 1, so that not all senders retry at the same time.
   package mutating func answered(
     _ answer: Answer, now: Int64, timeOfDay: Timestamp, chance: Double
   ) {

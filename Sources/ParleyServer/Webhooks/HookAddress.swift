@@ -9,7 +9,7 @@ struct HookAddress: Sendable, Equatable {
   /// Whether nothing that is sent can be read on the way.
   var isPrivate: Bool { isEncrypted || Configuration.isLoopback(host) }
 
-  /// Reads an address; `nil` if it is none, or has a password in it, which logs would show.
+  /// Reads an address; `nil` if it is malformed, or has a password in it, which logs would show.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     let rest: Substring

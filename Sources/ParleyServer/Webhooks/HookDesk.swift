@@ -13,7 +13,7 @@ import Locks
 /// Each target has a schedule of its own, and none waits for another. What is not settled when the
 /// thread ends is taken again after the next start.
 struct HookDesk {
-  /// Finds whom to tell of a publication, and calls back; `false` if nobody can be asked any more.
+  /// Finds the receivers of a publication, and calls back; `false` if no loop can be asked.
   typealias Resolver =
     @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
 
@@ -41,8 +41,8 @@ struct HookDesk {
     let reason: DeadLetter.Reason
   }
 
-  /// Works on a thread of its own until the inbox is stopped. It does nothing before it is told how
-  /// the queues stand.
+  /// Works on a thread of its own until the inbox is stopped. It does nothing before it receives
+  /// the state of the queues.
   ///
   /// - Parameters:
   ///   - isShared: whether other nodes add to the queues and take from them, which have to be looked at.
@@ -207,7 +207,7 @@ struct HookDesk {
   /// Has the followers of a publication found who are offline.
   private func find(_ events: [OutboxEvent]) {
     guard let event = events.first, let news = PublicationNews(json: event.data) else {
-      // Nothing that this program wrote: nobody can be told of it.
+      // Not in the form that this program writes: it cannot be delivered.
       inbox.put(.resolved([]))
       return
     }

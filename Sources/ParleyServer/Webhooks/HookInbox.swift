@@ -7,7 +7,7 @@ import Locks
 final class HookInbox: Sendable {
   /// A message to the thread.
   enum Letter: Sendable {
-    /// Queues stand otherwise than before.
+    /// The state of queues has changed.
     case changed([OutboxTarget: OutboxStanding])
     /// Events were taken.
     case taken(OutboxTarget, OutboxReply)

@@ -4,9 +4,9 @@ package import GatewayPorts
 package struct HookMetrics: Sendable {
   /// The state of each queue.
   package var standings: [OutboxTarget: OutboxStanding] = [:]
-  /// Calls, by what came of them.
+  /// Calls, by their outcome.
   package var calls: [String: Int] = [:]
-  /// Events by what became of them.
+  /// Events by their outcome.
   package var events: [String: Int] = [:]
 
   /// Events that queues were too long for.

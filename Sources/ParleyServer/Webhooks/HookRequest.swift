@@ -4,7 +4,7 @@ import GatewayPorts
 import HTTPClientCurl
 import JSON
 
-/// A call to a service, made of what it is to be told.
+/// A call to a service, made of events.
 ///
 /// The same events give the same id and the same body, so a receiver sees that a call is made again.
 struct HookRequest {
@@ -59,7 +59,7 @@ extension DeliverySchedule.Answer {
     switch outcome {
     case .answered(200...299, _): self = .accepted
     case .answered(410, _): self = .unwanted
-    // Come back later, or sign in anew: none of these is an event's fault.
+    // Retry later, or sign in again: none of these is an event's fault.
     case .answered(401, let seconds), .answered(403, let seconds), .answered(404, let seconds),
       .answered(408, let seconds), .answered(425, let seconds), .answered(429, let seconds):
       self = .failed(retryAfterSeconds: seconds)

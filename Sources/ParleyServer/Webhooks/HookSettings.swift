@@ -11,7 +11,7 @@ struct HookSettings: Sendable {
   /// The time limit for a call, in milliseconds.
   var timeoutMilliseconds = 10_000
 
-  /// Whether there is anything to tell anybody.
+  /// Whether there are any receivers.
   var isNeeded: Bool { !addresses.isEmpty }
 }
 

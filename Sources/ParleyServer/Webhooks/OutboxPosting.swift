@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
 
-/// Takes what is to be told outside and is not in the store from the gateway to the outbox.
+/// Passes events that are not in the store from the gateway to the outbox.
 final class OutboxPosting: PushHandler, RoomObserver {
   private let scribe: WebhookScribe
   private let store: StoreThread
@@ -13,7 +13,7 @@ final class OutboxPosting: PushHandler, RoomObserver {
 
   private var now: Timestamp { SystemClock().now }
 
-  /// Tells somebody who is offline.
+  /// Sends a push notification to a person who is offline.
   func notify(_ notification: PushNotification) { store.tell([scribe.push(notification)]) }
 
   func occupied(_ room: RoomName) {
