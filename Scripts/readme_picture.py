@@ -34,9 +34,7 @@ DAY = {
     "arabic": "arabic.png",
 }  # fmt: skip
 
-BEFORE = """# Autumn walk, Saturday
-
-Meet at **9:40** at the lower station. The path starts behind the chapel; *good shoes*, it has rained all week.
+BEFORE = """Meet at **9:40** at the lower station. The path starts behind the chapel; *good shoes*, it has rained all week.
 
 ## Who brings what
 

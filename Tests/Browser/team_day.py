@@ -20,9 +20,7 @@ from identity_providers import CLIENT, SECRET  # noqa: E402
 PASSWORD = "correct horse battery staple"
 OTHER_PASSWORD = "a first password"
 
-TEXT = """# Autumn walk
-
-Meet at **9:40** at the lower station. The path starts behind the chapel; *good shoes*, it has rained all week.[^1]
+TEXT = """Meet at **9:40** at the lower station. The path starts behind the chapel; *good shoes*, it has rained all week.[^1]
 
 ## Who brings what
 
