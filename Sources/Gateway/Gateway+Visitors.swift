@@ -19,7 +19,7 @@ extension Gateway {
     sessions.end(.one(id), of: user) { goOn($0 != nil) }
   }
 
-  /// A link that a key has opened.
+  /// A link that a key or a published note's name has opened.
   public struct OpenedLink {
     /// The title of its note.
     public let title: String
@@ -32,6 +32,15 @@ extension Gateway {
     _ key: String, then goOn: @escaping (Result<OpenedLink?, StoreError>) -> Void
   ) {
     links.open(key) { outcome in
+      goOn(outcome.map { $0.map { OpenedLink(title: $0.title, body: LinkJSON.opened($0)) } })
+    }
+  }
+
+  /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
+  public func openName(
+    _ name: ReadableName, then goOn: @escaping (Result<OpenedLink?, StoreError>) -> Void
+  ) {
+    links.open(name) { outcome in
       goOn(outcome.map { $0.map { OpenedLink(title: $0.title, body: LinkJSON.opened($0)) } })
     }
   }

@@ -3,7 +3,7 @@ import ParleyServer
 import StoreRecords
 import StoreSQLite
 
-/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `search`, `reindex`, `undelete`,
+/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `names`, `search`, `reindex`, `undelete`,
 /// `webhooks` and `migrate`.
 enum StoreCommand {
   /// The work of each of them.
@@ -15,6 +15,7 @@ enum StoreCommand {
       "import": importNote,
       "compact": compact,
       "notes": list,
+      "names": listNames,
       "search": search,
       "reindex": reindex,
       "undelete": undelete,
@@ -165,6 +166,14 @@ enum StoreCommand {
         Terminal.line(note.id, "\(note.revision)", path + note.title)
       }
     }
+  }
+
+  private static func listNames(_ arguments: [String]) throws {
+    let words = try CommandWords(arguments, options: [], switches: ["json"])
+    guard words.operands.isEmpty else { throw UsageError("expected settings alone") }
+    let names = try store(words).names()
+    if words.switches.contains("json") { return Terminal.output(JSONReport.names(names)) }
+    for published in names { Terminal.line(published.name.text, published.note, published.maker) }
   }
 
   private static func search(_ arguments: [String]) throws {

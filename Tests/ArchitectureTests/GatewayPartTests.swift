@@ -33,7 +33,7 @@ struct GatewayPartTests {
       "Access", "Bodies", "Comments", "Documents", "Files", "Folders", "Links", "Live", "Requests",
       "Rights", "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",
     ],
-    "Links": ["Access", "Rights", "Store", "Switchboard"],
+    "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],
     "Nodes": ["Live", "Store", "Values"],
     "Rates": [],

@@ -319,6 +319,15 @@ final class GatewayRig {
     perform()
   }
 
+  /// Finds the note that is published under a name, as the program around the gateway does.
+  func openName(
+    _ text: String, then goOn: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
+  ) {
+    guard let name = try? ReadableName(text) else { return goOn(.success(nil)) }
+    gateway.openName(name, then: goOn)
+    perform()
+  }
+
   /// Finds the title of a note, as the program around the gateway does.
   func openTitle(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
     gateway.openTitle(of: note, then: goOn)

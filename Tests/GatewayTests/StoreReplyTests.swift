@@ -94,6 +94,7 @@ struct StoreReplyTests {
       store: MemoryStore(isShared: scenario.isShared)
     ) {
       $0.sharesStore = scenario.isShared
+      $0.names.isOffered = true
       // So that older entries are read from the store.
       $0.windowEntries = 1
     }
@@ -229,6 +230,8 @@ struct StoreReplyTests {
     + http("POST", "/api/notes/n/restore", #"{"revision":0}"#)
     + http("GET", "/api/notes/n/share") + http("POST", "/api/notes/n/share", #"{"access":"read"}"#)
     + http("DELETE", "/api/notes/n/share") + http("DELETE", "/api/notes/n/share/l.1")
+    + http("GET", "/api/notes/n/name") + http("PUT", "/api/notes/n/name", #"{"name":"n"}"#)
+    + http("DELETE", "/api/notes/n/name")
     + http("GET", "/api/deleted")
     + http("POST", "/api/deleted/n/restore") { ask($0, "DELETE", "/api/notes/n") }
     + http("DELETE", "/api/deleted/n") { ask($0, "DELETE", "/api/notes/n") }
@@ -389,6 +392,7 @@ struct StoreReplyTests {
     },
     visit("sessions end") { rig, end in rig.perform(.end(user: "ada", .all)) { _ in end() } },
     visit("a link is opened") { rig, end in rig.openLink("key") { _ in end() } },
+    visit("a name is opened") { rig, end in rig.openName("minutes") { _ in end() } },
     visit("a title is looked up", isDemo: true) { rig, end in
       rig.openTitle(of: "n") { _ in end() }
     },

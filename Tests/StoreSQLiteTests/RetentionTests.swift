@@ -145,6 +145,7 @@ struct MigrationTests {
       DROP TABLE comments;
       DROP TABLE sessions;
       DROP TABLE note_links;
+      DROP TABLE public_names;
       DROP TABLE snapshots;
       CREATE TABLE snapshots (
         number INTEGER PRIMARY KEY, document INTEGER NOT NULL, revision INTEGER NOT NULL,
@@ -154,7 +155,7 @@ struct MigrationTests {
       PRAGMA user_version = 1;
       """)
     #expect(
-      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 11)
+      throws: StoreOpenError.older(path: folder.file(), version: 1, supported: 12)
     ) { try SQLiteStore(reading: folder.file()) }
     let store = try SQLiteStore(path: folder.file())
     #expect(try store.load("n").text == "older")

@@ -24,6 +24,7 @@ struct StoreGrowthTests {
     case listComments, quote, addComment, editComment, resolve, removeComment
     case beginSession, renewSession, listSessions, endSession
     case makeLink, openLink, listLinks, endLink
+    case publishNote, withdrawName, nameOf, openName, listNames
     case take, settle, deadLetters
 
     init(_ request: StoreRequest) {
@@ -90,6 +91,11 @@ struct StoreGrowthTests {
       case .links(.open): self = .openLink
       case .links(.list): self = .listLinks
       case .links(.end): self = .endLink
+      case .links(.names(.publish)): self = .publishNote
+      case .links(.names(.withdraw)): self = .withdrawName
+      case .links(.names(.of)): self = .nameOf
+      case .links(.names(.open)): self = .openName
+      case .links(.names(.list)): self = .listNames
       case .files(.put): self = .putFile
       case .files(.list): self = .listFiles
       case .files(.read): self = .readFile
@@ -230,6 +236,33 @@ struct StoreGrowthTests {
       makeNotes()
       perform((0..<size).map { Self.link("l.\($0)", to: "n\($0)", endsAt: 9) })
       perform([Self.link("l.n", endsAt: 9)])
+    }
+
+    /// A publication of a note, by a user of many or of few.
+    static func publication(
+      _ name: String, of note: DocumentID = "n", overall: Int = .max
+    ) -> StoreRequest {
+      var limits = PublicName.Limits()
+      limits.ofNote = .max
+      limits.ofMaker = .max
+      limits.overall = overall
+      let draft = PublicName(
+        id: "l.p." + name, name: readable(name), note: note, maker: "ada", createdAt: 2)
+      return .links(.names(.publish(draft, limits)))
+    }
+
+    static func readable(_ text: String) -> ReadableName {
+      guard let name = try? ReadableName(text) else { preconditionFailure("\(text) is no name") }
+      return name
+    }
+
+    func freshReadableName() -> String { freshName().replacing(" ", with: "-") }
+
+    /// Published notes, as many as the size says.
+    func publishNotes() {
+      makeNotes()
+      perform((0..<size).map { Self.publication("note-\($0)", of: "n\($0)") })
+      perform([Self.publication("own")])
     }
 
     /// The hash of the file that was put into the note `n` last.
@@ -548,6 +581,20 @@ struct StoreGrowthTests {
     Row(.openLink, prepare: { $0.makeLinks() }) { _ in .links(.open(key: "l.n", now: 2)) },
     Row(.listLinks, prepare: { $0.makeLinks() }) { _ in .links(.list(note: "n", now: 2)) },
     Row(.endLink, prepare: { $0.makeLinks() }) { _ in .links(.end(note: "n", id: "x")) },
+    Row(.publishNote, prepare: { $0.publishNotes() }) {
+      Stage.publication($0.freshReadableName(), of: "n0")
+    },
+    Row(.publishNote, "more names than there may be", prepare: { $0.publishNotes() }) {
+      Stage.publication($0.freshReadableName(), of: "n0", overall: 100)
+    },
+    Row(.withdrawName, prepare: { $0.publishNotes() }) { _ in
+      .links(.names(.withdraw(note: "n", now: 3)))
+    },
+    Row(.nameOf, prepare: { $0.publishNotes() }) { _ in .links(.names(.of(note: "n"))) },
+    Row(.openName, prepare: { $0.publishNotes() }) { _ in
+      .links(.names(.open(Stage.readable("own"))))
+    },
+    Row(.listNames, prepare: { $0.publishNotes() }) { _ in .links(.names(.list)) },
   ]
 
   private static let rooms: [Row] = [

@@ -411,6 +411,22 @@ enum PostgresSchema {
       "ALTER TABLE parley.deleted_documents ADD COLUMN session_floor bigint NOT NULL DEFAULT 0",
       appendFunction,
     ],
+    // Names of published notes. Programs that know of none remove notes without having their names rest, see `dateNames`.
+    [
+      """
+      CREATE TABLE parley.public_names (
+        name bytea PRIMARY KEY,       -- see ReadableName
+        id bytea NOT NULL,            -- of the publication, which its readers' tokens name
+        document bigint NOT NULL,     -- the number of the note, which no other note gets
+        maker bytea NOT NULL,
+        created bigint NOT NULL,
+        rests bigint                  -- NULL while the note is published, else until when the name rests; 0: not dated
+      )
+      """,
+      "CREATE INDEX public_names_by_document ON parley.public_names (document)",
+      "CREATE INDEX public_names_by_maker ON parley.public_names (maker)",
+      "CREATE INDEX public_names_by_rest ON parley.public_names (rests)",
+    ],
   ]
 
   /// Appends to any number of logs in one statement, each decided by itself.

@@ -438,7 +438,9 @@ struct RowLocks {
     case .comments(let request) where request.isWriting:
       documents.insert(ExactName(request.note))
     case .links(.make(let link, _, _)): documents.insert(ExactName(link.note))
-    case .links(.end(let id, _)): documents.insert(ExactName(id))
+    case .links(.end(let id, _)), .links(.names(.withdraw(let id, _))):
+      documents.insert(ExactName(id))
+    case .links(.names(.publish(let name, _))): documents.insert(ExactName(name.note))
     case .logins(.begin(let session, _)): users.insert(ExactName(session.user))
     case .logins(.renew(_, let user, _, _, _, _)), .logins(.end(let user, _)):
       users.insert(ExactName(user))

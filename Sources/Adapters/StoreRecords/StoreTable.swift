@@ -73,6 +73,7 @@ public struct StoreTable: Sendable, Equatable {
     StoreTable("answers", "number owner$ key$ digest# answer# checksum# expires", key: 1),
     StoreTable("sessions", "id$ user$ turn begun renewed expires ends browser$ system$", key: 1),
     StoreTable("note_links", "id$ note$ hash# access maker$ created expires", key: 1),
+    StoreTable("public_names", "name$ id$ document maker$ created rests", key: 1),
     StoreTable("publications", "room offset time expires person$ sender$ data# checksum#", key: 2),
     StoreTable("publication_keys", "room key$ offset time digest# expires", key: 2),
     StoreTable("room_members", "room person$", key: 2),

@@ -354,6 +354,20 @@ enum StoreSchema {
     ALTER TABLE deleted_documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
     CREATE INDEX documents_by_folder ON documents (folder, created, id);
     """,
+    // 12: names of published notes.
+    """
+    CREATE TABLE public_names (
+      name TEXT PRIMARY KEY,        -- see ReadableName
+      id TEXT NOT NULL,             -- of the publication, which its readers' tokens name
+      document INTEGER NOT NULL,    -- the number of the note, which no other note gets
+      maker TEXT NOT NULL,
+      created INTEGER NOT NULL,
+      rests INTEGER                 -- NULL while the note is published, else until when the name rests; 0: not dated
+    ) WITHOUT ROWID;
+    CREATE INDEX public_names_by_document ON public_names (document);
+    CREATE INDEX public_names_by_maker ON public_names (maker);
+    CREATE INDEX public_names_by_rest ON public_names (rests);
+    """,
   ]
 
   /// The format this program writes.

@@ -62,6 +62,7 @@ final class Access: Part {
     if let token, token.utf8.count > Self.tokenBytesMax { throw .malformed }
     // Links are good in demo mode too, where they narrow what may be done.
     if let token, let own = try ports.ownTokens?.identity(of: token, now: surroundings.clock.now) {
+      if own.isPublicReader, !settings.names.isOffered { throw .revoked }
       return own.isGuest ? own : try unreserved(own)
     }
     guard let authenticator = ports.authenticator else {

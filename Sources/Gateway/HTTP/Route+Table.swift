@@ -82,6 +82,18 @@ extension Route {
     },
     Route("POST", "/api/links/open", .link, .json, page: .link),
 
+    // Their readable names.
+    Route("GET", "/api/notes/{id}/name", .note(.manage)) {
+      try $0.links.tellName($1.request, of: $1.name)
+    },
+    Route("PUT", "/api/notes/{id}/name", .note([.read, .manage]), .json) {
+      try $0.links.publish($1.name, $1.body, $1.request, by: $1.identity)
+    },
+    Route("DELETE", "/api/notes/{id}/name", .note(.manage)) {
+      $0.links.withdrawName($1.request, of: $1.name)
+    },
+    Route("GET", "/api/names/{name}", .setting, page: .publicName),
+
     // Deleted ones.
     Route("GET", "/api/deleted", .notes(.manage)) { try $0.listDeleted($1) },
     Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { $0.bringBack($1) },

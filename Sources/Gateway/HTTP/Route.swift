@@ -16,7 +16,7 @@ package struct Route: Sendable {
   package enum Right: Sendable, Hashable {
     /// Nothing, as those need that ask whether the server is well.
     case nothing
-    /// The setting that says who may see it.
+    /// The setting that says who may see it, or whether anybody may.
     case setting
     /// A password of the server's own.
     case password
@@ -77,6 +77,8 @@ package struct Route: Sendable {
     case logout
     /// Getting a link's token for its key.
     case link
+    /// Getting a token for a published note's name.
+    case publicName
     /// Becoming a user by an invitation.
     case join
     /// Getting another password, and tokens.

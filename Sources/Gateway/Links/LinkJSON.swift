@@ -1,5 +1,6 @@
 import GatewayPorts
 import JSON
+import SocketMessages
 
 /// Links as the HTTP surface writes them.
 enum LinkJSON {
@@ -40,6 +41,42 @@ enum LinkJSON {
       object.field("access", opened.link.access.word, &body)
       object.field("expiresAt", Int(opened.link.expiresAt), &body)
     }
+  }
+
+  /// The name of a note; an empty object where it has none.
+  static func name(_ published: PublicName?, _ isDemo: Bool) -> [UInt8] {
+    JSONWriter.object { object, body in
+      guard let published else { return }
+      object.field("name", published.name.text, &body)
+      object.field("path", path(published.name), &body)
+      object.field("maker", published.maker, &body)
+      object.field("createdAt", Int(published.createdAt), &body)
+      object.field("isProtected", !isDemo, &body)
+    }
+  }
+
+  /// The refusal of a name that rests.
+  static func resting(until time: Timestamp) -> [UInt8] {
+    JSONWriter.object { object, body in
+      object.field("code", ErrorCode.idTaken.rawValue, &body)
+      object.field("message", "another note had this name until lately; choose another one", &body)
+      object.field("until", Int(time), &body)
+    }
+  }
+
+  /// The answer to a name: its note, a token for it, the right, and the token's end.
+  static func opened(_ opened: Links.OpenedName) -> [UInt8] {
+    JSONWriter.object { object, body in
+      object.field("name", opened.published.name.text, &body)
+      object.field("note", opened.published.note, &body)
+      object.field("token", opened.token, &body)
+      object.field("access", NoteLink.Access.read.word, &body)
+      object.field("expiresAt", opened.reader.expiresAt.map(Int.init), &body)
+    }
+  }
+
+  private static func path(_ name: ReadableName) -> String {
+    "/p/\(PercentEncoding.encoded(name.text))"
   }
 
   private static func path(_ key: String) -> String { "/s/\(key)" }

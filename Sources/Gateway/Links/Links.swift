@@ -154,7 +154,7 @@ final class Links: Part {
   // MARK: The store
 
   /// Has the store work with links for a request, which is answered here unless the reply has the value.
-  private func perform<Value>(
+  func perform<Value>(
     _ work: StoreRequest, _ request: RequestID, _ value: @escaping (LinkReply) -> Value?,
     then goOn: @escaping (Value) -> Void
   ) {
@@ -180,7 +180,7 @@ final class Links: Part {
 
 /// The values of replies of one type; `nil` of another.
 extension LinkReply {
-  fileprivate func outcome<Value>(_ value: (LinkReply) -> Value?) -> StoreOutcome<Value> {
+  func outcome<Value>(_ value: (LinkReply) -> Value?) -> StoreOutcome<Value> {
     if let value = value(self) { return .success(value) }
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
     return .failure(.unexpectedReply(name, insteadOf: Value.self))
@@ -191,7 +191,7 @@ extension LinkReply {
     switch self {
     case .made: true
     case .tooMany: false
-    case .link, .unknown, .links, .ended: nil
+    case .link, .unknown, .links, .ended, .names: nil
     }
   }
 
@@ -208,7 +208,7 @@ extension LinkReply {
     switch self {
     case .link(let link, let title): .some((link, title))
     case .unknown: .some(nil)
-    case .made, .tooMany, .links, .ended: nil
+    case .made, .tooMany, .links, .ended, .names: nil
     }
   }
 }

@@ -72,6 +72,8 @@ public struct GatewaySettings: Sendable {
   public var files = FileSettings()
   /// Comments on notes.
   public var comments = CommentSettings()
+  /// Names of published notes.
+  public var names = NameSettings()
   /// Milliseconds for which somebody is shown in a room after their line broke.
   public var presenceGraceMilliseconds: Int64 = 5_000
   /// People of a document who are all named; of more, a count is told, and the names of so many who

@@ -80,12 +80,15 @@ public enum LinkRequest: Sendable {
   case list(note: DocumentID, now: Timestamp)
   /// Ends a link of a note, or all of them without an id. Fails with `unknownDocument` where there is no such note.
   case end(note: DocumentID, id: String?)
+  /// Works with the names of published notes.
+  case names(NameRequest)
 
   /// Whether the store changes by it.
   public var isWriting: Bool {
     switch self {
     case .make, .end: true
     case .open, .list: false
+    case .names(let request): request.isWriting
     }
   }
 }
@@ -104,4 +107,6 @@ public enum LinkReply: Sendable, Equatable {
   case links([NoteLink], in: FolderPath?)
   /// These have ended.
   case ended([NoteLink])
+  /// The reply to a request about names.
+  case names(NameReply)
 }

@@ -7,7 +7,7 @@ public enum DocumentStoreConformance {
   /// All checks, each for a store of its own.
   public static let checks: [ConformanceCheck] =
     notes + deletions + folders + logs + history + compaction + batches + restarts + rooms + outbox
-    + once + files + comments + sessions + [.randomHistories]
+    + once + files + comments + sessions + names + [.randomHistories]
 
   private static let notes: [ConformanceCheck] = [
     ConformanceCheck("a new note is listed, and loads empty") { rig in

@@ -66,6 +66,7 @@ struct MemorySessions {
       let ended = list(of: note).filter { link in id.map { link.id == $0 } ?? true }
       links.removeAll { ended.contains($0.link) }
       return .ended(ended)
+    case .names: preconditionFailure("names are MemoryNames' work")
     }
   }
 

@@ -39,6 +39,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Answers that are kept, and notes under their makers' ids.
   private var once = MemoryOnce()
   private var logins = MemorySessions()
+  private var names = MemoryNames()
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
   public var outboxRules: OutboxRules?
@@ -205,7 +206,10 @@ public final class MemoryStore: DocumentStore, Outbox {
       records[ExactName(id)] = nil
       undo.append(.once(once))
       once.noteDeletion(of: id)
-      guard let deletion else { return .done }
+      guard let deletion else {
+        removeNames(of: record, &undo)
+        return .done
+      }
       undo.append(.deletedNotes(ExactName(id), deletedNotes[ExactName(id)]))
       deletedNotes[ExactName(id), default: []].append(
         DeletedRecord(record: record, deletion: deletion))
@@ -318,6 +322,12 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .logins(let request):
       undo.append(.logins(logins))
       return .logins(logins.reply(to: request))
+    case .links(.names(let request)):
+      undo.append(.names(names))
+      let reply = try names.reply(to: request) { id in
+        records[ExactName(id)].map { (owner: ObjectIdentifier($0), summary: $0.summary) }
+      }
+      return .links(.names(reply))
     case .links(let request):
       undo.append(.logins(logins))
       return .links(try logins.reply(to: request) { records[ExactName($0)]?.summary })
@@ -544,8 +554,9 @@ public final class MemoryStore: DocumentStore, Outbox {
       once.noteReturn(of: id)
       return .note(record.summary)
     case .remove(let id):
-      guard deletedNotes[ExactName(id)] != nil else { throw .unknownDocument }
+      guard let record = deletedNotes[ExactName(id)]?.first?.record else { throw .unknownDocument }
       removeDeleted(ExactName(id), &undo)
+      removeNames(of: record, &undo)
       return .done
     case .removeOlder(let time, let limit):
       let older = deletedInOrder.reversed().prefix { $0.deletion.time < time }
@@ -554,9 +565,16 @@ public final class MemoryStore: DocumentStore, Outbox {
         undo.append(.deletedNotes(key, deletedNotes[key]))
         deletedNotes[key]?.removeAll { $0.place == deleted.place }
         if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
+        removeNames(of: deleted.record, &undo)
       }
       return .done
     }
+  }
+
+  /// Has the names of a note rest that is removed for good.
+  private func removeNames(of record: Record, _ undo: inout [Undo]) {
+    undo.append(.names(names))
+    names.remove(ObjectIdentifier(record))
   }
 
   private var deletedInOrder: [DeletedRecord] {
@@ -706,6 +724,7 @@ public final class MemoryStore: DocumentStore, Outbox {
     case outbox(MemoryOutbox)
     case once(MemoryOnce)
     case logins(MemorySessions)
+    case names(MemoryNames)
   }
 
   private func takeBack(_ undo: [Undo]) {
@@ -721,6 +740,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       case .outbox(let earlier): outbox = earlier
       case .once(let earlier): once = earlier
       case .logins(let earlier): logins = earlier
+      case .names(let earlier): names = earlier
       }
     }
   }

@@ -22,8 +22,8 @@ extension ServerLoop {
     case .metrics: answer = { self.metrics(head) }
     case .description: answer = { self.description }
     case .version: answer = { self.version }
-    case .statistics, .login, .refresh, .logout, .join, .password, .name, .link, .ways, .provider,
-      .providerReturn, nil:
+    case .statistics, .login, .refresh, .logout, .join, .password, .name, .link, .publicName, .ways,
+      .provider, .providerReturn, nil:
       return nil
     }
     // A check by this method means what it means by GET. The API has a rule of its own, for all of its paths.

@@ -505,6 +505,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       perform()
     } else if gateway.request(request, head: head, body: body) {
       perform()
+    } else if files != nil, let find = attached.links.page(at: head) {
+      find { [self] in answer(request, head, $0) }
+      perform()
     } else if files != nil, isPreviewed(head) {
       let links = attached.links
       links.title(at: head) { [self] in answer(request, head, PagePreview(title: $0, site: site)) }
@@ -538,6 +541,26 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
+  /// Answers with the page of a published note, or with the page that says that there is none.
+  private func answer(
+    _ request: RequestID, _ head: RequestHead, _ outcome: LinkService.NameOutcome
+  ) {
+    var title: String?
+    var naming = StaticFiles.Naming.unknown
+    switch outcome {
+    case .opened(let opened):
+      title = opened.title
+      naming = configuration.publicNames == .indexed ? .indexed : .unlisted
+    case .unknown: break
+    // The page asks again.
+    case .wait, .failed: naming = .unlisted
+    }
+    let preview = PagePreview(title: title, site: site)
+    if let response = files?.response(to: head, preview: preview, naming: naming) {
+      transport.respond(to: request, with: response)
+    }
+  }
+
   /// Answers what the gateway leaves to the server; whether it is that.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
@@ -563,6 +586,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       guard attached.login != nil || attached.provider != nil else { return false }
       logOut(head, body, at: resource, respond: respond)
     case .link: attached.links.answer(head, body, at: resource, respond: respond)
+    case .publicName: attached.links.answerName(head, at: resource, respond: respond)
     case .login, .refresh, .join, .password, .name:
       guard let login = attached.login else { return false }
       if let response = login.answer(request, head, body, at: resource) {

@@ -49,6 +49,16 @@ package enum JSONReport {
   /// The notes of a store.
   package static func notes(_ notes: [NoteSummary]) -> String { list("notes", notes, fields) }
 
+  /// The names of published notes.
+  package static func names(_ names: [PublicName]) -> String {
+    list("names", names) { published, object, bytes in
+      object.field("name", published.name.text, &bytes)
+      object.field("note", published.note, &bytes)
+      object.field("maker", published.maker, &bytes)
+      object.field("createdAt", published.createdAt, &bytes)
+    }
+  }
+
   /// Deleted notes that can be restored.
   package static func notes(deleted notes: [DeletedNote]) -> String {
     list("notes", notes) { deleted, object, bytes in

@@ -14,6 +14,16 @@ import Glibc
 /// Files below `immutable/` carry a hash of their content in their name, so browsers keep them for a year and
 /// never ask again. Everything else is revalidated at each use, the pages above all: they name the hashes.
 package struct StaticFiles {
+  /// What is published under the name that a page's address has.
+  package enum Naming: Sendable {
+    /// No note.
+    case unknown
+    /// A note that search engines are asked to leave out.
+    case unlisted
+    /// A note that search engines may list.
+    case indexed
+  }
+
   private struct Entry {
     let modified: Int
     let size: Int
@@ -85,16 +95,20 @@ package struct StaticFiles {
 
   /// The response to a request for a page or asset; `nil` when the path is not for this folder.
   ///
-  /// `/`, `/n/…` and `/s/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
+  /// `/`, `/n/…`, `/s/…` and `/p/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
   /// worker, which serves what lies beside and below it; `/assets/…` are the files of the folder, and
   /// `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a
   /// path before all of them; below `/n/` they begin one folder higher.
   ///
-  /// - Parameter preview: What the page says of itself where its address is pasted. Such a page is sent as it is, not
-  ///   compressed.
-  package mutating func response(to head: RequestHead, preview: PagePreview? = nil) -> Response? {
+  /// - Parameters:
+  ///   - preview: What the page says of itself where its address is pasted. Such a page is sent as it is, not
+  ///     compressed.
+  ///   - naming: What is published under the address, which has a name.
+  package mutating func response(
+    to head: RequestHead, preview: PagePreview? = nil, naming: Naming? = nil
+  ) -> Response? {
     let name: String
-    let isBelow = head.path.hasPrefix("/n/") || head.path.hasPrefix("/s/")
+    let isBelow = naming != nil || head.path.hasPrefix("/n/") || head.path.hasPrefix("/s/")
     if head.path == "/" || isBelow {
       name = "index.html"
     } else if head.path == "/admin" {
@@ -159,6 +173,17 @@ package struct StaticFiles {
       // The address is the key: it goes to nobody else.
       headers.removeAll { $0.name == "referrer-policy" }
       headers += [("referrer-policy", "no-referrer"), ("x-robots-tag", "noindex")]
+    }
+    switch naming {
+    // Programs see that nothing is here, and people the page's words for it.
+    case .unknown:
+      headers += [
+        ("x-robots-tag", "noindex"), ("cache-control", "no-store"),
+        ("content-type", "text/html; charset=utf-8"),
+      ]
+      return Response(status: 404, headers: headers, body: body)
+    case .unlisted: headers.append(("x-robots-tag", "noindex"))
+    case .indexed, nil: break
     }
     headers.append(("etag", tag))
     let isFixed = name.hasPrefix("immutable/")

@@ -41,6 +41,7 @@ extension Configuration {
       noteBytesMax: noteFilesBytesMax, diskReserveBytes: filesDiskReserve)
     gateway.files.unusedMilliseconds = Int64(unusedFilesAgeMin.milliseconds)
     gateway.files.waitingBytesMax = uploadsBytesMax
+    gateway.names.isOffered = publicNames != .off
     gateway.comments.textBytesMax = commentBytesMax
     gateway.comments.countMax = noteCommentsMax
     gateway.comments.perMinuteMax = userCommentsPerMinuteMax

@@ -403,6 +403,13 @@ extension Configuration {
     .duration(
       "session-time", \.sessionTime, .access, in: .seconds(60)...(.seconds(10 * 366 * 86_400)),
       help: "Maximum length of a session, counted from its login, even while it is used."),
+    .choice(
+      "public-names", \.publicNames, .access, "WHETHER",
+      of: PublicNames.allCases.map { (word: $0.rawValue, value: $0) },
+      help:
+        "Let whoever may manage a note publish it under a readable name such as /p/minutes, to "
+        + "everyone who can reach the server: off, on, or indexed, which lets search engines list "
+        + "these notes.", word: \.rawValue),
     .flag(
       "allow-token-in-url", \.allowTokenInURL, .access,
       help:

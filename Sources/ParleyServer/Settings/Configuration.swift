@@ -73,6 +73,8 @@ public struct Configuration: Sendable, Equatable {
   public var publicURL: String?
   /// The identity provider at which people sign in.
   public var provider = ProviderConfiguration()
+  /// Whether notes may be published under readable names, to everyone who can reach the server.
+  public var publicNames = PublicNames.off
   /// Whether a token is allowed in a URL.
   public var allowTokenInURL = false
   /// Whether the room token `twake`, which opens every room, and rooms that begin with
@@ -272,6 +274,16 @@ public struct Configuration: Sendable, Equatable {
     keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && issuerProfiles.isEmpty
       && usersFile == nil && provider.issuer == nil
   }
+}
+
+/// Whether notes are published under readable names.
+public enum PublicNames: String, Sendable, CaseIterable {
+  /// No name opens a note.
+  case off
+  /// Everyone who can reach the server reads them; search engines are asked to leave them out.
+  case on
+  /// Everyone reads them, and search engines may list them.
+  case indexed
 }
 
 /// The audience of the metrics.

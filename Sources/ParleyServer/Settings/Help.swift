@@ -16,6 +16,7 @@ package enum Help {
       restore  Replace the store by a backup
       migrate  Move everything from a file to a database, or back
       notes    List the notes with their ids
+      names    List the names of published notes
       search   Find notes by words
       reindex  Rebuild the search index
       undelete Restore a deleted note
@@ -30,7 +31,7 @@ package enum Help {
       invite   Make, list and withdraw invitations to become a user
       apikey   Make an API key for programs that publish, read or write over HTTP
       note     Read, follow and edit a note on a running server, in a terminal or a script
-      share    Make a link to a note of a running server, or end all of a note's links
+      share    Make a link to a note of a running server, or publish it under a readable name
 
     parley COMMAND --help lists the flags of a command; parley serve --help-all lists all settings.
     parley --version prints the version.
@@ -318,12 +319,19 @@ package enum Help {
   package static let share = """
     Usage: parley share NOTE [--access read|comment|write] [--expires TIME] [--json]
            parley share NOTE --end
+           parley share NOTE --name NAME [--json]
+           parley share NOTE --no-name
 
     Prints the short address of a link to one note on a running server; NOTE is its id. Whoever has
     the link may read, or write as well, until it expires. Your token needs the right to manage the
     note, and the rights of the link.
 
     --end ends all existing links of the note, everywhere within two seconds.
+
+    --name publishes the note under a readable name, such as minutes-2026, if the server's setting
+    public-names allows it, and prints its address: everyone who can reach the server may then read
+    the note with its history, files and comments. --no-name withdraws the name; another note can
+    get it after 30 days. parley names lists the names of all notes.
 
       --access RIGHT       the right of the link: read, comment or write [read]
       --expires TIME       for how long, from 1m to 8784h, which is 366 days [168h]
@@ -344,6 +352,7 @@ package enum Help {
            parley restore FILE [--replace | --verify]
            parley migrate --from STORE --to STORE [--json]
            parley notes [--deleted] [--json]
+           parley names [--json]
            parley search WORD … [--limit N] [--json]
            parley reindex
            parley undelete ID
@@ -356,8 +365,8 @@ package enum Help {
 
     All of them accept the settings of serve, above all --data-dir and --config.
 
-    backup, notes, search, webhooks, export and check may run beside a server. A backup is a copy of one
-    moment; backup verifies its checksums, and only then gives the file its name.
+    backup, notes, names, search, webhooks, export and check may run beside a server. A backup is a
+    copy of one moment; backup verifies its checksums, and only then gives the file its name.
 
     migrate copies a whole store to a new one: from a file to a PostgreSQL database, or back. STORE is a
     file, a data folder, or an address such as postgres://user@host/name. No server may be using either,
@@ -368,6 +377,9 @@ package enum Help {
     notes --deleted lists deleted notes with the time of their deletion; for deleted-age-max they can
     be restored. With --json the list is one JSON object. undelete restores a note with its history; so
     does the page.
+
+    names lists the readable names under which notes are published, each with the note's id and the
+    user who has given it.
 
     search finds the notes with all of the words in title or text, best first, 20 unless --limit says
     otherwise: the id and title of each, and an excerpt, or all of it as one JSON object. The last word

@@ -2,7 +2,7 @@ import GatewayPorts
 import HTTPClientCurl
 import JSON
 
-/// Asks a running server for a link that opens a note, or to end all links of a note.
+/// Asks a running server for links that open a note, and for the name under which it is published.
 package struct LinkRequest {
   /// Why there is no link.
   package enum Failure: Error, Equatable, CustomStringConvertible {
@@ -75,7 +75,7 @@ package struct LinkRequest {
       $0.field("access", access, &$1)
       if let seconds { $0.field("expiresIn", seconds, &$1) }
     }
-    let (status, answer) = try ask(note, body: body)
+    let (status, answer) = try ask(note, "POST", "share", body: body)
     guard status == 201, var fields = answer?.fields, let path = fields["path"]?.string else {
       throw .foreign(status: status)
     }
@@ -86,20 +86,38 @@ package struct LinkRequest {
 
   /// Ends all links of a note that were made until now.
   package func endAll(to note: String) throws(Failure) {
-    let (status, _) = try ask(note, body: nil)
+    let (status, _) = try ask(note, "DELETE", "share", body: nil)
     guard status == 204 else { throw .foreign(status: status) }
   }
 
-  /// Asks with a body for a link, without one for the end of all.
+  /// Publishes a note under a name.
+  package func publish(_ note: String, as name: String) throws(Failure) -> Link {
+    let body = JSONWriter.object { $0.field("name", name, &$1) }
+    let (status, answer) = try ask(note, "PUT", "name", body: body)
+    guard status == 200, var fields = answer?.fields, let path = fields["path"]?.string else {
+      throw .foreign(status: status)
+    }
+    fields.append(JSONFields.Field("address", JSONValue(base + path)))
+    return Link(
+      address: base + path, json: String(decoding: JSONValue(fields).utf8, as: UTF8.self))
+  }
+
+  /// Withdraws the name of a published note.
+  package func withdrawName(of note: String) throws(Failure) {
+    let (status, _) = try ask(note, "DELETE", "name", body: nil)
+    guard status == 204 else { throw .foreign(status: status) }
+  }
+
+  /// Sends a request about links or the name of a note.
   private func ask(
-    _ note: String, body: [UInt8]?
+    _ note: String, _ method: String, _ resource: String, body: [UInt8]?
   ) throws(Failure) -> (status: Int, answer: JSONValue?) {
     var headers = ["content-type: application/json"]
     if let token { headers.append("authorization: Bearer \(token)") }
     var request = CurlClient.Request(
-      url: "\(base)/api/notes/\(PercentEncoding.encoded(note))/share", headers: headers,
+      url: "\(base)/api/notes/\(PercentEncoding.encoded(note))/\(resource)", headers: headers,
       body: body, timeoutMilliseconds: 10_000)
-    if body == nil { request.method = "DELETE" }
+    request.method = method
     request.trustedCertificates = trust
     request.keptBytesMax = 64 << 10
     let client = CurlClient(waker: CurlClient.Waker())

@@ -8,6 +8,8 @@ import SocketMessages
 ///
 ///     POST /api/links/open   {"key": "…"}
 ///     GET  /s/…              the page, with the note's title for who makes a preview
+///     GET  /api/names/…      a published note's token, for its readable name
+///     GET  /p/…              the page, with the note's title
 ///
 /// A malformed key slows down further attempts, as a wrong password does. A well-formed key without a link is one of a
 /// link that has ended rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one
@@ -45,10 +47,7 @@ final class LinkService {
     let wait = begin(head, key)
     guard wait == 0 else {
       log.write(.notice, "link refused", [("reason", "too many failures")])
-      var response = Response.problem(
-        429, .tooFast, "too many links were wrong; try again later")
-      response.headers.append(("retry-after", "\((wait + 999) / 1_000)"))
-      return respond(response)
+      return respond(Self.tooFast(wait))
     }
     gateway.openLink(key) { [self] outcome in
       switch outcome {
@@ -67,6 +66,94 @@ final class LinkService {
       }
     }
   }
+
+  // MARK: Names
+
+  /// Answers a request to open a published note by its name.
+  func answerName(
+    _ head: RequestHead, at resource: Resource, respond: @escaping (Response) -> Void
+  ) {
+    guard resource.route(head.method) != nil else { return respond(resource.methodNotAllowed) }
+    find(Self.name(in: head.path, after: Self.namesPrefix), for: head) { [self] outcome in
+      switch outcome {
+      case .opened(let opened):
+        var response = Response.json(200, opened.body)
+        response.headers.append(("cache-control", "no-store"))
+        respond(response)
+      case .unknown:
+        log.write(.info, "name refused", [("reason", "unknown")])
+        respond(.problem(404, .unknownDocument, "no note is published under this name"))
+      case .wait(let milliseconds): respond(Self.tooFast(milliseconds))
+      case .failed:
+        respond(.problem(503, .unavailable, "the store cannot do this now; try again later"))
+      }
+    }
+  }
+
+  /// Finds what the page at a published note's address shows; `nil` for a path that is no such address.
+  func page(at head: RequestHead) -> ((@escaping (NameOutcome) -> Void) -> Void)? {
+    let rest = head.path.dropFirst(Self.pagesPrefix.count)
+    guard head.method == "GET", head.path.hasPrefix(Self.pagesPrefix), !rest.contains("/") else {
+      return nil
+    }
+    return { [self] goOn in
+      find(Self.name(in: head.path, after: Self.pagesPrefix), for: head, then: goOn)
+    }
+  }
+
+  /// The outcome of looking for a published note.
+  enum NameOutcome {
+    case opened(Gateway.OpenedLink)
+    /// No note is published under the name, or it is none.
+    case unknown
+    /// Too many names were wrong; so many milliseconds have to pass.
+    case wait(Int64)
+    /// The store cannot be read.
+    case failed
+  }
+
+  /// Finds a published note. Names that open none count by the address alone, as keys of links do that have ended.
+  private func find(
+    _ name: ReadableName?, for head: RequestHead, then goOn: @escaping (NameOutcome) -> Void
+  ) {
+    let address = head.remoteAddress
+    let wait = attempts.withLock { $0.begin(address: address, user: nil, now: clock.uptime) }
+    guard wait == 0 else { return goOn(.wait(wait)) }
+    func end(_ outcome: NameOutcome) {
+      attempts.withLock {
+        if case .unknown = outcome {
+          $0.failed(address: address, user: nil, now: clock.uptime)
+        } else {
+          $0.cancelled(address: address, user: nil)
+        }
+      }
+      goOn(outcome)
+    }
+    guard let name else { return end(.unknown) }
+    gateway.openName(name) { outcome in
+      switch outcome {
+      case .success(let opened?): end(.opened(opened))
+      case .success(nil): end(.unknown)
+      case .failure: end(.failed)
+      }
+    }
+  }
+
+  private static func name(in path: String, after prefix: String) -> ReadableName? {
+    PercentEncoding.decoded(path.dropFirst(prefix.count)).flatMap { try? ReadableName($0) }
+  }
+
+  private static let namesPrefix = "/api/names/"
+  private static let pagesPrefix = "/p/"
+
+  private static func tooFast(_ wait: Int64) -> Response {
+    var response = Response.problem(
+      429, .tooFast, "too many links and names were wrong; try again later")
+    response.headers.append(("retry-after", "\((wait + 999) / 1_000)"))
+    return response
+  }
+
+  // MARK: Previews
 
   /// Finds the title that a page's address shows; `nil` where the address alone does not give it.
   func title(at head: RequestHead, then goOn: @escaping (String?) -> Void) {

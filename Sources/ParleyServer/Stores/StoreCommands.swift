@@ -60,6 +60,16 @@ package struct StoreCommands {
     }
   }
 
+  /// Lists the names of published notes, while a server may be running.
+  package func names() throws -> [PublicName] {
+    let store = try configuration.repairableStore(writing: false)
+    switch store.perform([StoreRequest.links(.names(.list))])[0] {
+    case .links(.names(.names(let names))): return names
+    case .failed(let error): throw error
+    default: preconditionFailure("a store answers a request for names with names")
+    }
+  }
+
   /// Lists deleted notes that can be restored, the newest deletion first, while a server may be
   /// running.
   package func deletedNotes() throws -> [DeletedNote] {

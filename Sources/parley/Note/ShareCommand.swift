@@ -1,12 +1,12 @@
 import ParleyServer
 
-/// `parley share`: a link to a note of a running server.
+/// `parley share`: a link to a note of a running server, or the name under which everyone may read it.
 enum ShareCommand {
-  /// Prints a link, or ends all links of a note.
+  /// Prints a link or the address of a published note, ends all links of a note, or withdraws its name.
   static func run(_ arguments: [String]) throws {
     let words = try CommandWords(
-      arguments, options: ["access", "expires", "server", "token-file", "trust"],
-      switches: ["end", "json"])
+      arguments, options: ["access", "expires", "name", "server", "token-file", "trust"],
+      switches: ["end", "no-name", "json"])
     if let unknown = words.settings.first { throw UsageError("no flag is called \(unknown)") }
     let note = try words.operand("one note's id")
     // The server is named as for `parley note`.
@@ -19,13 +19,22 @@ enum ShareCommand {
     do throws(LinkRequest.Failure) {
       request = try LinkRequest(server: options.server, token: token, trust: options.trust)
     } catch { throw CommandFailure("\(error)", code: .usage) }
-    guard !words.switches.contains("end") else {
-      guard words.options["access"] == nil, words.options["expires"] == nil,
-        !words.switches.contains("json")
-      else {
-        throw UsageError("--end goes with no other flag about links")
-      }
+    if words.switches.contains("end") {
+      try requireAlone("end", words)
       return try request.endAll(to: note)
+    }
+    if words.switches.contains("no-name") {
+      try requireAlone("no-name", words)
+      return try request.withdrawName(of: note)
+    }
+    let isJSON = words.switches.contains("json")
+    if let name = words.options["name"] {
+      guard words.options["access"] == nil, words.options["expires"] == nil else {
+        throw UsageError("--name goes with --json and no other flag about links")
+      }
+      let published = try request.publish(note, as: name)
+      Terminal.output((isJSON ? published.json : published.address) + "\n")
+      return
     }
     let access = words.options["access"] ?? "read"
     guard ["read", "comment", "write"].contains(access) else {
@@ -33,7 +42,15 @@ enum ShareCommand {
     }
     let link = try request.link(
       to: note, access: access, seconds: seconds(words.options["expires"]))
-    Terminal.output((words.switches.contains("json") ? link.json : link.address) + "\n")
+    Terminal.output((isJSON ? link.json : link.address) + "\n")
+  }
+
+  /// Rejects a flag that ends something together with one about a link.
+  private static func requireAlone(_ flag: String, _ words: CommandWords) throws(UsageError) {
+    let isAlone =
+      ["access", "expires", "name"].allSatisfy { words.options[$0] == nil }
+      && words.switches == [flag]
+    guard isAlone else { throw UsageError("--\(flag) goes with no other flag about links") }
   }
 
   /// The time in seconds; how much of it there may be is for the server to say.

@@ -53,6 +53,7 @@ extension SQLStore {
         rest.add(try finding(nil) { found throws(StoreError) in try checkRooms(&found) })
         rest.add(try finding(nil) { found throws(StoreError) in try checkAnswers() })
         rest.add(try finding(nil) { found throws(StoreError) in try checkFiles(&found) })
+        rest.add(try finding(nil) { found throws(StoreError) in try checkNames(&found) })
         return rest
       })
   }

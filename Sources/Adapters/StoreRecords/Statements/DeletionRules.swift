@@ -54,6 +54,7 @@ extension SQLStore {
   }
 
   private func remove(_ row: DocumentRow) throws(StoreError) {
+    try restNames(of: row.number)
     try change("INSERT INTO garbage (document) VALUES ($1)", row.number)
     try change("DELETE FROM deleted_documents WHERE number = $1", row.number)
     upkeep.hasGarbage = true

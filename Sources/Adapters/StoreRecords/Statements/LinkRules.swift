@@ -40,6 +40,7 @@ extension SQLStore {
       }
       for link in ended { try change("DELETE FROM note_links WHERE id = $1", link.id) }
       return .ended(ended)
+    case .names(let request): return .names(try reply(to: request))
     }
   }
 

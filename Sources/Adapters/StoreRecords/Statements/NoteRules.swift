@@ -36,6 +36,7 @@ extension SQLStore {
     if let deletion {
       try keep(row, as: deletion)
     } else {
+      try restNames(of: row.number)
       try change("INSERT INTO garbage (document) VALUES ($1)", row.number)
     }
     try change("DELETE FROM documents WHERE number = $1", row.number)

@@ -103,12 +103,13 @@ extension SQLStore {
 
   // MARK: Housekeeping
 
-  /// Whether notes were deleted whose ids do not know yet until when they rest.
-  /// Until then, such an id rests in any case.
+  /// Whether notes were deleted whose ids and names do not know yet until when they rest.
+  /// Until then, they rest in any case.
   var wantsDating: Bool { upkeep.hasUndatedDeletions && upkeep.isTimeKnown }
 
-  /// Has the ids of deleted notes rest from now on.
+  /// Has the ids of deleted notes rest from now on, and the names of removed ones.
   func dateDeletions() throws(StoreError) {
+    try dateNames()
     try change(
       """
       UPDATE note_origins SET expires = CASE WHEN rest > $1 THEN $2 ELSE rest + $3 END

@@ -1,0 +1,143 @@
+import GatewayPorts
+import JSON
+import SocketMessages
+
+/// Readable names, under which everyone who can reach the server may read a note.
+///
+///     GET    /api/notes/{id}/name   tells a note's name
+///     PUT    /api/notes/{id}/name   {"name": "minutes-2026"} publishes it
+///     DELETE /api/notes/{id}/name   withdraws the name
+///     GET    /api/names/{name}      gives a token for the note; see `LinkService`
+extension Links {
+  /// Tells the name of a note.
+  func tellName(_ request: RequestID, of note: DocumentID) throws(Response) {
+    guard settings.names.isOffered else { throw Self.publishesNothing }
+    perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, folder in
+      guard folder != nil else {
+        return respond(request, .problem(404, .unknownDocument, "no note has this id"))
+      }
+      respond(request, .json(200, LinkJSON.name(published, access.isDemo)))
+    }
+  }
+
+  /// Publishes a note under a name, in place of the one that it has.
+  func publish(
+    _ note: DocumentID, _ body: [UInt8], _ request: RequestID, by identity: Identity
+  ) throws(Response) {
+    guard settings.names.isOffered, access.makesTokens else { throw Self.publishesNothing }
+    guard let text = JSONBody.string("name", in: body) else {
+      throw .problem(400, .badMessage, "expected a JSON object with a \"name\"")
+    }
+    let name: ReadableName
+    do throws(ReadableNameError) {
+      name = try ReadableName(text)
+    } catch {
+      throw .problem(400, .badMessage, "\(error)")
+    }
+    let draft = PublicName(
+      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: note,
+      maker: identity.user, createdAt: surroundings.clock.now)
+    let work = NameRequest.publish(draft, settings.names.limits)
+    perform(.links(.names(work)), request, \.publishing) { [self] reply in
+      respond(request, response(to: reply))
+    }
+  }
+
+  private func response(to reply: NameReply) -> Response {
+    switch reply {
+    case .published(let published): .json(200, LinkJSON.name(published, access.isDemo))
+    case .resting(let time): .json(409, LinkJSON.resting(until: time))
+    case .tooMany:
+      .problem(
+        409, .tooMany,
+        "there are too many names of this note, of yours or of all; withdrawn ones count for 30 days"
+      )
+    case .taken, .withdrawn, .name, .note, .unknown, .names:
+      .problem(409, .idTaken, "another note has this name; choose another one")
+    }
+  }
+
+  /// Withdraws the name of a note; connections of its readers end. Also where names are no longer offered.
+  func withdrawName(_ request: RequestID, of note: DocumentID) {
+    perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, _ in
+      let now = surroundings.clock.now
+      let tokens = published.map {
+        Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
+      }
+      // First: whoever asks again after a failure still finds the name. A token that is given meanwhile counts among
+      // those that are taken back, by its id.
+      rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
+        guard closed != nil else { return respond(request, .storeFailed) }
+        let work = NameRequest.withdraw(note: note, now: now)
+        perform(.links(.names(work)), request, \.withdrawnName) { [self] withdrawn in
+          respond(
+            request,
+            withdrawn == nil
+              ? .problem(404, .unknownType, "the note has no name") : Response(status: 204))
+        }
+      }
+    }
+  }
+
+  /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
+  func open(_ name: ReadableName, then goOn: @escaping (StoreOutcome<OpenedName?>) -> Void) {
+    guard settings.names.isOffered else { return goOn(.success(nil)) }
+    store(
+      .links(.links(.names(.open(name)))),
+      for: .links(of: nil) { [self] outcome in
+        goOn(
+          outcome.flatMap { $0.outcome(\.openedName) }.map { found in
+            guard let (published, title) = found else { return nil }
+            let reader = Identity.publicReader(of: published, at: surroundings.clock.now)
+            guard !access.isRevoked(reader), let token = access.token(for: reader) else {
+              return nil
+            }
+            return OpenedName(published: published, title: title, token: token, reader: reader)
+          })
+      })
+  }
+
+  /// A published note that a name has opened.
+  struct OpenedName {
+    let published: PublicName
+    let title: String
+    let token: String
+    let reader: Identity
+  }
+
+  private static var publishesNothing: Response {
+    .problem(
+      404, .notOffered,
+      "this server publishes no notes; the operator can allow it with public-names")
+  }
+}
+
+/// The values of replies about names; `nil` of other replies.
+extension LinkReply {
+  fileprivate var publishing: NameReply? {
+    switch self {
+    case .names(let reply):
+      switch reply {
+      case .published, .taken, .resting, .tooMany: reply
+      case .withdrawn, .name, .note, .unknown, .names: nil
+      }
+    case .made, .tooMany, .link, .unknown, .links, .ended: nil
+    }
+  }
+
+  fileprivate var foundName: (name: PublicName?, folder: FolderPath?)? {
+    if case .names(.name(let name, let folder)) = self { (name, folder) } else { nil }
+  }
+
+  fileprivate var withdrawnName: PublicName?? {
+    if case .names(.withdrawn(let name)) = self { .some(name) } else { nil }
+  }
+
+  fileprivate var openedName: (published: PublicName, title: String)?? {
+    switch self {
+    case .names(.note(let published, let title)): .some((published, title))
+    case .names(.unknown): .some(nil)
+    case .names, .made, .tooMany, .link, .unknown, .links, .ended: nil
+    }
+  }
+}
