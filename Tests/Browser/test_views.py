@@ -40,8 +40,9 @@ def users(tmp_path):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     running = Server(
-        tmp_path, "--users-file", file, "--api-key-file", keys, "--hmac-secret-file", secret, "--audience", "parley"
-    )
+        tmp_path, "--users-file", file, "--api-key-file", keys, "--hmac-secret-file", secret, "--audience", "parley",
+        "--public-names", "on",
+    )  # fmt: skip
     running.settings = ["--users-file", file, "--data-dir", tmp_path / "data"]
     running.operator = re.search(r"pk_\S+", made.stdout).group()
     running.token = token()
@@ -61,6 +62,7 @@ def fill(server):
     revision = server.request("GET", f"/api/notes/{server.note}/comments")["revision"]
     anchor = {"revision": revision, "from": 20, "to": 40}
     server.request("POST", f"/api/notes/{server.note}/comments", {"text": WORDS, "anchor": anchor})
+    server.name = server.request("PUT", f"/api/notes/{server.note}/name", {"name": "walk-along-the-river-2026"})["path"]
     server.link = server.request("POST", f"/api/notes/{server.note}/share", {"access": "read"})["path"]
     server.invitation = "/" + re.search("#invite=.*", invite(server)).group()
 
@@ -170,7 +172,7 @@ VIEWS = {
     "search": (lambda see: see.press("Control+k", "dialog.palette"), None),
     "finding": (lambda see: see.find(), COLUMN),
     "keys": (lambda see: see.press("F1", "dialog.help"), None),
-    "sharing": (lambda see: see.note() and see.click("#share", "#sharing-list li"), None),
+    "sharing": (lambda see: see.note() and see.click("#share", ".publishing") and see.click("#sharing-list li"), None),
     "deleting": (lambda see: see.menu("trash", "#confirm"), None),
     "moving": (lambda see: see.menu("folder", "#move"), None),
     "deleted notes": (lambda see: see.menu("trash", "#deleted", "#list-menu"), None),
@@ -185,6 +187,8 @@ VIEWS = {
     "sign-in": (lambda see: see.guest_at("/", "#sign-in"), None),
     "invitation": (lambda see: see.guest_at(see.server.invitation, "[autocomplete=new-password]"), None),
     "link for reading": (lambda see: see.guest_at(see.server.link, PAGE), PAGE),
+    "published note": (lambda see: see.guest_at(see.server.name, PAGE), PAGE),
+    "nothing published": (lambda see: see.guest_at("/p/nothing-is-here", "#gone-title"), None),
     "operator's sign-in": (lambda see: see.admin(), None),
     "operator's notes": (lambda see: see.admin("#tab-notes"), None),
     "operator's rooms": (lambda see: see.admin("#tab-rooms"), None),

@@ -132,7 +132,7 @@ const noTexts = new Set([
   "Parley", "English", "Deutsch", "Français", "Español", "Control", "Meta", "Option", "Alt", "Ctrl", "Page Up", "Page Down", "Esc",
   "ArrowDown", "ArrowUp", "Backspace", "Delete", "End", "Enter", "Escape", "Home", "PageDown", "PageUp", "Tab", "AltGraph",
   "Accept", "Authorization", "Bearer ${token}", "Content-Security-Policy", "Content-Type", "Idempotency-Key",
-  "Files", "DELETE", "GET", "HEAD", "PATCH", "POST", "SCRIPT", "LINK", "MB",
+  "Files", "DELETE", "GET", "HEAD", "PATCH", "POST", "PUT", "SCRIPT", "LINK", "MB",
   "QuotaExceededError", "SecurityError",
 ]);
 

@@ -27,8 +27,19 @@ export function within(pathname) {
   return pathname.startsWith(base) ? `/${pathname.slice(base.length)}` : pathname;
 }
 
+/** Published notes by their addresses, such as "/p/minutes": the one of this tab. */
+const published = new Map();
+
+/** @param {string} pathname @returns {string | undefined} The server's path, if it is a published note's. */
+export const nameAt = (pathname) => /^\/p\/[^/]+$/.exec(within(pathname))?.[0];
+
+/** @param {string} path Of a published note. @param {string} note Its id. */
+export const publishedAt = (path, note) => published.set(path, note);
+
 /** @param {string} pathname @returns {string | undefined} The note that an address of the browser's names. */
 export function noteAt(pathname) {
+  const known = published.get(within(pathname));
+  if (known !== undefined) return known;
   const match = /^\/n\/([^/]+)$/.exec(within(pathname));
   return match ? decodeURIComponent(match[1] ?? "") : undefined;
 }

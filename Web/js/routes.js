@@ -1,8 +1,8 @@
-// Addresses: "/" and "/n/ID", "/n/ID#history" for its past, and "/#new=KEY" for a note that the server
-// has yet to make. Who came by a shared link keeps the link's token there too.
+// Addresses: "/" and "/n/ID", "/n/ID#history" for its past, "/p/NAME" for a note that is published under a name, and
+// "/#new=KEY" for a note that the server has yet to make. Who came by a shared link keeps the link's token there too.
 
 import { newPlace } from "./account/access.js";
-import { at, home, noteAt } from "./base.js";
+import { at, home, nameAt, noteAt } from "./base.js";
 import { page } from "./page.js";
 import { access } from "./session.js";
 
@@ -11,7 +11,9 @@ export { home, noteAt as noteIn };
 /** @param {string} id @param {string} [place] */
 export function pathOf(id, place) {
   const fragment = [access.fragment, place].filter(Boolean).join("&");
-  return `${at("/n/")}${encodeURIComponent(id)}${fragment && "#"}${fragment}`;
+  const isNamed = nameAt(location.pathname) !== undefined && noteAt(location.pathname) === id;
+  const path = isNamed ? location.pathname : at("/n/") + encodeURIComponent(id);
+  return `${path}${fragment && "#"}${fragment}`;
 }
 
 /** @param {string} key Of a note that the server has yet to make. */

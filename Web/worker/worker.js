@@ -27,6 +27,7 @@ const cacheName = ownCaches + build;
 
 const addressOf = (file) => new URL(`assets/${file}`, scope).href;
 const below = new URL("n/", scope).href;
+const published = new URL("p/", scope).href;
 
 /** The page below n/, where links begin one folder higher; and back. */
 const lowered = (html) => html.replaceAll('="assets/', '="../assets/').replaceAll('="./"', '="../"');
@@ -35,7 +36,7 @@ const raised = (html) => html.replaceAll('="../assets/', '="assets/').replaceAll
 /** The page of this build, from what the browser has, or else from the server. */
 async function fetchPage() {
   const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
-  const shown = open.map(({ url }) => url.replace(/[?#].*/, "")).filter((url) => isPage(url));
+  const shown = open.map(({ url }) => url.replace(/[?#].*/, "")).filter((url) => isPage(url) && !url.startsWith(published));
   for (const [address, cache] of [...shown.slice(0, 1), scope].map((url) => [url, "force-cache"]).concat([[scope, "reload"]])) {
     const response = await fetch(address, { cache, credentials: "same-origin" });
     const html = response.ok ? raised(await response.text()) : "";
@@ -89,9 +90,9 @@ async function removeFormer() {
   await self.clients.claim();
 }
 
-/** Whether an address without its end is a page's: the list, or a note. */
+/** Whether an address without its end is a page's: the list, or a note, also a published one. */
 function isPage(url) {
-  return url === scope || (url.startsWith(below) && !url.slice(below.length).includes("/"));
+  return url === scope || [below, published].some((one) => url.startsWith(one) && !url.slice(one.length).includes("/"));
 }
 
 /** @param {string} url */

@@ -159,8 +159,9 @@ export class Access extends Emitter {
     return this.pass?.isLink ?? false;
   }
 
-  /** Whether this is a link that allows its guests to read, and neither to write nor to comment. */
+  /** Whether this is a link that allows its guests to read, and neither to write nor to comment, or a published note. */
   get isReader() {
+    if (this.pass?.key?.[0] === "/") return true;
     /** @type {{documents?: {may?: string[]}[]}} */
     const { documents } = (this.pass?.isLink && payloadOf(this.pass.token)?.parley) || {};
     if (!Array.isArray(documents) || documents.length === 0) return false;
@@ -191,7 +192,8 @@ export class Access extends Emitter {
 
   /** What has to stand in the address of a note, behind "#", for it to open again. */
   get fragment() {
-    if (this.pass?.key) return `s=${this.pass.key}`;
+    // The path of a published note says all.
+    if (this.pass?.key) return this.pass.key[0] === "/" ? "" : `s=${this.pass.key}`;
     return this.isLink ? `share=${this.token}` : "";
   }
 

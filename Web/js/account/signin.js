@@ -9,7 +9,8 @@ import { isKey, t } from "../shell/language.js";
 import { withLimit } from "../limit.js";
 import { giveBack, logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "../notes/opennotes.js";
-import { openShortLink, unopened } from "../notes/shortlink.js";
+import { ended, isName, openShortLink, unopened } from "../notes/shortlink.js";
+import { home } from "../base.js";
 import { page } from "../page.js";
 import { problemText } from "../shell/problems.js";
 import { isToBeKept, leaveForProvider } from "./provider.js";
@@ -119,10 +120,11 @@ export function accessTrouble() {
   if (isRenewing || isSigningIn || state !== "stopped" || !Object.values(accessCodes).some((one) => one === code)) return undefined;
   const button = { label: t("signIn"), run: () => void askForToken() };
   if (access.isLink) {
+    const isOfName = isName(access.pass?.key);
     return {
-      state: t("access.linkEnded"),
-      title: t("access.linkEndedTitle"),
-      text: t("access.linkEndedText"),
+      state: t(isOfName ? "access.nothingTitle" : "access.linkEnded"),
+      title: t(isOfName ? "access.nothingTitle" : "access.linkEndedTitle"),
+      text: t(isOfName ? "access.nothingText" : "access.linkEndedText"),
       button: { label: t("access.withoutLink"), run: () => void leaveAccess() },
     };
   }
@@ -200,8 +202,8 @@ export async function leaveAccess({ isHere = false } = {}) {
   // Again, for a tab that was being loaded has not heard it.
   access.leave({ isHere });
   forgetIdentity();
-  // The address may have the link.
-  history.replaceState(null, "", location.pathname);
+  // The address may have the link, or be it.
+  history.replaceState(null, "", isName(access.pass?.key) ? home : location.pathname);
   location.reload();
 }
 
@@ -350,8 +352,12 @@ export async function askForToken() {
   providerProblem = "";
 }
 
+/** Whether the tab reads a published note, whose address gives another token as long as the note is published. */
+const isPublished = () => isName(access.pass?.key) && access.token !== ended;
+
 /** The server does not let this page in: what can be done without the person is done first. */
 async function letIn() {
+  if (isPublished()) return openLinkAgain();
   if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
   if (!access.pass) access.ask();
   // Over a text, or another dialog, nothing opens by itself.
@@ -368,6 +374,7 @@ export function setUpSignIn() {
     page.emit("access", undefined);
   });
   connection.on("expiring", (time) => {
+    if (isPublished()) return void openLinkAgain();
     const tell = () => {
       endsAt = time;
       page.emit("access", undefined);

@@ -8,11 +8,14 @@ export class RequestError extends Error {
   /**
    * @param {number} status 0 when the server cannot be reached.
    * @param {unknown} [code] Of the error.
+   * @param {number} [until]
    */
-  constructor(status, code) {
+  constructor(status, code, until) {
     super(problemText(code, status));
     this.status = status;
     this.code = code;
+    /** @type {number | undefined} Until when a name is not free. */
+    this.until = until;
   }
 }
 
@@ -30,7 +33,7 @@ export function authorise(token) {
 
 /**
  * @param {string} path
- * @param {"GET" | "POST" | "PATCH" | "DELETE"} [method]
+ * @param {"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} [method]
  * @param {object | Blob} [body] JSON, or a file.
  * @param {AbortSignal} [signal]
  * @param {string} [key] What is asked for twice under one key is done once.
@@ -69,7 +72,7 @@ export async function request(path, method = "GET", body, signal, key) {
     // Not ours; the status says enough.
   }
   if (response.ok) return answer;
-  throw new RequestError(response.status, answer?.code);
+  throw new RequestError(response.status, answer?.code, answer?.until);
 }
 
 /** Answers that ask to be asked again later are asked for again so often at most. */

@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "تعذّر فتح الرابط.",
   "access.linkUnopenedText": "تعذّر الوصول إلى الخادم. قد يكون الرابط صالحًا بعد: حاول مرة أخرى.",
   "access.withoutLink": "المتابعة دون الرابط",
+  "access.nothingTitle": "لا شيء منشور هنا.",
+  "access.nothingText": "لا توجد ملاحظة بهذا الاسم، أو سُحب الاسم.",
   "access.notSignedIn": "لم يُسجَّل الدخول",
   "access.notSignedInTitle": "لم تسجّل الدخول.",
   "access.notSignedInText": "سجّل الدخول لاستخدام هذا الخادم.",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "سحب الرابط: {link}",
   "sharing.oneWithdrawn": "سُحب الرابط.",
   "sharing.listFailed": "تعذّر تحميل الروابط. {reason}",
+  "publish.hint": "يستطيع عندئذ كل من يصل إلى هذا الخادم قراءة الملاحظة مع سجلّها وملفاتها وتعليقاتها دون تسجيل الدخول.",
+  "publish.name": "الاسم في العنوان",
+  "publish.make": "نشر",
+  "publish.address": "يقرأ الجميع الملاحظة هنا",
+  "publish.withdraw": "سحب الاسم",
+  "publish.withdrawTitle": "هل تريد سحب اسم هذه الملاحظة؟",
+  "publish.withdrawText": "يتوقف عنوانها عن العمل ويُقطع اتصال قرّائها فورًا. ولا تحصل ملاحظة أخرى على الاسم مدة 30 يومًا.",
+  "publish.withdrawn": "لم تعد الملاحظة منشورة.",
+  "publish.invalid": "يتكوّن الاسم من 64 حرفًا على الأكثر من كتابة واحدة، وأرقام، وشرطات مفردة بينها. وبعض الأسماء محجوزة.",
+  "publish.taken": "ملاحظة أخرى تحمل هذا الاسم.",
+  "publish.resting": "كانت ملاحظة أخرى تحمل هذا الاسم. يصبح متاحًا بعد {time}.",
 
   // What goes wrong, by the server's codes.
 

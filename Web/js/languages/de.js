@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "Der Link ließ sich nicht öffnen.",
   "access.linkUnopenedText": "Der Server war nicht erreichbar. Vielleicht gilt der Link noch: Bitte noch einmal versuchen.",
   "access.withoutLink": "Ohne den Link weiter",
+  "access.nothingTitle": "Hier ist nichts veröffentlicht.",
+  "access.nothingText": "Keine Notiz hat diesen Namen, oder er wurde zurückgezogen.",
   "access.notSignedIn": "Nicht angemeldet",
   "access.notSignedInTitle": "Noch nicht angemeldet.",
   "access.notSignedInText": "Dieser Server verlangt eine Anmeldung.",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "Link zurückziehen: {link}",
   "sharing.oneWithdrawn": "Der Link wurde zurückgezogen.",
   "sharing.listFailed": "Die Links ließen sich nicht laden. {reason}",
+  "publish.hint": "Alle, die diesen Server erreichen, können die Notiz dann ohne Anmeldung lesen, samt Verlauf, Dateien und Kommentaren.",
+  "publish.name": "Name in der Adresse",
+  "publish.make": "Veröffentlichen",
+  "publish.address": "Hier lesen alle die Notiz",
+  "publish.withdraw": "Namen zurückziehen",
+  "publish.withdrawTitle": "Den Namen dieser Notiz zurückziehen?",
+  "publish.withdrawText": "Die Adresse funktioniert dann nicht mehr, und wer hier liest, wird sofort getrennt. Keine andere Notiz erhält den Namen in den nächsten 30 Tagen.",
+  "publish.withdrawn": "Die Notiz ist nicht mehr veröffentlicht.",
+  "publish.invalid": "Ein Name hat bis zu 64 Buchstaben einer Schrift, Ziffern und einzelne Bindestriche dazwischen. Manche Namen sind reserviert.",
+  "publish.taken": "Eine andere Notiz hat diesen Namen.",
+  "publish.resting": "Eine andere Notiz hatte diesen Namen. Er ist nach dem {time} frei.",
 
   // What goes wrong, by the server's codes.
 

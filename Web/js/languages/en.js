@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "The link could not be opened.",
   "access.linkUnopenedText": "The server could not be reached. The link may still work: try again.",
   "access.withoutLink": "Continue without the link",
+  "access.nothingTitle": "Nothing is published here.",
+  "access.nothingText": "No note has this name, or the name was withdrawn.",
   "access.notSignedIn": "Not signed in",
   "access.notSignedInTitle": "You are not signed in.",
   "access.notSignedInText": "Sign in to use this server.",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "Withdraw the link: {link}",
   "sharing.oneWithdrawn": "The link was withdrawn.",
   "sharing.listFailed": "The links could not be loaded. {reason}",
+  "publish.hint": "Everyone who can reach this server can then read the note, with its history, files and comments, without signing in.",
+  "publish.name": "Name in the address",
+  "publish.make": "Publish",
+  "publish.address": "Everyone reads the note here",
+  "publish.withdraw": "Withdraw name",
+  "publish.withdrawTitle": "Withdraw the name of this note?",
+  "publish.withdrawText": "Its address stops working, and its readers are disconnected immediately. No other note gets the name for 30 days.",
+  "publish.withdrawn": "The note is no longer published.",
+  "publish.invalid": "A name has up to 64 letters of one script, digits, and single hyphens between them. Some names are reserved.",
+  "publish.taken": "Another note has this name.",
+  "publish.resting": "Another note had this name. It will be free after {time}.",
 
   // What goes wrong, by the server's codes.
 

@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "No se ha podido abrir el enlace.",
   "access.linkUnopenedText": "No se ha podido acceder al servidor. Puede que el enlace siga funcionando: inténtalo de nuevo.",
   "access.withoutLink": "Seguir sin el enlace",
+  "access.nothingTitle": "Aquí no hay nada publicado.",
+  "access.nothingText": "Ninguna nota tiene este nombre, o el nombre se ha retirado.",
   "access.notSignedIn": "Sesión no iniciada",
   "access.notSignedInTitle": "No has iniciado sesión.",
   "access.notSignedInText": "Inicia sesión para usar este servidor.",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "Retirar el enlace: {link}",
   "sharing.oneWithdrawn": "El enlace se ha retirado.",
   "sharing.listFailed": "No se han podido cargar los enlaces. {reason}",
+  "publish.hint": "Quien pueda acceder a este servidor podrá leer la nota sin iniciar sesión, con su historial, sus archivos y sus comentarios.",
+  "publish.name": "Nombre en la dirección",
+  "publish.make": "Publicar",
+  "publish.address": "Todos leen la nota aquí",
+  "publish.withdraw": "Retirar el nombre",
+  "publish.withdrawTitle": "¿Retirar el nombre de esta nota?",
+  "publish.withdrawText": "Su dirección deja de funcionar y sus lectores se desconectan de inmediato. Ninguna otra nota recibe el nombre durante 30 días.",
+  "publish.withdrawn": "La nota ya no está publicada.",
+  "publish.invalid": "Un nombre tiene hasta 64 letras de una misma escritura, cifras y guiones sueltos entre ellas. Algunos nombres están reservados.",
+  "publish.taken": "Otra nota tiene este nombre.",
+  "publish.resting": "Otra nota tenía este nombre. Quedará libre después del {time}.",
 
   // What goes wrong, by the server's codes.
 

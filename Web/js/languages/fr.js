@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "Le lien n’a pas pu être ouvert.",
   "access.linkUnopenedText": "Le serveur était injoignable. Le lien fonctionne peut-être encore : réessayez.",
   "access.withoutLink": "Continuer sans le lien",
+  "access.nothingTitle": "Rien n’est publié ici.",
+  "access.nothingText": "Aucune note ne porte ce nom, ou le nom a été retiré.",
   "access.notSignedIn": "Non connecté",
   "access.notSignedInTitle": "Votre session n’est pas ouverte.",
   "access.notSignedInText": "Connectez-vous pour utiliser ce serveur.",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "Retirer le lien : {link}",
   "sharing.oneWithdrawn": "Le lien a été retiré.",
   "sharing.listFailed": "Les liens n’ont pas pu être chargés. {reason}",
+  "publish.hint": "Toute personne qui peut joindre ce serveur pourra alors lire la note sans se connecter, avec son historique, ses fichiers et ses commentaires.",
+  "publish.name": "Nom dans l’adresse",
+  "publish.make": "Publier",
+  "publish.address": "Tout le monde lit la note ici",
+  "publish.withdraw": "Retirer le nom",
+  "publish.withdrawTitle": "Retirer le nom de cette note ?",
+  "publish.withdrawText": "Son adresse cesse de fonctionner et ses lecteurs sont déconnectés immédiatement. Aucune autre note n’obtient ce nom pendant 30 jours.",
+  "publish.withdrawn": "La note n’est plus publiée.",
+  "publish.invalid": "Un nom comporte jusqu’à 64 lettres d’une même écriture, des chiffres et des traits d’union isolés entre eux. Certains noms sont réservés.",
+  "publish.taken": "Une autre note porte ce nom.",
+  "publish.resting": "Une autre note portait ce nom. Il sera libre après le {time}.",
 
   // What goes wrong, by the server's codes.
 

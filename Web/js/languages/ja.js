@@ -457,6 +457,8 @@ export default {
   "access.linkUnopenedTitle": "リンクを開けませんでした。",
   "access.linkUnopenedText": "サーバーに接続できませんでした。リンクはまだ使える可能性があります。もう一度お試しください。",
   "access.withoutLink": "リンクなしで続ける",
+  "access.nothingTitle": "ここでは何も公開されていません。",
+  "access.nothingText": "この名前のノートがないか、名前が取り消されました。",
   "access.notSignedIn": "未サインイン",
   "access.notSignedInTitle": "サインインしていません。",
   "access.notSignedInText": "このサーバーを使うにはサインインしてください。",
@@ -590,6 +592,17 @@ export default {
   "sharing.withdrawOne": "リンクを取り消す：{link}",
   "sharing.oneWithdrawn": "リンクを取り消しました。",
   "sharing.listFailed": "リンクを読み込めませんでした。{reason}",
+  "publish.hint": "このサーバーに接続できる人は誰でも、サインインせずにこのノートを履歴、ファイル、コメントも含めて読めるようになります。",
+  "publish.name": "アドレスに使う名前",
+  "publish.make": "公開する",
+  "publish.address": "誰でもここでノートを読めます",
+  "publish.withdraw": "名前を取り消す",
+  "publish.withdrawTitle": "このノートの名前を取り消しますか?",
+  "publish.withdrawText": "アドレスは使えなくなり、閲覧中の人の接続はすぐに切れます。30日間、ほかのノートはこの名前を使えません。",
+  "publish.withdrawn": "ノートの公開を終了しました。",
+  "publish.invalid": "名前に使えるのは、1種類の文字と数字を合わせて64 文字までと、その間の単独のハイフンです。予約されている名前もあります。",
+  "publish.taken": "ほかのノートがこの名前を使っています。",
+  "publish.resting": "ほかのノートがこの名前を使っていました。{time}を過ぎると使えます。",
 
   // What goes wrong, by the server's codes.
 

@@ -9,6 +9,7 @@ import { untitled } from "./newnote.js";
 import { notes } from "./opennotes.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
+import { isName } from "./shortlink.js";
 import { go, home, noteIn, pathOf } from "../routes.js";
 import { mayManage } from "../account/rights.js";
 import { access, connection, early, list, profile } from "../session.js";
@@ -152,7 +153,7 @@ export async function moveNoteByDialog(id) {
 export async function shareNote(id) {
   // Who came by a short link passes that one on.
   const { key } = access.pass ?? {};
-  const address = new URL(key ? at(`/s/${key}`) : pathOf(id), location.href).href;
+  const address = new URL(key && !isName(key) ? at(`/s/${key}`) : pathOf(id), location.href).href;
   const sharing = mayManage(id) ? await sharingPart() : undefined;
   // Who may not make a link, or has no dialog for it, can pass on the address.
   if (!sharing) toast((await copy(address)) ? t("note.linkCopied") : address);

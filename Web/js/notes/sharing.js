@@ -4,6 +4,7 @@ import { at } from "../base.js";
 import { announce, byId, confirm, copy, icon, openDialog, toast } from "../shell/dialogs.js";
 import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";
 import { request } from "../client/http.js";
+import { showPublishing } from "./publishing.js";
 import { dateFormat, t } from "../shell/language.js";
 import { messageOf } from "../words.js";
 
@@ -198,5 +199,6 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
   link.onfocus = () => link.select();
   byId("sharing-made").hidden = true;
   void drawLinks();
+  void showPublishing(id, dialog);
   await openDialog(dialog);
 }

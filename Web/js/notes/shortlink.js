@@ -1,13 +1,14 @@
 // Short links: the address "/s/KEY", or "#s=KEY" at a note, stands for the token that the server has for the key.
 //
 // The key goes to the server in the body of a request and stands behind "#" from then on, where it reaches no log.
+// The address "/p/NAME" of a published note is a link whose key everyone knows: it stays as it is.
 
 import { fragmentOf } from "../account/access.js";
-import { at, within } from "../base.js";
+import { at, nameAt, publishedAt, within } from "../base.js";
 import { RequestError, isPassing, request } from "../client/http.js";
 
 /** A token that opens nothing: in place of that of a link that has ended. */
-const ended = "ended";
+export const ended = "ended";
 /** A token that opens nothing either: of a link that may still work, for the server could not be asked. */
 export const unopened = "unopened";
 
@@ -15,7 +16,7 @@ export const unopened = "unopened";
 const triesMax = 3;
 
 /**
- * @typedef {{key: string, token: string}} OpenedLink
+ * @typedef {{key: string, token: string}} OpenedLink The key of a published note is its path.
  */
 
 /** @param {{pathname: string, hash: string}} place @returns {string | undefined} The key of a short link. */
@@ -24,7 +25,7 @@ export function keyIn({ pathname, hash }) {
 }
 
 /**
- * Has the server open a link.
+ * Has the server open a link, or a published note.
  *
  * @param {string} key
  * @param {(milliseconds: number) => Promise<void>} pause
@@ -33,13 +34,16 @@ export function keyIn({ pathname, hash }) {
 async function opened(key, pause) {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await request("/api/links/open", "POST", { key });
+      return await (isName(key) ? request(`/api/names/${key.slice(3)}`) : request("/api/links/open", "POST", { key }));
     } catch (error) {
       if (!isPassing(error) || tries === triesMax) throw error;
     }
     await pause(tries * 1_000);
   }
 }
+
+/** @param {string | undefined} key @returns {boolean} Whether it is a published note's. */
+export const isName = (key) => key?.[0] === "/";
 
 /** @param {number} milliseconds @returns {Promise<void>} */
 const forAWhile = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -53,6 +57,8 @@ const forAWhile = (milliseconds) => new Promise((resolve) => setTimeout(resolve,
  * @returns {Promise<OpenedLink | undefined>}
  */
 export async function openShortLink(place, known, pause = forAWhile) {
+  const name = nameAt(place.pathname);
+  if (name !== undefined) return openName(name, pause);
   const key = keyIn(place);
   if (key === undefined) return undefined;
   const isAtNote = fragmentOf(place.hash).key !== undefined;
@@ -65,5 +71,23 @@ export async function openShortLink(place, known, pause = forAWhile) {
   } catch (error) {
     if (!isAtNote && error instanceof RequestError && error.status === 404) history.replaceState(null, "", `${at("/")}#s=${key}`);
     return { key, token: isPassing(error) ? unopened : ended };
+  }
+}
+
+/**
+ * Opens the published note that the address of this tab is. Where there is none, the address is that of no note.
+ *
+ * @param {string} path
+ * @param {(milliseconds: number) => Promise<void>} pause
+ * @returns {Promise<OpenedLink>}
+ */
+async function openName(path, pause) {
+  try {
+    const { note, token } = await opened(path, pause);
+    publishedAt(path, note);
+    return { key: path, token };
+  } catch (error) {
+    publishedAt(path, path);
+    return { key: path, token: isPassing(error) ? unopened : ended };
   }
 }
