@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openShortLink, unopened } from "../../Web/js/notes/shortlink.js";
+import { noteAt } from "../../Web/js/base.js";
+import { ended, openShortLink, unopened } from "../../Web/js/notes/shortlink.js";
 
 /** @param {number[]} statuses Of the answers, one after another. */
 function server(...statuses) {
@@ -45,4 +46,23 @@ test("a link of a server that cannot be asked has not ended: a reload asks again
   assert.deepEqual(link, { key: "key", token: unopened });
   assert.deepEqual(await openShortLink(place, link, atOnce), { key: "key", token: "t" });
   assert.equal(asked.count, 4);
+});
+
+test("the address of a published note is a link that is asked for at each load, and names its note", async () => {
+  const asked = server(503, 200, 200);
+  const minutes = { pathname: "/p/minutes", hash: "" };
+  const opened = await openShortLink(minutes, undefined, atOnce);
+  assert.deepEqual(opened, { key: "/p/minutes", token: "t" });
+  assert.deepEqual(await openShortLink(minutes, opened, atOnce), opened);
+  assert.equal(asked.count, 3);
+  assert.equal(noteAt("/p/minutes"), "n");
+  assert.equal(noteAt("/p/other"), undefined, "another name is no note's of this tab");
+});
+
+test("a name without a note opens nothing; one that could not be asked for may open later", async () => {
+  server(404);
+  assert.deepEqual(await openShortLink({ pathname: "/p/none", hash: "" }, undefined, atOnce), { key: "/p/none", token: ended });
+  assert.equal(noteAt("/p/none"), "/p/none", "no note's id");
+  server(503, 503, 503);
+  assert.deepEqual(await openShortLink({ pathname: "/p/late", hash: "" }, undefined, atOnce), { key: "/p/late", token: unopened });
 });
