@@ -29,14 +29,15 @@ func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target
     providers: [.apt(packages)])
 }
 
-/// Tests of modules that are compiled as they ship. What a test itself does need not be fast, and is
-/// compiled in half of the time.
+/// For code that need not be fast: tests, and what only they use. It is compiled in half of the time.
+let unoptimised = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
+/// Tests of modules that are compiled as they ship.
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = [])
   -> Target
 {
   .testTarget(
-    name: name, dependencies: dependencies, resources: resources,
-    swiftSettings: settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+    name: name, dependencies: dependencies, resources: resources, swiftSettings: unoptimised)
 }
 
 let package = Package(
@@ -206,17 +207,17 @@ let package = Package(
     // Examples, which the tests run.
     .executableTarget(
       name: "example-todo-bot", dependencies: ["ParleyClient"], path: "Examples/TodoBot",
-      swiftSettings: settings),
+      swiftSettings: unoptimised),
     .executableTarget(
       name: "example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
-      swiftSettings: settings),
+      swiftSettings: unoptimised),
     .executableTarget(
       name: "example-offline-list", dependencies: ["ParleyOffline", "ParleyClient"],
-      path: "Examples/OfflineList", swiftSettings: settings),
+      path: "Examples/OfflineList", swiftSettings: unoptimised),
     // A process that the tests kill.
     .executableTarget(
       name: "offline-victim", dependencies: ["ParleyOffline", "ParleyClient"],
-      path: "Tests/OfflineVictim", swiftSettings: settings),
+      path: "Tests/OfflineVictim", swiftSettings: unoptimised),
     // Beside.
     library("OTWorkloads", in: "Kits", ["OTCore"]),
     library("GrowthKit", in: "Kits"),
@@ -226,7 +227,9 @@ let package = Package(
         "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
         "GatewayPorts", "Gateway",
       ]),
-    library("PortConformance", in: "Kits", ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"]),
+    .target(
+      name: "PortConformance", dependencies: ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"],
+      path: "Sources/Kits/PortConformance", swiftSettings: unoptimised),
     // Tests.
     tests("ArchitectureTests", []),
     tests(

@@ -143,7 +143,7 @@ class Gateway:
 
 
 class Composer:
-    """Somebody who composes in a page, and the other people of the note."""
+    """A person who composes in a page, and the other people of the note."""
 
     def __init__(self, server, note, kind, page, keyboard=None):
         self.gateway, self.note, self.kind, self.page = Gateway(server), note, kind, page

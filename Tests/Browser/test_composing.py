@@ -29,7 +29,7 @@ def ann(person):
 
 
 def check_minute(composer):
-    """A composition that delays its line for a minute is committed as it stands, and the line is redrawn."""
+    """A composition that delays its line for a minute is committed unchanged, and the line is redrawn."""
     composer.begin("abc\n¶\n", 3, 3)
     composer.keyboard.compose("に")
     composer.until()

@@ -58,7 +58,7 @@ def names(request, start, tmp_path):
     return Names(start, tmp_path, "--store-url", request.getfixturevalue("postgres").new_database())
 
 
-def test_everyone_reads_a_published_note_and_nobody_writes_it(names):
+def test_a_published_note_is_read_by_everyone_and_cannot_be_written(names):
     server = names.server()
     note = make(server)
     status, made = publish(server, note, "Minutes-2026")

@@ -137,7 +137,7 @@ struct NameTests {
     return joined.access
   }
 
-  @Test("everyone reads a published note by its name, and nobody writes it")
+  @Test("everyone reads a published note by its name; a write is refused")
   func reading() throws {
     let (status, body) = publish("n1", "Minutes-2026")
     #expect(status == 200)
@@ -245,7 +245,7 @@ struct NameTests {
     #expect(open("one") != nil)
   }
 
-  @Test("a token that is renewed by the name goes on; one of another note does not read it")
+  @Test("a token renewed by the name continues to read; a token of another note does not")
   func renewal() throws {
     _ = publish("n1", "one")
     let (reader, _) = try rig.greet(self.token("one"))

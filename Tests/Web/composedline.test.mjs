@@ -39,7 +39,7 @@ class Stage {
     });
   }
 
-  /** As a browser tells of them. */
+  /** As a browser reports them. */
   begin = (data = "") => this.element.dispatchEvent(Object.assign(new Event("compositionstart"), { data }));
   end = () => this.element.dispatchEvent(new Event("compositionend"));
 
@@ -72,7 +72,7 @@ test("a change of the composed line waits for the end, and others are shown at o
   assert.deepEqual([stage.shown, stage.note], ["one\nabXc日本\n!end", "one\nabXc日本\n!end"]);
 });
 
-test("a composition of a minute is committed as it stands, and its line is redrawn", (context) => {
+test("after a minute a composition is committed, and its line is redrawn", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("abc", 3);
   stage.begin();
@@ -94,7 +94,7 @@ test("a composition of a minute is committed as it stands, and its line is redra
   assert.deepEqual([stage.shown, stage.commits], ["Xabcにほ", 1]);
 });
 
-test("a change that is taken back lets the composition go on", (context) => {
+test("a change that is taken back leaves the composition open", (context) => {
   const pass = stopTime(context);
   const stage = new Stage("abc", 3);
   stage.begin();

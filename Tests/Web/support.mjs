@@ -9,7 +9,7 @@ const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generate
 
 const encoder = new TextEncoder();
 
-/** A client core of its own, as the page has it, with what a test needs that plays the server. */
+/** A client core of its own, as in the page, with what a test needs that plays the server. */
 export class ServerCore extends Core {
   #exports;
 

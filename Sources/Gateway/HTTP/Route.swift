@@ -14,9 +14,9 @@ package struct Route: Sendable {
 
   /// The right that a request needs to be answered.
   package enum Right: Sendable, Hashable {
-    /// Nothing, as those need that ask whether the server is well.
+    /// No right, as for questions whether the server is well.
     case nothing
-    /// The setting that says who may see it, or whether anybody may.
+    /// The setting that decides who may see it.
     case setting
     /// A password of the server's own.
     case password

@@ -64,7 +64,7 @@ extension Links {
       let tokens = published.map {
         Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
       }
-      // First: whoever asks again after a failure still finds the name. A token that is given meanwhile counts among
+      // First: a request that is repeated after a failure still finds the name. A token that is given meanwhile counts among
       // those that are taken back, by its id.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }

@@ -9,7 +9,7 @@ public struct PublicName: Sendable, Hashable {
   public var name: ReadableName
   /// The note's id.
   public var note: DocumentID
-  /// The user who has published it; empty where nobody has a name.
+  /// The user who has published it; empty where users have no names.
   public var maker: String
   /// The time at which the note got the name.
   public var createdAt: Timestamp
@@ -38,7 +38,7 @@ public struct PublicName: Sendable, Hashable {
   public struct Limits: Sendable {
     /// Names of one note.
     public var ofNote = 20
-    /// Names that one user has given. They are not counted where nobody has a name.
+    /// Names that one user has given. They are not counted where users have no names.
     public var ofMaker = 500
     /// Names of all notes.
     public var overall = 20_000

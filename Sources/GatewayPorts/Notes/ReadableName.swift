@@ -92,7 +92,7 @@ public enum ReadableNameError: Error, Sendable, Hashable, CaseIterable, CustomSt
     switch self {
     case .empty: "a name has 1 to \(ReadableName.scalarsMax) characters; this one has none"
     case .tooLong: "a name has at most \(ReadableName.scalarsMax) characters; shorten it"
-    case .hyphens: "hyphens stand between letters or digits, one at a time"
+    case .hyphens: "hyphens go between letters or digits, one at a time"
     case .character: "a name has letters, digits and hyphens only"
     case .scripts: "the letters of a name are of one script; this one mixes several"
     case .lookalike:

@@ -41,7 +41,7 @@ extension DocumentStoreConformance {
       let third = try publication("one", of: "n", id: "l.p.3", at: 7)
       try expect(rig.publish(third), .published(third), "a new publication under the first name")
     },
-    ConformanceCheck("a withdrawn name rests for all other notes, and comes back to its own") {
+    ConformanceCheck("a withdrawn name rests for all other notes, and is free for its own") {
       rig in
       for id in ["n", "m"] { try rig.create(id) }
       let first = try publication("one", of: "n", at: 10)

@@ -407,7 +407,7 @@ extension Configuration {
       "public-names", \.publicNames, .access, "WHETHER",
       of: PublicNames.allCases.map { (word: $0.rawValue, value: $0) },
       help:
-        "Let whoever may manage a note publish it under a readable name such as /p/minutes, to "
+        "Let people who may manage a note publish it under a readable name such as /p/minutes, to "
         + "everyone who can reach the server: off, on, or indexed, which lets search engines list "
         + "these notes.", word: \.rawValue),
     .flag(

@@ -104,7 +104,7 @@ final class LinkService {
   /// The outcome of looking for a published note.
   enum NameOutcome {
     case opened(Gateway.OpenedLink)
-    /// No note is published under the name, or it is none.
+    /// No note is published under the name, or the name is malformed.
     case unknown
     /// Too many names were wrong; so many milliseconds have to pass.
     case wait(Int64)

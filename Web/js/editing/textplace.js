@@ -81,7 +81,7 @@ export function mountEditor() {
   void followComments();
 }
 
-/** Moves the focus into the text where no element has it, and no keyboard would come up on the screen. */
+/** Moves the focus into the text where nothing is focused, and no keyboard would come up on the screen. */
 export function focusIdle() {
   if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) page.editor?.focus();
 }

@@ -16,7 +16,7 @@ import { PastPage } from "./pastpage.js";
 const key = "parley.past";
 const ownKey = () => `${key}.${ownerNow()}`;
 
-/** @returns {boolean} As it was in this tab, or else as this person had it last, or as they read notes. */
+/** @returns {boolean} As it was in this tab, or else as this person chose last, or as they read notes. */
 function isPageKept() {
   const kept = tabStore().getItem(key) ?? lastingStore().getItem(ownKey());
   return kept ? kept === "page" : isReading();

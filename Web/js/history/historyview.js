@@ -137,7 +137,7 @@ class HistoryView {
 
   // Where the slider stands.
 
-  /** @param {number} to @param {boolean} [isNews] Whether nobody has moved the slider. */
+  /** @param {number} to @param {boolean} [isNews] Whether the slider was not moved. */
   #moveTo(to, isNews = false) {
     this.#isNews = isNews;
     this.#revision = Math.min(Math.max(to, this.#history.oldest), this.#history.head);

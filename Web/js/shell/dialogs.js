@@ -67,7 +67,7 @@ function followDialogs() {
 function beginAtTop(closed) {
   const focused = document.activeElement;
   if (opened.length > 0 || (focused !== document.body && !closed.contains(focused))) return;
-  // A browser goes on from where an element was that had the focus.
+  // A browser continues from the place of the element that had the focus.
   const start = document.createElement("span");
   start.tabIndex = -1;
   document.body.prepend(start);
