@@ -27,6 +27,7 @@ export interface ChangeSet {
   apply(text: Text): Text;
   map(other: ChangeSet, before?: boolean): ChangeSet;
   mapPos(position: number, side?: number): number;
+  touchesRange(from: number, to?: number): boolean | "cover";
   iterChanges(
     visit: (from: number, to: number, fromAfter: number, toAfter: number, inserted: Text) => void,
     individual?: boolean,

@@ -75,10 +75,14 @@ export class CoreError extends Error {}
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** What a writer writes into, unless it has more. */
+const scratch = new Uint8Array(16_384);
+
 /** Writes an event's fields. */
 class Writer {
-  #bytes = new Uint8Array(256);
-  #view = new DataView(this.#bytes.buffer);
+  // One is written at a time, and read before the next.
+  #bytes = scratch;
+  #view = new DataView(scratch.buffer);
   #count = 0;
 
   /** @param {number} kind */

@@ -11,7 +11,10 @@ import { byId } from "../shell/dialogs.js";
 export function commentButton({ view, isWanted, begin }) {
   const button = byId("comment-here");
   let isClosed = false;
-  const hide = () => (button.hidden = true);
+  const hide = () => {
+    // To hide it again would cost the browser work at each change of the text.
+    if (!button.hidden) button.hidden = true;
+  };
   view.scrollDOM.addEventListener("scroll", hide);
   // A button that took the focus would take the selection with it, on a phone.
   button.onpointerdown = (event) => event.preventDefault();

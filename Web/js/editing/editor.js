@@ -129,6 +129,18 @@ const wholeScalars = () => {
   });
 };
 
+/**
+ * Whether this person's edits, or others' beside the caret, have changed where the selection is in the text. All other changes
+ * move it alike in the editor and in the note.
+ *
+ * @param {import("../codemirror.js").ViewUpdate} update
+ */
+function isTouched({ changes, transactions }) {
+  const main = transactions[0]?.startState.selection.main;
+  const isOwn = transactions.some((one) => one.docChanged && !one.annotation(fromServer));
+  return isOwn || !main || changes.touchesRange(main.from, main.to) !== false;
+}
+
 /** Find and replace has more keys than these: the others are the browser's, or the page's. */
 const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
 const searchPanelKeymap = searchKeymap.filter(
@@ -258,8 +270,10 @@ export function createEditor({ host, note, sheets }) {
         note.edit(composed?.follow(changes) ?? changes);
       }
       if (update.docChanged || update.selectionSet) {
-        const { anchor, head } = update.state.selection.main;
-        note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
+        if (update.selectionSet || isTouched(update)) {
+          const { anchor, head } = update.state.selection.main;
+          note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
+        }
         listener?.selected();
       }
     }),

@@ -24,6 +24,8 @@ const peersMoved = StateEffect.define();
 const nameStays = 5_000;
 /** When the text does not change, carets that have moved are drawn after this time; milliseconds. */
 const drawnAfter = 50;
+/** How often the note is asked for carets while the text changes, which moves them along; milliseconds. */
+const readEvery = 100;
 
 class PeerCaret {
   /**
@@ -92,6 +94,8 @@ export class PeerCarets {
   #placed = new Map();
   /** @type {Map<number, string>} The colours that have a rule. */
   #styled = new Map();
+  /** When the note was asked last. */
+  #readAt = -Infinity;
   /** Whether the carets are drawn in the next frame anyway. */
   #isAwaited = false;
   /** @type {any} */
@@ -128,7 +132,8 @@ export class PeerCarets {
   renew() {
     this.#isStale = true;
     // Another change is likely to come first, and draws them.
-    this.#drawing ??= setTimeout(() => this.#refresh(), drawnAfter);
+    const wait = Math.max(drawnAfter, this.#readAt + readEvery - performance.now());
+    this.#drawing ??= setTimeout(() => this.#refresh(), wait);
   }
 
   /** @param {TextChange[]} changes Of the note's text, which move all carets along. */
@@ -164,6 +169,7 @@ export class PeerCarets {
   /** Asks the note where the carets are, and whose. */
   #read() {
     this.#isStale = false;
+    this.#readAt = performance.now();
     clearTimeout(this.#drawing);
     this.#drawing = undefined;
     const { people } = this.#note;
@@ -198,7 +204,7 @@ export class PeerCarets {
    * @param {EditorView} view
    */
   #shown({ viewport, state }) {
-    if (this.#isStale) this.#read();
+    if (this.#isStale && performance.now() >= this.#readAt + readEvery) this.#read();
     const shown = this.#carets.map((caret) => ({ ...caret, anchor: this.#inView(caret.anchor), head: this.#inView(caret.head) }));
     return shown.filter(({ anchor, head }) => {
       const [from, to] = anchor < head ? [anchor, head] : [head, anchor];

@@ -19,6 +19,8 @@ export class TopLine {
   #hidden = 0;
   /** Where it was scrolled to when it was told last: to ask would have the text laid out. */
   #scrolled = 0;
+  /** @type {number | undefined} What is added to that for the place in the heights of lines. */
+  #offset;
   /** Whether something in this frame brings the caret into view. */
   #showsCaret = false;
   #frame = 0;
@@ -41,11 +43,11 @@ export class TopLine {
     // Whoever looks at the beginning sees what is added there.
     if (this.#place !== undefined || this.#scrolled <= 0) return;
     const view = this.#view;
-    const top = topOf(view);
+    this.#offset ??= topOf(view) - view.scrollDOM.scrollTop;
+    const top = this.#scrolled + this.#offset;
     const line = view.lineBlockAtHeight(top);
     this.#place = line.from;
     this.#hidden = top - line.top;
-    this.#scrolled = view.scrollDOM.scrollTop;
     this.#showsCaret = false;
   }
 
@@ -65,7 +67,9 @@ export class TopLine {
     this.#place = undefined;
     if (place === undefined) return;
     const top = view.lineBlockAt(place).top + this.#hidden;
-    const moved = top - topOf(view);
+    const now = topOf(view);
+    this.#offset = now - view.scrollDOM.scrollTop;
+    const moved = top - now;
     if (Math.abs(moved) < 1) return;
     const caret = view.lineBlockAt(view.state.selection.main.head);
     const isSeen = caret.top >= top && caret.top + caret.height <= top + view.scrollDOM.clientHeight;
