@@ -138,6 +138,7 @@ let package = Package(
     system("CNATS", "libnats", ["libnats-dev"]),
     system("COpenSSL", "libcrypto", ["libssl-dev"]),
     system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
+    system("CZlib", "zlib", ["zlib1g-dev"]),
     // Questions to the kernel that Swift's Glibc leaves out.
     .target(name: "CLinux", path: "Sources/SystemLibraries/CLinux"),
     .target(
@@ -161,6 +162,7 @@ let package = Package(
     library("BrokerNATS", in: "Adapters", ["GatewayPorts", "CNATS", "BrokerQueues"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
+    library("CompressionZlib", in: "Adapters", ["CZlib"]),
     // The description of the HTTP API, as a part of the program.
     .target(name: "CAPIDescription", exclude: ["openapi.json"]),
     // Programs.
@@ -169,8 +171,8 @@ let package = Package(
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
-        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "CAPIDescription",
-        "WebSocketFrames", "Locks",
+        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
+        "CAPIDescription", "WebSocketFrames", "Locks",
       ]),
     .executableTarget(
       name: "parley",
@@ -303,7 +305,7 @@ let package = Package(
       "ParleyServerTests",
       [
         "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
-        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "Hashing", "Locks",
+        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "CompressionZlib", "Hashing", "Locks",
       ]),
   ],
   swiftLanguageModes: [.v6]

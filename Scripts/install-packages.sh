@@ -14,9 +14,9 @@ for set in "$@"; do
         zlib1g-dev)
       ;;
     serve)
-      # The six C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
+      # The seven C libraries, what finds them, Python for fetching CodeMirror, and what makes the page small.
       packages+=(libwebsockets-dev libsqlite3-dev libssl-dev libpq-dev libnats-dev
-        libcurl4-openssl-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
+        libcurl4-openssl-dev zlib1g-dev pkg-config ca-certificates unzip python3 python3-venv python3-pip
         esbuild binaryen brotli)
       ;;
     test)

@@ -79,12 +79,14 @@ struct LayeringTests {
     "BrokerNATS": ["GatewayPorts", "BrokerQueues", "CNATS", "Glibc"],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
     "HTTPClientCurl": ["CCurl"],
+    "CompressionZlib": ["CZlib"],
     // Programs.
     "ParleyServer": [
       "CAPIDescription", "WebSocketFrames", "Locks",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
-      "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CLinux", "Glibc",
+      "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
+      "Glibc",
       "Synchronization", "FoundationEssentials",
     ],
     "parley": [
@@ -107,7 +109,7 @@ struct LayeringTests {
     // System modules and C.
     "CLibwebsockets": [], "CLibwebsocketsShim": [], "CSQLite": [], "CPostgres": [], "CNATS": [],
     "COpenSSL": [],
-    "CCurl": [], "CLinux": [], "CClientTLS": [], "CClientSQLite": [],
+    "CCurl": [], "CZlib": [], "CLinux": [], "CClientTLS": [], "CClientSQLite": [],
     "CAPIDescription": [],
   ]
 
@@ -151,7 +153,8 @@ struct LayeringTests {
       "CNATS": ["BrokerNATS"],
       "CPostgres": ["StorePostgres", "BrokerPostgres", "PostgresClient"],
       "COpenSSL": ["CryptoOpenSSL", "Hashing"],
-      "CCurl": ["HTTPClientCurl"], "CLinux": ["ParleyServer"], "CAPIDescription": ["ParleyServer"],
+      "CCurl": ["HTTPClientCurl"], "CZlib": ["CompressionZlib"], "CLinux": ["ParleyServer"],
+      "CAPIDescription": ["ParleyServer"],
       "CClientTLS": ["WebSocketClient"], "CClientSQLite": ["ParleyOffline"],
     ]
     for (target, modules) in Self.allowed {
@@ -165,7 +168,7 @@ struct LayeringTests {
     "no adapter imports another",
     arguments: [
       "TransportLibwebsockets", "StoreSQLite", "StorePostgres", "BrokerPostgres", "BrokerNATS",
-      "CryptoOpenSSL", "HTTPClientCurl",
+      "CryptoOpenSSL", "HTTPClientCurl", "CompressionZlib",
     ])
   func adapters(adapter: String) throws {
     for (target, modules) in Self.allowed where target != adapter && modules.contains(adapter) {
@@ -189,7 +192,9 @@ struct LayeringTests {
       #expect(!found.contains(chat), "ParleyClient needs \(chat), which not every app wants")
     }
     // The system libraries, which are looked for with pkg-config.
-    for library in ["CLibwebsockets", "CSQLite", "CPostgres", "CNATS", "COpenSSL", "CCurl"] {
+    for library in [
+      "CLibwebsockets", "CSQLite", "CPostgres", "CNATS", "COpenSSL", "CCurl", "CZlib",
+    ] {
       #expect(Self.allowed[library] != nil)
       #expect(!found.contains(library), "\(product) needs \(library)")
     }

@@ -69,7 +69,7 @@ def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     wait_until_kept(ann)
     wait_until(lambda: " lists " in kept(ann))
     asked = []
-    ann.page.route(re.compile(r"/api/notes$"), lambda route: asked.append(route))
+    ann.page.route(re.compile(r"/api/notes[?]parts="), lambda route: asked.append(route))
     ann.page.reload()
     open_deleted(ann)
     wait_until(lambda: ann.page.evaluate("true") and asked)

@@ -201,6 +201,10 @@ struct RequestGrowthTests {
       for number in 0..<size { rig.make("note \(number)") }
       return { ask(rig, "GET", "/api/notes") }
     },
+    Growing("listNotes", "notes of a list in parts", size: 120) { rig, size in
+      for number in 0..<size { rig.make("note \(number)") }
+      return { ask(rig, "GET", "/api/notes?parts=") }
+    },
     Growing("putNote", "bytes of the body", size: 100_000) { rig, size in
       let body = padded(#""title":"T""#, size)
       var count = 0

@@ -57,6 +57,14 @@ final class TimedRig {
       ])
   }
 
+  /// Makes notes in the store.
+  func make(notes count: Int) {
+    _ = store.perform(
+      (0..<count).map {
+        .create(id: "note \($0)", epoch: "e", title: "The note \($0)", time: Timestamp($0))
+      })
+  }
+
   /// Begins to measure.
   func begin() {
     longest = 0

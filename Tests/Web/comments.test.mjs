@@ -26,7 +26,11 @@ function stage(text, phase = "live") {
   const connection = Object.assign(new Emitter(), {
     isOnline: true,
     rooms: /** @type {string[]} */ ([]),
-    subscribe: (/** @type {string} */ room) => connection.rooms.push(room),
+    subscribe: (/** @type {string} */ room) => {
+      connection.rooms.push(room);
+      // The server answers later.
+      setImmediate(() => connection.emit("room", room));
+    },
     handle: () => connection.rooms.pop(),
     afterwards: (/** @type {() => void} */ tell) => tell(),
   });

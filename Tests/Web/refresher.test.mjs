@@ -35,7 +35,7 @@ function server() {
 
 const line = () => Object.assign(new Emitter(), { subscribe: () => {}, notes: [] });
 const lists = /** @type {const} */ ([
-  { name: "notes", path: "/api/notes", make: () => new NoteList(/** @type {any} */ (line())) },
+  { name: "notes", path: "/api/notes?parts=", make: () => new NoteList(/** @type {any} */ (line())) },
   { name: "folders", path: "/api/folders?limit=5000", make: () => new Folders(/** @type {any} */ (line())) },
   { name: "tags", path: "/api/tags", make: () => new Tags(/** @type {any} */ (line()), /** @type {any} */ (line())) },
 ]);

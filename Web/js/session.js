@@ -13,6 +13,7 @@ import { EarlyWords } from "./editing/early.js";
 import { Folders } from "./notes/folders.js";
 import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./client/identity.js";
 import { authorise } from "./client/http.js";
+import { askingOnce } from "./client/knownanswers.js";
 import { withLimit } from "./limit.js";
 import { NewNotes } from "./notes/newnote.js";
 import { NoteList } from "./notes/notes.js";
@@ -84,8 +85,10 @@ export const list = new NoteList(connection, {
   // Who came by a link sees one note, and hears of that.
   isLive: () => !access.isLink,
 });
-export const folders = new Folders(list);
-export const tags = new Tags(list, connection);
+/** Asks for what the browser may have already. */
+export const ask = askingOnce(copies);
+export const folders = new Folders(list, ask);
+export const tags = new Tags(list, connection, ask);
 export const recent = new Recent({ storage: lastingStore(), owner: ownerNow });
 export const early = new EarlyWords({ field: byId("early"), drawer });
 export const newNotes = new NewNotes({ list, connection, drawer });

@@ -58,10 +58,14 @@ enum NoteJSON {
       append(fieldsOf: note, to: &object, &body)
       guard let verbs else { return }
       object.key("may", &body)
-      // Documents are not published to.
-      let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
-      JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
+      words(of: verbs, &body)
     }
+  }
+
+  /// The words of what may be done with a note. Documents are not published to.
+  static func words(of verbs: Verbs, _ body: inout [UInt8]) {
+    let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
+    JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
   }
 
   private static func append(

@@ -51,7 +51,8 @@ final class Comments: Part {
 
   /// Answers with all comments of a note.
   func list(
-    _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity
+    _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity,
+    _ reader: ListReader
   ) throws(Response) {
     let revision: Int?
     switch fields.number("revision") {
@@ -61,7 +62,7 @@ final class Comments: Part {
     }
     store(
       .comments(.comments(CommentRequest(note: note, .list(at: revision)))),
-      for: .comments(.list(request, note, identity)))
+      for: .comments(.list(request, note, identity, reader)))
   }
 
   /// Makes a comment on a range, or an answer in a thread.
@@ -227,16 +228,14 @@ final class Comments: Part {
   /// The store has done a piece of work, or not.
   func finish(_ work: CommentWork, _ outcome: StoreOutcome<CommentReply>) {
     switch work {
-    case .list(let request, let note, let identity):
+    case .list(let request, let note, let identity, let reader):
       guard let reply = reply(outcome, request) else { return }
       guard case .list(let list) = reply else { return refuse(request, reply) }
       let mayComment = identity.may([.read, .comment], .document(note, in: list.folder))
-      respond(
-        request,
-        .json(
-          200,
-          CommentJSON.list(
-            list, for: Self.person(identity), mayComment: mayComment, limits)))
+      let body = CommentJSON.list(
+        list, for: Self.person(identity), mayComment: mayComment, limits)
+      // Who may comment may read all comments of the note: no text in it is hidden from who can add to it.
+      respond(request, reader.answer(body, packing: Packing(repeatingCount: body.count)))
     case .quoted(let request):
       guard let draft = drafts.removeValue(forKey: request) else { return }
       draftShares.give(1, for: draft.holder)

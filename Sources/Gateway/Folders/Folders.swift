@@ -27,11 +27,12 @@ final class Folders: Part {
 
   /// Answers with a page of folders.
   func list(
-    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, by stranger: Stranger?
+    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, by stranger: Stranger?,
+    for reader: ListReader
   ) throws(Response) {
     let limit = try fields.limit(Self.pageDefault, max: Self.pageMax)
     let last = try fields.text("after").map { text throws(Response) in try FolderPath(asked: text) }
-    let page = FolderPage(identity: identity, limit: limit)
+    let page = FolderPage(identity: identity, limit: limit, for: reader)
     board.beginLongRead(request, by: stranger) { [self] in
       read(request, page, after: last.map { FolderPlace($0) })
     }
@@ -48,10 +49,9 @@ final class Folders: Part {
     var page = page
     if page.take(folders, next: next) { return read(request, page, after: next) }
     let last = next?.folder
-    respond(
-      request,
-      .json(200, FolderJSON.list(page.found, for: page.identity, next: last)).followed(
-        by: last.map { "folders?limit=\(page.limit)&after=\(PercentEncoding.encoded($0.text))" }))
+    let body = FolderJSON.list(page.found, for: page.identity, next: last)
+    let next = last.map { "folders?limit=\(page.limit)&after=\(PercentEncoding.encoded($0.text))" }
+    respond(request, page.reader.answer(body, packing: .letters).followed(by: next))
   }
 
   /// Moves notes of a folder, and of those below it, for somebody who may do so with all of them.

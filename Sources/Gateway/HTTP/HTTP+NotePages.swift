@@ -6,12 +6,15 @@ import SocketMessages
 /// Without a parameter it is all notes, the newest change first, as people look at them. Whoever goes
 /// through all of them takes pages: these are in the order in which the notes were made, which no
 /// change disturbs. A note that is there from the first page to the last is named once.
+///
+/// With `parts` it is the whole list in parts, of which those are sent that the client does not hold.
 extension HTTP {
   /// Notes of one page unless a number is asked for.
   private static let pageDefault = 100
 
   func listNotes(_ call: Call) throws(Response) {
     let (request, identity, fields) = (call.request, call.identity, call.query)
+    if let held = try fields.text("parts") { return try listParts(call, held: HeldParts(held)) }
     // Of one folder, it is the notes in it without those below it.
     var folder: FolderPath?
     if let written = try fields.text("folder") {
@@ -27,6 +30,18 @@ extension HTTP {
     let work = NotesRequest.Page(identity: identity, limit: limit)
     board.beginLongRead(request, by: call.stranger) { [self, folder] in
       read(request, work, in: folder, after: place)
+    }
+  }
+
+  /// Answers with the parts of the whole list that the client does not hold.
+  private func listParts(_ call: Call, held: HeldParts) throws(Response) {
+    for name: StaticString in ["folder", "tag", "limit", "after"] where call.query[name] != nil {
+      throw .problem(400, .badMessage, "parts are those of the whole list, without \(name)")
+    }
+    let (request, identity, reader) = (call.request, call.identity, call.reader)
+    board.beginLongRead(request, by: call.stranger) { [self] in
+      let list = WholeNoteList(identity: identity, parts: (held, reader))
+      read(request, list, after: nil)
     }
   }
 
@@ -52,6 +67,10 @@ extension HTTP {
     if let place = list.take(notes, if: { identity.may(.read, $0) }) {
       return read(request, list, after: place)
     }
+    if let (held, reader) = list.parts {
+      let parts = list.finishedParts(held: held)
+      return respond(request, answer(parts, isCut: list.isCut, to: identity, reader))
+    }
     respond(
       request,
       .json(
@@ -59,6 +78,15 @@ extension HTTP {
         NoteJSON.list(
           list.finished(), for: identity, mayCreate: mayCreate(identity),
           deletedAgeMax: settings.deletedMilliseconds, isCut: list.isCut)))
+  }
+
+  private func answer(
+    _ parts: NoteParts, isCut: Bool, to identity: Identity, _ reader: ListReader
+  ) -> Response {
+    let list = NoteJSON.parts(
+      parts, mayCreate: mayCreate(identity), deletedAgeMax: settings.deletedMilliseconds,
+      isCut: isCut)
+    return reader.answer(list.body, state: list.state, packing: list.packing)
   }
 
   private func read(

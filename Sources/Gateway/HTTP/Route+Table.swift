@@ -16,13 +16,15 @@ extension Route {
 
     // Their folders.
     Route("GET", "/api/folders", .notes(.read)) {
-      try $0.folders.list($1.request, $1.query, $1.identity, by: $1.stranger)
+      try $0.folders.list($1.request, $1.query, $1.identity, by: $1.stranger, for: $1.reader)
     },
     Route("POST", "/api/folders/move", .folders(.manage), .json) {
       try $0.folders.moveAll($1.request, $1.body, by: $1.identity)
     },
 
-    Route("GET", "/api/tags", .notes(.read)) { try $0.search.listTags($1.request, $1.identity) },
+    Route("GET", "/api/tags", .notes(.read)) {
+      try $0.search.listTags($1.request, $1.identity, for: $1.reader)
+    },
 
     // Their texts.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.readText($1) },
@@ -45,7 +47,7 @@ extension Route {
 
     // Their comments.
     Route("GET", "/api/notes/{id}/comments", .note(.read)) {
-      try $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity)
+      try $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity, $1.reader)
     },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
       try $0.comments.make(

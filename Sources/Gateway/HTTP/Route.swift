@@ -148,6 +148,9 @@ struct Call {
 
   /// The entity tags that its client has already, by `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
+
+  /// What its client says of the lists that it keeps and accepts.
+  var reader: ListReader { ListReader(head) }
 }
 
 extension Call {

@@ -38,6 +38,8 @@ final class Search: Part {
     var found: [DocumentID] = []
     /// Whether more notes have the words than were looked at.
     var isCut = false
+    /// The reader of a list of tags.
+    var reader = ListReader()
 
     /// The next step: rights to folders are looked at with the folders.
     var step: SearchRequest {
@@ -92,10 +94,12 @@ final class Search: Part {
   }
 
   /// Answers a request for the tags of the notes that may be read.
-  func listTags(_ request: RequestID, _ identity: Identity) throws(Response) {
+  func listTags(
+    _ request: RequestID, _ identity: Identity, for reader: ListReader
+  ) throws(Response) {
     guard let nothing = try? SearchQuery("") else { throw Self.crowded }
     try begin(
-      request, Work(query: nothing, identity: identity, limit: 0, asked: 0),
+      request, Work(query: nothing, identity: identity, limit: 0, asked: 0, reader: reader),
       with: .tags(FolderCounting(of: identity)))
   }
 
@@ -132,7 +136,8 @@ final class Search: Part {
       let hits = all.filter { work.identity.may(.read, $0.note) }
       answer(request, work, hits, isCut: work.isCut)
     case .tags(let tags, let isCut):
-      respond(request, .json(200, SearchJSON.tags(tags, isCut: isCut)))
+      respond(
+        request, work.reader.answer(SearchJSON.tags(tags, isCut: isCut), packing: .letters))
     case .busy: respond(request, .busy("too many searches wait; send it again later"))
     case .failed(let error):
       surroundings.log.write(.error, "search failed", [("error", error.logName)])

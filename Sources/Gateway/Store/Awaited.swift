@@ -156,7 +156,7 @@ extension Awaited {
   var request: RequestID? {
     switch self {
     case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
-      .files(.read(let request)), .comments(.list(let request, _, _)),
+      .files(.read(let request)), .comments(.list(let request, _, _, _)),
       .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
       .links(let request?, _):
       request

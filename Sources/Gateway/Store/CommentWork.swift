@@ -3,7 +3,7 @@ import GatewayPorts
 /// Work with the comments of notes, until the store has answered.
 enum CommentWork {
   /// Listing a note's comments for somebody.
-  case list(RequestID, DocumentID, Identity)
+  case list(RequestID, DocumentID, Identity, ListReader)
   /// Reading the words of a new comment's range.
   case quoted(RequestID)
   /// Making, changing or deleting a comment.

@@ -16,6 +16,7 @@ struct FolderPage {
   private static var stepsMax: Int { 200 }
 
   let identity: Identity
+  let reader: ListReader
   /// The number of folders of the page at most.
   let limit: Int
   /// The folders that were found.
@@ -23,8 +24,9 @@ struct FolderPage {
   private var steps = 0
 
   /// Begins a page.
-  init(identity: Identity, limit: Int) {
+  init(identity: Identity, limit: Int, for reader: ListReader) {
     self.identity = identity
+    self.reader = reader
     self.limit = limit
   }
 

@@ -11,13 +11,20 @@ final class WholeNoteList {
   static var stepCount: Int { 250 }
 
   let identity: Identity
+  /// The parts that the reader holds, if the list is sent in parts, and the reader.
+  let parts: (held: HeldParts, reader: ListReader)?
   /// The notes that changed last of those that were read; beyond twice ``countMax`` the others go.
   private var kept: [NoteSummary] = []
+  /// The same with their hashes, where the list is sent in parts: hashed as they come, some at a time.
+  private var keptItems: [NoteParts.Item] = []
   /// Whether there were more than the list holds.
   private(set) var isCut = false
 
   /// Begins a list.
-  init(identity: Identity) { self.identity = identity }
+  init(identity: Identity, parts: (held: HeldParts, reader: ListReader)? = nil) {
+    self.identity = identity
+    self.parts = parts
+  }
 
   /// Takes some notes.
   ///
@@ -25,8 +32,15 @@ final class WholeNoteList {
   func take(
     _ notes: [NoteSummary], if isVisible: (NoteSummary) -> Bool
   ) -> NotePlace? {
-    kept += notes.filter(isVisible)
-    if kept.count >= 2 * Self.countMax { keepNewest() }
+    if parts == nil {
+      kept += notes.filter(isVisible)
+      if kept.count >= 2 * Self.countMax { keepNewest() }
+    } else {
+      for note in notes where isVisible(note) {
+        keptItems.append(NoteParts.Item(note, verbs: identity.verbs(on: note)))
+      }
+      if keptItems.count >= 2 * Self.countMax { keepNewestItems() }
+    }
     return notes.count < Self.stepCount ? nil : notes.last.map(NotePlace.init)
   }
 
@@ -38,12 +52,28 @@ final class WholeNoteList {
     return kept
   }
 
+  /// The whole list in parts, in no order, once all notes were taken.
+  ///
+  /// - Complexity: O(*n*) notes of the list; O(*n* log *n*) if notes are left out.
+  func finishedParts(held: HeldParts) -> NoteParts {
+    if keptItems.count > Self.countMax { keepNewestItems() }
+    return NoteParts(keptItems, held: held)
+  }
+
   private func keepNewest() {
-    kept.sort {
-      $0.updatedAt == $1.updatedAt
-        ? $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) : $0.updatedAt > $1.updatedAt
-    }
+    kept.sort(by: Self.isNewer)
     isCut = isCut || kept.count > Self.countMax
     kept.removeLast(max(0, kept.count - Self.countMax))
+  }
+
+  private func keepNewestItems() {
+    keptItems.sort { Self.isNewer($0.note, $1.note) }
+    isCut = isCut || keptItems.count > Self.countMax
+    keptItems.removeLast(max(0, keptItems.count - Self.countMax))
+  }
+
+  private static func isNewer(_ one: NoteSummary, _ other: NoteSummary) -> Bool {
+    one.updatedAt == other.updatedAt
+      ? one.id.utf8.lexicographicallyPrecedes(other.id.utf8) : one.updatedAt > other.updatedAt
   }
 }

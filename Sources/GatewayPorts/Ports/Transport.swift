@@ -70,6 +70,8 @@ public struct Response: Sendable, Error {
   public var headers: [(name: String, value: String)]
   /// The whole body.
   public var body: [UInt8]
+  /// How the body is compressed before it is sent; `nil` if it is sent as it is.
+  public var packing: Packing?
 
   /// Makes a response.
   public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -77,6 +79,19 @@ public struct Response: Sendable, Error {
     self.headers = headers
     self.body = body
   }
+}
+
+/// The compression of a body for a client that accepts gzip.
+///
+/// A compressor finds repetitions, so the length of its output depends on what repeats what: who can have text put into
+/// a body, and sees the lengths of the answers, could guess other text of the body. Names that other people have given are
+/// therefore compressed letter by letter, and never as a repetition of other bytes.
+public struct Packing: Sendable, Equatable {
+  /// The number of bytes at the body's beginning in which repetitions are found. The rest is compressed letter by letter.
+  public var repeatingCount: Int
+
+  /// Makes a rule.
+  public init(repeatingCount: Int) { self.repeatingCount = repeatingCount }
 }
 
 /// The decision on a request to upgrade, made before anything is switched.

@@ -29,6 +29,7 @@ public final class Server: Sendable {
   private let searchThread: SearchThread
   private let broker: (any ServerBroker)?
   private let loginThread: LoginThread?
+  private let packingThread: PackingThread
   private let providerThread: ProviderThread?
   private let revocations: SharedRevocations
   private let hooks: HookInbox?
@@ -127,6 +128,7 @@ public final class Server: Sendable {
           mailbox.post { first.finish(job, outcome) }
         })
     }
+    let packingThread = PackingThread()
     let linkAttempts = Monitor(LoginAttempts())
     var storeThreads: [StoreThread] = []
     func end() {
@@ -134,6 +136,7 @@ public final class Server: Sendable {
       searchThread.stop()
       for thread in storeThreads { thread.stop() }
       loginThread?.stop()
+      packingThread.stop()
       provider?.thread.stop()
       revocations.stop()
     }
@@ -160,7 +163,8 @@ public final class Server: Sendable {
         loop.attach(
           transport: transports[place], storeThread: storeThread, searchThread: searchThread,
           access: access, loginThread: place == 0 ? loginThread : nil,
-          provider: place == 0 ? provider : nil, hooks: inbox, broker: hub?.end(of: place) ?? outer,
+          packingThread: packingThread, provider: place == 0 ? provider : nil, hooks: inbox,
+          broker: hub?.end(of: place) ?? outer,
           company: company, nodes: nodes)
         company?.add(loop, mailboxes[place])
       }
@@ -187,6 +191,7 @@ public final class Server: Sendable {
     self.searchThread = searchThread
     self.broker = outer
     self.loginThread = loginThread
+    self.packingThread = packingThread
     providerThread = provider?.thread
     self.revocations = revocations
     self.company = company
@@ -324,6 +329,7 @@ public final class Server: Sendable {
     AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     loginThread?.stop()
+    packingThread.stop()
     stopStage.withLock { $0 = "the identity provider" }
     providerThread?.stop()
     stopStage.withLock { $0 = "the file of revocations" }

@@ -24,6 +24,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let login: LoginService?
     /// The queue of logins, where this loop has it.
     let loginThread: LoginThread?
+    let packingThread: PackingThread
     let provider: ProviderService?
     let hooks: HookInbox?
     let broker: (any ServerBroker)?
@@ -37,8 +38,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
-      login: LoginService?, loginThread: LoginThread?, provider: ProviderService?,
-      hooks: HookInbox?,
+      login: LoginService?, loginThread: LoginThread?, packingThread: PackingThread,
+      provider: ProviderService?, hooks: HookInbox?,
       broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?,
       nodes: Monitor<NodeBoard>
     ) {
@@ -51,6 +52,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.links = links
       self.login = login
       self.loginThread = loginThread
+      self.packingThread = packingThread
       self.provider = provider
       self.hooks = hooks
       self.broker = broker
@@ -128,7 +130,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Gives the loop what it works with, before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
-    access: Access, loginThread: LoginThread?, provider: ProviderParts?, hooks: HookInbox?,
+    access: Access, loginThread: LoginThread?, packingThread: PackingThread,
+    provider: ProviderParts?, hooks: HookInbox?,
     broker: (any ServerBroker)?, company: LoopCompany? = nil, nodes: Monitor<NodeBoard>
   ) {
     var people = PeopleHandlers.standard(configuration.gateway)
@@ -169,7 +172,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       ownTokens: access.ownTokens, sessions: sessions,
       links: LinkService(
         clock: SystemClock(), log: log, gateway: gateway, attempts: access.linkAttempts),
-      login: login, loginThread: loginThread,
+      login: login, loginThread: loginThread, packingThread: packingThread,
       provider: provider.map {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
       }, hooks: hooks,
@@ -207,7 +210,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         if let then = ownRequests.isEmpty ? nil : ownRequests.removeValue(forKey: request) {
           then(response)
         } else {
-          attached.transport.respond(to: request, with: response)
+          respond(to: request, with: response)
         }
       case .store(let ticket, let request): work.append((ticket, request))
       case .forget(let ticket): forgotten.append(ticket)
@@ -228,6 +231,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       perform()
       onSettled()
     }
+  }
+
+  /// Answers a request, once the body is compressed if it is to be.
+  private func respond(to request: RequestID, with response: Response) {
+    let (loop, mailbox) = (self, attached.transport.mailbox)
+    let isPacked = attached.packingThread.submit(response) { packed in
+      mailbox.post { loop.attached.transport.respond(to: request, with: packed) }
+    }
+    if !isPacked { attached.transport.respond(to: request, with: response) }
   }
 
   /// Gives the store what a turn of the loop has brought, all at once: it goes into one commit, and the

@@ -9,7 +9,7 @@ import Glibc
 /// climbs out of it, or that a link leads out of it, is not found.
 ///
 /// A file that has a compressed form beside it (`name.br` or `name.gz`, not older) is sent in that form to
-/// clients that accept it, Brotli before gzip: the gateway itself compresses nothing.
+/// clients that accept it, Brotli before gzip.
 ///
 /// Files below `immutable/` carry a hash of their content in their name, so browsers keep them for a year and
 /// never ask again. Everything else is revalidated at each use, the pages above all: they name the hashes.

@@ -72,7 +72,7 @@ const browser = {
 
 /**
  * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break. resource:
- * one has changed. room: a room is heard from, again. document: a note's title is another, or it was deleted.
+ * one has changed. room: a room is heard from, again, or cannot be. document: a note's title is another, or it was deleted.
  * access: this person's rights to a note are others.
  *
  * @typedef {{status: ConnectionStatus, welcome: Welcome, lost: void, expiring: number, resource: string,
@@ -359,7 +359,7 @@ export class Connection extends Emitter {
           this.#notes.get(action.note)?.perform(action);
           break;
         }
-        if (action.kind === "roomStatus" && action.phase === "live") this.emit("room", action.room);
+        if (action.kind === "roomStatus" && ["live", "failed"].includes(action.phase)) this.emit("room", action.room);
         this.#rooms.get(action.room)?.perform(action);
     }
   }

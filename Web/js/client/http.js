@@ -40,9 +40,27 @@ export function authorise(token) {
  * @returns {Promise<any>}
  */
 export async function request(path, method = "GET", body, signal, key) {
-  /** @type {Record<string, string>} */
-  const headers = {};
-  if (key !== undefined) headers["Idempotency-Key"] = key;
+  return (await exchange(path, method, key === undefined ? {} : { "Idempotency-Key": key }, body, signal)).answer;
+}
+
+/**
+ * Asks for something, unless it is what a tag names.
+ *
+ * @param {string} path
+ * @param {string} [tag] Of the answer that is here.
+ * @returns {Promise<{isSame: boolean, answer?: any, tag?: string}>}
+ */
+export const requestUnless = (path, tag) => exchange(path, "GET", tag ? { "If-None-Match": tag } : {});
+
+/**
+ * @param {string} path
+ * @param {string} method
+ * @param {Record<string, string>} headers
+ * @param {object | Blob} [body]
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{isSame: boolean, answer?: any, tag?: string}>}
+ */
+async function exchange(path, method, headers, body, signal) {
   const token = tokenNow();
   if (token) headers.Authorization = `Bearer ${token}`;
   const isFile = body instanceof Blob;
@@ -71,7 +89,8 @@ export async function request(path, method = "GET", body, signal, key) {
   } catch {
     // Not ours; the status says enough.
   }
-  if (response.ok) return answer;
+  const isSame = response.status === 304;
+  if (response.ok || isSame) return { isSame, answer, tag: response.headers?.get("etag") ?? undefined };
   throw new RequestError(response.status, answer?.code, answer?.until);
 }
 

@@ -1,14 +1,25 @@
 // Comments on the note that is shown, from when its text is there until another is.
 
+import { Emitter } from "../emitter.js";
 import { byId } from "../shell/dialogs.js";
 import { myName } from "../people/me.js";
 import { page } from "../page.js";
-import { access, connection, drawer, profile } from "../session.js";
+import { access, ask, connection, drawer, profile } from "../session.js";
 
 /** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
 let shown;
 /** @type {import("../notes/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
 let wanted;
+
+/**
+ * changed: comments of the note that is shown are there, or others.
+ *
+ * @type {Emitter<{changed: void}>}
+ */
+export const commentNews = new Emitter();
+
+/** @param {object} note @returns All of its comments, if it is shown and they are here. */
+export const commentsOf = (note) => (shown?.note === note ? shown?.answer : undefined);
 
 /** Ends what belongs to another note or another editor. */
 export function leaveComments() {
@@ -28,7 +39,8 @@ export async function followComments() {
     const { showComments } = await import("./commentsview.js");
     if (page.current !== note || page.editor !== editor || shown) return;
     const own = () => ({ name: myName(), color: profile.color });
-    shown = showComments({ note, editor, connection, drawer, isGuest: access.isLink, profile: own });
+    const changed = () => commentNews.emit("changed", undefined);
+    shown = showComments({ note, editor, connection, ask, changed, drawer, isGuest: access.isLink, profile: own });
     if (wanted === note) shown.begin();
     wanted = undefined;
   } catch (error) {

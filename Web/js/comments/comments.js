@@ -133,17 +133,22 @@ export class Comments extends Emitter {
       note.on("reset", () => void this.refresh()),
     ];
     this.#follow();
-    void this.refresh();
   }
 
   /**
-   * Subscribes to the note's room whenever the note is joined: before, the gateway does not know the note's folder, and
+   * Subscribes to the note's room whenever the note is joined, and then fetches the comments, once the room is heard from:
+   * what changes after that, the room says. Before, the gateway does not know the note's folder, and
    * rejects whoever may read the note by its folder alone.
    */
   #follow() {
     const isJoined = this.#note.phase === "live";
     if (isJoined && !this.#isFollowing) this.#connection.subscribe(this.#room);
     this.#isFollowing = isJoined;
+  }
+
+  /** All that there is, as the server said; undefined until it has. */
+  get answer() {
+    return this.isLoaded ? { epoch: this.#epoch, comments: this.all } : undefined;
   }
 
   get threads() {

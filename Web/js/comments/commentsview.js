@@ -24,11 +24,13 @@ import { messageOf } from "../words.js";
  * @param {import("../notes/shownnote.js").ShownNote} options.note
  * @param {Editor} options.editor
  * @param {import("../client/connection.js").Connection} options.connection
+ * @param {(path: string) => Promise<any>} options.ask Asks for what the browser may have already.
  * @param {() => {name: string, color: string}} options.profile
+ * @param {() => void} options.changed Called when comments are others.
  * @param {boolean} options.isGuest Whether this person comes by a link: the server tells its guests apart by nothing.
  * @param {import("./unsentcomments.js").DrawerOfComments} options.drawer
  */
-export function showComments({ note, editor, connection, profile, isGuest, drawer }) {
+export function showComments({ note, editor, connection, ask, changed, profile, isGuest, drawer }) {
   const { comments: marks, view } = editor;
   const panel = byId("comments-panel");
   const button = byId("comments");
@@ -36,7 +38,7 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
   const comments = new Comments({
     note,
     connection,
-    request,
+    request: (path, ...rest) => (rest.length === 0 ? ask(path) : request(path, ...rest)),
     newKey: randomId,
     marks: {
       moment: () => marks.moment(view),
@@ -202,6 +204,7 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
   const subscriptions = [
     comments.on("changed", () => {
       draw();
+      changed();
       if (isAwaited && comments.isLoaded) begin();
     }),
     comments.on("failed", (error) => {
@@ -211,7 +214,6 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
       draft.retry();
       for (const { shown } of views.values()) shown.retry();
     }),
-    note.on("status", () => note.phase === "live" && !comments.isLoaded && void comments.refresh()),
   ];
 
   button.onclick = () => {
@@ -235,6 +237,9 @@ export function showComments({ note, editor, connection, profile, isGuest, drawe
     begin,
     get mayComment() {
       return comments.mayComment;
+    },
+    get answer() {
+      return comments.answer;
     },
     get note() {
       return note;

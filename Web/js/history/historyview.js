@@ -3,7 +3,6 @@
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
-import { request } from "../client/http.js";
 import { isolated, t } from "../shell/language.js";
 import { oneLine } from "../oneline.js";
 import { threadItem, threadsAt } from "./pastcomments.js";
@@ -34,6 +33,8 @@ const refreshEvery = 1_000;
  * @property {() => string} title
  * @property {{name: string, color: string}} profile
  * @property {typeof import("../editing/text.js").readerIn} readerIn
+ * @property {{of: (note: object) => import("./pastcomments.js").Answer | undefined,
+ *   news: import("../emitter.js").Emitter<{changed: void}>}} comments
  * @property {() => void} leave Asked for by the person: the caller then calls `close`.
  */
 
@@ -70,7 +71,7 @@ class HistoryView {
   #shown;
   /** @type {Map<string, string>} */
   #colors = new Map();
-  /** @type {import("./pastcomments.js").Answer | undefined} */
+  /** The note's comments, as they come beside its text. */
   #comments;
   /** Of the comments that are shown, the ids. */
   #drawnComments = "";
@@ -79,8 +80,9 @@ class HistoryView {
   #isClosed = false;
 
   /** @param {Options} options */
-  constructor({ note, title, profile, readerIn, leave }) {
+  constructor({ note, title, profile, readerIn, comments, leave }) {
     this.#note = note;
+    this.#comments = comments;
     this.#profile = profile;
     this.#leave = leave;
     this.#history = new NoteHistory({ documentId: note.documentId });
@@ -227,7 +229,8 @@ class HistoryView {
   /** The comments that stood while the revision was the newest. */
   #drawComments() {
     const end = this.#isAtHead ? Infinity : this.#history.timeOf(this.#revision + 1) ?? Infinity;
-    const threads = this.#comments && this.#history.isLoaded ? threadsAt(this.#comments, this.#revision, end) : [];
+    const comments = this.#history.isLoaded ? this.#comments.of(this.#note) : undefined;
+    const threads = comments ? threadsAt(comments, this.#revision, end) : [];
     const ids = JSON.stringify(threads.map(({ first, answers }) => [first, ...answers].map(({ id, editedAt }) => [id, editedAt])));
     if (ids === this.#drawnComments) return;
     this.#drawnComments = ids;
@@ -450,6 +453,7 @@ class HistoryView {
       // Its own edits, once confirmed, and those of others.
       this.#note.on("status", scheduleRefresh),
       this.#note.on("peers", scheduleRefresh),
+      this.#comments.news.on("changed", () => this.#drawComments()),
     ];
   }
 
@@ -490,17 +494,7 @@ class HistoryView {
     return true;
   }
 
-  async #fetchComments() {
-    try {
-      this.#comments = await request(`/api/notes/${encodeURIComponent(this.#note.documentId)}/comments`);
-      if (!this.#isClosed) this.#drawComments();
-    } catch {
-      // The text can be looked at without them.
-    }
-  }
-
   async #refresh() {
-    void this.#fetchComments();
     try {
       await this.#history.refresh();
       this.#drawPlace();

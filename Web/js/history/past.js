@@ -1,6 +1,7 @@
 // The note's history, open exactly while the address says so.
 
 import { fragmentOf } from "../account/access.js";
+import { commentNews, commentsOf } from "../comments/commenting.js";
 import { toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
 import { myName } from "../people/me.js";
@@ -52,6 +53,7 @@ export function showPast() {
     title: () => page.current?.title || untitled,
     profile: { name: myName(), color: profile.color },
     readerIn: parts.readerIn,
+    comments: { of: commentsOf, news: commentNews },
     leave: leavePast,
   });
 }

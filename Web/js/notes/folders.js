@@ -89,11 +89,13 @@ export class Folders extends Emitter {
   /** @type {{folder: string, notes: NoteEntry[], next?: string} | undefined} Pages of a folder. */
   #pages;
   #list;
+  #ask;
 
-  /** @param {import("./notes.js").NoteList} list */
-  constructor(list) {
+  /** @param {import("./notes.js").NoteList} list @param {(path: string) => Promise<any>} [ask] */
+  constructor(list, ask = request) {
     super();
     this.#list = list;
+    this.#ask = ask;
     list.on("fetched", () => void this.refresh());
     list.on("changed", () => this.emit("changed", undefined));
   }
@@ -165,7 +167,7 @@ export class Folders extends Emitter {
   }
 
   async #fetch() {
-    const { folders, granted } = await request(`/api/folders?limit=${foldersMax}`);
+    const { folders, granted } = await this.#ask(`/api/folders?limit=${foldersMax}`);
     this.#entries = folders;
     this.#granted = granted ?? [];
     this.emit("changed", undefined);

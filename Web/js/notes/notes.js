@@ -1,10 +1,11 @@
 // The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
 
 import { Emitter } from "../emitter.js";
-import { isPassing, request } from "../client/http.js";
+import { isPassing, request, requestUnless } from "../client/http.js";
 import { locale, t } from "../shell/language.js";
 import { Refresher } from "../client/refresher.js";
 import { withLimit } from "../limit.js";
+import { merged, notesOf, pathOfParts } from "./noteparts.js";
 
 /**
  * @typedef {import("../client/connection.js").Connection} Connection
@@ -13,10 +14,14 @@ import { withLimit } from "../limit.js";
  *   may?: string[], folder?: string}} NoteEntry What this person may do with it, if the server said so, and where it
  *   is, if in a folder.
  * @typedef {{id: string, title: string, error: unknown}} Refused
+ * @typedef {import("./noteparts.js").HeldList} HeldList
  */
 
 /** The room whose `resourceUpdate` says that the list changed. */
 const room = "notes";
+
+/** The list is fetched before its room is heard from if that takes longer than this; milliseconds. */
+const roomWithin = 3_000;
 
 /** Of a title in the drawer that waits for the server. */
 const titlePrefix = "title.";
@@ -33,11 +38,15 @@ const deniedPrefix = "parley.no-new-notes.";
 /**
  * fetched: the list as the server has it. refused: a title that had waited is not set.
  *
- * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], mayCreate: boolean}, refused: Refused}>}
+ * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], held: HeldList}, refused: Refused}>}
  */
 export class NoteList extends Emitter {
   /** @type {NoteEntry[] | undefined} As the server has them. */
   #notes;
+  /** @type {HeldList | undefined} As the server sent it last. */
+  held;
+  /** Whose list that is. */
+  #heldBy;
   /** @type {number | undefined} Milliseconds for which a deleted note may come back, 0 if it may not; as the server says. */
   deletedAgeMax;
   /** Whether there are more notes than the server names at once. */
@@ -60,6 +69,9 @@ export class NoteList extends Emitter {
   #storage;
   #owner;
   #isLive;
+  #refreshSoon = () => void this.refresh();
+  /** @type {any} */
+  #roomTimer;
   /** @type {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove"> | undefined} */
   #drawer;
 
@@ -70,7 +82,7 @@ export class NoteList extends Emitter {
    * @param {() => string} [surroundings.owner] Who this is.
    * @param {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
    *   titles outlive the tab.
-   * @param {{notes: NoteEntry[], mayCreate: boolean}} [surroundings.copy] What is shown until the server is there.
+   * @param {import("../offline/copies.js").ListCopy} [surroundings.copy] What is shown until the server is there.
    * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
    */
   constructor(connection, surroundings = {}) {
@@ -79,17 +91,29 @@ export class NoteList extends Emitter {
     this.#owner = surroundings.owner ?? (() => "");
     this.#isLive = surroundings.isLive ?? (() => true);
     this.#drawer = surroundings.drawer;
-    this.#notes = surroundings.copy?.notes;
-    this.#mayCreate = surroundings.copy?.mayCreate;
+    const { copy } = surroundings;
+    if (copy && "parts" in copy) this.held = copy;
+    this.#heldBy = this.#owner();
+    this.#notes = copy && ("parts" in copy ? notesOf(copy) : copy.notes);
+    this.#mayCreate = copy?.mayCreate;
     for (const id of this.#drawer?.names(titlePrefix) ?? []) {
       const title = this.#drawer?.get(titlePrefix + id);
       if (typeof title === "string") this.#wanted.set(id, title);
     }
     connection.on("welcome", () => {
-      if (this.#isLive()) connection.subscribe(room);
-      void this.#renameAsWanted().then(() => this.refresh());
+      const renamed = this.#renameAsWanted();
+      // The list is fetched once its room is heard from: what changes after that, the room says.
+      this.#refreshSoon = () => void renamed.then(() => this.refresh());
+      if (!this.#isLive()) return this.#refreshSoon();
+      connection.subscribe(room);
+      clearTimeout(this.#roomTimer);
+      this.#roomTimer = setTimeout(this.#refreshSoon, roomWithin);
     });
-    connection.on("room", (name) => name === room && void this.refresh());
+    connection.on("room", (name) => {
+      if (name !== room) return;
+      clearTimeout(this.#roomTimer);
+      this.#refreshSoon();
+    });
     connection.on("resource", (id) => id === room && void this.refresh());
     connection.on("document", (change) => this.#documentChanged(change));
   }
@@ -111,12 +135,18 @@ export class NoteList extends Emitter {
   async #fetch() {
     this.#changes = [];
     try {
-      const { notes, mayCreate = true, deletedAgeMax = 0, more = false } = await request("/api/notes");
-      this.#notes = this.#changes.reduce((/** @type {NoteEntry[]} */ list, change) => change(list), notes);
-      this.isCut = more;
-      this.deletedAgeMax = deletedAgeMax;
-      this.#keepMayCreate(mayCreate);
-      this.emit("fetched", { notes: this.#notes, mayCreate });
+      const owner = this.#owner();
+      // What another person was sent is not named.
+      const held = owner === this.#heldBy ? this.held : undefined;
+      const { isSame, answer, tag } = await requestUnless(pathOfParts(held?.digests), held?.tag);
+      const list = isSame && held ? held : merged(held, answer, tag);
+      this.#notes = this.#changes.reduce((/** @type {NoteEntry[]} */ notes, change) => change(notes), notesOf(list));
+      this.held = list;
+      this.#heldBy = owner;
+      this.isCut = list.isCut;
+      this.deletedAgeMax = list.deletedAgeMax;
+      this.#keepMayCreate(list.mayCreate);
+      this.emit("fetched", { notes: this.#notes, held: list });
     } finally {
       this.#changes = undefined;
     }

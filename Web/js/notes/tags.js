@@ -24,14 +24,17 @@ export class Tags extends Emitter {
   #ids;
   /** Whether more notes have it than the server names. */
   #isCut = false;
+  #ask;
   #refresher = new Refresher(() => this.#fetch());
 
   /**
    * @param {Pick<import("./notes.js").NoteList, "on">} list
    * @param {Pick<import("../client/connection.js").Connection, "on">} connection
+   * @param {(path: string) => Promise<any>} [ask]
    */
-  constructor(list, connection) {
+  constructor(list, connection, ask = request) {
     super();
+    this.#ask = ask;
     list.on("fetched", () => void this.refresh());
     connection.on("resource", (id) => id === resource && void this.refresh());
   }
@@ -96,7 +99,7 @@ export class Tags extends Emitter {
   }
 
   async #fetch() {
-    this.all = (await request("/api/tags")).tags;
+    this.all = (await this.#ask("/api/tags")).tags;
     this.emit("changed", undefined);
     await this.#fetchNotes();
   }

@@ -6,11 +6,15 @@
 //
 //   notes   what there is: whose, which, how large, when it was opened; small, and read at once
 //   states  the client core's state and the text of each
-//   lists   the list of notes of each person
+//   lists   the list of notes of each person, and other answers that the server need not send again
 
 /** @typedef {{id: string, title: string, access: "read" | "write", session: string, text: string}} Copy */
 /** @typedef {{owner: string, id: string, units: number, usedAt: number}} Entry */
-/** @typedef {{notes: import("../notes/notes.js").NoteEntry[], mayCreate: boolean}} ListCopy */
+/**
+ * @typedef {{notes: import("../notes/notes.js").NoteEntry[], mayCreate: boolean}} FormerListCopy
+ * @typedef {import("../notes/noteparts.js").HeldList | FormerListCopy} ListCopy
+ * @typedef {{path: string, tag: string, answer: any}} KeptAnswer Of the latest request of its path.
+ */
 
 /** Notes of a person, UTF-16 units of text in all of them, and how long without being opened; milliseconds. */
 export const bounds = { notes: 50, units: 5_000_000, age: 30 * 24 * 60 * 60 * 1000 };
@@ -31,6 +35,15 @@ export function surplus(entries, limits = bounds) {
     return isFull;
   });
 }
+
+/** @param {string} id @returns {string} Where a note's comments are, without a query. */
+const commentsOf = (id) => `/api/notes/${encodeURIComponent(id)}/comments`;
+
+/** @param {string} path */
+const withoutQuery = (path) => path.replace(/\?.*/, "");
+
+/** @param {IDBValidKey} key Of a list or an answer. @returns {string[]} Whose it is, and of which path. */
+const partsOf = (key) => (Array.isArray(key) ? key : [key]).map(String);
 
 const stores = /** @type {const} */ (["notes", "states", "lists"]);
 
@@ -126,6 +139,9 @@ export class Copies {
   whenRefused = () => {};
   /** @type {ListCopy | undefined} The list, as it was kept. */
   list;
+
+  /** Whether answers are kept. */
+  keepsAnswers = false;
 
   /** Fulfilled when the copies are there, or it is known that there are none. */
   opened;
@@ -242,9 +258,31 @@ export class Copies {
 
   /** @param {ListCopy} list */
   async saveList(list) {
+    if (this.list === list) return;
     this.list = list;
     await this.#write((transaction, owner) => {
       transaction.objectStore("lists").put(list, owner);
+    });
+  }
+
+  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The answer that is kept of it. */
+  async answer(path) {
+    const owner = this.#owner();
+    if (owner === undefined || !this.#database || this.#isStopped) return undefined;
+    try {
+      const lists = this.#database.transaction("lists").objectStore("lists");
+      const kept = await done(lists.get([owner, withoutQuery(path)]));
+      return kept?.path === path && this.#owner() === owner && !this.#isStopped ? kept : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** @param {KeptAnswer} kept In place of what was kept of the same path, whatever its query. */
+  async keepAnswer(kept) {
+    if (!this.keepsAnswers) return;
+    await this.#write((transaction, owner) => {
+      transaction.objectStore("lists").put(kept, [owner, withoutQuery(kept.path)]);
     });
   }
 
@@ -271,6 +309,7 @@ export class Copies {
     if (owner === this.#owner()) this.#entries.delete(id);
     transaction.objectStore("notes").delete([owner, id]);
     transaction.objectStore("states").delete([owner, id]);
+    transaction.objectStore("lists").delete([owner, commentsOf(id)]);
   }
 
   /** Removes what is too old, and what another person has left who was signed in. */
@@ -283,9 +322,13 @@ export class Copies {
         const isOthers = owner !== "" && entry.owner !== "" && entry.owner !== owner;
         if (isOthers || entry.usedAt < oldest) this.#delete(transaction, entry.owner, entry.id);
       }
-      const others = (await done(transaction.objectStore("lists").getAllKeys())).map(String);
-      for (const other of others) {
-        if (owner !== "" && other !== "" && other !== owner) transaction.objectStore("lists").delete(other);
+      const lists = transaction.objectStore("lists");
+      const comments = new Set([...this.#entries.keys()].map(commentsOf));
+      for (const key of await done(lists.getAllKeys())) {
+        const [other, path = ""] = partsOf(key);
+        const isOthers = owner !== "" && other !== "" && other !== owner;
+        const isLeft = other === owner && path.endsWith("/comments") && !comments.has(path);
+        if (isOthers || isLeft) lists.delete(key);
       }
     });
   }
@@ -298,6 +341,7 @@ export class Copies {
     this.#doomed?.add(owner);
     this.#entries.clear();
     this.#read.clear();
+    this.list = undefined;
     const result = this.#last.then(async () => {
       if (!this.#isStopped && this.#database && (await this.#clear(this.#database, owner))) this.#doomed?.remove(owner);
     });
@@ -312,7 +356,8 @@ export class Copies {
       for (const key of keys) {
         if (Array.isArray(key) && key[0] === owner) this.#delete(transaction, owner, String(key[1]));
       }
-      transaction.objectStore("lists").delete(owner);
+      const lists = transaction.objectStore("lists");
+      for (const key of await done(lists.getAllKeys())) if (partsOf(key)[0] === owner) lists.delete(key);
     });
   }
 

@@ -68,14 +68,14 @@ export function followCopy(note) {
  * @param {Iterable<Note>} notes Those that are open.
  */
 export function startCopying(notes) {
-  isOn = true;
-  if (list.notes && connection.isOnline) void copies.saveList({ notes: list.notes, mayCreate: list.mayCreate });
+  isOn = copies.keepsAnswers = true;
+  if (list.held && connection.isOnline) void copies.saveList(list.held);
   saveCopies(notes);
 }
 
 /** The server wants nothing to be kept. */
 export async function endCopying() {
-  isOn = false;
+  isOn = copies.keepsAnswers = false;
   await copies.forgetAll();
 }
 
@@ -83,11 +83,12 @@ export const refusedText = t("page.copiesRefused");
 
 /** @param {(id: string) => boolean} isOpen Whether the server has let this person into the note, and still does. */
 export function setUpCopies(isOpen) {
+  copies.keepsAnswers = isOn;
   copies.whenRefused = () => {
     tellNews("copies", { text: refusedText, isOnce: true });
   };
   list.on("fetched", (fetched) => {
-    if (isOn) void copies.saveList(fetched);
+    if (isOn) void copies.saveList(fetched.held);
     copies.keepOnly(fetched.notes, isOpen);
   });
   connection.on("welcome", () => void copies.tidy());

@@ -1,12 +1,12 @@
 /// The content codings that an `accept-encoding` header accepts.
-struct AcceptedCodings {
+package struct AcceptedCodings {
   private var named: [String: Bool] = [:]
   private var isAnyAccepted = false
 
   /// Reads the header; without one no coding is accepted.
   ///
   /// A coding counts by its name, or by `*` where it is not named, and not with a weight of 0.
-  init(_ header: String?) {
+  package init(_ header: String?) {
     for coding in header?.split(separator: ",") ?? [] {
       let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
       guard let name = parts.first?.lowercased() else { continue }
@@ -21,5 +21,5 @@ struct AcceptedCodings {
   }
 
   /// Whether a coding is accepted.
-  func contains(_ coding: String) -> Bool { named[coding] ?? isAnyAccepted }
+  package func contains(_ coding: String) -> Bool { named[coding] ?? isAnyAccepted }
 }

@@ -1,0 +1,72 @@
+import GatewayPorts
+import JSON
+
+extension NoteJSON {
+  /// The parts of a list that a client does not hold, column by column.
+  ///
+  /// `{"count": 256, "parts": [[17, "digest", 40], … ], "may": [["read", … ], … ], "rights": [0, … ], "revisions": [ … ],
+  /// "createdAt": [ … ], "updatedAt": [ … ], "deletedAgeMax": 0, "mayCreate": true, "ids": [ … ], "folders": [ … ],
+  /// "titles": [ … ]}`
+  ///
+  /// Columns take a third of the bytes of objects. Names come last: they are compressed apart.
+  ///
+  /// - Returns: The body, a hash of the state of the whole list, and how the body may be compressed.
+  static func parts(
+    _ parts: NoteParts, mayCreate: Bool, deletedAgeMax: Int64, isCut: Bool
+  ) -> (body: [UInt8], state: UInt64, packing: Packing) {
+    var repeatingCount = 0
+    var meta: [UInt8] = []
+    let body = JSONWriter.object { object, body in
+      object.field("count", parts.count, &body)
+      object.key("parts", &body)
+      JSONWriter.array(parts.missing, &body) { part, body in
+        JSONWriter.raw("[", &body)
+        JSONWriter.integer(part.index, &body)
+        JSONWriter.raw(",\"", &body)
+        body += part.digest
+        JSONWriter.raw("\",", &body)
+        JSONWriter.integer(part.items.count, &body)
+        JSONWriter.raw("]", &body)
+      }
+      let items = parts.missing.lazy.flatMap(\.items)
+      append(rightsOf: items, to: &object, &body)
+      object.key("revisions", &body)
+      JSONWriter.array(items, &body) { JSONWriter.integer($0.note.revision, &$1) }
+      object.key("createdAt", &body)
+      JSONWriter.array(items, &body) { JSONWriter.integer(Int($0.note.createdAt), &$1) }
+      object.key("updatedAt", &body)
+      JSONWriter.array(items, &body) { JSONWriter.integer(Int($0.note.updatedAt), &$1) }
+      let start = body.count
+      object.field("deletedAgeMax", Int(deletedAgeMax), &body)
+      object.field("mayCreate", mayCreate, &body)
+      if isCut { object.field("more", true, &body) }
+      meta = Array(body[start...])
+      repeatingCount = body.count
+      object.key("ids", &body)
+      JSONWriter.array(items, &body) { JSONWriter.string($0.note.id, &$1) }
+      object.key("folders", &body)
+      JSONWriter.array(items, &body) { JSONWriter.string($0.note.folder.text, &$1) }
+      object.key("titles", &body)
+      JSONWriter.array(items, &body) { JSONWriter.string($0.note.title, &$1) }
+    }
+    let state = parts.state ^ StableHash.of(meta)
+    return (body, state, Packing(repeatingCount: repeatingCount))
+  }
+
+  /// The sets of rights that occur, and for each note the place of its own among them.
+  private static func append(
+    rightsOf items: some Sequence<NoteParts.Item>, to object: inout JSONWriter.Object,
+    _ body: inout [UInt8]
+  ) {
+    var sets: [Verbs] = []
+    var places: [Verbs: Int] = [:]
+    for item in items where places[item.verbs] == nil {
+      places[item.verbs] = sets.count
+      sets.append(item.verbs)
+    }
+    object.key("may", &body)
+    JSONWriter.array(sets, &body) { words(of: $0, &$1) }
+    object.key("rights", &body)
+    JSONWriter.array(items, &body) { JSONWriter.integer(places[$0.verbs] ?? 0, &$1) }
+  }
+}

@@ -1,0 +1,7 @@
+#include <zlib.h>
+
+// A macro, which Swift does not see: 16 more bits of the window ask for the gzip format.
+
+static inline int CZlib_beginGzip(z_stream *stream, int level) {
+  return deflateInit2(stream, level, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY);
+}

@@ -1,0 +1,101 @@
+"""Lists are asked for once at a reload, and only what has changed is sent again."""
+
+import collections
+import urllib.parse
+
+from conftest import wait_until
+from playwright.sync_api import expect
+from test_offline import kept, wait_until_kept
+
+NOTES = 150
+
+
+class Traffic:
+    """The answers to requests of a page to the API."""
+
+    def __init__(self, page):
+        self.responses = []
+        page.on("response", lambda response: self.responses.append(response))
+
+    def start(self):
+        self.responses.clear()
+
+    def of(self, path):
+        """The answer to GET at a path, without its query."""
+        (response,) = [response for response in self.all if path_of(response) == path]
+        return response
+
+    @property
+    def all(self):
+        return [one for one in self.responses if one.request.method == "GET" and path_of(one).startswith("/api/")]
+
+    def twice(self):
+        """The paths that were asked for more than once."""
+        counts = collections.Counter(path_of(response) for response in self.all)
+        return [path for path, count in counts.items() if count > 1]
+
+    def statuses(self):
+        return {path_of(response): response.status for response in self.all}
+
+
+def path_of(response):
+    return urllib.parse.urlsplit(response.url).path
+
+
+def body_size(response):
+    return response.request.sizes()["responseBodySize"]
+
+
+def fill(server):
+    for number in range(NOTES):
+        server.request("POST", "/api/notes", {"title": f"Plan {number} of the garden and the kitchen"})
+    note = server.request("POST", "/api/notes", {"title": "Commented", "folder": "team/minutes"})["id"]
+    server.insert_text(note, "Some words with a #tag")
+    anchor = {"revision": 1, "from": 0, "to": 4}
+    server.request("POST", f"/api/notes/{note}/comments", {"text": "Which?", "author": "Bo", "anchor": anchor})
+    return note
+
+
+def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(server, person):
+    note = fill(server)
+    comments = f"/api/notes/{note}/comments"
+    ann = person("Ann")
+    traffic = Traffic(ann.page)
+    ann.page.goto("/")
+    expect(ann.page.locator("#notes .note-link")).to_have_count(NOTES + 1)
+    wait_until_kept(ann)
+    wait_until(lambda: " lists " in kept(ann))
+    whole = body_size(traffic.of("/api/notes"))
+
+    def reload(path):
+        """Loads a view anew until all of it is asked for; its paths."""
+        ann.page.goto("about:blank")
+        traffic.start()
+        ann.page.goto(path)
+        wanted = {"/api/notes", "/api/folders", "/api/tags"} | ({comments} if "/n/" in path else set())
+        wait_until(lambda: ann.page.evaluate("true") and wanted <= set(traffic.statuses()))
+        # What is asked for twice is asked for before the page rests.
+        ann.page.wait_for_load_state("networkidle")
+        return traffic.twice()
+
+    views = ["/", f"/n/{note}", f"/n/{note}#view=page", f"/n/{note}#view=beside", f"/n/{note}#history"]
+    asked = {view: reload(view) for view in views}
+    assert asked == {view: [] for view in views}
+
+    # Nothing has changed since these were asked for last.
+    assert reload(f"/n/{note}") == []
+    wait_until(lambda: comments in kept(ann))
+    assert reload(f"/n/{note}") == []
+    assert traffic.statuses() == {"/api/notes": 304, "/api/folders": 304, "/api/tags": 304, comments: 304}
+    expect(ann.page.locator("#notes .note-link")).to_have_count(NOTES + 1)
+    expect(ann.page.locator("#comments")).to_contain_text("1")
+
+    # A title alone.
+    first = server.request("GET", "/api/notes")["notes"][-1]["id"]
+    server.request("PATCH", f"/api/notes/{first}", {"title": "Another title"})
+    assert reload("/") == []
+    expect(ann.page.locator("#notes .note-title", has_text="Another title")).to_have_count(1)
+    answer = traffic.of("/api/notes")
+    assert (answer.status, traffic.of("/api/folders").status) == (200, 304)
+    assert len(answer.json()["parts"]) == 1
+    assert body_size(answer) < whole / 3, (body_size(answer), whole)

@@ -1,0 +1,48 @@
+// The list of notes in parts, as the server sends it: once all of them, and then those that have changed.
+
+/**
+ * @typedef {import("./notes.js").NoteEntry} NoteEntry
+ * @typedef {object} HeldList The list as the server sent it.
+ * @property {string} [tag] Of all of it.
+ * @property {string[]} digests Of the parts; none where the server sends the list as a whole.
+ * @property {NoteEntry[][]} parts
+ * @property {boolean} mayCreate
+ * @property {number} deletedAgeMax
+ * @property {boolean} isCut
+ */
+
+/** @param {HeldList} list @returns {NoteEntry[]} The newest change first. */
+export const notesOf = ({ parts }) =>
+  parts.flat().sort((a, b) => Number(b.updatedAt) - Number(a.updatedAt) || (a.id < b.id ? -1 : 1));
+
+/** @param {string[]} [digests] @returns {string} Where the parts of the list are that differ from these. */
+export const pathOfParts = (digests = []) => `/api/notes?parts=${digests.join("")}`;
+
+/**
+ * The list after an answer.
+ *
+ * @param {HeldList | undefined} held
+ * @param {any} answer With the parts that differ from those that are held; a former server's has all notes.
+ * @param {string} [tag]
+ * @returns {HeldList}
+ */
+export function merged(held, answer, tag) {
+  const { count = 0, parts: sent = [], mayCreate = true, deletedAgeMax = 0, more: isCut = false } = answer;
+  const former = held?.digests.length === count ? held : undefined;
+  /** @type {string[]} */
+  const digests = former ? [...former.digests] : Array(count).fill("");
+  /** @type {NoteEntry[][]} */
+  const parts = answer.notes ? [answer.notes] : former ? [...former.parts] : digests.map(() => []);
+  let next = 0;
+  for (const [index, digest, size] of sent) {
+    digests[index] = digest;
+    parts[index] = Array.from({ length: size }, () => noteAt(answer, next++));
+  }
+  return { tag, digests, parts, mayCreate, deletedAgeMax, isCut };
+}
+
+/** @param {any} answer Column by column. @param {number} at @returns {NoteEntry} */
+function noteAt({ ids, titles, revisions, createdAt, updatedAt, folders, may, rights }, at) {
+  const note = { id: ids[at], title: titles[at], revision: revisions[at], createdAt: createdAt[at], updatedAt: updatedAt[at], may: may[rights[at]] };
+  return folders[at] ? { ...note, folder: folders[at] } : note;
+}
