@@ -68,7 +68,7 @@ def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(s
     whole = body_size(traffic.of("/api/notes"))
 
     def reload(path):
-        """Loads a view anew until all of it is asked for; its paths."""
+        """Loads a view again until all of it is asked for; its paths."""
         ann.page.goto("about:blank")
         traffic.start()
         ann.page.goto(path)

@@ -54,7 +54,7 @@ def test_a_list_is_sent_compressed_once_and_then_what_changed(server):
     assert len(sent) < len(packed) / 3
 
 
-def test_a_list_goes_on_after_a_restart(server):
+def test_a_list_continues_after_a_restart(server):
     fill(server)
     _, fields, _, body = get(server, "/api/notes?parts=")
     server.kill()

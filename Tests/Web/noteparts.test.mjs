@@ -1,4 +1,4 @@
-// The list of notes in parts: what is asked for, and what becomes of the answers.
+// The list of notes in parts: the requests, and how answers change it.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";

@@ -16,7 +16,7 @@ struct ListReader {
     acceptsGzip = AcceptedCodings(head.headers["accept-encoding"]).contains("gzip")
   }
 
-  /// The answer with a list, or 304 if the client has it already.
+  /// The answer with a list, or 304 if the client's copy is current.
   ///
   /// The list is one person's: no cache between may keep it, and the person's own asks again each time.
   ///

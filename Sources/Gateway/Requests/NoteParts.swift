@@ -61,7 +61,7 @@ struct NoteParts {
       bytes.reserveCapacity(128)
       for text in [note.id, note.title, note.folder.text] {
         bytes += text.utf8
-        // Ends the text: no text in UTF-8 has it.
+        // Ends the text: no text in UTF-8 contains this byte.
         bytes.append(0xff)
       }
       for number in [Int64(note.revision), Int64(note.createdAt), Int64(note.updatedAt)] {
@@ -88,7 +88,7 @@ struct NoteParts {
 
   /// Divides a list.
   ///
-  /// The number of parts is the client's, as long as it fits: a list that grows and shrinks by a note is not sent anew.
+  /// The number of parts is the client's, as long as it fits: a list that grows and shrinks by a note is not sent again.
   ///
   /// - Complexity: O(*n*) notes.
   init(_ items: [Item], held: HeldParts) {
