@@ -277,6 +277,10 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 	@$(SWIFT_BUILD) --product parley-store-bench
 	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-store-bench" $(REVISIONS)
 
+.PHONY: bench-history
+bench-history: setup-test page build  ## Measure how a history of a million revisions opens
+	@$(PYTHON) Scripts/bench_history.py
+
 .PHONY: bench-search
 bench-search: setup-test build  ## Measure search over 10,000 notes, and typing beside it
 	@$(PYTHON) Scripts/bench_search.py

@@ -179,6 +179,7 @@ VIEWS = {
     "importing": (lambda see: see.menu("plus", "#import", "#list-menu"), None),
     "page": (lambda see: see.note() and see.click("#read", PAGE), PAGE),
     "beside": (lambda see: see.menu("eye", PAGE), PAGE),
+    "authors": (lambda see: see.menu("changes", "#editor .written"), COLUMN),
     "comments": (lambda see: see.note() and see.click("#comments", "#comments-list li"), COLUMN),
     "history": (lambda see: see.at(f"/n/{see.server.note}#history", "#history-text .cm-line"), "#history-text .cm-line"),
     "history as a page": (lambda see: see.click("#history-read", "#history-compare", "#history-page p"), "#history-page p"),

@@ -39,6 +39,7 @@ import { drawStatus } from "./shell/status.js";
 import { focusText, loadText, mountEditor, showPlace } from "./editing/textplace.js";
 import { setUpThemeSwitch } from "./shell/themeswitch.js";
 import { drawTitle, keepTitle, setUpTitle } from "./notes/titlebar.js";
+import { showsAuthors, switchAuthors } from "./editing/authors.js";
 import { drawToolbar, setUpToolbar } from "./editing/toolbar.js";
 import { isDrawn, switchDrawn } from "./editing/drawn.js";
 import { drawCount, scheduleCount } from "./editing/wordcount.js";
@@ -242,6 +243,7 @@ function noteItems() {
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },
     { label: t("note.history"), icon: "history", run: () => page.current?.hasText && goToPast(id) },
     { label: t(isDrawn() ? "note.showSigns" : "note.hideSigns"), icon: "code", run: switchDrawn },
+    { label: t(showsAuthors() ? "note.hideAuthors" : "note.showAuthors"), icon: "changes", run: switchAuthors },
     { label: t("note.beside"), icon: "eye", run: () => void read("beside") },
     { label: t("note.downloadMarkdown"), icon: "download", run: () => void download("md") },
     { label: t("note.downloadText"), icon: "download", run: () => void download("txt") },

@@ -26,6 +26,7 @@ export interface ChangeSet {
   readonly empty: boolean;
   apply(text: Text): Text;
   map(other: ChangeSet, before?: boolean): ChangeSet;
+  compose(next: ChangeSet): ChangeSet;
   mapPos(position: number, side?: number): number;
   touchesRange(from: number, to?: number): boolean | "cover";
   iterChanges(

@@ -7,6 +7,7 @@ import { drawNotices, notices } from "../shell/notices.js";
 import { page } from "../page.js";
 import { loadPart } from "../parts.js";
 import { showPast } from "../history/past.js";
+import { followAuthors } from "./authors.js";
 import { followEditor, showHeading } from "../reading/reading.js";
 import { early } from "../session.js";
 import { drawStatus } from "../shell/status.js";
@@ -77,6 +78,7 @@ export function mountEditor() {
   goToAwaited();
   drawCount();
   followEditor();
+  void followAuthors();
   showPast();
   void followComments();
 }

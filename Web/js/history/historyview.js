@@ -20,6 +20,8 @@ import { drawFlags, drawTrack } from "./track.js";
  * @typedef {import("./history.js").Version} Version
  */
 
+export { showAuthors } from "./authorcolours.js";
+
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(await historyStyles());
 document.adoptedStyleSheets.push(sheet);

@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "نُسخ النص.",
   "note.history": "سجل التغييرات",
   "note.beside": "القراءة بجانب النص",
+  "note.showAuthors": "إظهار من كتب ماذا",
+  "note.hideAuthors": "إخفاء من كتب ماذا",
   "note.showSigns": "إظهار علامات Markdown",
   "note.hideSigns": "إخفاء علامات Markdown",
   "note.downloadMarkdown": "تنزيل بصيغة Markdown",

@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "Text kopiert.",
   "note.history": "Verlauf",
   "note.beside": "Neben dem Text lesen",
+  "note.showAuthors": "Zeigen, wer was schrieb",
+  "note.hideAuthors": "Verbergen, wer was schrieb",
   "note.showSigns": "Markdown-Zeichen zeigen",
   "note.hideSigns": "Markdown-Zeichen verbergen",
   "note.downloadMarkdown": "Als Markdown herunterladen",

@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "Text copied.",
   "note.history": "History",
   "note.beside": "Read beside the text",
+  "note.showAuthors": "Show who wrote what",
+  "note.hideAuthors": "Hide who wrote what",
   "note.showSigns": "Show Markdown signs",
   "note.hideSigns": "Hide Markdown signs",
   "note.downloadMarkdown": "Download Markdown",

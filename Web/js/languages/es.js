@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "Texto copiado.",
   "note.history": "Historial",
   "note.beside": "Leer junto al texto",
+  "note.showAuthors": "Mostrar quién escribió qué",
+  "note.hideAuthors": "Ocultar quién escribió qué",
   "note.showSigns": "Mostrar los signos de Markdown",
   "note.hideSigns": "Ocultar los signos de Markdown",
   "note.downloadMarkdown": "Descargar Markdown",

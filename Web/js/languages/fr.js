@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "Texte copié.",
   "note.history": "Historique",
   "note.beside": "Lire à côté du texte",
+  "note.showAuthors": "Montrer qui a écrit quoi",
+  "note.hideAuthors": "Masquer qui a écrit quoi",
   "note.showSigns": "Afficher les signes Markdown",
   "note.hideSigns": "Masquer les signes Markdown",
   "note.downloadMarkdown": "Télécharger en Markdown",

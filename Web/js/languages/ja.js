@@ -202,6 +202,8 @@ export default {
   "note.textCopied": "本文をコピーしました。",
   "note.history": "履歴",
   "note.beside": "本文と並べて読む",
+  "note.showAuthors": "書いた人を表示",
+  "note.hideAuthors": "書いた人を隠す",
   "note.showSigns": "Markdown の記号を表示",
   "note.hideSigns": "Markdown の記号を隠す",
   "note.downloadMarkdown": "Markdown でダウンロード",
