@@ -12,7 +12,7 @@ public enum Gzip {
   /// - Parameter repeatingCount: The number of bytes at the beginning in which repetitions are found. Those that follow
   ///   are compressed by their letters alone: their compressed length tells how often each letter occurs in them, and
   ///   not what they have in common with each other, or with the beginning.
-  /// - Complexity: O(*n*): about 20 ms for a megabyte.
+  /// - Complexity: O(*n*): up to 35 ms for a megabyte.
   public static func compressed(_ bytes: [UInt8], repeatingCount: Int) -> [UInt8]? {
     precondition((0...bytes.count).contains(repeatingCount), "\(repeatingCount) of \(bytes.count)")
     var stream = z_stream()

@@ -2,7 +2,7 @@ import CompressionZlib
 import GatewayPorts
 import Locks
 
-/// The thread that compresses answers, which takes longer than a turn of a loop may: 2 MB take 50 ms.
+/// The thread that compresses answers, which takes longer than a turn of a loop may: up to 35 ms for a megabyte.
 ///
 ///     loop   answer ─▶ submit ─▶ packing thread ─▶ the loop's mailbox ─▶ transport
 ///
