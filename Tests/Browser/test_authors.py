@@ -47,7 +47,7 @@ def test_the_text_shows_who_wrote_it_while_people_type(server, person):
     switch(ann, "Hide who wrote what")
     assert written() == []
     expect(legend).to_have_count(0)
-    # Typing goes on without it.
+    # Typing continues without it.
     ann.to_end()
     ann.type(" Yes.")
     converge(ann, bo)

@@ -40,7 +40,7 @@ function changed(authors, changes, author) {
   return next;
 }
 
-test("each letter keeps its author; what is typed here is this person's, what comes from others is nobody's yet", () => {
+test("each letter keeps its author; typed text has this person's, text of others has none yet", () => {
   for (let seed = 1; seed <= 400; seed += 1) {
     const random = new Random(seed);
     let { written, state } = empty("a text of some letters");

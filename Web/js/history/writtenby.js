@@ -1,5 +1,5 @@
 // Who wrote each part of a text, while it is written: places move with the text, and what this person types is theirs at once.
-// What others have written meanwhile is nobody's until the server was asked.
+// Text that others have written meanwhile has no author until the server was asked.
 
 import { Decoration, RangeSetBuilder, StateEffect, StateField } from "../codemirror.js";
 
