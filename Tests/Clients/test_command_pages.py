@@ -9,8 +9,8 @@ import pytest
 from parley_server import PROGRAM, ROOT
 
 COMMANDS = [
-    "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "search", "reindex", "undelete",
-    "webhooks", "export", "import", "compact", "token", "revoke", "user", "group", "invite", "apikey", "note", "share",
+    "setup", "serve", "check", "doctor", "health", "backup", "restore", "migrate", "notes", "names", "search", "reindex",
+    "undelete", "webhooks", "export", "import", "compact", "token", "revoke", "user", "group", "invite", "apikey", "note", "share",
 ]  # fmt: skip
 
 
