@@ -18,7 +18,7 @@ extension Access {
     rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)
   }
 
-  /// Why somebody may not have one more connection, counting it as an attempt.
+  /// The limit that refuses a user one more connection; counts it as an attempt.
   func excess(ofConnecting identity: Identity) -> Excess? {
     rates.excess(ofConnecting: identity).map(passed)
   }
@@ -33,8 +33,8 @@ extension Access {
     rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
   }
 
-  /// The answer to a request from an address that has made too many, counting it; `nil` if it may
-  /// go on.
+  /// The answer to a request from an address that exceeds its rate, counting the request; `nil` if it may
+  /// proceed.
   func refusal(ofRequest head: RequestHead) -> Response? {
     rates.excess(ofRequestFrom: head.limitedAddress).map { response(to: passed($0)) }
   }

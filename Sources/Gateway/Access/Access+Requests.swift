@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// The identity and rights of whoever asks over HTTP. Each check throws the answer if it fails.
+/// The identity and rights of a caller over HTTP. Each check throws the answer if it fails.
 extension Access {
   /// The identity of a request's maker, by token or API key, who has not made too many.
   func identity(of head: RequestHead) throws(Response) -> Identity {
@@ -23,15 +23,15 @@ extension Access {
     }
   }
 
-  /// Refuses what somebody may not do.
+  /// Refuses what the caller may not do.
   func require(_ verbs: Verbs, _ subject: Subject, of identity: Identity) throws(Response) {
     guard identity.may(verbs, subject) else { throw notGranted() }
   }
 
-  /// Refuses what somebody may not do with a note that is there.
+  /// Refuses what the caller may not do with an existing note.
   ///
-  /// Where that depends on the note's folder, the request goes on under a condition, by which the store
-  /// refuses it if the note is elsewhere at that moment, or nowhere.
+  /// Where the right depends on the note's folder, the request proceeds under a condition, by which the
+  /// store refuses it if the note is elsewhere at that moment, or nowhere.
   func require(
     _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity,
     _ request: RequestID
@@ -50,7 +50,7 @@ extension Access {
     return .notGranted
   }
 
-  /// Refuses everybody who is no operator.
+  /// Refuses callers who are no operators.
   func requireOperator(_ identity: Identity) throws(Response) {
     guard identity.isOperator else {
       throw .problem(403, .notAllowed, "this takes the API key of an operator")
@@ -59,7 +59,7 @@ extension Access {
 
   // MARK: Names
 
-  /// The name under which what somebody writes is kept.
+  /// The name under which the caller's writing is kept.
   func author(_ claimed: String?, _ identity: Identity) throws(Response) -> String {
     // First the claim: it can be as long as a body.
     try checkName(claimed ?? "")

@@ -2,20 +2,20 @@ import GatewayPorts
 
 /// Rules for a gateway that is cut off from what other gateways have taken back.
 ///
-/// It cannot know whether a token still counts. So from ``RevocationAge/unverifiedMilliseconds`` on nobody
-/// new is let in and no request by a token is served, both to be tried again; from
-/// ``RevocationAge/abandonedMilliseconds`` on it ends the connections that are there. What needs no token, as
-/// in an open demo, goes on, and so do API keys, which stand in a file of the gateway's own.
+/// It cannot know whether a token still counts. So from ``RevocationAge/unverifiedMilliseconds`` on it lets
+/// in no new client and serves no request by a token; both may be retried. From
+/// ``RevocationAge/abandonedMilliseconds`` on it ends existing connections. What needs no token, as in an
+/// open demo, continues, and so do API keys, which the gateway keeps in a file of its own.
 ///
-///     last list complete ──── 10 s ────▶ nobody new ──── to 2 min ────▶ everybody out
+///     last list complete ──── 10 s ────▶ no new client ──── to 2 min ────▶ all closed
 extension Access {
-  /// Whether the list of what was taken back is too old to let anybody in by it.
+  /// Whether the list of revocations is too old to let a client in by it.
   var isCutOff: Bool { revocationsAge > RevocationAge.unverifiedMilliseconds }
 
-  /// Whether it has been too old for so long that nobody stays.
+  /// Whether it has been too old for so long that no client stays.
   var isAbandoned: Bool { revocationsAge > RevocationAge.abandonedMilliseconds }
 
-  /// Why changes are refused, in a sentence; `nil` if they are not, or nobody needs a token.
+  /// Why changes are refused, in a sentence; `nil` if they are not, or if no token is needed.
   var unreadiness: String? {
     !isDemo && isCutOff
       ? "the other gateways' revocations cannot be read: see whether the database can be reached"

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// The part of the gateway that decides who somebody is, and whether their tokens still count.
+/// The part of the gateway that identifies clients, and decides whether their tokens still count.
 ///
 /// It alone knows authenticator, API keys, the server's own tokens, revocations and the source of users;
 /// the other parts are given identities, or why there is none.
@@ -144,14 +144,14 @@ final class Access: Part {
 
   // MARK: Users of the server's own
 
-  /// Reads anew which users there are.
+  /// Reads the list of users again.
   func refreshUsers() { ports.users?.refresh(now: surroundings.clock.now) }
 
   /// A number that is another whenever users have come, gone or changed.
   var usersGeneration: Int { ports.users?.generation ?? 0 }
 
-  /// The identity with the name and rights that its user has now; `nil` if there is no such user any
-  /// more, or one with a newer password.
+  /// The identity with the name and rights that its user has now; `nil` if the user no longer exists, or
+  /// has a newer password.
   func updated(_ identity: Identity) -> Identity? {
     guard identity.isListed, let users = ports.users else { return identity }
     guard let user = users.user(identity.user), user.owns(tokenIssuedAt: identity.issuedAt) else {
@@ -184,8 +184,8 @@ final class Access: Part {
 
   /// The name that others see: what the token says of its bearer, never what the client does.
   ///
-  /// A guest by a link is nobody's user, and may choose a name; it is marked, so that it passes for no
-  /// user's. In an open demo anybody may be called anything.
+  /// A guest by a link belongs to no user and may choose a name; it is marked, so that it passes for no
+  /// user's. In an open demo clients may choose any name.
   ///
   /// A name is one line: clients of former families cannot be asked for another, so it is made one.
   func name(of identity: Identity, claimed: String) -> String {

@@ -27,7 +27,7 @@ extension Identity {
     self.verbs(on: note).isSuperset(of: verbs)
   }
 
-  /// Whether they may be told of a note of theirs that is there already.
+  /// Whether they may learn that a note with an id of theirs exists already.
   func mayHearOf(_ note: NoteSummary) -> Bool {
     !verbs(on: note).isDisjoint(with: [.read, .manage])
   }

@@ -73,12 +73,12 @@ enum CommentJSON {
     }
   }
 
-  /// Encodes a comment for somebody.
+  /// Encodes a comment for a reader.
   static func comment(_ comment: Comment, for person: PersonID?) -> [UInt8] {
     JSONWriter.bytes { append(comment, isOwn: comment.isOf(person), &$0) }
   }
 
-  /// Writes a comment; without `isOwn` for a reader who is nobody.
+  /// Writes a comment; without `isOwn` for a reader who owns no comments.
   static func append(_ comment: Comment, isOwn: Bool? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       object.field("id", comment.id, &body)

@@ -13,7 +13,7 @@ enum RoomJSON {
     var pushes = false
   }
 
-  /// The publication in a body; `nil` if it is none.
+  /// The publication in a body; `nil` if the body is not a publication.
   static func publication(in body: [UInt8]) -> Item? {
     JSONBody.value(in: body) { reader throws(JSONError) in try item(&reader) }
   }

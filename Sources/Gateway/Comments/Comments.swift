@@ -143,8 +143,8 @@ final class Comments: Part {
 
   // MARK: What requests say
 
-  /// The person who owns what somebody writes; `nil` for guests, whom nothing tells apart. In an open demo
-  /// everybody is the same person.
+  /// The owner of what the caller writes; `nil` for guests, who cannot be told apart. In an open demo all
+  /// callers are the same person.
   private static func person(_ identity: Identity) -> PersonID? {
     identity.isGuest ? nil : identity.user
   }
@@ -259,13 +259,14 @@ final class Comments: Part {
         refuse(request, reply)
       }
       guard reply.isDone else { return }
-      // Whoever has the note open fetches its comments.
+      // Clients that have the note open fetch its comments.
       let room = Identity.noteRoomPrefix + work.note
       rooms.publish(resource: room, in: room, sender: nil)
     }
   }
 
-  /// Deletes another's comment for whoever may manage the note by its folder, which the store looks at.
+  /// Deletes another user's comment for a caller who may manage the note by its folder, which the store
+  /// checks.
   ///
   /// - Returns: Whether that is tried.
   private func removesAsManager(

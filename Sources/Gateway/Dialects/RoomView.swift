@@ -22,7 +22,7 @@ enum RoomView {
     return SocketPacket(event: "realtime:resource", [data.replacing(fields)])
   }
 
-  /// The same with its place in the room, for those who want to go on from there one day.
+  /// The same with its place in the room, for subscribers that may want to continue from there later.
   static func numbered(
     _ data: JSONValue, _ point: RoomPosition, in room: RoomName
   ) -> SocketPacket {

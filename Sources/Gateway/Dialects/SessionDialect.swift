@@ -61,6 +61,6 @@ struct SharedMessage {
 
 /// The gateway, as the sessions' dialects see it.
 protocol SessionDialectOwner: AnyObject {
-  /// Shows the sessions of Bayeux that somebody is typing who speaks Socket.IO.
+  /// Shows the sessions of Bayeux that a user of Socket.IO is typing.
   func showTyping(_ typing: JSONValue, of author: PersonID, in room: RoomName)
 }

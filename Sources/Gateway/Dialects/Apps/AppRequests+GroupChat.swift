@@ -32,7 +32,7 @@ extension AppRequests {
     }
   }
 
-  /// The head with its token where other requests have it.
+  /// The head with its token in the usual field.
   static func groupHead(_ head: RequestHead) -> RequestHead {
     var head = head
     if let token = head.headers["x-access-token"], head.headers["authorization"] == nil {

@@ -67,7 +67,7 @@ final class AppRequests: Part {
     }
   }
 
-  /// The head with its token where other requests have it.
+  /// The head with its token in the usual field.
   private static func pusherHead(_ head: RequestHead) -> RequestHead {
     var head = head
     let header = head.headers["authorization"] ?? ""

@@ -152,7 +152,7 @@ extension BayeuxDialect {
 
   /// The JSON of a request: its body, or a form's field.
   ///
-  /// A form is told by how it begins: pages of other origins send one as plain text, or without any
+  /// A form is recognised by its beginning: pages of other origins send one as plain text, or without a
   /// type.
   private static func json(in body: [UInt8]) -> [UInt8] {
     let name = "message=".utf8
@@ -161,7 +161,7 @@ extension BayeuxDialect {
     return value.withUnsafeBufferPointer { PercentEncoding.bytes(inForm: $0) } ?? []
   }
 
-  /// Answers a request that reads and has no message: somebody looks for a file here.
+  /// Answers a request that reads and has no message: the caller looks for a file here.
   private static func withoutMessage(_ path: String) -> Response {
     guard let name = path.utf8.split(separator: UInt8(ascii: "/")).last,
       name.contains(UInt8(ascii: "."))
@@ -170,7 +170,7 @@ extension BayeuxDialect {
       404, .notOffered, "no client is served here; load the one for browsers from Faye's package")
   }
 
-  /// Takes tokens out of messages that stand in a URL, where logs and histories keep them.
+  /// Removes tokens from messages in a URL, since logs and histories keep URLs.
   private func dropTokens(of messages: inout [BayeuxMessage]) {
     guard messages.contains(where: { $0.accessToken != nil }) else { return }
     log(.notice, "token refused", "it is in a URL; see allow-token-in-url")
@@ -185,7 +185,7 @@ extension BayeuxDialect {
     if let callback = exchange.callback {
       response.headers = [
         ("content-type", "application/javascript; charset=utf-8"),
-        // Whoever follows a link to it saves a file instead of seeing a page.
+        // A browser that follows a link to it saves a file instead of showing a page.
         ("content-disposition", "attachment; filename=f.txt"),
       ]
       response.body = callback.script(json)

@@ -4,10 +4,10 @@ import JSON
 import SocketMessages
 import WebSocketFrames
 
-/// Delivering events to those who hear a channel.
+/// Delivering events to the subscribers of a channel.
 extension BayeuxDialect {
-  /// Passes data on to all who hear a room's channel, but those who have nothing to do with its
-  /// author.
+  /// Passes data on to the subscribers of a room's channel, except those separated from its author by a
+  /// block.
   func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
     guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)

@@ -70,7 +70,7 @@ extension BayeuxDialect {
       for: .bayeux(number))
   }
 
-  /// Tells a publisher what became of its event.
+  /// Notifies a publisher of the outcome of its event.
   func answer(publishing number: UInt64, _ result: PublishResult) {
     guard let publishing = publishings.removeValue(forKey: number) else { return }
     switch result {
@@ -95,7 +95,7 @@ extension BayeuxDialect {
     finish(exchange)
   }
 
-  /// Whether somebody may be seen typing on a channel.
+  /// Whether a user may be seen typing on a channel.
   private static func mayType(on channel: BayeuxChannel, _ identity: Identity) -> Bool {
     isOwn(channel, identity) || identity.may([.read, .presence], .room(channel.room))
   }
@@ -108,8 +108,8 @@ extension BayeuxDialect {
     return fields
   }
 
-  /// The data with the sender's own id where a message names its author: nobody speaks for others,
-  /// and no user for the service.
+  /// The data with the sender's own id where a message names its author: no client speaks for others, and
+  /// no user for the service.
   private static func stamped(_ data: JSONValue, _ user: String) -> JSONValue {
     guard !user.isEmpty, let parts = data.values(of: "user_id", "subject", "type") else {
       return data

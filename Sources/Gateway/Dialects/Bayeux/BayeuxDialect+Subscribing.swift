@@ -6,7 +6,7 @@ import WebSocketFrames
 
 /// Subscribing to channels, by rights that may end.
 extension BayeuxDialect {
-  /// Whether somebody may hear a channel: by a right to the room, or because it is their own.
+  /// Whether a user may hear a channel: by a right to the room, or because it is their own.
   static func mayHear(_ channel: BayeuxChannel, _ identity: Identity) -> Bool {
     isOwn(channel, identity)
       || identity.may(.read, .room(channel.isPattern ? channel.text : channel.room))
@@ -74,7 +74,7 @@ extension BayeuxDialect {
       BayeuxReply.reply(to: message, clientID: link.session.id, subscription: wanted), by: way)
   }
 
-  /// Makes the session somebody's, who is connected, and counted as such, from here on.
+  /// Gives the session to a user, who is connected, and counted as such, from here on.
   private func take(_ identity: Identity, _ link: BayeuxLink) {
     let isSamePerson = identity.isSamePerson(as: link.connection.identity)
     if !isSamePerson { rooms.goOffline(link.connection) }
@@ -95,8 +95,8 @@ extension BayeuxDialect {
 
   /// Ends the subscriptions whose token has ended, was taken back, or gives the right no more.
   ///
-  /// The client is told by a refusal that it has not asked for. One that has no subscription left
-  /// has to shake hands again, and brings newer tokens with its subscriptions.
+  /// The client learns it from a refusal that it has not asked for. A client with no subscription left has
+  /// to shake hands again, and brings newer tokens with its subscriptions.
   func endSubscriptions(of link: BayeuxLink) {
     let ended = link.subscriptions.values.filter { !stands($0) }.map(\.channel)
       .sorted { $0.text < $1.text }

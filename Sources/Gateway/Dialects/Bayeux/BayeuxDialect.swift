@@ -87,7 +87,7 @@ final class BayeuxDialect: SessionDialect {
       if let identity = access.updated(subscription.identity) {
         link.subscriptions[text]?.identity = identity
       } else {
-        // There is no such user any more.
+        // The user no longer exists.
         link.subscriptions[text]?.identity.expiresAt = surroundings.clock.now
       }
     }

@@ -65,7 +65,7 @@ final class BayeuxLink {
     self.pingAt = pingAt
   }
 
-  /// Lets no subscription last longer whose rights stand in a token.
+  /// Limits subscriptions whose rights come from a token to a given end.
   func endSubscriptions(by end: Timestamp) {
     for (text, subscription) in subscriptions where !subscription.identity.isListed {
       let own = subscription.identity.expiresAt ?? end
@@ -83,7 +83,7 @@ final class BayeuxLink {
 }
 
 extension BayeuxLink.Subscription {
-  /// Whether the right to hear the channel still stands: of a pattern it is looked at for each.
+  /// Whether the right to hear the channel is still valid: for a pattern it is checked per channel.
   func isValid(for channel: BayeuxChannel, _ now: Timestamp) -> Bool {
     !identity.isExpired(at: now)
       && (!self.channel.isPattern || BayeuxDialect.mayHear(channel, identity))

@@ -27,7 +27,7 @@ extension NativeDialect {
       return
     }
     if let claim = hello.client {
-      // Signed for client and user together: a client's id is of no use to anybody else.
+      // Signed for client and user together: a client's id is of no use to another user.
       guard
         surroundings.tokens.isValid(
           claim.resumeToken, for: identity.resumeSubject(of: claim.id))
@@ -67,7 +67,7 @@ extension NativeDialect {
       ref: ref, to: connection)
   }
 
-  /// Has a client come back whose token cannot be verified now, perhaps to another gateway.
+  /// Asks a client to reconnect whose token cannot be verified now, perhaps to another gateway.
   private func turnAwayUnverified(_ connection: Connection, ref: String) {
     let pause = settings.retryAfterMilliseconds
     sendError(

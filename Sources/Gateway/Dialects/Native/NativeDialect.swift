@@ -10,7 +10,7 @@ final class NativeDialect: Dialect {
   let access: Access
   /// The capabilities that `welcome` names, in order.
   let capabilities: [String]
-  /// Told of what concerns other parts.
+  /// Receives what concerns other parts.
   unowned var owner: (any NativeDialectOwner)?
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms, _ access: Access) {
@@ -100,7 +100,7 @@ final class NativeDialect: Dialect {
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
     to connection: Connection
   ) {
-    // Once for a connection, or a client that goes on and on would fill the log.
+    // Once for a connection, or a client that repeats itself would fill the log.
     let isNews = connection.refusals.insert(code).inserted
     log(isNews ? .info : .debug, "message refused", code.rawValue)
     send(
@@ -247,7 +247,7 @@ final class NativeDialect: Dialect {
     let before = subscription.numberKnown
     subscription.numberKnown = newest
     guard before < known, let run = delivery.numbered?.run else { return delivery.numbered?.frame }
-    // It has lagged, and not been told of all.
+    // It has lagged, and has missed some authors.
     let missed = subscription.room.numbers.authors(after: before)
     return frame(.numberedChanges(.init(run: run, authors: missed)), ref: "")
   }

@@ -46,7 +46,7 @@ enum SocketContent {
 /// Places count up, and begin with a name that no other run of the server has: a place that a client
 /// kept from before is no place here.
 struct RecoveryLog {
-  /// Whom an entry is for.
+  /// The recipients of an entry.
   enum Audience {
     /// All subscribers of a room.
     case room(RoomName)
@@ -111,7 +111,7 @@ struct RecoveryLog {
     }
   }
 
-  /// Forgets everything: nobody is left to come back.
+  /// Forgets everything: no client is left that may resume.
   mutating func forgetAll() {
     entries = []
     forgotten = 0
@@ -130,7 +130,7 @@ struct RecoveryLog {
   /// A place as clients know it.
   func text(of place: UInt64) -> String { name + "." + String(place, radix: 36) }
 
-  /// The place that a client names; `nil` if it is none of this run of the server.
+  /// The place that a client names; `nil` if it is not a place of this run of the server.
   func place(_ text: String?) -> UInt64? {
     guard let text else { return nil }
     let prefix = name + "."

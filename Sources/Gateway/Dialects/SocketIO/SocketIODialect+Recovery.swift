@@ -3,12 +3,12 @@ import JSON
 import SocketIO
 import SocketMessages
 
-/// Coming back to what a client of Socket.IO had (connection state recovery).
+/// Resuming a session of a Socket.IO client (connection state recovery).
 ///
-/// A client that asks is given a recovery id with the answer to its CONNECT, and every event it is
-/// sent ends with a place in the log. When its line breaks it stays in its rooms, away; what happens
-/// there goes to the log alone. Who comes back with the id and the last place is sent what came
-/// after, and goes on under the same name, in the same rooms.
+/// A client that asks is given a recovery id with the answer to its CONNECT, and every event it is sent
+/// ends with a place in the log. When its connection breaks it stays in its rooms, away; events there go to
+/// the log alone. A client that reconnects with the id and the last place is sent the later events, and
+/// keeps its name and its rooms.
 ///
 ///     CONNECT {"recovery":true}      ─▶
 ///                                    ◀─ CONNECT {"sid":"S","pid":"P"}
@@ -25,7 +25,7 @@ extension SocketIODialect {
   func enterTwake(_ link: SocketIOLink, _ credentials: JSONValue?) {
     let fields = TwakeFields(credentials)
     if link.connection.identity == nil, link.authenticateBy == nil {
-      // It has left before, and comes back over the same line.
+      // It has left before, and connects again over the same transport.
       link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
     }
     var identity: Identity?
@@ -40,7 +40,7 @@ extension SocketIODialect {
         return
       }
     } else if access.isDemo {
-      // Nobody has to say who they are.
+      // No client has to identify itself.
       identity = .demo
     }
     let recoveryID = fields.recoveryID
@@ -103,18 +103,18 @@ extension SocketIODialect {
     }
   }
 
-  /// Lets a client that is known by now go on with what it has come back to: that takes over what
-  /// carries the client.
+  /// Resumes a session for a client whose identity is known by now: the former link takes over the client's
+  /// transport.
   ///
-  /// - Returns: The link to go on with.
+  /// - Returns: The link that continues.
   func recover(
     _ link: SocketIOLink, _ claim: (recoveryID: String, offset: String?), as identity: Identity
   ) -> SocketIOLink {
     guard let old = recoverable(claim.recoveryID, claim.offset, by: link),
       isOwner(identity, of: old)
     else {
-      // It was told that it had come back. Without its connection it comes again, and is told that
-      // it has not.
+      // It has been sent that it resumed. When this connection closes it connects again, and then does not
+      // resume.
       perform(link.session.end(.closed), for: link)
       return link
     }
@@ -140,7 +140,7 @@ extension SocketIODialect {
     for entry in readable {
       perform(old.session.send(packet(entry, for: old).engineText), for: old)
     }
-    // The token that it comes back with may say less.
+    // The token that it resumes with may grant less.
     applyRights(to: old)
     for room in Array(old.connection.rooms) { showOnline(forRoom: room, old) }
     return old
@@ -164,7 +164,7 @@ extension SocketIODialect {
 
   // MARK: Going away
 
-  /// Whether a client whose session ends may come back to it.
+  /// Whether a client whose session ends may resume it.
   func maySeeAgain(_ link: SocketIOLink, after actions: [SocketSession.Action]) -> Bool {
     guard link.recovery != nil, link.connection.identity != nil, !board.isDraining else {
       return false

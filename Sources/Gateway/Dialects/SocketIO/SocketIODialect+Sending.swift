@@ -13,7 +13,7 @@ extension SocketIODialect {
     _ actions: [SocketSession.Action], for link: SocketIOLink, excess: Excess? = nil
   ) {
     for action in actions {
-      // On the way the client may have come back to what it had.
+      // One of the actions may have resumed a former link for the client.
       let link = link.current
       switch action {
       case .send(let bytes):
@@ -30,7 +30,7 @@ extension SocketIODialect {
         stopWaiting(link)
         respond(poll.request, Self.polled(body).allowing(poll.head))
       case .entered(_, let credentials):
-        // Of the older generation everybody is in unasked.
+        // In the older generation every client is in the default namespace unasked.
         if link.session.generation == .four { enterTwake(link, credentials) }
       case .left(let namespace):
         guard namespace.utf8.elementsEqual("/".utf8) else { break }
@@ -72,8 +72,8 @@ extension SocketIODialect {
     act(.send(packet.frame, to: carrier))
   }
 
-  /// Sends something to those in a room who speak Socket.IO; each form of it is made once, if
-  /// anybody wants it.
+  /// Sends content to the Socket.IO subscribers of a room; each form of it is made once, if a subscriber
+  /// wants it.
   func deliver(_ content: SocketContent, in room: RoomName) {
     guard !byPlace.isEmpty else { return }
     let isForAll = rooms.isForAll(by: content.author)
@@ -95,8 +95,7 @@ extension SocketIODialect {
     }
   }
 
-  /// The session is over: lets go of what carries it, and of all that it had unless its client may
-  /// come back to that.
+  /// The session is over: releases its transport, and all of its state unless the client may resume it.
   private func release(_ link: SocketIOLink, _ ending: SocketSession.Ending, isAway: Bool) {
     let code: UInt16 =
       switch ending {
@@ -120,7 +119,7 @@ extension SocketIODialect {
     if isAway { goAway(link) } else { forget(link) }
   }
 
-  /// Lets an older link go on with what carries a newer one, whose place it takes.
+  /// Lets an older link continue with the transport of a newer one, which it replaces.
   func takeOver(_ link: SocketIOLink, by old: SocketIOLink) {
     old.session = link.session
     old.address = link.address
@@ -141,7 +140,7 @@ extension SocketIODialect {
     forget(link)
   }
 
-  /// Lets go of all that a client had.
+  /// Discards all state of a client.
   func forget(_ link: SocketIOLink) {
     if link.isAway { awayShares.give(1, for: link.recovery?.holder) }
     if let id = link.recovery?.id { byRecovery[id] = nil }

@@ -9,7 +9,7 @@ extension SocketIODialect {
   func receivedTwake(
     _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
   ) {
-    // Nothing that is not known is passed on; the original sent `message` to everybody.
+    // Unknown events are not passed on; the original sent `message` to all clients.
     guard let event = TwakeEvent(rawValue: name) else { return }
     switch event {
     case .authenticate: authenticate(TwakeFields(arguments.first).token, link)
@@ -43,7 +43,7 @@ extension SocketIODialect {
       let identity = try access.identity(for: token)
       if isRefused(identity, link) { return }
       let link = take(identity, link)
-      // None if what the client came back to is forgotten meanwhile.
+      // None if the session that the client resumed has ended meanwhile.
       if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
     } catch {
       log(.notice, "token refused", "\(error)")
@@ -66,9 +66,9 @@ extension SocketIODialect {
     return true
   }
 
-  /// Makes the client somebody, and lets it go on with what it has come back to.
+  /// Gives the client an identity, and lets it resume the session that it has claimed.
   ///
-  /// - Returns: The link to go on with.
+  /// - Returns: The link that continues.
   func take(_ identity: Identity, _ link: SocketIOLink) -> SocketIOLink {
     link.authenticateBy = nil
     admit(link, as: identity)
@@ -78,7 +78,7 @@ extension SocketIODialect {
     }
     let connection = link.connection
     if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
-      // Somebody else now: nothing of the one before stays.
+      // It is another user now: no state of the former one stays.
       leaveTwake(link)
     }
     let isFirst = connection.identity == nil
@@ -94,7 +94,7 @@ extension SocketIODialect {
     return link
   }
 
-  /// Tells the client that it is nobody, and ends the session.
+  /// Reports to the client that it is not authorised, and ends the session.
   func refuse(_ reason: String, _ link: SocketIOLink) {
     let error: JSONValue = ["message": JSONValue(reason), "data": Self.refusalData(reason)]
     send(SocketPacket(event: "unauthorized", [error]), to: link)
@@ -236,8 +236,8 @@ extension SocketIODialect {
     link.recovery?.joined[room] = nil
   }
 
-  /// Takes the client out of the rooms that its user may not read any more, and tells it in the
-  /// words for a room that may not be joined.
+  /// Takes the client out of the rooms that its user may no longer read, and notifies it in the words for a
+  /// room that may not be joined.
   func applyRights(to link: SocketIOLink) {
     for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
       guard !link.connection.verbs(on: .room(room)).contains(.read) else { continue }
@@ -260,7 +260,7 @@ extension SocketIODialect {
     let person = link.connection.person
     let stamped = Self.stamped(data, person)
     guard stamped.value(of: "type")?.string != "writing" else {
-      // Who types is of no interest later: nobody stores it.
+      // Typing is of no interest later, so it is not stored.
       relay(event: stamped, in: room)
       return
     }
@@ -275,7 +275,7 @@ extension SocketIODialect {
     reply("realtime:event:error", room, message, to: link)
   }
 
-  /// The data with the sender's own id wherever it names a user: nobody speaks for others.
+  /// The data with the sender's own id wherever it names a user: no client speaks for others.
   private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
     guard let parts = data.values(of: "user_id", "event") else { return data }
     let own = JSONFields.Field("user_id", JSONValue(person))
@@ -287,7 +287,7 @@ extension SocketIODialect {
     return data.replacing(fields)
   }
 
-  /// Sends an event to those in a room that it concerns now, and to nobody later.
+  /// Sends an event to the subscribers of a room that it concerns now, without storing it.
   private func relay(event data: JSONValue, in room: RoomName) {
     let typing = data.value(of: "event")?.values(of: "user_id", "is_writing")
     let user = typing?[0]?.string
@@ -297,7 +297,7 @@ extension SocketIODialect {
     owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
   }
 
-  /// The session has left the default namespace: the user is not there any more.
+  /// The session has left the default namespace: the user is no longer there.
   func leaveTwake(_ link: SocketIOLink) {
     let connection = link.connection
     for room in Array(connection.rooms) { leaveTwake(room, link) }
@@ -332,7 +332,7 @@ extension SocketIODialect {
     guard !link.presenceRooms.contains(room) else { return }
     link.presenceRooms.insert(room)
     if let leaving = self.leaving.removeValue(forKey: person) {
-      // It was never gone, for those rooms it does not come back to within the time either.
+      // It was never gone, not even for those rooms that it does not rejoin in time.
       for room in leaving.rooms { link.presenceRooms.insert(room) }
       if leaving.rooms.contains(room) { return }
     }
@@ -368,7 +368,7 @@ extension SocketIODialect {
     )
   }
 
-  /// Tells of users who have not come back.
+  /// Reports users who have not returned in time.
   func tickPresence(_ now: Int64) {
     for (person, leaving) in Array(self.leaving) where leaving.until <= now {
       self.leaving[person] = nil

@@ -22,7 +22,8 @@ final class SocketIODialect: SessionDialect {
   var awayShares: FairShares<Stranger>
   /// The sessions of each user who has any.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// Users whose last session has ended: until when they may come back, and who is told if not.
+  /// Users whose last session has ended: until when they may return, and the rooms to notify if they do
+  /// not.
   var leaving: ExactDictionary<(until: Int64, rooms: ExactSet)> = [:]
   /// Events that clients may recover.
   var recoveryLog: RecoveryLog
@@ -50,7 +51,7 @@ final class SocketIODialect: SessionDialect {
 
   override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
-    // These clients come back when the line ends, unless they were told before.
+    // These clients reconnect when the connection ends, unless they receive a disconnect first.
     if !comesBack { send(SocketPacket(.disconnect), to: link) }
     dismiss(link)
     return true
@@ -66,7 +67,7 @@ final class SocketIODialect: SessionDialect {
     return true
   }
 
-  /// Ends a session from this side, and lets nobody come back to it.
+  /// Ends a session from this side, without a chance to resume it.
   private func dismiss(_ link: SocketIOLink) {
     if link.isAway { forget(link) } else { perform(link.session.end(.dismissed), for: link) }
   }

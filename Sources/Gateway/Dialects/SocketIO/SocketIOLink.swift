@@ -16,7 +16,7 @@ final class SocketIOLink {
     var pinged: UInt64
     /// The places in the log from which on the client hears its rooms.
     var joined: ExactDictionary<UInt64> = [:]
-    /// Until when it may come back, in milliseconds of uptime; `nil` while it is there.
+    /// Until when it may resume, in milliseconds of uptime; `nil` while it is connected.
     var awayUntil: Int64?
     /// The stranger towards whose share of such sessions it counts meanwhile.
     var holder: Stranger?
@@ -35,7 +35,7 @@ final class SocketIOLink {
   var poll: (request: RequestID, head: RequestHead)?
   /// In milliseconds of uptime; `nil` once the client has authenticated.
   var authenticateBy: Int64?
-  /// The rooms whose publications the client wants numbered, to go on from one later.
+  /// The rooms whose publications the client wants numbered, to continue from one later.
   var numberedRooms: ExactSet = []
   /// The rooms in which others see whether the user is online.
   var presenceRooms: ExactSet = []
@@ -44,9 +44,9 @@ final class SocketIOLink {
   var roomsByToken: ExactSet = []
   /// `nil` for a client that has not asked for it.
   var recovery: Recovery?
-  /// Of a client that comes back and has not said yet who it is: what it wants to come back to.
+  /// What the client wants to resume, while it has not authenticated yet.
   var claim: (recoveryID: String, offset: String?)?
-  /// The link that has taken this one's place, for the client has come back to it.
+  /// The link that has taken this one's place, for the client has resumed it.
   var successor: SocketIOLink?
 
   init(session: SocketSession, connection: Connection, address: String) {
@@ -55,10 +55,10 @@ final class SocketIOLink {
     self.address = address
   }
 
-  /// Whether the client is away, and may come back.
+  /// Whether the client is away, and may resume.
   var isAway: Bool { recovery?.awayUntil != nil }
 
-  /// Whether nothing can reach the client any more.
+  /// Whether nothing can reach the client any longer.
   var isGone: Bool { session.hasEnded && !isAway }
 
   /// This, or what has taken its place.
@@ -88,7 +88,7 @@ struct PacketForms {
 
   /// - Parameters:
   ///   - hasPlace: whether the reader wants a publication's place in the room.
-  ///   - offset: the place in the log, for a reader who may come back.
+  ///   - offset: the place in the log, for a reader who may resume.
   mutating func packet(hasPlace: Bool, offset: String?) -> SharedMessage {
     let index = (hasPlace ? 1 : 0) + (offset == nil ? 0 : 2)
     if let packet = forms[index] { return packet }

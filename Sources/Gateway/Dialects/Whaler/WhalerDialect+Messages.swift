@@ -5,7 +5,7 @@ import SocketMessages
 /// Messages of the Whaler family.
 extension WhalerDialect {
   /// Defers a message that exceeds the rate limit. A change is answered with a new state as soon as the
-  /// client may send again; for a resource that it has not got it has to come back.
+  /// client may send again; for a resource that it has not joined it has to reconnect.
   func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
     case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
@@ -37,7 +37,7 @@ extension WhalerDialect {
     _ change: WhalerClientMessage.DocChange, messageID: String, _ connection: Connection
   ) {
     guard let subscription = connection.subscriptions[change.resourceID] else {
-      // It has not joined; joining sends it the state, from which it starts anew.
+      // It has not joined; joining sends it the state, from which it starts again.
       join(change.resourceID, messageID: pushID(), connection)
       return
     }

@@ -5,9 +5,9 @@ import WebSocketFrames
 
 /// The Whaler family's dialect, as it is spoken to clients.
 ///
-/// Such a client numbers nothing: it counts frames. So each gets every operation once, in order,
-/// as a frame of its own, its own changes with its own message ids. What it cannot be told in
-/// words is told by its one way back to a known state, an unsolicited `resourceConnectionConf`.
+/// Such a client numbers nothing: it counts frames. So each client gets every operation once, in order, as
+/// a frame of its own, its own changes with its own message ids. What the protocol has no message for is
+/// expressed by its one way back to a known state, an unsolicited `resourceConnectionConf`.
 final class WhalerDialect: Dialect {
   let documents: Documents
   let rooms: Rooms
@@ -74,13 +74,13 @@ final class WhalerDialect: Dialect {
 
   // MARK: States
 
-  /// Gives a client all its documents anew: it may wait for what nobody has understood.
+  /// Sends a client all its documents again: it may wait for a reply to a message that could not be read.
   func resync(_ connection: Connection) {
     for subscription in connection.subscriptions.values.map(\.self) { resync(subscription) }
   }
 
-  /// Has a client start anew from a state, as if it had asked for it: what little somebody sends may ask for many
-  /// long texts, which take turns. What it has not had acknowledged is gone on its side.
+  /// Has a client start again from a state, as if it had asked for the state: few bytes from a client may
+  /// ask for many long texts, which take turns. The client discards what was not acknowledged.
   private func resync(_ subscription: Subscription) {
     metrics.resyncs["whaler", default: 0] += 1
     documents.join(
@@ -133,14 +133,14 @@ final class WhalerDialect: Dialect {
   override func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
-    // It would wait for its state for ever; it comes back if its connection goes.
+    // It would wait for its state for ever; it retries if its connection closes.
     if code.isRetryable { board.close(connection, .rejoin, "come back and join again") }
     if code == .tooMany { board.close(connection, .tooMany, "too many documents") }
     if code == .notAllowed { board.close(connection, .unauthorised, message) }
   }
 
   override func turnAwayFromDeleted(_ connection: Connection) {
-    // Such a client is told nothing of it, and makes the note anew when it comes back.
+    // The protocol has no message for it. The client makes the note again when it reconnects.
     board.close(connection, .rejoin, "come back and join again")
   }
 
@@ -185,7 +185,7 @@ final class WhalerDialect: Dialect {
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection
   ) {
-    // The only answer such a client understands: the state to start from anew.
+    // The only answer such a client understands: the state to start from.
     if let subscription = connection.subscriptions[id] { resync(subscription) }
   }
 
@@ -220,7 +220,7 @@ final class WhalerDialect: Dialect {
   override func lostReading(
     ofRoom room: RoomName, _ connection: Connection
   ) {
-    // Its pool: without a word for it, it is told when it comes back.
+    // The protocol has no message for its pool, so it learns this when it reconnects.
     board.close(connection, .unauthorised, "the token no longer grants this pool")
   }
 
