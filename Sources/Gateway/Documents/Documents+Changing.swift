@@ -5,7 +5,7 @@ import SocketMessages
 extension Documents {
   /// A client has sent a change to a document it follows.
   ///
-  /// - Parameter hasWaited: whether it came a while ago: one that cannot be sent again is not put off any more.
+  /// - Parameter hasWaited: whether it came a while ago: one that cannot be sent again is not deferred a second time.
   func submit(
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
     hasWaited: Bool = false

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Making changes durable, and telling what came of it.
+/// Making changes durable, and reporting the outcome.
 ///
 /// One commit of a document is under way at a time; what is taken meanwhile goes with the next.
 /// Since a commit costs a sync, and each follower a write for it, the fewer they are the better:
@@ -12,16 +12,16 @@ extension Documents {
   /// The entries of a shared log that are kept for changes that lose their races, beyond the window.
   private static let basesMax = 10_000
 
-  /// Has the tentative entries go to the store with this turn's end; with a later one's if changes were delivered in
-  /// this turn, or a crowd is told in rounds; and not before a commit that is under way is over.
+  /// Sends the tentative entries to the store with this turn's end; with a later one's if changes were
+  /// delivered in this turn, or a crowd is notified in rounds; and not before a commit under way is over.
   func commit(_ room: DocumentRoom) {
     guard !room.awaitsCommit, let live = room.live, !live.isSettled else { return }
     room.awaitsCommit = true
     uncommitted.append(room)
   }
 
-  /// Ends a turn of the loop: larger work that has waited goes on, followers and other nodes are told who has
-  /// come and gone in it, and the changes that it brought go to the store.
+  /// Ends a turn of the loop: larger deferred work continues, followers and other nodes learn who has come
+  /// and gone in it, and the changes that it brought go to the store.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: the milliseconds after which the next turn should end; `nil` if nothing is left for it.
@@ -86,7 +86,7 @@ extension Documents {
 
   /// A commit is over.
   func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>, _ ticket: StoreTicket) {
-    // Nobody waits for it if the note was deleted, be it that its name was joined again since.
+    // There is nothing to answer if the note was deleted, even if its name was joined again since.
     guard let room = documents[id], room.commitTicket == ticket else { return }
     switch outcome {
     case .success(.appended(let chain)):
@@ -126,9 +126,9 @@ extension Documents {
     }
   }
 
-  /// Has the store make sure that a document's commit has not happened. Until then nobody is told what
-  /// became of its changes: a client that hears that the log does not hold a change sends it again as
-  /// another, and the log would have both.
+  /// Has the store make sure that a document's commit has not happened. Until then the outcome of its
+  /// changes is reported to no client: a client that hears that the log does not hold a change sends it
+  /// again as another, and the log would have both.
   private func wipeFailedCommit(of room: DocumentRoom) {
     store(.wipeFailedCommits, for: .wiping(room.id))
   }
@@ -191,8 +191,8 @@ extension Documents {
       // Some may have asked for a read of the log meanwhile.
       return readNews(of: room)
     }
-    // The log is not what this process thinks it is: read it again. Those who wait are turned away:
-    // whatever they began here nobody would answer.
+    // The log is not what this process thinks it is: read it again. Waiting clients are turned away: no
+    // reply would come to what they began here.
     turnAway(room, .unavailable, "the document is being read again; join it anew")
     for subscription in room.subscriptions {
       let connection = subscription.connection

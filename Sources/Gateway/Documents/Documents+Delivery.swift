@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// Bringing durable changes to those who follow a document.
+/// Bringing durable changes to the followers of a document.
 ///
 /// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame shared by
 /// all, also while the loop writes a long one to a crowd in slices. One whose socket is full gets nothing
@@ -16,12 +16,12 @@ extension Documents {
     if let other = room.subscriptions.first(where: {
       $0.connection.dialect.traits.wantsFramePerEntry
     }) {
-      // Now, for authors forget their message ids when they are told.
+      // Now, for authors' message ids are forgotten on delivery.
       delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
     // Nothing is taken from the gateway meanwhile, so this holds for all of them.
     let isRoomy = board.allHaveRoom(upTo: settings.laggingBytes)
-    // Native authors come first: they may send the next change while the others are told of this one.
+    // Native authors come first: they may send the next change while the others receive this one.
     for entry in entries {
       guard let id = connectionsByClient[entry.client],
         let subscription = connections[id]?.subscriptions[room.id]
@@ -41,7 +41,7 @@ extension Documents {
 
   /// Sends the entries to a follower that has everything before them, and only that.
   ///
-  /// - Parameter isRoomy: whether nobody's socket is behind, so that this one need not be asked about.
+  /// - Parameter isRoomy: whether no follower's socket is behind, so that this one need not be asked about.
   private func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, isRoomy: Bool
   ) {
@@ -90,7 +90,7 @@ extension Documents {
     _ id: DocumentID, _ connectionID: ConnectionID, _ outcome: StoreOutcome<[LogEntry]>,
     _ ticket: StoreTicket
   ) {
-    // Read beside the commits: meanwhile the note may have been deleted and made anew.
+    // Read beside the commits: meanwhile the note may have been deleted and made again.
     guard let connection = connections[connectionID],
       let subscription = connection.subscriptions[id], subscription.catchUpRead == ticket
     else { return }
@@ -129,13 +129,13 @@ extension Documents {
     subscription.revision = last.revision
   }
 
-  /// Gives a follower the text anew.
+  /// Sends a follower the whole text.
   func resync(_ subscription: Subscription, reason: ServerMessage.ResyncReason, messageID: String) {
     guard let live = subscription.room.live else { return }
     let connection = subscription.connection
     guard live.pendingRevision(of: connection.client) == nil else {
-      // Its own change is being committed: it is told of that with the text, for a change that
-      // comes behind a text is no longer what the client makes of it.
+      // Its own change is being committed. It learns of that with the text, for a change that comes behind
+      // a text is no longer what the client makes of it.
       subscription.isLagging = true
       lagging.insert(connection.id)
       return

@@ -31,8 +31,8 @@ extension Documents {
     if case .failure(let error) = outcome {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in room.takeWaiting() {
-        // Whoever knows more than the log tries again: with the text and the old epoch it would
-        // forget what nobody else can tell.
+        // A client that knows more than the log tries again: with the text and the old epoch it would
+        // forget what no other client knows.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
           guard let connection = connections[id], connection.isReady else { continue }
           turnAway(

@@ -15,8 +15,8 @@ extension Documents {
     }
     let waiting = DocumentRoom.Waiting.join(connection.id, messageID: messageID, joining)
     let resume = joining.resume
-    // A client whose change is being committed is told of it first: told now that the log does not
-    // hold it, it would send it again as another one.
+    // A client whose change is being committed waits for the outcome first: if it heard now that the log
+    // does not hold the change, it would send it again as another one.
     guard let live = room.live, !room.isBusy, live.pendingRevision(of: connection.client) == nil,
       joining.unanswered.flatMap({ live.pendingRevision(of: $0.clientID) }) == nil
     else {
@@ -31,8 +31,8 @@ extension Documents {
     }
     if let resume, resume.epoch == live.epoch {
       if resume.revision > live.durableRevision {
-        // Somebody has seen what this log does not hold: its tail is lost. From here on it is
-        // another history, and everybody is told so.
+        // A client has seen what this log does not hold: its tail is lost. From here on it is another
+        // history, and all followers are notified of it.
         wait(waiting, in: room, connection)
         return renewEpoch(of: room)
       }

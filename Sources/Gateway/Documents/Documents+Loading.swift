@@ -55,7 +55,7 @@ extension Documents {
     }
   }
 
-  /// A document that somebody joined has been made, or not.
+  /// A document that a client joined has been made, or not.
   func created(_ id: DocumentID, _ outcome: StoreOutcome<NoteSummary>) {
     guard let room = documents[id] else { return }
     switch outcome {

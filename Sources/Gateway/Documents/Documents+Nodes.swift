@@ -16,7 +16,7 @@ extension Documents: CaretSource {
     exchange?.follow(topic(of: room.id), now: surroundings.clock.uptime)
   }
 
-  /// Forgets other nodes' people, for nobody follows the document here any more.
+  /// Forgets other nodes' people, since no client follows the document here any longer.
   func partFromNodes(in room: DocumentRoom) {
     guard exchange != nil, room.elsewhere != nil else { return }
     for subscription in room.subscriptions { tellNodesOfLeaving(subscription) }
@@ -70,7 +70,7 @@ extension Documents: CaretSource {
 
   // MARK: Hearing
 
-  /// Another node has said something of its people, or somebody has said something.
+  /// Another node has reported its people, or a stranger has sent something.
   func hearOfPeople(_ topic: String, _ bytes: [UInt8], in room: DocumentRoom) {
     guard exchange != nil, room.elsewhere != nil else { return }
     guard let message = NodeMessage(bytes) else {
@@ -95,7 +95,7 @@ extension Documents: CaretSource {
   private func take(_ news: PeopleExchange.News, in room: DocumentRoom) {
     let change = news.change
     if news.isNew {
-      // A client whose line here is dead, though nobody knows yet.
+      // A client whose connection here is dead, though it is not noticed yet.
       for client in change.joined.map(\.id) + change.moved.map(\.id) {
         guard let subscription = shownFollower(client, of: room) else { continue }
         subscription.isSucceeded = true
@@ -129,7 +129,7 @@ extension Documents: CaretSource {
     room.named = nil
     room.presence.act(client)
     gather(room)
-    // Whoever is not known by name is named first, with the end of the turn.
+    // A client that is not known by name is named first, with the end of the turn.
     if room.presence.isTold(client) { shareSelections(of: client, in: room) }
   }
 
@@ -152,8 +152,8 @@ extension Documents: CaretSource {
     tell(turn, to: room)
   }
 
-  /// The document has another history: carets of the former one are forgotten, and those of followers here are told
-  /// anew.
+  /// The document has another history: carets of the former one are forgotten, and other nodes are sent
+  /// those of followers here again.
   func renewCarets(in room: DocumentRoom) {
     guard room.elsewhere != nil else { return }
     for client in room.elsewhere?.forgetCarets() ?? [] { showCarets(of: client, in: room) }

@@ -12,8 +12,8 @@ extension Documents {
   func readPage(
     _ page: HistoryPageRequest, of id: DocumentID, messageID: String, _ connection: Connection
   ) {
-    // The reader has the last one still before it, or has not waited for it. Or the disk has too much
-    // to do: those who write go first.
+    // The reader has the last one still before it, or has not waited for it. Or the disk has too much to
+    // do: writers go first.
     guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
       surroundings.queuedBytes(connection.id) <= settings.laggingBytes
@@ -97,7 +97,7 @@ extension Documents {
       connection.pageReads[reading.id] = nil
       return
     }
-    // Read beside the commits: meanwhile the note may have been deleted and made anew.
+    // Read beside the commits: meanwhile the note may have been deleted and made again.
     guard let live = documents[reading.id]?.live, live.epoch == reading.epoch else {
       return turnAwayReader(
         of: reading.id, connection, .unavailable, ref: reading.messageID)

@@ -4,8 +4,8 @@ import WebSocketFrames
 
 /// Telling followers who else follows a document: once per turn, the same for all of them.
 ///
-/// A crowd that joins in one turn costs each follower one message and not one for everybody who came.
-/// Ticks tell how many there are, where only the number has changed, and who acts in a large crowd.
+/// A crowd that joins in one turn costs each follower one message and not one for each newcomer. Ticks tell
+/// how many there are, where only the number has changed, and who acts in a large crowd.
 extension Documents {
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
@@ -20,7 +20,7 @@ extension Documents {
     tellNodes(of: person, subscription)
   }
 
-  /// Shows the others the name and colour that a follower has said anew.
+  /// Shows the others the name and colour that a follower has sent again.
   func showProfile(of subscription: Subscription) {
     let person = person(of: subscription)
     subscription.room.presence.update(person)
@@ -171,7 +171,7 @@ extension Documents {
         send(frame, to: connection)
       }
     }
-    // Carets that nobody could place before.
+    // Carets whose person had no name here before.
     for person in turn.joined where !selections(of: person.clientID, in: room).isEmpty {
       shareSelections(of: person.clientID, in: room)
     }

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Going on when another writer of the store has appended to a document's log first.
+/// Continuing when another writer of the store has appended to a document's log first.
 ///
 /// One node by itself never sees that. Of several that share a store, one wins each race, and the
 /// others adopt what it has appended and submit again what their clients had sent.
@@ -53,7 +53,7 @@ extension Documents {
     return hasDropped
   }
 
-  /// The log has a change already: its author is told with that entry.
+  /// The log has a change already: its author is notified with that entry.
   private func answer(_ change: WithdrawnChange, as revision: Int, in room: DocumentRoom) {
     if let (subscription, messageID) = change.follower {
       subscription.messageIDs[revision] = messageID
@@ -88,7 +88,7 @@ extension Documents {
     let submission = change.submission
     metrics.changesResubmitted += 1
     if let edit = change.edit, let expected = edit.expected, let live = room.live {
-      // The head that it expected is not the newest any more.
+      // The head that it expected is no longer the newest.
       return respond(edit.request, .outdated(expected: expected, head: live.headRevision))
     }
     switch sequence(submission, in: room) {

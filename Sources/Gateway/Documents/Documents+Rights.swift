@@ -52,7 +52,8 @@ extension Documents {
     room.leaving.append((subscription, own))
   }
 
-  /// Ends the subscriptions of those who may no longer read and whose changes are committed or refused by now.
+  /// Ends the subscriptions of clients that may no longer read and whose changes are committed or refused
+  /// by now.
   func endLeaving(_ room: DocumentRoom) {
     guard !room.leaving.isEmpty, let live = room.live else { return }
     let leaving = room.leaving

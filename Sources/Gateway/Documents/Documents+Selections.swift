@@ -17,14 +17,14 @@ extension Documents {
     subscription.room.named = nil
     noteAct(of: subscription)
     tellNodesOfCarets(of: subscription)
-    // Whoever is not known by name is named first, with the end of the turn.
+    // A client that is not known by name is named first, with the end of the turn.
     let client = subscription.connection.client
     if subscription.room.presence.isTold(client) {
       shareSelections(of: client, in: subscription.room)
     }
   }
 
-  /// The carets of somebody who follows a document here, or at another node.
+  /// The carets of a client that follows a document here, or at another node.
   func selections(of client: String, in room: DocumentRoom) -> [Selection] {
     if let subscription = shownFollower(client, of: room) { return subscription.selections }
     return room.elsewhere?.shown(client)?.selections ?? []

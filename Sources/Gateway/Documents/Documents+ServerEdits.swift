@@ -2,7 +2,7 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// Edits and versions that come over HTTP, in one order with everybody's changes.
+/// Edits and versions that come over HTTP, in one order with the followers' changes.
 extension Documents {
   /// Edits a document as its followers do; answered once the edit is durable.
   func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
@@ -20,7 +20,7 @@ extension Documents {
     submit(edit, to: room)
   }
 
-  /// Transforms an edit to the head, and has it go to the store.
+  /// Transforms an edit to the head, and submits it.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
     guard edit.isGranted(on: live, board, owner) else { return respond(edit.request, .notGranted) }

@@ -3,9 +3,9 @@ import SocketMessages
 
 /// Hearing of what other nodes append to a document's log.
 ///
-/// Nobody owns a document: the log decides. A node that lost a race, was told of news, or does not
-/// know what became of its commit reads the log, takes its tentative changes back, adopts what is
-/// there, and submits anew what its clients had sent and the log has not.
+/// No node owns a document: the log decides. A node that lost a race, received news, or does not know the
+/// outcome of its commit reads the log, takes its tentative changes back, adopts the new entries, and
+/// submits again what its clients had sent and the log has not.
 ///
 ///     a join that resumes ─▶ begin sessions ─▶ read the log ─▶ adopt ─▶ answer
 ///     a hint, the heads   ────────────────────▶ read the log ─▶ adopt ─▶ deliver
@@ -25,7 +25,7 @@ extension Documents {
     readNews(of: room)
   }
 
-  /// The commit under way has an outcome that nobody knows.
+  /// The commit under way has an unknown outcome.
   func unsettle(_ error: StoreError, in room: DocumentRoom) {
     surroundings.log.write(
       .error, "commit has no known outcome; the log is read", [("error", error.logName)])
@@ -110,7 +110,7 @@ extension Documents {
         if head == nil { miss(room) }
         continue
       }
-      // Whoever has lost a right by it is not to wait until the log can be read.
+      // A reader that has lost a right by it is removed before the log can be read.
       take(head.folder, in: room)
       head.folder = known.folder
       if head == known { continue }
@@ -147,9 +147,9 @@ extension Documents {
 
   // MARK: Reading
 
-  /// Reads what other nodes have appended, if somebody asks for it and nothing is in the way.
+  /// Reads what other nodes have appended, if a read is wanted and nothing prevents it.
   ///
-  /// A commit under way is; and one that is about to begin tells as much as a read.
+  /// A commit under way prevents it, and so does one about to begin, which tells as much as a read.
   func readNews(of room: DocumentRoom) {
     guard room.logRead == nil, room.renewal != .storing, let live = room.live, live.isShared,
       !live.isCommitting
@@ -179,7 +179,7 @@ extension Documents {
       if joining.unanswered != nil || joining.resume == nil, connection.isReturning {
         clients.insert(connection.client)
       }
-      // Whose id it was nobody can tell here: if it is another's, that one joins again and loses nothing.
+      // Whose id it was is not known here: if it is another's, that client joins again and loses nothing.
       if let former = joining.unanswered?.clientID,
         connection.verbs(in: room).contains(.write)
       {
@@ -246,7 +246,7 @@ extension Documents {
     room.isUnsettled = false
     room.failedReads = 0
     room.live?.raise(sessionFloor: stretch.sessionFloor)
-    // First: who may not read the entries any more is not sent them.
+    // First: a reader that may no longer read the entries is not sent them.
     take(stretch.folder, in: room)
     if let title = room.live?.title, !stretch.title.utf8.elementsEqual(title.utf8) {
       renamed(room.id, to: stretch.title)
@@ -263,7 +263,7 @@ extension Documents {
     goOn(room)
   }
 
-  /// Goes on with those who waited for a read of the log.
+  /// Continues for the clients that waited for a read of the log.
   private func answer(
     _ asking: [DocumentRoom.Waiting], in room: DocumentRoom, _ sessions: [String: Int]
   ) {
@@ -290,7 +290,7 @@ extension Documents {
     }
   }
 
-  /// The log could not be read: those who asked are to try again.
+  /// The log could not be read: the waiting clients are to try again.
   private func couldNotRead(
     _ room: DocumentRoom, _ read: DocumentRoom.LogRead, _ error: StoreError
   ) {
@@ -332,7 +332,7 @@ extension Documents {
     fail(error, in: room)
   }
 
-  /// The log is not the one that is in memory: all join anew.
+  /// The log is not the one that is in memory: all join again.
   func readAgain(_ room: DocumentRoom) {
     fail(.notNext(headRevision: room.live?.durableRevision ?? 0), in: room)
   }
@@ -340,7 +340,7 @@ extension Documents {
   // MARK: Sessions
 
   /// Clients have begun other sessions since their changes came, at other nodes most likely: these
-  /// changes are dropped, and their connections here are told to come again.
+  /// changes are dropped, and their connections here are asked to reconnect.
   ///
   /// - Returns: Whether there was something to drop.
   func drop(_ clients: [String], in room: DocumentRoom) -> Bool {

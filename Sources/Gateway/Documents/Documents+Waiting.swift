@@ -33,7 +33,7 @@ extension Documents {
       && !(room.isResting && turn.restingBytes >= settings.storeBytesMax)
   }
 
-  /// Goes on with those who wait, unless they have to wait for something else now.
+  /// Continues for the waiting clients, unless they have to wait for something else now.
   func admitWaiting(_ room: DocumentRoom) {
     guard !room.isBusy else { return }
     let all = room.takeWaiting()
@@ -72,7 +72,7 @@ extension Documents {
     return false
   }
 
-  /// Reads older entries from the store; whoever needs them waits.
+  /// Reads older entries from the store; clients that need them wait.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
     room.historyRead = store(
       .entries(id: room.id, after: after, through: through), for: .history(room.id))
@@ -82,7 +82,7 @@ extension Documents {
   func readHistory(
     of id: DocumentID, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
-    // Read beside the commits: meanwhile the note may have been deleted and made anew.
+    // Read beside the commits: meanwhile the note may have been deleted and made again.
     guard let room = documents[id], room.historyRead == ticket else { return }
     room.historyRead = nil
     switch outcome {
@@ -148,7 +148,7 @@ extension Documents {
     }
   }
 
-  /// The author of a change that has waited; the change is refused if they do not follow the document any more.
+  /// The author of a change that has waited; the change is refused if they no longer follow the document.
   private func author(
     _ id: ConnectionID, of submission: LiveDocument.Submission, _ messageID: String,
     in room: DocumentRoom
@@ -190,7 +190,7 @@ extension Documents {
         turnAway(connection, code, message, ref: messageID)
       case .edit(let edit): respond(edit.request, refusal(code, message, to: edit.request))
       case .version(let request, _): respond(request, refusal(code, message, to: request))
-      case .change: break  // Nobody changes what nobody could join.
+      case .change: break  // A document that could not be joined has no changes.
       }
     }
   }

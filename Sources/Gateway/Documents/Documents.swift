@@ -7,7 +7,7 @@ import GatewayPorts
 /// followers through their dialects, and its owner through ``DocumentsOwner``.
 final class Documents: Part {
   let board: Switchboard
-  /// Told of what concerns other parts.
+  /// Receives what concerns other parts.
   unowned var owner: (any DocumentsOwner)?
 
   /// The documents in memory, or on their way there.
@@ -32,9 +32,9 @@ final class Documents: Part {
   var lagging: Set<ConnectionID> = []
   /// The arrival times of changes that are on their way to their followers, in microseconds.
   var broadcasting: [Int64] = []
-  /// Documents whose followers are told with the end of the turn who has come, acted or gone.
+  /// Documents whose followers learn with the end of the turn who has come, acted or gone.
   var gathering: [DocumentRoom] = []
-  /// Documents whose followers are told with the next tick how many are here.
+  /// Documents whose followers learn with the next tick how many are here.
   var counting: [DocumentRoom] = []
 
   /// Says who is in a note here, and hears who is there at other nodes; `nil` if there are none.
@@ -80,7 +80,7 @@ final class Documents: Part {
     if lagging.contains(connection.id) { catchUp(connection) }
   }
 
-  /// A connection has ended, or is about to: it follows nothing any more.
+  /// A connection has ended, or is about to: it follows nothing from now on.
   func leaveAll(_ connection: Connection) {
     lagging.remove(connection.id)
     forgetPages(of: connection)
@@ -96,7 +96,7 @@ final class Documents: Part {
     }
   }
 
-  /// Forgets documents that nobody follows, and texts that nobody asks for.
+  /// Forgets documents without followers, and texts that are not asked for.
   func forgetUnused(now: Int64) {
     for (id, document) in documents {
       document.forgetSharedText(now: now)

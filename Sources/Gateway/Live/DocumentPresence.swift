@@ -1,22 +1,22 @@
 package import SocketMessages
 
-/// The people who follow a document, and what their followers have been told of them.
+/// The people who follow a document, and what their followers know of them.
 ///
-/// Everybody is told the same, once per turn of the loop: what ``takeTurn(tellsCount:)`` returns.
-/// Up to a limit followers have the list of all who are here. Above it they have a count, and the
-/// names of those who have acted, the last ones, as many as the limit: whoever moves a caret or
-/// changes the text is named first, or with the next tick if that many are named already. Once no more
-/// than three quarters of the limit are here, the list is told again; the gap keeps one person who comes
-/// and goes from having it told each time.
+/// All followers receive the same, once per turn of the loop: what ``takeTurn(tellsCount:)`` returns. Up to
+/// a limit followers have the list of all who are here. Above it they have a count, and the names of people
+/// who have acted, the last ones, as many as the limit: a person who moves a caret or changes the text is
+/// named first, or with the next tick if that many are named already. Once no more than three quarters of
+/// the limit are here, the list is sent again; because of the gap, one person who comes and goes does not
+/// cause it to be sent each time.
 ///
 ///     listed  ── more than the limit are here ──▶  counted
 ///     listed  ◀── three quarters of it or fewer ── counted
 ///
 /// - Complexity: Amortised O(1) for each call, and O(limit) for a change between the two forms.
 package struct DocumentPresence {
-  /// The news of a turn, which followers are told at its end.
+  /// The news of a turn, which followers receive at its end.
   package struct Turn: Equatable {
-    /// People whom followers now know by name.
+    /// People that followers now know by name.
     package var joined: [ServerMessage.Participant] = []
     /// People known by name whose name or colour is another.
     package var updated: [ServerMessage.Participant] = []
@@ -38,7 +38,7 @@ package struct DocumentPresence {
     var wasTold = false
     /// Whether the next turn has to look at it.
     var isNews = false
-    /// Whether name or colour have changed since followers were told.
+    /// Whether name or colour have changed since they were sent to followers.
     var isChanged = false
     /// Whether the person has acted since the entry was last considered for counting only.
     var hasActed = false
@@ -51,7 +51,7 @@ package struct DocumentPresence {
     var number: Int
   }
 
-  /// The most people who are all named, and the most names that are told beside a count.
+  /// The most people who are all named, and the most names that are sent beside a count.
   private let limit: Int
   private var entries: ExactDictionary<Entry> = [:]
   /// Clients to look at in the next turn, each once, in the order in which they changed.
@@ -67,12 +67,12 @@ package struct DocumentPresence {
   private var named: [Place] = []
   private var namedHead = 0
   private var namedCount = 0
-  /// The number of them whom this turn may still consider.
+  /// The number of them that this turn may still consider.
   private var looksLeft = 0
   private var nextPlace = 1
   private var nextOrder = 0
 
-  /// Makes the presence of a document that nobody follows.
+  /// Makes the presence of a document without followers.
   ///
   /// - Parameter limit: the most people who are all named, from 1.
   package init(limit: Int) { self.limit = limit }
@@ -80,7 +80,7 @@ package struct DocumentPresence {
   /// The number of people who are here.
   package var count: Int { entries.count }
 
-  /// The number of people who are here, as a newcomer is told; `nil` if followers know all by name.
+  /// The number of people who are here, as a newcomer receives it; `nil` if followers know all by name.
   package var toldCount: Int? { isCounted ? entries.count : nil }
 
   /// Whether there is something to tell at the end of the turn.
@@ -88,11 +88,12 @@ package struct DocumentPresence {
     !news.isEmpty || !goneInOrder.isEmpty || isOverdue
   }
 
-  /// Whether its news can wait for more: each name that is told takes the place of another one. Where hundreds write, a
-  /// message to everybody in each turn would tell of those who have acted since the one before.
+  /// Whether its news can wait for more: each name that is sent takes the place of another one. Where
+  /// hundreds write, a message to all followers in each turn would name only people who have acted since
+  /// the one before.
   package var canWait: Bool { isCounted && namedCount == limit && !isOverdue }
 
-  /// Whether followers wait to be told of another count.
+  /// Whether followers wait for another count.
   package var hasCountNews: Bool { isCounted && isCountNews }
 
   /// Whether the form has to change.
@@ -100,7 +101,7 @@ package struct DocumentPresence {
     isCounted ? entries.count <= limit * 3 / 4 : entries.count > limit
   }
 
-  /// The people whom followers know by name.
+  /// The people that followers know by name.
   ///
   /// - Complexity: O(*n* log *n*) people who are named.
   package var told: [ServerMessage.Participant] {
@@ -117,7 +118,7 @@ package struct DocumentPresence {
 
   // MARK: Events
 
-  /// Notes that somebody follows the document now, or has another name or colour.
+  /// Notes that a person follows the document now, or has another name or colour.
   package mutating func enter(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] == nil else {
@@ -126,14 +127,15 @@ package struct DocumentPresence {
     }
     var entry = Entry(person: person, order: nextOrder)
     nextOrder += 1
-    // Its carets are gone, so it has to be told of anew.
+    // Its carets are gone, so its name has to be sent again.
     entry.wasTold = gone.removeValue(forKey: client) != nil
     entries[client] = entry
     isCountNews = true
     if !isCounted || entry.wasTold { note(client) }
   }
 
-  /// Notes that somebody who is here has said anew who they are. They are told of even if nothing has changed.
+  /// Notes that a person who is here has sent name and colour again. They are sent to followers even if
+  /// nothing has changed.
   package mutating func update(_ person: ServerMessage.Participant) {
     let client = person.clientID
     guard entries[client] != nil else { return }
@@ -142,7 +144,7 @@ package struct DocumentPresence {
     if !isCounted || isTold(client) { note(client) }
   }
 
-  /// Notes that somebody follows the document no longer.
+  /// Notes that a person follows the document no longer.
   package mutating func leave(_ client: String) {
     guard let entry = entries.removeValue(forKey: client) else { return }
     isCountNews = true
@@ -152,7 +154,7 @@ package struct DocumentPresence {
     goneInOrder.append(client)
   }
 
-  /// Notes that somebody has moved a caret or changed the text.
+  /// Notes that a person has moved a caret or changed the text.
   package mutating func act(_ client: String) {
     guard let entry = entries[client] else { return }
     if !entry.hasActed { entries[client]?.hasActed = true }
@@ -167,16 +169,17 @@ package struct DocumentPresence {
 
   // MARK: Telling
 
-  /// Ends a turn: returns what followers are to be told, and takes it for told.
+  /// Ends a turn: returns what followers are to receive, and counts it as sent.
   ///
-  /// - Parameter tellsCount: whether a count that has changed is told by itself. Not in each turn
-  ///   while a crowd comes: a message for everybody would go out for each of them.
+  /// - Parameter tellsCount: whether a count that has changed is sent by itself. Not in each turn while a
+  ///   crowd comes: a message to all followers would go out for each newcomer.
   package mutating func takeTurn(tellsCount: Bool) -> Turn? {
     guard hasNews || tellsCount && hasCountNews else { return nil }
     var turn = Turn()
-    // All of them, and one once more: who acts is named even if all go on acting, and of a crowd one in a turn.
+    // All of them, and one once more: a person who acts is named even if all keep acting, and of a crowd
+    // one in a turn.
     looksLeft = limit + 1
-    // Who left, came and left again stands there twice, and counts once.
+    // A client that left, came and left again is listed twice, and counts once.
     for (index, client) in goneInOrder.enumerated() where gone[client] == index {
       turn.left.append(client)
     }
@@ -239,7 +242,7 @@ package struct DocumentPresence {
 
   private mutating func name(_ client: String, _ turn: inout Turn) {
     guard let person = entries[client]?.person else { return }
-    // Somebody for whom there is no place is named after a later act.
+    // A person without a place is named after a later act.
     if isCounted { while namedCount >= limit { guard dropOne(&turn) else { return } } }
     entries[client]?.isTold = true
     turn.joined.append(person)

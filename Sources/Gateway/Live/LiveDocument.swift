@@ -13,7 +13,7 @@ package import OTCore
 ///                               │ written │ the next commit
 ///
 /// No I/O happens here: ``takeCommit()`` hands out what is to be written, ``commitSucceeded()`` or
-/// ``commitFailed()`` tells what became of it. At most one commit is under way.
+/// ``commitFailed()`` reports the outcome. At most one commit is under way.
 package struct LiveDocument {
   /// A change as a client sent it.
   package struct Submission {
@@ -54,7 +54,7 @@ package struct LiveDocument {
   package enum Outcome: Equatable {
     /// Appended as this revision; its acknowledgement follows the commit.
     case accepted(revision: Int)
-    /// The log has it already, durably, as this revision: acknowledge again.
+    /// The log holds it already, durably, as this revision: acknowledge again.
     case duplicate(revision: Int)
     /// It is being committed already: its acknowledgement follows.
     case duplicatePending
@@ -105,8 +105,8 @@ package struct LiveDocument {
   private var window: [LogEntry]
   /// The last change of each client, tentative ones included.
   private var marks: [String: ClientMark]
-  /// For each tentative entry the change as it was sent, to be rebased anew, and the mark of its
-  /// client that it replaced.
+  /// For each tentative entry the change as it was sent, to be rebased again, and the mark of its client
+  /// that it replaced.
   private var tentative: [(submission: Submission, replaced: ClientMark?)] = []
   /// The last revision of the commit under way.
   private var committingThrough: Int?
@@ -182,7 +182,7 @@ package struct LiveDocument {
     return window[window.count - 1 - (headRevision - revision)]
   }
 
-  /// Goes on under another epoch: a part of the history was lost that somebody has seen.
+  /// Continues under another epoch: a part of the history was lost that a client has seen.
   package mutating func renew(epoch newEpoch: String) { epoch = newEpoch }
 
   /// The revision of a client's tentative change, if it has one.
@@ -259,7 +259,7 @@ package struct LiveDocument {
         sequence: submission.isResendable ? submission.sequence : 0, digest: digest,
         operation: stored, author: submission.author, time: time))
     tentative.append((submission, mark))
-    // Nobody will ask for another again, so nothing is kept to know it by.
+    // Its author will not send it again, so nothing is kept to know it by.
     guard submission.isResendable else { return .accepted(revision: revision) }
     marks[submission.client] = ClientMark(
       sequence: submission.sequence, revision: revision, digest: digest)
@@ -352,7 +352,7 @@ package struct LiveDocument {
   ///
   /// A tentative entry is never rebased further: transforming it over foreign entries, by way of the
   /// tentative ones before it, gives another change than the one that was sent. So what was sent is
-  /// submitted anew:
+  /// submitted again:
   ///
   ///     withdraw() ─▶ what was sent ─▶ adopt(their entries) ─▶ submit(what was sent) ─▶ next commit
   ///
@@ -414,7 +414,7 @@ package struct LiveDocument {
 
   /// Forgets all but the newest durable entries, once there are twice as many.
   ///
-  /// In a shared log a change that waits may lose its race and be submitted anew: the entries since its
+  /// In a shared log a change that waits may lose its race and be submitted again: the entries since its
   /// base are kept, or it would be refused for being unlucky.
   ///
   /// - Parameter basesMax: The number of entries that are kept for that at most.

@@ -8,8 +8,8 @@ extension LiveDocument {
 }
 
 extension LogEntry {
-  /// The name that tells the entry from any other ever written at its revision. The log is only ever
-  /// cut at its end, so whoever has seen this entry has seen all that stands before it.
+  /// The name that tells the entry from any other ever written at its revision. The log is only ever cut at
+  /// its end, so a client that has seen this entry has seen all entries before it.
   func name(withTime: Bool) -> ChangeName {
     ChangeName(clientID: client, sequence: sequence, time: withTime ? time : nil)
   }

@@ -16,7 +16,7 @@ extension ResumePoint {
 extension LiveDocument {
   /// The entries that a resuming client has missed; `nil` when it needs the text instead.
   func entries(missedSince resume: ResumePoint?) -> ArraySlice<LogEntry>? {
-    // Its own entry, which would be compared, is not in memory any more: it may be another one by now.
+    // Its own entry, which would be compared, is no longer in memory: it may be another one by now.
     if let resume, resume.firstNeeded < oldestBase { return nil }
     guard let resume, resume.epoch == epoch,
       (oldestBase...durableRevision).contains(resume.revision)
@@ -24,8 +24,8 @@ extension LiveDocument {
     if let known = resume.change, let entry = durableEntry(at: resume.revision),
       known != entry.name(withTime: known.time != nil)
     {
-      // The same number, another change: the client's tail was lost here and written over. Or the
-      // same change, sent again after that and written anew, on a history that may be another.
+      // The same number, another change: the client's tail was lost here and written over. Or the same
+      // change, sent and written again after that, on a history that may be another.
       return nil
     }
     return durableEntries(after: resume.revision)

@@ -6,9 +6,9 @@ import WebSocketFrames
 
 /// A document's text at one revision, encoded once for all who are sent it.
 ///
-/// What stands before and behind it in a message belongs to one connection. A short text is copied
-/// between them. A long one goes out as a fragment of its own, whose bytes all connections share:
-/// fifty people who open a note of 10 MB cost one copy of it.
+/// The bytes before and behind it in a message belong to one connection. A short text is copied between
+/// them. A long one goes out as a fragment of its own, whose bytes all connections share: fifty people who
+/// open a note of 10 MB cost one copy of it.
 struct SharedText {
   /// Bytes from which a text is not copied.
   static let fragmentBytesMin = 64 << 10
@@ -19,7 +19,7 @@ struct SharedText {
   /// The time at which it was last sent, in milliseconds of uptime.
   var usedAt: Int64
 
-  /// Encodes the text that everybody may see.
+  /// Encodes the durable text, which all readers may see.
   ///
   /// - Complexity: O(*n*) bytes of text.
   init(_ live: LiveDocument, now: Int64) {

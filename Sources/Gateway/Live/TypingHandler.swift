@@ -48,7 +48,7 @@ public final class TimedTyping: TypingHandler {
 
   private struct Typist {
     let presence: Presence
-    /// Counts those who have begun, so that they end in the order in which they began.
+    /// Counts people who have begun, so that they end in the order in which they began.
     let number: Int
     var end: Int64
   }
@@ -92,7 +92,7 @@ public final class TimedTyping: TypingHandler {
 
   /// See ``TypingHandler``.
   ///
-  /// - Complexity: O(*n*) connections on which somebody types.
+  /// - Complexity: O(*n*) connections on which people type.
   public func expire(now: Int64) -> [TypingChange] {
     typists.isEmpty ? [] : remove(typists.filter { $0.value.end <= now }.map(\.key))
   }
@@ -107,7 +107,7 @@ public final class TimedTyping: TypingHandler {
       connectionCounts[typist.presence, default: 0] -= 1
     }
     gone.sort { $0.number < $1.number }
-    // Whoever types on another device too goes on typing.
+    // A person who types on another device too is still typing.
     var changes: [TypingChange] = []
     for typist in gone where connectionCounts[typist.presence] == 0 {
       connectionCounts[typist.presence] = nil
