@@ -40,7 +40,7 @@ extension NoteFile {
 }
 
 extension Response {
-  /// A file as browsers may have it: never run, never guessed at, and drawn only if it is a picture.
+  /// A file in the form for browsers: never run, never guessed at, and drawn only if it is a picture.
   static func file(_ file: NoteFile, _ bytes: [UInt8]) -> Response {
     let kind = FileKind(of: bytes)
     let form = kind.isPicture ? "inline" : "attachment"
@@ -57,8 +57,8 @@ extension Response {
 
   /// The headers of a file, whether it is sent or not.
   ///
-  /// Its address names its content, so that a browser never has to ask again; but who may have it depends
-  /// on the token.
+  /// Its address names its content, so that a browser never has to ask again; but the right to read it
+  /// depends on the token.
   static func headers(of file: NoteFile) -> [(name: String, value: String)] {
     [
       ("etag", "\"\(file.hash)\""),

@@ -1,6 +1,6 @@
 /// The kind of a file, by what its bytes are: what a client or a name says of it counts for nothing.
 struct FileKind: Equatable {
-  /// The type that is told to browsers.
+  /// The content type for browsers.
   let type: String
   /// Whether it is a picture that browsers draw, of a size that they can: all else is downloaded.
   ///
@@ -46,7 +46,7 @@ struct FileKind: Equatable {
 }
 
 extension [UInt8] {
-  /// Whether a text stands at a place.
+  /// Whether the bytes contain a text at a place.
   func has(_ text: StaticString, at index: Int) -> Bool {
     text.withUTF8Buffer { index + $0.count <= count && self[index...].starts(with: $0) }
   }

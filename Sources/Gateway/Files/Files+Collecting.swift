@@ -2,8 +2,8 @@ import GatewayPorts
 
 /// Removing files that no kept revision of their note names.
 ///
-/// A file whose reference nobody has typed yet is young, and is left alone; a deleted note rests with its
-/// files. One note is looked at at a time, so that nobody waits for more than one log to be read.
+/// A file whose reference is not typed yet is young, and is left alone; a deleted note rests with its
+/// files. One note is looked at at a time, so that no other work waits for more than one log to be read.
 extension Files {
   /// The state of the work.
   struct Collecting {

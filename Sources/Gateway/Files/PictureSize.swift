@@ -59,7 +59,7 @@ struct PictureSize: Equatable {
       var index = 2
       var segments = 0
       while let marker = big(index, 2), marker >> 8 == 0xff {
-        // No picture has more before its first frame; bytes that are none may have millions.
+        // No picture has more before its first frame; bytes that are not a picture may have millions.
         segments += 1
         guard segments <= Self.segmentsMax else { return nil }
         switch marker & 0xff {

@@ -54,7 +54,7 @@ final class Folders: Part {
     respond(request, page.reader.answer(body, packing: .letters).followed(by: next))
   }
 
-  /// Moves notes of a folder, and of those below it, for somebody who may do so with all of them.
+  /// Moves notes of a folder, and of those below it, for a caller who may do so with all of them.
   func moveAll(_ request: RequestID, _ body: [UInt8], by identity: Identity) throws(Response) {
     guard let fields = FolderJSON.fields(in: body), let from = fields.from, let to = fields.to
     else {
@@ -73,7 +73,7 @@ final class Folders: Part {
       for: .folders(request, .moveAll))
   }
 
-  /// Whether somebody may make a request to move notes, which was made before.
+  /// Whether the caller may make a request to move notes, which was made before.
   func mayMoveAll(_ body: [UInt8], by identity: Identity) -> Bool {
     let fields = FolderJSON.fields(in: body)
     guard let old = fields?.from.flatMap({ try? FolderPath($0) }),

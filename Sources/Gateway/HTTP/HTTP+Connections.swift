@@ -10,7 +10,7 @@ extension HTTP {
   /// Seconds that a client may take to bring a newer token.
   private static let refreshSeconds = 1...3_600
   private static let refreshSecondsDefault = 60
-  /// Milliseconds from which each client that is to come back draws its delay.
+  /// Milliseconds from which the delay of each client that is to reconnect is drawn.
   private static let reconnectAfter = 100...2_000
 
   // MARK: Looking
@@ -90,7 +90,7 @@ extension HTTP {
     answer(call, "refresh-rights", count: count)
   }
 
-  /// Ends a connection, and tells its client whether to come back.
+  /// Ends a connection, and tells its client whether to reconnect.
   private func dismiss(_ connection: Connection, comesBack: Bool) {
     if connection.dialect.endSession(of: connection, comesBack: comesBack) { return }
     if comesBack {
@@ -124,7 +124,7 @@ extension HTTP {
 }
 
 extension Connection {
-  /// Whether it is a user's. Of nobody it never is: in the open demo that would be everybody.
+  /// Whether it is a user's. Never for the empty name: in the open demo it would be all.
   func isOf(user: String) -> Bool {
     guard let identity, !identity.user.isEmpty else { return false }
     return identity.user.utf8.elementsEqual(user.utf8)

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Deleted notes, which may come back for a while.
+/// Deleted notes, which may be restored for a while.
 ///
 ///     GET    /api/deleted?limit=&after=    lists them, the newest deletion first
 ///     POST   /api/deleted/{id}/restore     brings one back as it was

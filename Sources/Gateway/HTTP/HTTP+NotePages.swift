@@ -3,9 +3,9 @@ import SocketMessages
 
 /// The list of notes, whole or in pages.
 ///
-/// Without a parameter it is all notes, the newest change first, as people look at them. Whoever goes
-/// through all of them takes pages: these are in the order in which the notes were made, which no
-/// change disturbs. A note that is there from the first page to the last is named once.
+/// Without a parameter it is all notes, the newest change first, as people look at them. A client that
+/// reads all of them takes pages: these are in the order in which the notes were made, which no change
+/// disturbs. A note that is there from the first page to the last is named once.
 ///
 /// With `parts` it is the whole list in parts, of which those are sent that the client does not hold.
 extension HTTP {

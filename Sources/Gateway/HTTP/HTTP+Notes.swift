@@ -109,9 +109,9 @@ extension HTTP {
       }, for: call.request, .rename)
   }
 
-  /// Moves a note. Whoever does it can show it to those who have rights to the other folder, and take it from
-  /// those of this one: so it takes every right that could be given away where the note is, and `manage` where it
-  /// goes.
+  /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
+  /// from users with rights to this one. So it takes every right that could be given away where the note
+  /// is, and `manage` where it goes.
   private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
     let request = call.request
     let folder = try FolderPath(asked: fields?.folder ?? "")
@@ -145,7 +145,7 @@ extension HTTP {
     return title
   }
 
-  /// Shows everybody who looks at the list of notes that it has changed.
+  /// Shows all subscribers of the list of notes that it has changed.
   func noteListChanged() { rooms.publishNoteList() }
 
   /// The store has done what a request about notes asks for, or not.

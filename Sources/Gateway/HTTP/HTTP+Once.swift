@@ -46,8 +46,8 @@ extension HTTP {
     return true
   }
 
-  /// The owner of a key. Who has no name shares the keys of all who have none, and guests share those of
-  /// their link: they are told apart by keys that nobody guesses.
+  /// The owner of a key. Callers without a name share one set of keys, and so do the guests of a link: they
+  /// are told apart by keys that cannot be guessed.
   static func owner(_ identity: Identity) -> String { identity.user }
 
   /// Has a request wait that was sent again while the first is being done. One with another token is not answered
@@ -84,8 +84,8 @@ extension HTTP {
 
   // MARK: Giving again
 
-  /// Gives an answer again to whoever may still make the request. Others are answered as if it came for the first
-  /// time, which does nothing: their rights do not reach so far.
+  /// Repeats an answer to a caller that may still make the request. Others are answered as if it came for
+  /// the first time, which does nothing: their rights do not reach so far.
   private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
     switch right(to: call, at: work.match) {

@@ -9,8 +9,8 @@ import SocketMessages
 ///     GET  /api/connections?user=             who is connected, see HTTP+Connections.swift
 ///     POST /api/connections/{id}/disconnect   {"reconnect": true} ends one
 ///     POST /api/users/{user}/disconnect       ends all of a user's
-///     POST /api/users/{user}/refresh-rights   has a user's rights looked at anew
-///     GET  /api/rooms                         the rooms that somebody is in
+///     POST /api/users/{user}/refresh-rights   has a user's rights checked again
+///     GET  /api/rooms                         the rooms that have subscribers
 extension HTTP {
   /// Seconds that a token made here may be good for.
   private static let tokenSeconds = 1...(366 * 86_400)
@@ -21,7 +21,7 @@ extension HTTP {
   func revoke(_ call: Call) throws(Response) {
     let fields = try accessFields(of: call)
     switch (fields.user, fields.token, fields.client) {
-    // Nobody in particular is everybody in an open demo: such a name is none.
+    // All callers of an open demo have the empty name: it names no user.
     case (let user?, nil, nil) where !user.isEmpty:
       takeBack(.user(user, before: surroundings.clock.now), call)
     case (nil, let token?, nil) where !token.isEmpty: takeBack(.token(token), call)

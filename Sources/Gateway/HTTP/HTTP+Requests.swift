@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Requests over HTTP, from the table of routes to the one who answers them.
+/// Requests over HTTP, from the table of routes to the function that answers them.
 ///
 ///     Resource.find ─▶ body's type ─▶ Idempotency-Key ─▶ who ─▶ which note or room ─▶
 ///     may they ─▶ If-Match ─▶ method ─▶ Route.answer
@@ -73,7 +73,7 @@ extension HTTP {
     }
   }
 
-  /// Refuses what somebody may not do with the note that the path names.
+  /// Refuses what the caller may not do with the note that the path names.
   private func requireNote(
     _ call: Call, at resource: Resource, _ route: Route?
   ) throws(Response) {

@@ -5,7 +5,7 @@ import SocketMessages
 extension HTTP {
   /// Seconds that a link may be good for.
   private static let shareSeconds = 60...(366 * 86_400)
-  /// Seconds that it is if nobody says.
+  /// Seconds that it is by default.
   private static let shareSecondsDefault = 7 * 86_400
 
   func share(_ call: Call) throws(Response) {
@@ -25,7 +25,7 @@ extension HTTP {
         "expected expiresIn from \(Self.shareSeconds.lowerBound) to "
           + "\(Self.shareSeconds.upperBound) seconds")
     }
-    // Nobody gives away what they do not have.
+    // A caller gives away only rights that they have.
     try access.require(level.verbs.union(.manage), note: id, of: call.identity, request)
     func link(_ stamp: TokenStamp) -> NoteLink {
       NoteLink(

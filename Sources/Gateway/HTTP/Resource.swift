@@ -24,7 +24,7 @@ package struct Resource: Sendable {
     case server
   }
 
-  /// A path that somebody asks for.
+  /// A path that a client asks for.
   package struct Match: Sendable {
     package let resource: Resource
     /// The names in the path, decoded; `nil` for those whose encoding is broken.
@@ -69,8 +69,8 @@ package struct Resource: Sendable {
 
   /// The verbs that a request needs of the note that the path names.
   ///
-  /// A method that the path does not take needs what those need that write here: nobody is told more
-  /// than they may do.
+  /// A method that the path does not take needs the verbs of the methods that write here, so the answer
+  /// reveals nothing beyond the caller's rights.
   func verbs(for method: String) -> Verbs {
     let others = method == "GET" ? nil : routes.first { $0.method != "GET" }
     if case .note(let verbs)? = (route(method) ?? others)?.right { return verbs }
@@ -89,7 +89,7 @@ package struct Resource: Sendable {
     for resource in named {
       guard let names = resource.path.names(in: parts) else { continue }
       let match = Match(resource: resource, names: names.map { PercentEncoding.decoded($0) })
-      // Nobody is called so: there is no such path.
+      // No operator has the empty name: there is no such path.
       if resource.kind == .operators, match.name.isEmpty { return nil }
       return match
     }
@@ -100,8 +100,8 @@ package struct Resource: Sendable {
   private static let plain = Dictionary(
     uniqueKeysWithValues: all.filter(\.path.isPlain).map { ($0.path.description, $0) })
 
-  /// Resources with names in their paths. What is not there below a note or a room is said to be
-  /// missing only to those who may ask for it.
+  /// Resources with names in their paths. What is missing below a note or a room is reported as missing
+  /// only to callers that may ask for it.
   private static let named =
     all.filter { !$0.path.isPlain } + [
       Resource(PathPattern("/api/notes/{id}/{rest}"), .note),

@@ -32,7 +32,7 @@ package struct Route: Sendable {
     case note(Verbs)
     /// Verbs on each note that it is about: only such notes are shown.
     case notes(Verbs)
-    /// Verbs on the note that it makes, under an id that nobody knows before.
+    /// Verbs on the note that it makes, under an id that is not known before.
     case newNote(Verbs)
     /// Verbs on the note that it makes, under the id that the path names.
     case chosenNote(Verbs)
@@ -89,7 +89,7 @@ package struct Route: Sendable {
     case ways
     /// Signing in at the identity provider, and getting tokens afterwards.
     case provider
-    /// Coming back from the identity provider.
+    /// The return from the identity provider.
     case providerReturn
   }
 
@@ -126,7 +126,7 @@ package struct Route: Sendable {
   }
 }
 
-/// A request that was let in, for the one who answers it.
+/// A request that was let in, for the function that answers it.
 struct Call {
   let request: RequestID
   let head: RequestHead

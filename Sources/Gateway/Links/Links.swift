@@ -1,16 +1,16 @@
 import GatewayPorts
 import SocketMessages
 
-/// Links that let anybody who has them into a note.
+/// Links that let every client that has them into a note.
 ///
 ///     POST   /api/notes/{id}/share          {"access": "read", "expiresIn": 604800} makes one
 ///     GET    /api/notes/{id}/share          lists those that there are
 ///     DELETE /api/notes/{id}/share/{link}   ends one
 ///     DELETE /api/notes/{id}/share          ends all that were made until now
 ///
-/// A link is a short address, `/s/` and its key. Whoever has the key is given the link's token, which the server
-/// signs; the store has the key's hash. All links of a note belong to one user of their own, so that those end
-/// with the rest that were made when a link was nothing but its token.
+/// A link is a short address, `/s/` and its key. A client with the key is given the link's token, which the
+/// server signs; the store has the key's hash. All links of a note belong to one user of their own, so that
+/// older links, which were nothing but their token, end with the others.
 final class Links: Part {
   let board: Switchboard
   let access: Access
@@ -22,7 +22,7 @@ final class Links: Part {
     self.rights = rights
   }
 
-  /// The identity of whoever has a link.
+  /// The identity of a client that has a link.
   func guest(of link: NoteLink) -> Identity {
     var guest = Identity(
       user: Identity.guestPrefix + link.note, tokenID: link.id, issuedAt: link.createdAt,
@@ -49,7 +49,7 @@ final class Links: Part {
     let answer = Response.json(
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
     guard !isRepeated else {
-      // For whoever still reaches the note, which the store knows.
+      // For callers that still reach the note, which the store knows.
       let look = StoreRequest.links(.list(note: link.note, now: surroundings.clock.now))
       return perform(look, request, \.list) { [self] _ in respond(request, answer) }
     }
@@ -66,7 +66,7 @@ final class Links: Part {
     }
   }
 
-  /// The answer to be kept for a link that was made: the rest of it is signed anew each time.
+  /// The answer to be kept for a link that was made: the rest of it is signed again each time.
   static func answer(to reply: StoreReply) -> Response? {
     if case .links(.made) = reply { Response(status: 201) } else { nil }
   }
@@ -89,7 +89,7 @@ final class Links: Part {
       [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
-      // First: whoever asks again after a failure still finds the link.
+      // First: a caller that asks again after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         perform(.links(.end(note: note, id: id)), request, \.ended) { [self] ended in
@@ -138,7 +138,7 @@ final class Links: Part {
       })
   }
 
-  /// Finds the title of a note, where anybody may read it.
+  /// Finds the title of a note that every client may read.
   func title(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
     guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax else {
       return goOn(nil)

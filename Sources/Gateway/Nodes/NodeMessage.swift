@@ -18,17 +18,17 @@ struct NodeMessage: Equatable {
     case flag(PublicationFlag, isFlagged: Bool)
     /// A person's blocks have changed: worth a look.
     case blocks
-    /// The people whom the node has here have this version.
+    /// The node's people have this version.
     case beat(version: Int)
     /// They have changed, from a version.
     case change(PeopleChange, from: Int, version: Int)
     /// A part of all of them, and of their carets.
     case people(PeopleChange, part: Int, parts: Int, version: Int)
-    /// A node wants to be told of all of them; of any node's without a name.
+    /// A node asks for all of them; of any node's without a name.
     case ask(of: String?)
   }
 
-  /// The node's run: a process that begins anew is another one.
+  /// The node's run: a restarted process is another one.
   var node: String
   /// The node's uptime, in milliseconds.
   var sent: Int64
@@ -89,7 +89,7 @@ extension NodeMessage {
     }
   }
 
-  /// Reads a message; `nil` if it is none.
+  /// Reads a message; `nil` if the bytes are not a message.
   init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.bytesMax, let fields = JSONFields(bytes),
       let node = fields["n"]?.string, !node.isEmpty, node.utf8.count <= 200,

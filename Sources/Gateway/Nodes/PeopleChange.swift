@@ -2,11 +2,11 @@ import JSON
 import OTCore
 import SocketMessages
 
-/// A person whom a node has under a topic: in a room somebody, in a note somebody's client.
+/// A person that a node has under a topic: in a room a person, in a note a person's client.
 struct NodePerson: Equatable {
   /// The name and the colour. The id is the person's in a room, and the client's in a note.
   var profile: PersonProfile
-  /// The person whose client it is, as the followers of the note are told.
+  /// The person whose client it is, as the followers of the note know them.
   var person: PersonID?
 
   /// The key among the people of a topic.
@@ -26,7 +26,7 @@ struct NodePerson: Equatable {
 struct NodeCarets: Equatable {
   /// The client.
   var id: String
-  /// The carets; none if there are none any more.
+  /// The carets; empty if they are gone.
   var selections: [Selection]
 }
 
@@ -36,13 +36,13 @@ struct CaretPlace: Equatable {
   var revision: Int
 }
 
-/// A change of the people whom a node has somewhere.
+/// A change of the people that a node has somewhere.
 struct PeopleChange: Equatable {
   /// People who have come, or have another name or colour.
   var joined: [NodePerson] = []
-  /// The ids of those who have gone.
+  /// The ids of people who have gone.
   var left: [String] = []
-  /// The ids of those whose lines broke, and who may come back.
+  /// The ids of people whose connections broke, and who may return.
   var broken: [String] = []
   /// Carets that have been moved.
   var moved: [NodeCarets] = []
@@ -107,7 +107,7 @@ extension PeopleChange {
     }
   }
 
-  /// Reads a change whose newcomers stand in a field.
+  /// Reads a change whose newcomers are in a given field.
   ///
   /// - Returns: `nil` if something in it is not as it should be.
   init?(_ fields: JSONFields, joined field: String) {

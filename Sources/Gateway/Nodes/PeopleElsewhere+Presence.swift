@@ -1,10 +1,10 @@
 import GatewayPorts
 import SocketMessages
 
-/// Showing a note's followers the people whom other nodes have there.
+/// Showing a note's followers the people that other nodes have there.
 ///
-/// A client that is here, too, is shown as it is here. Where it is shown by another node than before, it is told of
-/// anew, for its carets are gone.
+/// A client that is here, too, is shown as it is here. Where it is shown by another node than before, its
+/// name is sent again, for its carets are gone.
 extension PeopleElsewhere {
   /// Takes a change of a node's people.
   ///

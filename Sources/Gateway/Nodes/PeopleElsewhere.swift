@@ -1,7 +1,7 @@
 import GatewayPorts
 import OTCore
 
-/// The people whom other nodes have in a note, with their carets at the newest revision that this node has.
+/// The people that other nodes have in a note, with their carets at the newest revision that this node has.
 ///
 /// Nodes come to a revision one after the other. Carets on an older one are moved over the changes since; those on one
 /// that this node has not yet are held until it has:
@@ -44,7 +44,7 @@ struct PeopleElsewhere {
   /// The nodes at which each client is; the last one is shown.
   private var clients: ExactDictionary<[Seat]> = [:]
 
-  /// Whether other nodes have nobody here.
+  /// Whether other nodes have no people here.
   var isEmpty: Bool { clients.isEmpty }
 
   /// A client at another node, as it is shown unless it is here.
@@ -61,7 +61,7 @@ struct PeopleElsewhere {
     }
   }
 
-  /// A node does not have a client any more.
+  /// A node no longer has a client.
   mutating func leave(_ client: String, at node: String) {
     clients[client]?.removeAll { $0.node.utf8.elementsEqual(node.utf8) }
     if clients[client]?.isEmpty ?? false { clients[client] = nil }
@@ -76,8 +76,8 @@ struct PeopleElsewhere {
   /// A node has told where its clients' carets are.
   ///
   /// - Parameter selectionsMax: The carets of each client; more are left out.
-  /// - Returns: The clients whose carets are elsewhere now; `nil` if they could not be placed, for the changes since their
-  ///   revision are too many, or not in memory any more.
+  /// - Returns: The clients whose carets are elsewhere now; `nil` if they could not be placed, for the
+  ///   changes since their revision are too many, or no longer in memory.
   mutating func move(
     _ change: PeopleChange, of node: String, selectionsMax: Int, _ live: LiveDocument
   ) -> [String]? {

@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Hearing of the people whom other nodes have. Anything may come, in any order.
+/// Hearing of the people that other nodes have. Anything may come, in any order.
 extension PeopleExchange {
   /// Another node has said something under a topic that is followed.
   mutating func hear(_ topic: String, _ message: NodeMessage, now: Int64) {
@@ -185,7 +185,7 @@ extension PeopleExchange {
     for (node, _) in offsets where !heard.contains(node) { offsets[node] = nil }
   }
 
-  /// Tells that a node's people are gone. Whoever calls this takes the node out.
+  /// Reports that a node's people are gone. The caller takes the node out.
   mutating func forget(_ node: String, _ topic: String) {
     guard let other = others[topic]?[node] else { return }
     peopleCount -= other.people.count

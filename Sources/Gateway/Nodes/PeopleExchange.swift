@@ -2,19 +2,20 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// The people whom nodes have under a topic (a room, a note, or all who are connected), as they tell each other.
+/// The people that nodes have under a topic (a room, a note, or all who are connected), as they tell each
+/// other.
 ///
-/// Each node tells of its own: what has changed, with the version before and after, and every two seconds the version
-/// alone. Whoever lacks something asks, and is told of all. What was not confirmed for five and a half seconds is
-/// forgotten: so nobody stays who is gone, whatever was lost on the way. Messages count from when they were sent, not
-/// from when they came.
+/// Each node reports its own: what has changed, with the version before and after, and every two seconds
+/// the version alone. A node that lacks something asks, and receives all. What was not confirmed for five
+/// and a half seconds is forgotten: so people who are gone are not shown for longer, whatever was lost on
+/// the way. Messages count from when they were sent, not from when they came.
 ///
 ///     node A   change 6 → 7 ──▶        (lost)
 ///              beat 7       ──────────▶ B has 6: asks
 ///              people 7     ◀── ask ───
 ///
-/// In a note, carets that move are a change as others are. They are read when they are told, so however often they
-/// move in between, that is one message.
+/// In a note, carets that move are a change as others are. They are read when the change is sent, so
+/// however often they move in between, that is one message.
 struct PeopleExchange {
   /// A change of other nodes' people, for the node's own handlers.
   struct News: Equatable {
@@ -27,8 +28,8 @@ struct PeopleExchange {
 
   /// Milliseconds between confirmations.
   static let beatMilliseconds: Int64 = 2_000
-  /// Milliseconds without any after which a node's people are gone: with a tick of the clock and the way of a
-  /// message, nobody is shown for longer than six seconds.
+  /// Milliseconds without any after which a node's people are gone: with a tick of the clock and the way of
+  /// a message, a person who is gone is not shown for longer than six seconds.
   static let silenceMilliseconds: Int64 = 5_500
   /// Milliseconds between questions to the same node under a topic, and between answers.
   static let askMilliseconds: Int64 = 500
@@ -38,33 +39,33 @@ struct PeopleExchange {
   static let nodesMax = 256
   /// Other nodes' people who are known, at most, over all topics: others are passed by.
   static let peopleMax = 100_000
-  /// Messages in which all of a node's people are told, at most; and those that are kept until the rest has come.
+  /// Messages that list all of a node's people, at most; and those that are kept until the rest has come.
   static let partsMax = 10_000
-  /// Messages in which a change is told, at most: if it takes more, others ask for all.
+  /// Messages of one change, at most: if it takes more, others ask for all.
   static let changesMax = 16
   /// Bytes of people in each, about.
   static let partBytes = 3_000
 
-  /// The aspects of somebody that may have changed since they were told.
+  /// The aspects of a person that may have changed since they were sent.
   private struct Touch {
-    /// Whether the line broke, of somebody who has left.
+    /// Whether the connection broke, of a person who has left.
     var isBroken = false
     /// Whether the carets have moved.
     var hasMoved = false
   }
 
-  /// The people whom this node has under a topic.
+  /// The people that this node has under a topic.
   private struct Own {
     var people: ExactDictionary<(person: NodePerson, by: Set<ConnectionID>)> = [:]
     var told: ExactDictionary<NodePerson> = [:]
-    /// The people who may differ from what was told.
+    /// The people who may differ from what was sent.
     var touched: ExactDictionary<Touch> = [:]
     var version = 0
     var beatAt: Int64 = 0
-    /// The time from which the next change is told.
+    /// The time from which the next change is sent.
     var changeAt: Int64 = .min
     var toldAllAt: Int64?
-    /// Whether somebody has asked for all since then.
+    /// Whether another node has asked for all since then.
     var isAsked = false
 
     /// Whether there is something to do with a tick.
@@ -73,7 +74,7 @@ struct PeopleExchange {
     }
   }
 
-  /// The people whom another node has under a topic.
+  /// The people that another node has under a topic.
   struct Other {
     var people: ExactDictionary<NodePerson> = [:]
     var version = 0
@@ -85,7 +86,7 @@ struct PeopleExchange {
   /// A topic that was followed a moment ago.
   private struct Question {
     var askedAt: Int64
-    /// Whether it was followed anew since then.
+    /// Whether it was followed again since then.
     var isPending = false
   }
 
@@ -124,7 +125,7 @@ struct PeopleExchange {
 
   // MARK: Own people
 
-  /// A connection of somebody's is here; again to change the profile.
+  /// A person's connection is here; again to change the profile.
   mutating func enter(_ topic: String, _ person: NodePerson, by connection: ConnectionID) {
     var connections = owns[topic]?.people[person.id]?.by ?? []
     connections.insert(connection)
@@ -132,7 +133,7 @@ struct PeopleExchange {
     touch(topic, person.id) { $0.hasMoved = true }
   }
 
-  /// It is here no longer. If its line broke, it may come back for a while.
+  /// It is here no longer. If its connection broke, the person may return for a while.
   mutating func leave(
     _ topic: String, _ person: String, by connection: ConnectionID, isBroken: Bool
   ) {
@@ -143,7 +144,7 @@ struct PeopleExchange {
     touch(topic, person) { $0.isBroken = isBroken }
   }
 
-  /// Notes that somebody's carets have moved.
+  /// Notes that a person's carets have moved.
   mutating func move(_ topic: String, _ person: String) {
     guard owns[topic]?.people[person] != nil else { return }
     touch(topic, person) { $0.hasMoved = true }
@@ -176,13 +177,13 @@ struct PeopleExchange {
 
   // MARK: Time
 
-  /// Tells what has changed, confirms what has not, and forgets what nobody confirms.
+  /// Sends what has changed, confirms what has not, and forgets what is not confirmed.
   mutating func tick(now: Int64) {
     tellChanges(now: now)
     for topic in Self.sorted(owns.lazy.filter { $0.1.isDue(now: now) }.map(\.0)) {
       guard let own = owns[topic] else { continue }
       if own.people.isEmpty {
-        // Whoever has not heard of it forgets them by themselves.
+        // Nodes that have not heard of it forget the people by themselves.
         if own.touched.isEmpty { owns[topic] = nil }
         continue
       }
@@ -202,7 +203,7 @@ struct PeopleExchange {
     for topic in Self.sorted(due.filter { $0.1.isPending }.map(\.0)) { follow(topic, now: now) }
   }
 
-  /// Tells what has changed, but for what was told just now.
+  /// Sends what has changed, except what was sent just now.
   mutating func tellChanges(now: Int64) {
     guard !touched.isEmpty else { return }
     for topic in Self.sorted(touched) where owns[topic].map({ $0.changeAt <= now }) ?? true {
@@ -258,8 +259,8 @@ struct PeopleExchange {
     NodeCarets(id: id, selections: carets?.carets(of: id, in: topic) ?? [])
   }
 
-  /// Leaves out of somebody's change what does not fit a message, and returns about how many bytes it takes; `nil` if
-  /// nothing is left.
+  /// Leaves out of a person's change what does not fit a message, and returns about how many bytes it
+  /// takes; `nil` if nothing is left.
   private static func cut(_ change: inout PeopleChange) -> Int? {
     guard !change.isEmpty else { return nil }
     let size = change.size

@@ -11,7 +11,7 @@ struct RoomCursor {
   var reading: UInt64?
   /// The newest offset that others are said to have.
   var heard = 0
-  /// Subscribers that were told what they missed up to a place further on, and become members there.
+  /// Subscribers that were sent what they missed up to a place further on, and become members there.
   private(set) var waiting: [Waiting] = []
 
   /// A subscriber that waits until the members have been sent as much as it has.
@@ -26,7 +26,7 @@ struct RoomCursor {
   /// Has a subscriber wait.
   mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }
 
-  /// Removes and returns those who waited for this place.
+  /// Removes and returns the subscribers that waited for this place.
   mutating func takeArrived() -> [Waiting] {
     guard !waiting.isEmpty else { return [] }
     let arrived = waiting.filter { $0.recovery.head.offset <= position.offset }
@@ -40,7 +40,7 @@ struct RoomCursor {
     return waiting
   }
 
-  /// Goes on to the next publication, which has been sent.
+  /// Moves on to the next publication, which has been sent.
   mutating func advance(to publication: Publication) {
     position.offset = publication.offset
     time = publication.time
