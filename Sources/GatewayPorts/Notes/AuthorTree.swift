@@ -124,7 +124,7 @@ private struct Node: Sendable {
       insertIntoLeaf(run, at: position)
       return runs.count > Self.leafMax ? split() : nil
     }
-    // At a border, the end of the left node: what is typed there goes on with it.
+    // At a border, the end of the left node: text typed there continues that node.
     var index = 0
     var position = position
     while index < nodes.count - 1, position > nodes[index].length {

@@ -2,7 +2,7 @@ public import OTCore
 
 /// A stretch of text by one author.
 public struct AuthorRun: Sendable, Hashable {
-  /// The author's name as shown to people; empty where nobody knows any more.
+  /// The author's name as shown to people; empty if it is no longer known.
   public var author: String
   /// The run's length in Unicode scalars.
   public var count: Int

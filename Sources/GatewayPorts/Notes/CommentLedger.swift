@@ -59,7 +59,7 @@ extension CommentLedger {
       CommentList(epoch: epoch, revision: revision, folder: folder, comments: comments))
   }
 
-  /// Moves the anchors that stand before a revision up to it.
+  /// Moves the anchors that are before a revision up to it.
   ///
   /// - Complexity: O(*operations* since the oldest of them + *anchors*²). A store moves the anchors that it keeps whenever
   ///   it folds a text from the log, so that the operations are as many as loading the note reads at most.
@@ -68,8 +68,8 @@ extension CommentLedger {
       guard let anchor = comments[index].anchor, !anchor.isGone, anchor.revision < base else {
         continue
       }
-      // A program of an older format, which moves no anchors, has compacted the log: nobody knows any more
-      // what became of the range.
+      // A program of an older format, which moves no anchors, has compacted the log: where the range is now
+      // is unknown.
       comments[index].anchor = CommentAnchor(revision: base, start: anchor.start, end: anchor.start)
     }
     let moving = comments.indices.filter { index in
@@ -81,7 +81,7 @@ extension CommentLedger {
     for (index, anchor) in zip(moving, anchors.finished()) { comments[index].anchor = anchor }
   }
 
-  /// The comments whose anchors stand before a revision, with their anchors at it.
+  /// The comments whose anchors are before a revision, with their anchors at it.
   public func moved(through revision: Int) throws(StoreError) -> [Comment] {
     var comments = try comments()
     comments.removeAll { comment in

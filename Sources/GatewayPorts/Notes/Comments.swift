@@ -19,12 +19,12 @@ public struct CommentAnchor: Sendable, Hashable {
     self.end = end
   }
 
-  /// Whether the text of the range was deleted. It does not come back.
+  /// Whether the text of the range was deleted. A deleted range stays deleted.
   public var isGone: Bool { start >= end }
 
   /// Moves the range over the operation that makes the next revision, as carets move.
   ///
-  /// The start moves as an author's own caret and the end as anybody else's, so that text inserted at an
+  /// The start moves as an author's own caret and the end as another author's, so that text inserted at an
   /// edge stays outside, and text inserted between them belongs to the range.
   ///
   /// - Complexity: O(components before the end).
@@ -38,7 +38,7 @@ public struct CommentAnchor: Sendable, Hashable {
 
 /// A remark on a range of a note, or an answer to one.
 ///
-/// The first comment of a thread has an origin and an anchor; answers stand where it stands.
+/// The first comment of a thread has an origin and an anchor; answers share its place.
 public struct Comment: Sendable, Equatable {
   /// The id.
   public var id: CommentID
@@ -118,14 +118,15 @@ public struct Comment: Sendable, Equatable {
       ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : createdAt < other.createdAt
   }
 
-  /// Whether somebody is its author.
+  /// Whether a person is its author.
   public func isOf(_ person: PersonID?) -> Bool {
     guard let own = self.person, let person else { return false }
     return own.utf8.elementsEqual(person.utf8)
   }
 }
 
-/// Work with the comments of a note. A deleted note that is kept has its comments, and comes back with them.
+/// Work with the comments of a note. A deleted note that is kept has its comments, and is restored with
+/// them.
 public struct CommentRequest: Sendable {
   /// The note.
   public var note: DocumentID
@@ -151,7 +152,7 @@ public struct CommentRequest: Sendable {
     case edit(CommentID, text: String, by: ChangeActor, time: Timestamp)
     /// Ends the discussion of a thread, or begins it again.
     case resolve(CommentID, Bool, by: ChangeActor, time: Timestamp)
-    /// Removes a comment, for its author or whoever manages the note. With answers it stays, withdrawn.
+    /// Removes a comment, for its author or a manager of the note. With answers it stays, withdrawn.
     case remove(CommentID, by: ChangeActor)
   }
 
@@ -170,7 +171,7 @@ public struct CommentList: Sendable, Equatable {
   public var epoch: String
   /// The revision of the ranges.
   public var revision: Int
-  /// The folder that the note is in, by which somebody may have rights.
+  /// The folder that the note is in, by which the caller may have rights.
   public var folder: FolderPath
   /// The comments, the oldest first.
   public var comments: [Comment]
@@ -190,9 +191,9 @@ public enum CommentReply: Sendable, Equatable {
   case list(CommentList)
   /// The text of a range in this epoch, and the range at the head.
   case quoted(epoch: String, quote: String, CommentAnchor)
-  /// The comment as it stands now.
+  /// The comment as it is now.
   case kept(Comment)
-  /// The comment stood so already.
+  /// The comment was so already.
   case unchanged(Comment)
   /// The comment is gone.
   case removed(Comment)
@@ -204,7 +205,7 @@ public enum CommentReply: Sendable, Equatable {
   case otherEpoch
   /// No comment has this id, or none that the work is for.
   case unknownComment
-  /// The comment is somebody else's.
+  /// The comment is another user's.
   case notOwn
   /// The note has as many comments as there may be.
   case full(count: Int)

@@ -4,8 +4,8 @@
 /// so that the result may be a little shorter than possible. When all work is used up, what has not been compared
 /// counts as different.
 struct CommonTokens {
-  /// For each token of the first sequence whether the second one has it too. The tokens that are kept are equal in
-  /// both sequences, one by one.
+  /// For each token of the first sequence whether the second one contains it too. The tokens that are kept
+  /// are equal in both sequences, one by one.
   private(set) var isKeptInFirst: [Bool]
   /// The same for the second sequence.
   private(set) var isKeptInSecond: [Bool]

@@ -1,4 +1,4 @@
-/// The deletion of a note that may come back.
+/// The deletion of a note that may be restored.
 public struct Deletion: Sendable, Hashable {
   /// The time of the deletion.
   public var time: Timestamp
@@ -12,7 +12,7 @@ public struct Deletion: Sendable, Hashable {
   }
 }
 
-/// A deleted note that may come back, with all of its log.
+/// A deleted note that may be restored, with all of its log.
 public struct DeletedNote: Sendable, Equatable {
   /// The note as it was.
   public var note: NoteSummary
@@ -31,9 +31,9 @@ public struct DeletedNote: Sendable, Equatable {
 public enum DeletedRequest: Sendable {
   /// Lists at most `limit` deleted notes in the order of ``NotePlace``, those after a place or the first.
   case list(after: NotePlace?, limit: Int)
-  /// Brings a note back as it was, with its log and its epoch: a client that was away goes on where it
-  /// was. Fails with `unknownDocument` if no such note was deleted, and with `exists` if another note
-  /// has the name.
+  /// Restores a note as it was, with its log and its epoch: a client that was away continues where it was.
+  /// Fails with `unknownDocument` if no such note was deleted, and with `exists` if another note has the
+  /// name.
   case bringBack(id: DocumentID)
   /// Removes a deleted note for good. Fails with `unknownDocument` if no such note was deleted.
   case remove(id: DocumentID)

@@ -29,7 +29,7 @@ package enum FileName {
     scalar == "." || scalar.properties.isWhitespace
   }
 
-  /// Whether a scalar is seen by nobody, or turns the direction of what is beside it.
+  /// Whether a scalar is invisible, or turns the direction of what is beside it.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

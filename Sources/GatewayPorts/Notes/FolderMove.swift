@@ -14,7 +14,7 @@ public struct FolderMove: Sendable, Equatable {
   public let old: FolderPath
   /// The path that it becomes.
   public let new: FolderPath
-  /// The folder below whose notes come to places within the old one; `nil` if there can be none.
+  /// The folder below whose notes come to places within the old one; `nil` if that is impossible.
   public let successor: FolderPath?
 
   /// Makes a move.

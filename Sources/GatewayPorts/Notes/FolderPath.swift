@@ -2,7 +2,7 @@ import ParleyModel
 
 /// The path of a folder of notes, such as `team/minutes`.
 ///
-/// A folder is there while a note stands in it; it has no record of its own. Paths are compared byte by byte:
+/// A folder exists while it contains a note; it has no record of its own. Paths are compared byte by byte:
 /// a letter with an accent and the same letter with a combining accent name two folders.
 ///
 ///     " team//Minutes/ "  ─▶  team/Minutes
@@ -121,7 +121,7 @@ public enum FolderPathError: Error, Sendable, Hashable, CustomStringConvertible 
     case .reserved: "a folder's name has no backslash and no *; use another character"
     case .invisible:
       "a folder's name has visible characters, no line breaks, and no marks that turn the direction of "
-        + "writing; type it anew"
+        + "writing; type it again"
     }
   }
 }

@@ -75,7 +75,7 @@ public struct FolderCounting: Sendable, Equatable {
     self.madeUntil = madeUntil
   }
 
-  /// Counts the notes that somebody may read.
+  /// Counts the notes that a caller may read.
   public init(of identity: Identity) {
     func patterns(_ kind: Grant.Kind) -> [NamePattern] {
       identity.grants.filter { $0.kind == kind && $0.verbs.contains(.read) }.map(\.pattern)
@@ -139,7 +139,7 @@ public struct FolderCount: Sendable, Equatable {
 
 /// The reply to a request about folders.
 public enum FolderReply: Sendable, Equatable {
-  /// The note as it now stands.
+  /// The note as it is now.
   case note(NoteSummary)
   /// Notes of a folder.
   case notes([NoteSummary])

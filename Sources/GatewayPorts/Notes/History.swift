@@ -1,6 +1,6 @@
 import OTCore
 
-/// A revision that somebody gave a name. A revision has one name at most.
+/// A revision to which a person gave a name. A revision has one name at most.
 public struct NamedVersion: Sendable, Equatable {
   /// The revision.
   public var revision: Int

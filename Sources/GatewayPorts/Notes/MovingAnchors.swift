@@ -1,6 +1,6 @@
 import OTCore
 
-/// Ranges of comments on their way over the operations of a log, each from the revision that it stands at.
+/// Ranges of comments on their way over the operations of a log, each from its own revision.
 ///
 /// Operations gather, and all ranges pass them at once: many ranges and many operations cost about what both do, and not
 /// the one for each of the other.

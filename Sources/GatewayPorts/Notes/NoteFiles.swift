@@ -87,11 +87,11 @@ public struct FileRoom: Sendable, Hashable {
     noteBytesMax: .max, diskReserveBytes: 0, noteFilesMax: .max)
 }
 
-/// Work with the files of notes. A content is stored once, whichever notes have it; each note has its own
-/// list of the files that are its.
+/// Work with the files of notes. A content is stored once, however many notes use it; each note has its own
+/// list of its files.
 ///
-/// A note that is deleted and kept has its files, and comes back with them; one that is removed for good
-/// leaves them, and a content that no note has any more is removed.
+/// A note that is deleted and kept has its files, and is restored with them; one that is removed for good
+/// leaves them, and a content that no note uses is removed.
 public enum FileRequest: Sendable {
   /// Keeps a file with a note. A note that has a file of this content keeps that one's name, and the file
   /// counts as new from then on.
@@ -120,7 +120,7 @@ public enum FileRequest: Sendable {
   }
 }
 
-/// The revisions of a note that name its files, as far as somebody has looked.
+/// The revisions of a note that name its files, as far as the log was searched.
 public struct FileUses: Sendable, Equatable {
   /// The head at that time.
   public var head: Int
@@ -136,7 +136,7 @@ public struct FileUses: Sendable, Equatable {
 
 /// The reply to a request about files.
 public enum FileReply: Sendable, Equatable {
-  /// The file is kept; whether the note did not have it before.
+  /// The file is kept; whether it is new to the note.
   case kept(NoteFile, isNew: Bool)
   /// The note's files may not have so many bytes; those that it has count so many.
   case noteFull(byteCount: Int)

@@ -1,4 +1,4 @@
-/// A link that lets anybody who has it into a note.
+/// A link that opens a note to every client that holds it.
 ///
 /// The link's key opens it. A store keeps the key's hash alone.
 public struct NoteLink: Sendable, Hashable {
@@ -6,9 +6,9 @@ public struct NoteLink: Sendable, Hashable {
   public var id: String
   /// The note's id.
   public var note: DocumentID
-  /// The rights of whoever has the link.
+  /// The rights that the link gives.
   public var access: Access
-  /// The user who has made it; empty where nobody has a name.
+  /// The user who has made it; empty where users have no names.
   public var maker: String
   /// The time at which it was made.
   public var createdAt: Timestamp

@@ -30,12 +30,12 @@ public struct NoteSummary: Sendable, Equatable {
   }
 }
 
-/// A note's place among all notes, which stand in the order in which they were made, the newest first; or a deleted
-/// note's among those, the newest deletion first. It stays whatever becomes of the note.
+/// A note's place among all notes, ordered by their creation, the newest first; or a deleted note's among
+/// those, the newest deletion first. It stays the same while the note is changed, moved or renamed.
 public struct NotePlace: Sendable, Hashable {
   /// The time of the note's creation, or of its deletion.
   public var time: Timestamp
-  /// Its name: of two of one time, the one stands first whose name is greater, byte by byte.
+  /// Its name: of two of one time, the greater name comes first, byte by byte.
   public var id: DocumentID
 
   /// Names a place.

@@ -1,14 +1,14 @@
 /// The tags that a note's text has, such as `#plan`.
 ///
-/// A tag is a `#` and letters, digits, `-`, `_` and `/` behind it, with a letter among them. It stands at the
-/// beginning of a line, behind a blank, an opening sign or a backtick. In code, in addresses and in what a link leads
-/// to there are none, and a heading has a blank behind its `#`. Tags are compared in small letters.
+/// A tag is a `#` and letters, digits, `-`, `_` and `/` behind it, with a letter among them. It occurs at
+/// the beginning of a line, behind a blank, an opening sign or a backtick. Code, addresses and link targets
+/// contain no tags, and a heading has a blank behind its `#`. Tags are compared in small letters.
 ///
 ///     "# Plan\nBring #Milk and #home/garden, not `#code` or a#b"  ─▶  home/garden, milk
 public enum NoteTags {
   /// Tags of one note, at most.
   public static let countMax = 100
-  /// Bytes of a tag; what is longer is none.
+  /// Maximum tag length in bytes; longer words are ignored.
   public static let bytesMax = 96
 
   /// Returns the tags of a text, each once, in the order of their bytes.
@@ -24,7 +24,7 @@ public enum NoteTags {
     return reader.tags.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// A tag as it is compared; `nil` if a text is none. A `#` before it is passed over.
+  /// A tag as it is compared; `nil` if a text is not a tag. A `#` before it is passed over.
   public static func tag(_ text: String) -> String? {
     let name = text.hasPrefix("#") ? String(text.dropFirst()) : text
     let found = all(in: "#" + name)

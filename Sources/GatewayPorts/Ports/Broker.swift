@@ -10,7 +10,7 @@ public protocol Broker: AnyObject {
   /// Has what other nodes publish under a topic arrive.
   func follow(_ topic: String)
 
-  /// Has it arrive no longer.
+  /// Stops following a topic.
   func leave(_ topic: String)
 }
 
@@ -43,7 +43,7 @@ public enum BrokerNews: Sendable, Equatable {
 public struct BrokerState: Sendable {
   /// Whether hints arrive.
   public var isConnected = false
-  /// The number of times that a lost connection was made anew.
+  /// The number of times that a lost connection was restored.
   public var reconnections = 0
   /// Hints that were sent.
   public var published = 0

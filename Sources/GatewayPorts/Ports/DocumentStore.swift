@@ -1,7 +1,7 @@
 /// A store of documents, of which each handle has one owner and one thread, and works batch by batch.
 ///
 /// Several handles, of several nodes, may have one log in common (``isShared``). Then the log decides: an
-/// append compares epoch, revision and chain, and who comes second is told what was missed.
+/// append compares epoch, revision and chain, and the node that comes second receives what it missed.
 ///
 /// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If
 /// the commit fails, every writing request of the batch is answered `failed(.unavailable)` and
@@ -16,8 +16,8 @@ public protocol DocumentStore: AnyObject {
   /// conditions, and `news`, `heads` and `fence` are answered.
   var isShared: Bool { get }
 
-  /// Does a piece of housekeeping that nobody waits for: snapshots, checkpoints, the rest of what
-  /// was deleted. To be called when no batch is waiting.
+  /// Does a piece of housekeeping that no caller waits for: snapshots, checkpoints, the rest of what was
+  /// deleted. To be called when no batch is waiting.
   ///
   /// - Returns: Whether there is more to do.
   func maintain() -> Bool

@@ -1,10 +1,10 @@
 /// Events for outside services, kept until they are delivered.
 ///
-///     commit: a change + what to tell of it ─▶ outbox ─▶ take ─▶ delivered ─▶ settle
+///     commit: a change + an event about it ─▶ outbox ─▶ take ─▶ delivered ─▶ settle
 ///
-/// What tells of something in the store is written in the same commit as that, so neither is there
-/// without the other. What was not settled is taken again, after a restart too: it is told at least
-/// once, under the same id each time.
+/// An event about a change in the store is written in the same commit as the change, so neither exists
+/// without the other. An event that was not settled is taken again, after a restart too: it is delivered at
+/// least once, under the same id each time.
 
 /// A service that receives events. Each has a queue of its own, so that none waits for another.
 public enum OutboxTarget: Int, Sendable, CaseIterable {
@@ -14,13 +14,13 @@ public enum OutboxTarget: Int, Sendable, CaseIterable {
   case push
   /// A service that follows which rooms are in use.
   case rooms
-  /// This server itself: publications whose followers are still to be told.
+  /// This server itself: publications whose followers are still to be notified.
   case followers
 }
 
-/// Something to tell.
+/// An event to be kept for a receiver.
 public struct OutboxDraft: Sendable, Equatable {
-  /// Whom.
+  /// The receiver.
   public var target: OutboxTarget
   /// The event's type.
   public var type: String
@@ -31,7 +31,7 @@ public struct OutboxDraft: Sendable, Equatable {
   /// The news, in JSON.
   public var data: [UInt8]
   /// Milliseconds for which it is held back. News of the same type about the same subject that come
-  /// meanwhile take its place, and are told when it would have been.
+  /// meanwhile take its place, and are delivered when it would have been.
   public var holdMilliseconds: Timestamp
   /// Whether news about the subject that are held back go before it.
   public var releasesHeld: Bool
@@ -51,13 +51,13 @@ public struct OutboxDraft: Sendable, Equatable {
   }
 }
 
-/// Something that waits to be told.
+/// An event that waits for delivery.
 public struct OutboxEvent: Sendable, Equatable {
   /// Its place in the queue of its target.
   public var number: Int
-  /// Names it for ever, so that whoever is told twice can see that.
+  /// Names it for ever, so that its receiver can recognise a second delivery.
   public var id: String
-  /// Whom to tell.
+  /// The receiver.
   public var target: OutboxTarget
   /// The event's type.
   public var type: String
@@ -83,7 +83,7 @@ public struct OutboxEvent: Sendable, Equatable {
   }
 }
 
-/// An event that nobody is told of any more.
+/// An event that is no longer delivered.
 public struct DeadLetter: Sendable, Equatable {
   /// The event.
   public var event: OutboxEvent
@@ -112,7 +112,7 @@ public struct DeadLetter: Sendable, Equatable {
 
 /// The state of one target's queue.
 public struct OutboxStanding: Sendable, Equatable {
-  /// Events that wait to be told.
+  /// Events that wait for delivery.
   public var queued: Int
   /// The time of the oldest event.
   public var oldest: Timestamp?
@@ -123,7 +123,7 @@ public struct OutboxStanding: Sendable, Equatable {
   /// Events given up because too many waited, since the store was opened.
   public var crowdedOut: Int
 
-  /// Makes a standing.
+  /// Makes a state.
   public init(
     queued: Int = 0, oldest: Timestamp? = nil, nextDue: Timestamp? = nil, deadLetters: Int = 0,
     crowdedOut: Int = 0
@@ -164,10 +164,10 @@ public enum OutboxRequest: Sendable {
   /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax`
   /// bytes of data. What was held back until now is among them.
   case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
-  /// Has done with events: `told` are removed, `givenUp` become dead letters, and `adding` follows
-  /// from them, all at once. Events given up that are not there any more are passed over.
+  /// Finishes events: `told` are removed, `givenUp` become dead letters, and `adding` follows from them,
+  /// all at once. Events given up that are no longer there are passed over.
   ///
-  /// If one of `told` is not there any more, another gateway has taken them over, and has done with it: then
+  /// If one of `told` is no longer there, another gateway has taken them over and finished them: then
   /// `told` and `adding` are passed over, so that what follows is added once. What is left is taken again.
   case settle(
     told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,

@@ -1,4 +1,4 @@
-/// An index of the words of notes, beside the store, from which it can be made anew at any time.
+/// An index of the words of notes, beside the store, from which it can be rebuilt at any time.
 ///
 /// It has one owner and one thread. It knows neither rights nor what was deleted a moment ago: who asks it
 /// looks at both.
@@ -39,12 +39,13 @@ public protocol SearchIndex: AnyObject {
   /// Removes all notes.
   func clear() throws(StoreError)
 
-  /// Looks whether there is room to write: what can be made anew leaves the last of a disk to what cannot.
+  /// Checks that there is room to write: an index, which can be rebuilt, leaves the last of a disk to the
+  /// store.
   ///
   /// - Throws: `unavailable` if there is not.
   func checkRoom() throws(StoreError)
 
-  /// Does housekeeping that nobody waits for.
+  /// Does housekeeping that no caller waits for.
   func upkeep()
 
   /// Whether other nodes put notes into it, too.
@@ -106,7 +107,7 @@ public struct IndexedNote: Sendable, Equatable {
 
 /// A tag of a note.
 public struct TaggedNote: Sendable, Equatable {
-  /// The tag, as ``NoteTags`` has it.
+  /// The tag, in the form of ``NoteTags``.
   public var tag: String
   /// The note.
   public var id: DocumentID
@@ -122,7 +123,7 @@ public struct TaggedNote: Sendable, Equatable {
 public struct TagCount: Sendable, Equatable {
   /// The tag.
   public var tag: String
-  /// The number of notes that have it and count.
+  /// The number of counted notes with the tag.
   public var notes: Int
 
   /// Counts notes.
@@ -177,7 +178,7 @@ public struct SearchHit: Sendable, Equatable {
 }
 
 extension StoreRequest {
-  /// The note that search may have to look at anew when the request is done; `nil` for none.
+  /// The note that search may have to look at again when the request is done; `nil` for none.
   public var changedNote: SearchedChange? {
     switch self {
     case .create(let id, _, _, _, _), .rename(let id, _, _), .append(let id, _, _, _),

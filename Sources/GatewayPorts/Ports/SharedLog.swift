@@ -11,7 +11,7 @@ public struct LogChain: Sendable, Hashable {
   /// which may lack the newest commits, and the sessions that began with them.
   ///
   /// A chain of an earlier life is not believed, even where the entries are the same: what a node has in
-  /// memory is to be read and told anew.
+  /// memory has to be read and sent again.
   public var life: Int
 
   /// Makes a checksum.
@@ -38,9 +38,9 @@ public struct AppendCondition: Sendable, Equatable {
   }
 }
 
-/// The news of a shared log for a node that has it up to a revision.
+/// The news of a shared log for a node that holds it up to a revision.
 public enum LogNews: Sendable, Equatable {
-  /// The same history goes on with these entries, or with none.
+  /// The same history continues with these entries, or with none.
   case entries(LogStretch)
   /// Another epoch, a head before that revision, or another chain at it: what the node has is not this
   /// log's.

@@ -36,8 +36,8 @@ public protocol ServerStore: Outbox {
   ///   - byteCount: Random bytes of a new one.
   func secret(named name: String, byteCount: Int) throws(StoreError) -> [UInt8]
 
-  /// Removes the records of rooms that hold nothing and in which nothing was published for long;
-  /// before anybody is connected, for their positions begin anew.
+  /// Removes the records of rooms that hold nothing and in which nothing was published for long; before the
+  /// first client connects, for their positions begin again.
   ///
   /// - Returns: How many were removed.
   @discardableResult
@@ -77,12 +77,12 @@ public protocol ServerStore: Outbox {
   /// Takes the work that is to be done beside the commits.
   func takeChores() -> [StoreChore]
 
-  /// Does a chore on a connection for reading; `nil` if there is nothing to do any more.
+  /// Does a chore on a connection for reading; `nil` if nothing is left to do.
   ///
   /// - Throws: Why the log could not be read. The chore is to be postponed.
   func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result?
 
-  /// Keeps what came of a chore.
+  /// Keeps the result of a chore.
   ///
   /// - Throws: What the disk had against it. Nothing is lost: the chore is to be postponed.
   func keep(_ result: StoreChore.Result) throws(StoreError)
@@ -126,7 +126,7 @@ public struct RevocationPage: Sendable {
   public var newest: Int
   /// The life of the database: another one once a standby has taken its place, or an older backup.
   public var life: Int
-  /// Whether this node's own were added; if not, they are to be told again.
+  /// Whether this node's own were added; if not, they are to be sent again.
   public var isTold: Bool
 
   /// Makes a page.
@@ -145,10 +145,10 @@ public struct RevocationPage: Sendable {
 
 /// The promise of a store, and how it has fared.
 public struct StoreState: Sendable, Equatable {
-  /// The number of machines that have a commit on their disks before it is acknowledged, as far as
-  /// the store was told: 1, or 2 for two and more.
+  /// The number of machines that have a commit on their disks before it is acknowledged, according to the
+  /// store's settings: 1, or 2 for two and more.
   public var machines: Int
-  /// The number of times at which a lost connection was made anew.
+  /// The number of times at which a lost connection was restored.
   public var reconnections: Int
   /// Why nothing is written although no commit has failed, and what to do, for operators; `nil` if all is well.
   public var problem: String?

@@ -5,8 +5,8 @@ public enum StoreRequest: Sendable {
     id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
-  /// Takes a note out of sight. With a deletion, it is kept and may come back
-  /// (``DeletedRequest``); without one, it is removed with its log.
+  /// Hides a note. With a deletion, it is kept and may be restored (``DeletedRequest``); without one, it is
+  /// removed with its log.
   case delete(id: DocumentID, keeping: Deletion? = nil)
   /// Works with deleted notes that are kept.
   case deleted(DeletedRequest)
@@ -39,8 +39,8 @@ public enum StoreRequest: Sendable {
   case news(id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String] = [])
   /// Finds the heads of many shared logs; `nil` for those that are not there.
   case heads(ids: [DocumentID])
-  /// Begins a new session of clients in a shared log: no entry is appended any more that was sent in an
-  /// earlier one. A client without a session is in session 0.
+  /// Begins a new session of clients in a shared log: entries that were sent in an earlier one are no
+  /// longer appended. A client without a session is in session 0.
   case fence(id: DocumentID, clients: [String])
   /// Offers the text at a revision, so that loading need not replay the log from its start. A store
   /// that takes snapshots by itself need not keep it.
@@ -58,7 +58,7 @@ public enum StoreRequest: Sendable {
   case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
   /// Takes a revision's name away, if it has one.
   case deleteVersion(id: DocumentID, revision: Int)
-  /// Goes on under another epoch, because a part of the history was lost that somebody knows of.
+  /// Continues under another epoch, because a part of the history was lost that a client knows of.
   case renewEpoch(id: DocumentID, from: String, to: String)
   /// Forgets the entries up to a revision. The text at it, the marks of all clients, and the texts
   /// of named versions stay.
@@ -73,7 +73,7 @@ public enum StoreRequest: Sendable {
   case files(FileRequest)
   /// Works with the comments of a note.
   case comments(CommentRequest)
-  /// Works with the sessions of those who have signed in.
+  /// Works with the sessions of signed-in users.
   case logins(SessionRequest)
   /// Works with links to notes.
   case links(LinkRequest)
@@ -84,16 +84,15 @@ public enum StoreRequest: Sendable {
   indirect case within(FolderCondition, StoreRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
-  /// Keeps what is to be told outside of what is not in the store. A store without an outbox need
-  /// not.
+  /// Keeps events about what is not in the store. A store without an outbox need not.
   case tell([OutboxDraft])
-  /// Makes sure that nothing of a commit that failed turns up when the store is opened anew, as it may
+  /// Makes sure that nothing of a commit that failed turns up when the store is opened again, as it may
   /// after ``StoreReply/undecided(_:)``. Once it is done, that commit has not happened.
   case wipeFailedCommits
   /// Commits nothing but itself, to see whether the store commits.
   case probe
 
-  /// Whether the store changes by it: such requests stand or fall with their batch's commit.
+  /// Whether the store changes by it: such requests succeed or fail with their batch's commit.
   public var isWriting: Bool {
     switch self {
     case .create, .rename, .delete, .append, .fence, .snapshot, .saveVersion, .deleteVersion,
@@ -117,9 +116,9 @@ public enum StoreRequest: Sendable {
 
   /// Whether it may be answered beside the work with commits, on a connection of its own.
   ///
-  /// Such a reply shows at least every commit that was over when the request was made. Replies that
-  /// have to come in one order with those of commits are not among them: a document that is loaded
-  /// goes on from its head, and a subscriber of a room from the newest publication.
+  /// Such a reply shows at least every commit that was over when the request was made. Replies that have to
+  /// come in one order with those of commits are not among them: a document that is loaded continues from
+  /// its head, and a subscriber of a room from the newest publication.
   public var isAside: Bool {
     switch self {
     case .note, .list, .notes, .entries, .text, .history, .past, .versions: true
@@ -180,7 +179,7 @@ public enum StoreReply: Sendable {
   case sessions([String: Int])
   /// Done, with nothing to say.
   case done
-  /// The note as it now stands.
+  /// The note as it is now.
   case note(NoteSummary)
   /// All notes.
   case notes([NoteSummary])
@@ -220,9 +219,9 @@ public enum StoreReply: Sendable {
   case once(OnceReply)
   /// Not done.
   case failed(StoreError)
-  /// The work is not done, unless it turns up when the store is opened anew: its commit reached the disk in
-  /// part, and could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other commit has
-  /// succeeded.
+  /// The work is not done, unless it turns up when the store is opened again: its commit reached the disk
+  /// in part, and could not be wiped. It will not once ``StoreRequest/wipeFailedCommits`` or any other
+  /// commit has succeeded.
   case undecided(StoreError)
 
   /// Bytes of operations that come with a lost race, about.

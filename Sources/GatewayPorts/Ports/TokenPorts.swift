@@ -77,10 +77,10 @@ public struct RevokedTokens: Sendable {
 
   /// More are not taken.
   public static let countMax = 100_000
-  /// Links of so many notes, at most. Whoever may share a note can end its links, and must not keep
-  /// operators from taking back tokens by it.
+  /// Links of so many notes, at most. A user who may share a note can end its links, and must not thereby
+  /// keep operators from taking back tokens.
   public static let linksMax = countMax / 2
-  /// Sessions, at most, for the same reason: whoever has signed in can end theirs.
+  /// Sessions, at most, for the same reason: a signed-in user can end theirs.
   public static let sessionsMax = countMax / 4
 
   /// Nothing was taken back.
@@ -95,7 +95,7 @@ public struct RevokedTokens: Sendable {
       + timed.map { .timed($0.key.text, until: $0.value) }
   }
 
-  /// Whether one more can be taken, or is none more.
+  /// Whether a revocation fits, or replaces an older one.
   public func hasRoom(for revocation: Revocation) -> Bool {
     switch revocation {
     case .user(let user, _):
@@ -143,7 +143,7 @@ public struct RevokedTokens: Sendable {
     }
   }
 
-  /// Forgets those whose time is over: no token of theirs is valid any more.
+  /// Forgets those whose time is over: no token of theirs is still valid.
   ///
   /// - Complexity: O(*n*) revocations.
   public mutating func forget(endedBy now: Timestamp) {
@@ -170,7 +170,7 @@ public struct RevokedTokens: Sendable {
   }
 }
 
-/// Signs the ids of clients, so that nobody resumes as somebody else.
+/// Signs the ids of clients, so that no client resumes as another.
 public protocol ResumeTokens {
   /// The token that proves ownership of a client id.
   func token(for client: String) -> String

@@ -23,9 +23,9 @@ public struct RequestID: Hashable, Sendable {
 
 /// Which of a transport's addresses a request came to.
 public enum Entrance: Sendable, Hashable {
-  /// The one that everybody uses.
+  /// The public one.
   case front
-  /// The one for programs of whoever operates the server, where there is one.
+  /// The one for the operator's own programs, where there is one.
   case back
 }
 
@@ -41,7 +41,7 @@ public struct RequestHead: Sendable {
   public var headers: [String: String]
   /// The client's address without its port: the peer's, or what a trusted proxy says.
   public var remoteAddress: String
-  /// The address whose limits the request counts towards; `nil` if it is nobody's.
+  /// The address whose limits the request counts towards; `nil` for none.
   public var limitedAddress: IPAddress?
   /// Whether the connection is encrypted.
   public var isSecure: Bool
@@ -133,7 +133,7 @@ public protocol TransportDelegate: AnyObject {
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
   /// A whole message arrived. The bytes are valid during the call only.
   func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind)
-  /// A message passed the size limit: its bytes are dropped, the connection still stands.
+  /// A message passed the size limit: its bytes are dropped, the connection is still open.
   /// The owner sends its typed refusal, then closes; the transport discards the message's rest.
   func oversized(_ connection: ConnectionID, bytesMax: Int)
   /// A connection's message was dropped in part, since its sender holds its share of memory. The owner refuses it with a
@@ -154,7 +154,7 @@ public protocol TransportDelegate: AnyObject {
   func woken()
   /// Time has passed: called a few times a second, for time-outs.
   func ticked()
-  /// All that one turn of the loop brought has been told. What was queued is written after this;
+  /// All events of one turn of the loop have been reported. What was queued is written after this;
   /// meanwhile, `drained` and `closed` may still come.
   ///
   /// - Returns: the milliseconds after which the next turn should come, whatever happens; `nil` if it need not.

@@ -17,7 +17,7 @@ public struct Verbs: OptionSet, Hashable, Sendable {
   /// Make, rename, delete and share notes; moderate.
   public static let manage = Verbs(rawValue: 1 << 4)
 
-  /// Remark on the text. Whoever may write may do so, too.
+  /// Remark on the text. A right to write includes it.
   public static let comment = Verbs(rawValue: 1 << 5)
 
   /// Everything.
@@ -191,8 +191,9 @@ public struct Identity: Hashable, Sendable {
     return isOwn ? nil : prefix
   }
 
-  /// The prefix of rooms that belong to a note, whose id follows the prefix. They tell whoever may read the
-  /// note when its comments change; nobody publishes there, and no right to rooms opens them. Who may read the note
+  /// The prefix of rooms that belong to a note, whose id follows the prefix. They notify readers of the
+  /// note when its comments change; publications there are refused, and no right to rooms opens them. Who
+  /// may read the note
   /// by its folder may read the room while their connection follows the note, for a room's name tells no folder.
   public static let noteRoomPrefix = "/note/"
 
@@ -200,7 +201,7 @@ public struct Identity: Hashable, Sendable {
   /// read it without a right to rooms.
   public static let noteListRoom = "notes"
 
-  /// Whether a list of notes may be somebody's: guests have one note, and so has a right to one id.
+  /// Whether the bearer may have a list of notes: guests have one note, and so has a right to one id.
   private var hasNoteList: Bool {
     !isGuest
       && grants.contains { grant in
@@ -277,9 +278,9 @@ public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConverti
   case unverified
   /// Its time has not come.
   case notYetValid
-  /// It is meant for somebody else.
+  /// It is meant for another audience.
   case audience
-  /// It comes from somebody else.
+  /// It comes from another issuer.
   case issuer
   /// A claim is missing or of the wrong type.
   case claims
@@ -337,8 +338,8 @@ extension Grant {
 }
 
 extension Grant {
-  /// Reads a right with its kind before it, such as `document:*=read`, as lines of users and keys and settings
-  /// have it.
+  /// Reads a right with its kind before it, such as `document:*=read`, as written in lines of users and
+  /// keys and in settings.
   ///
   /// - Throws: `form` also for another kind.
   public init(word: String) throws(GrantTextError) {

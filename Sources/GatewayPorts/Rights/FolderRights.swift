@@ -1,4 +1,5 @@
-/// The notes with which somebody may do what a request wants, by their folders and ages: values that a store can
+/// The notes with which a caller may do what a request wants, by their folders and ages: values that a
+/// store can
 /// decide by, which knows these of a note and nothing of tokens.
 public struct FolderRights: Hashable, Sendable {
   /// The verbs that rights to the note itself do not give.
@@ -40,7 +41,7 @@ public struct FolderCondition: Sendable {
   }
 }
 
-/// The rights of somebody to a note whose folder is not known.
+/// The rights of a caller to a note whose folder is not known.
 public enum NoteRight: Sendable {
   /// They hold wherever the note is.
   case granted
@@ -51,19 +52,19 @@ public enum NoteRight: Sendable {
 }
 
 extension Verbs {
-  /// The rights to a note that moving it may give to others, which who moves it needs to have: nobody gives away
-  /// what they do not have.
+  /// The rights to a note that moving it may give to others. The caller needs all of them: a caller gives
+  /// away only rights that they have.
   public static let moving: Verbs = [.read, .write, .manage]
 }
 
 extension Identity {
-  /// The time after which a note must not have been made to be meant by a link, which opens the note that it was made
-  /// for and no later one of the same id; `nil` for everybody else.
+  /// The latest creation time of a note that a link opens: it opens the note that it was made for, and no
+  /// later one of the same id; `nil` for callers without a link.
   ///
   /// Tokens name the second of their issue, and nodes' clocks may differ a little.
   var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
 
-  /// Returns what somebody may do with a note that was made at a time.
+  /// Returns what the bearer may do with a note that was made at a time.
   public func verbs(
     onNote id: DocumentID, in folder: FolderPath?, madeAt time: Timestamp?
   ) -> Verbs {
@@ -71,8 +72,8 @@ extension Identity {
     return verbs(on: .document(id, in: folder))
   }
 
-  /// Returns whether somebody may do something with a note wherever it is, depending on its folder, or not at
-  /// all.
+  /// Returns whether the bearer may do something with a note wherever it is, depending on its folder, or
+  /// not at all.
   public func right(to verbs: Verbs, ofNote id: DocumentID) -> NoteRight {
     let missing = verbs.subtracting(self.verbs(on: .document(id, in: nil)))
     if missing.isEmpty {
@@ -86,12 +87,13 @@ extension Identity {
     return .inFolders(FolderRights(missing: missing, grants: folders, madeUntil: notesMadeUntil))
   }
 
-  /// Whether somebody may do something with every note of a folder and of those below it, whatever its name.
+  /// Whether the bearer may do something with every note of a folder and of those below it, whatever its
+  /// name.
   public func mayWithAll(_ verbs: Verbs, within folder: FolderPath) -> Bool {
     grants.verbsOnNotes { $0.coversAll(within: folder) }.isSuperset(of: verbs)
   }
 
-  /// Returns what somebody may do with every note of one folder, whatever its name.
+  /// Returns what the bearer may do with every note of one folder, whatever its name.
   public func verbs(onAllIn folder: FolderPath) -> Verbs {
     grants.verbsOnNotes { $0.coversAll(in: folder) }
   }
@@ -105,7 +107,7 @@ extension [Grant] {
 }
 
 extension Grant {
-  /// The verbs that it gives on notes: whoever may change a text may comment on it.
+  /// The verbs that it gives on notes: a right to change a text includes comments on it.
   fileprivate var verbsOnNotes: Verbs { verbs.contains(.write) ? verbs.union(.comment) : verbs }
 
   /// Whether it is a right to all notes of a folder and of those below it.

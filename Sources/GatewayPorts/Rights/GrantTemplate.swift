@@ -22,7 +22,7 @@ public struct GrantTemplate: Sendable, Hashable {
   /// Returns the right of a user.
   ///
   /// - Parameters:
-  ///   - id: The user's id as the issuer has it; `nil` for one that is no plain name.
+  ///   - id: The user's id at the issuer; `nil` for one that is no plain name.
   ///   - prefix: The operator's text before the id.
   /// - Returns: `nil` if the right depends on the id, and the id cannot be one name in it.
   public func grant(for id: PlainName?, prefix: String = "") -> Grant? {
@@ -50,7 +50,7 @@ extension [GrantTemplate] {
   /// Returns the rights of a user, without those that the id cannot have.
   ///
   /// - Parameters:
-  ///   - id: The user's id as the issuer has it.
+  ///   - id: The user's id at the issuer.
   ///   - prefix: The operator's text before the id.
   public func grants(for id: String, prefix: String = "") -> [Grant] {
     let name = PlainName(id)

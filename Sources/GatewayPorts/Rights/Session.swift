@@ -1,10 +1,11 @@
 /// A sign-in that lasts: a browser or a program in which a person has signed in, until it ends.
 ///
-/// Its refresh token says the session's id and a turn. Only the token of the current turn counts; exchanging
-/// it begins the next turn. So no token has to be stored, and of a stolen token it is seen that two have it:
+/// Its refresh token names the session's id and a turn. Only the token of the current turn counts;
+/// exchanging it begins the next turn. So no token has to be stored, and a second use shows that a token
+/// was stolen:
 ///
 ///     turn 4 ─▶ token 4 exchanged ─▶ turn 5 ─▶ token 4 within the grace: token 5 again
-///                                          └─▶ token 4 later, or token 3: somebody else has it, the session ends
+///                                          └─▶ token 4 later, or token 3: it was stolen, the session ends
 public struct Session: Sendable, Hashable {
   /// The session's id, which all its tokens carry.
   public var id: String
@@ -103,7 +104,7 @@ extension Session {
     case renewed
     /// The token was exchanged a moment ago: the token of the current turn is given again.
     case repeated
-    /// The token was exchanged before: two have it, and the session is to end.
+    /// The token was exchanged before: it has two holders, and the session is to end.
     case reused
     /// The session's time is over.
     case expired
@@ -126,7 +127,7 @@ extension Session {
   }
 }
 
-/// Work with the sessions of those who have signed in.
+/// Work with the sessions of signed-in users.
 public enum SessionRequest: Sendable {
   /// Keeps a new session. Of a user who has more than `countMax` then, those end whose last use is longest ago.
   /// Some sessions whose time is over are removed with it.
@@ -171,7 +172,7 @@ public enum SessionChoice: Sendable, Hashable {
 public enum SessionReply: Sendable, Equatable {
   /// The session is kept; these had to end for it.
   case begun(ended: [Session])
-  /// The session as it is now, and what came of the token. After `expired` it is gone.
+  /// The session as it is now, and the result for the token. After `expired` it is gone.
   case renewed(Session, Session.Renewal)
   /// There is no such session.
   case unknown

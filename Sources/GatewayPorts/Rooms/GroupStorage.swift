@@ -106,7 +106,7 @@ public struct PublicationLike: Sendable, Equatable {
   }
 }
 
-/// The number of publications of a room that somebody has not read.
+/// The number of publications of a room that a person has not read.
 public struct RoomBadge: Sendable, Equatable {
   /// The room.
   public var room: RoomName
@@ -125,8 +125,8 @@ public struct RoomBadge: Sendable, Equatable {
 
 /// Work with groups, likes, and what people have read.
 ///
-/// A group's members may change its facts and add others; its creator removes people and deletes it.
-/// Whoever manages the room may do all of it.
+/// A group's members may change its facts and add others; its creator removes people and deletes it. A
+/// manager of the room may do all of this.
 public enum GroupRequest: Sendable {
   /// Makes a room a group, with its maker as the first member, or changes the group.
   case put(RoomName, GroupChanges, by: ChangeActor, time: Timestamp)
@@ -134,7 +134,7 @@ public enum GroupRequest: Sendable {
   case delete(RoomName, by: ChangeActor)
   /// Finds a group.
   case group(RoomName)
-  /// Lists the groups that somebody is in, by their rooms' names, after one of them.
+  /// Lists the groups that a person is in, by their rooms' names, after one of them.
   case groups(of: PersonID, after: RoomName?, limit: Int)
   /// Adds a member, or gives one another nickname.
   case putMember(
@@ -148,9 +148,9 @@ public enum GroupRequest: Sendable {
   /// Lists the likes of the publications after an offset: of whole publications, at least of one, and
   /// not many more than `limit`.
   case likes(RoomName, since: Int, limit: Int)
-  /// Notes how far somebody has read; it rises, and never goes back.
+  /// Notes how far a person has read; it rises, and never goes back.
   case read(RoomName, PersonID, through: Int, marksMax: Int)
-  /// Lists what somebody has not read, by the rooms' names, after one of them.
+  /// Lists what a person has not read, by the rooms' names, after one of them.
   case badges(of: PersonID, after: RoomName?, limit: Int)
 
   /// Whether the store changes by it.
@@ -164,24 +164,24 @@ public enum GroupRequest: Sendable {
 
 /// The reply to a request about groups.
 public enum GroupReply: Sendable, Equatable {
-  /// The group as it now stands, the facts before, and who did it, by the name that they have there.
+  /// The group as it is now, the facts before, and who did it, by the name that they have there.
   case group(ChatGroup, former: GroupFacts?, by: String)
   /// Groups, and whether there are more.
   case groups([ChatGroup], hasMore: Bool)
-  /// The member as they now stand, their nickname before, and who did it. Nothing has changed if both
+  /// The member as they are now, their nickname before, and who did it. Nothing has changed if both
   /// nicknames are the same.
   case member(GroupMember, former: String?, by: String)
-  /// The member who was removed, and who did it; `nil` if they were none.
+  /// The member who was removed, and who did it; `nil` if the person was not a member.
   case removed(GroupMember?, by: String)
   /// Members, and whether there are more.
   case members([GroupMember], hasMore: Bool)
-  /// The group is none any more.
+  /// The group is deleted.
   case deleted
   /// Whether a like has changed.
   case like(isChanged: Bool)
   /// Likes, by offset and person, and whether there are more.
   case likes([PublicationLike], hasMore: Bool)
-  /// The badge as it now stands.
+  /// The badge as it is now.
   case badge(RoomBadge)
   /// Badges, and whether there are more.
   case badges([RoomBadge], hasMore: Bool)

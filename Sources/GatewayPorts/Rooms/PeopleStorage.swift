@@ -16,7 +16,7 @@ public struct PublicationPlace: Sendable, Hashable {
 public struct PersonBlock: Sendable, Equatable {
   /// The person who blocks.
   public var person: PersonID
-  /// Whom.
+  /// The person who is blocked.
   public var blocked: PersonID
 
   /// Makes a block.
@@ -28,7 +28,7 @@ public struct PersonBlock: Sendable, Equatable {
 
 /// Work with what people do in rooms.
 public enum PeopleRequest: Sendable {
-  /// Notes that a publication has come so far with somebody.
+  /// Notes how far a publication has come with a person.
   case receipt(PublicationPlace, Receipt)
   /// Lists the receipts of a publication, by person.
   case receipts(PublicationPlace)
@@ -38,11 +38,11 @@ public enum PeopleRequest: Sendable {
   case unflag(PublicationPlace, PersonID)
   /// Lists what is reported in a room, the newest publications first.
   case flags(RoomName, limit: Int)
-  /// Makes somebody a member of a room, or no member.
+  /// Makes a person a member of a room, or no member.
   case member(RoomName, PersonID, isMember: Bool)
   /// Lists the members of a room.
   case members(RoomName)
-  /// Blocks somebody, or no longer.
+  /// Blocks a person, or no longer.
   case block(PersonBlock, isBlocked: Bool)
   /// Lists all blocks of all people.
   case blocks
@@ -66,7 +66,7 @@ public enum PeopleReply: Sendable, Equatable {
   case done
   /// No such publication, or it is no longer kept.
   case unknownPublication
-  /// The receipt as it now stands, and the publication's author.
+  /// The receipt as it is now, and the publication's author.
   case receipt(Receipt, author: PersonID?, isChanged: Bool)
   /// A publication's receipts, and its author.
   case receipts([Receipt], author: PersonID?)

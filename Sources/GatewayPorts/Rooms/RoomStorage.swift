@@ -23,7 +23,7 @@ public struct PublicationDraft: Sendable, Equatable {
   public var key: String?
   /// The publication; its offset is the store's to give.
   public var publication: Publication
-  /// Whether followers of the room who are offline are to be told.
+  /// Whether followers of the room who are offline are to be notified.
   public var pushes: Bool
 
   /// Makes a draft.
@@ -56,10 +56,10 @@ public enum RoomRequest: Sendable {
   /// bytes of data.
   case page(
     RoomName, RoomRange, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
-  /// Reads everything after a position, or nothing; without a position, where the room stands.
+  /// Reads everything after a position, or nothing; without a position, the room's current one.
   case recover(
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
-  /// Goes on under another epoch, because somebody knows of publications that were lost.
+  /// Continues under another epoch, because a client knows of publications that were lost.
   case renewEpoch(RoomName, from: String, to: String)
   /// Finds the heads of many rooms, for a node that has their publications up to a place.
   case heads([RoomName])

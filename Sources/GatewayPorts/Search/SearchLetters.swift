@@ -11,7 +11,7 @@ enum SearchLetters {
     return plain
   }()
 
-  /// The letters as numbers: an editor might compose or decompose what stands here.
+  /// The letters as numbers: an editor might compose or decompose the letters themselves.
   private static let rows: [(letter: String, accented: String)] = [
     (
       "a",

@@ -1,8 +1,8 @@
-/// The words that somebody looks for.
+/// The words that a person looks for.
 ///
-/// A note is found if it has all terms, in its title or its text. A term is what stands between spaces:
-/// its words stand side by side, as in "e-mail" or "東京". The last word may be the beginning of one. No
-/// sign means anything beside the `#` of a tag.
+/// A note is found if it has all terms, in its title or its text. Spaces separate terms; the words of a
+/// term are side by side, as in "e-mail" or "東京". The last word may be the beginning of one. No sign means
+/// anything beside the `#` of a tag.
 public struct SearchQuery: Sendable, Equatable {
   /// Bytes of a query, at most.
   public static let bytesMax = 1_000
@@ -11,11 +11,11 @@ public struct SearchQuery: Sendable, Equatable {
   /// Letters that the beginning of a word has at least.
   private static let prefixMin = 2
 
-  /// Words that stand side by side.
+  /// Words that are side by side.
   public struct Term: Sendable, Equatable {
     /// The folded words; at least one.
     public var words: [String]
-    /// Whether the last of them may go on.
+    /// Whether the last of them may be the beginning of a word.
     public var isPrefix = false
   }
 

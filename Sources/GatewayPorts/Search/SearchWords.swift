@@ -6,7 +6,7 @@
 ///
 ///     "Déjà-vu in 東京 #plan"  ─▶  deja vu in 東 京 plan, and the tag plan
 public enum SearchWords {
-  /// Scalars of a text that are looked at: what stands behind them is not found.
+  /// Scalars of a text that are looked at: words behind them are not found.
   public static let scalarsMax = 4_000_000
   /// Bytes of a folded word that are compared.
   public static let wordBytesMax = 96
@@ -46,8 +46,8 @@ public enum SearchWords {
     return words
   }
 
-  /// The folded words of a text with a space between them, as an index takes them; tags come last, so
-  /// that they stand between no two words.
+  /// The folded words of a text with a space between them, as an index takes them; tags come last, so that
+  /// they are between no two words.
   public static func joined(_ text: String) -> String {
     var words = ""
     words.reserveCapacity(min(text.utf8.count, scalarsMax) + 1)

@@ -21,7 +21,7 @@ package struct FairShares<Key: Hashable & Sendable>: Sendable {
   package private(set) var held = 0
   private var holders: [Key: Int] = [:]
 
-  /// Creates a capacity that nobody uses.
+  /// Creates an unused capacity.
   package init(capacity: Int) { self.capacity = max(0, capacity) }
 
   /// The number of strangers that hold something.

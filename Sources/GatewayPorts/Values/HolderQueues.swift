@@ -27,14 +27,14 @@ package struct HolderQueues<Holder: Hashable & Sendable, Element: Hashable & Sen
 
   /// Adds an element behind the others of its holder.
   ///
-  /// - Precondition: The holder does not have it yet.
+  /// - Precondition: The element is not in the holder's queue yet.
   /// - Complexity: O(1).
   package mutating func append(_ element: Element, of holder: Holder) {
     queues[holder, default: LinkedQueue()].append(element)
     move(holder, from: count(of: holder) - 1)
   }
 
-  /// Removes an element of a holder, if the holder has it.
+  /// Removes an element from a holder's queue, if it is there.
   ///
   /// - Complexity: O(1).
   package mutating func remove(_ element: Element, of holder: Holder) {

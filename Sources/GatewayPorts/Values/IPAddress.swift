@@ -67,7 +67,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// Takes an address of IPv4 as a number, whose highest byte comes first in the text.
   public init(four number: UInt32) { self.init(high: 0, low: Self.ofFour | UInt64(number)) }
 
-  /// Takes an address as packets have it: 4 bytes of IPv4, or 16 of IPv6.
+  /// Takes an address from a packet: 4 bytes of IPv4, or 16 of IPv6.
   ///
   /// - Precondition: There are as many bytes.
   public init(bytes: [UInt8]) {
@@ -80,9 +80,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is none.
+  /// Reads an address as RFC 4291 writes it, or four numbers with dots; `nil` if it is neither.
   ///
-  /// Numbers with leading zeros are none: some programs read them as octal, and others do not.
+  /// Numbers with leading zeros are refused: some programs read them as octal, and others do not.
   public init?(_ text: some StringProtocol) {
     var text = String(text)
     guard let address = text.withUTF8({ Self.read($0.span) }) else { return nil }
@@ -204,7 +204,7 @@ public struct AddressRange: Sendable, Hashable {
   private let base: IPAddress
   private let bits: Int
 
-  /// Reads `10.0.0.0/8`, `2001:db8::/32`, or one address; `nil` if it is none of them.
+  /// Reads `10.0.0.0/8`, `2001:db8::/32`, or one address; `nil` for anything else.
   public init?(_ text: some StringProtocol) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first, let address = IPAddress(first) else {

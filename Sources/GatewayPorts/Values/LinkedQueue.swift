@@ -24,7 +24,7 @@ package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
 
   /// Adds an element behind all others.
   ///
-  /// - Precondition: The queue does not have it yet.
+  /// - Precondition: The queue does not contain it yet.
   /// - Complexity: O(1).
   package mutating func append(_ element: Element) {
     precondition(neighbours[element] == nil, "the queue has this element already")
@@ -35,7 +35,7 @@ package struct LinkedQueue<Element: Hashable & Sendable>: Sendable {
 
   /// Removes an element.
   ///
-  /// - Returns: Whether the queue had it.
+  /// - Returns: Whether the queue contained it.
   /// - Complexity: O(1).
   @discardableResult
   package mutating func remove(_ element: Element) -> Bool {

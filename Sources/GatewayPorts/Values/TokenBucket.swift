@@ -19,10 +19,10 @@ public struct Rate: Sendable, Hashable {
 
 /// Usage of a rate limit: a bucket that holds a burst, and fills at the rate.
 ///
-/// In any time *t* (seconds), what is drawn is at most `rate.perSecond` · *t* + `rate.burst`, in
-/// whole numbers without rounding. What is larger than a whole bucket waits until it is full, and
-/// then leaves a debt, so that the average still holds. The rate is handed in with each call: a
-/// bucket is two words, and a bucket nobody has drawn from is full.
+/// In any time *t* (seconds), what is drawn is at most `rate.perSecond` · *t* + `rate.burst`, in whole
+/// numbers without rounding. What is larger than a whole bucket waits until it is full, and then leaves a
+/// debt, so that the average still holds. The rate is handed in with each call: a bucket is two words, and
+/// an unused bucket is full.
 public struct TokenBucket: Sendable, Hashable {
   /// The amount missing in the bucket, in thousandths: with times in milliseconds and rates in
   /// seconds nothing has to be divided.
@@ -40,8 +40,8 @@ public struct TokenBucket: Sendable, Hashable {
     return isOver ? 0 : max(0, missing - back)
   }
 
-  /// Milliseconds until so much could be drawn if nobody else draws; 0 for now, and never one more
-  /// than it takes.
+  /// Milliseconds until so much could be drawn if nothing else is drawn; 0 for now, and never one more than
+  /// it takes.
   public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
     guard rate.perSecond > 0 else { return 0 }
     let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)
