@@ -5,7 +5,7 @@ public import GatewayPorts
 ///     the one that is asked   admit ─▶ answer for itself ─▶ GatewayAction.gather … gathered ─▶ respond
 ///     each of the others      requestPart ─▶ respond
 extension Gateway {
-  /// The names of the rooms that somebody is subscribed to here.
+  /// The names of the rooms that have subscribers here.
   public var openRoomNames: [String] { rooms.names }
 
   /// Does this gateway's part of an operator's request, which another one of the process has admitted.

@@ -20,7 +20,7 @@ extension Gateway {
     documents.subscriptionCount
   }
 
-  /// Rooms that somebody is subscribed to.
+  /// Rooms that have subscribers.
   public var openRooms: Int { rooms.count }
 
   /// Connections whose readers are behind and wait to be given more.

@@ -6,7 +6,7 @@ import WebSocketFrames
 extension Gateway: RoomsOwner, PeopleStore {
   /// Tells a room's subscribers that a resource has changed. No room remembers it.
   ///
-  /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
+  /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
   public func publish(resource: String, in name: String, sender: String?) {
     rooms.publish(resource: resource, in: name, sender: sender)
   }
@@ -29,7 +29,7 @@ extension Gateway: RoomsOwner, PeopleStore {
 
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
-    case .native, .service: break  // The rooms have told it, or nobody asks.
+    case .native, .service: break  // The rooms have answered it, or no answer is wanted.
     case .request(let request): http.answer(request, result, in: room)
     case .part(let request, let index): http.answer(part: index, of: request, result, in: room)
     case .backend(let request): apps.answer(backend: request, result)

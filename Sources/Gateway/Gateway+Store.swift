@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// Going on with the store's replies, and telling how much waits for it.
+/// Continuing with the store's replies, and reporting how much waits for it.
 extension Gateway {
   /// The store has done a piece of work.
   public func stored(_ ticket: StoreTicket, reply: StoreReply) {
@@ -45,8 +45,8 @@ extension Gateway {
     }
   }
 
-  /// Has the store commit something each second while its last commit has failed: nobody may come by whose
-  /// change would show that it does again.
+  /// Has the store commit something each second while its last commit has failed: perhaps no client makes a
+  /// change that would show that commits succeed again.
   func probeStore(now: Int64) {
     guard storeFailure != nil, !board.isProbing, now >= board.nextProbe else { return }
     board.isProbing = true

@@ -3,7 +3,7 @@ public import GatewayPorts
 /// Requests of the program around the gateway for people who come: sessions and links. The owner has to take
 /// the actions afterwards.
 extension Gateway {
-  /// Has the store work with sessions of those who have signed in. Tokens of those that end by it are taken back.
+  /// Has the store work with sessions of signed-in users. Tokens of sessions that end by it are taken back.
   public func perform(
     _ request: SessionRequest, then goOn: @escaping (Result<SessionReply, StoreError>) -> Void
   ) {
@@ -23,7 +23,7 @@ extension Gateway {
   public struct OpenedLink {
     /// The title of its note.
     public let title: String
-    /// The answer for whoever has the key, in JSON.
+    /// The answer for callers that have the key, in JSON.
     public let body: [UInt8]
   }
 
@@ -45,7 +45,7 @@ extension Gateway {
     }
   }
 
-  /// Finds the title of a note that everybody may read; `nil` for all others.
+  /// Finds the title of a note that every client may read; `nil` for all others.
   public func openTitle(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
     links.title(of: note, then: goOn)
   }

@@ -5,16 +5,15 @@ public import WebSocketFrames
 
 /// The gateway: connections, documents and rooms, as one state machine without I/O.
 ///
-/// Its owner tells it what happened (``opened(_:as:at:token:limitedBy:)``,
-/// ``received(_:message:kind:)``, ``stored(_:reply:)``, …) and then does what stands in
-/// ``takeActions()``, in order. Everything happens on one loop; each of its turns must close with
-/// ``endTurn()``, which hands changes to the store, and another look at the actions. No call blocks, and time, names and tokens are handed in. So several gateways with all
-/// their clients run in one process from one seed.
+/// Its owner reports events to it (``opened(_:as:at:token:limitedBy:)``, ``received(_:message:kind:)``,
+/// ``stored(_:reply:)``, …) and then does what ``takeActions()`` returns, in order. Everything happens on
+/// one loop; each of its turns must close with ``endTurn()``, which hands changes to the store, and another
+/// look at the actions. No call blocks, and time, names and tokens are handed in. So several gateways with
+/// all their clients run in one process from one seed.
 ///
 ///     received ─▶ decode ─▶ LiveDocument.submit … endTurn ─▶ store(append) … stored ─▶ deliver
 ///
-/// An edit is visible to nobody, its author included, before ``stored(_:reply:)`` says that it is
-/// on disk.
+/// No client sees an edit, its author included, before ``stored(_:reply:)`` says that it is on disk.
 public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
   public struct Surroundings {
@@ -167,8 +166,8 @@ public final class Gateway: Part, SwitchboardOwner {
     return access.refusal(ofUpgrade: head, as: opening).map(http.spread)
   }
 
-  /// The answer to a request from an address that has made too many, counting it; `nil` if it may
-  /// go on.
+  /// The answer to a request from an address that exceeds its rate, counting the request; `nil` if it may
+  /// proceed.
   public func refusal(ofRequest head: RequestHead) -> Response? {
     access.refusal(ofRequest: head).map(http.spread)
   }
@@ -212,7 +211,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// - Parameters:
   ///   - address: where the client is, for operators.
   ///   - token: the token that the upgrade brought, see ``refusal(ofUpgrade:as:)``.
-  ///   - limited: the address whose limits it counts towards; `nil` for nobody's.
+  ///   - limited: the address whose limits it counts towards; `nil` for none.
   public func opened(
     _ id: ConnectionID, as opening: Opening, at address: String = "", token: String? = nil,
     limitedBy limited: IPAddress? = nil
@@ -304,7 +303,7 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     whaler.closed(id)
     leaveEverything(connection)
-    // What still waits for the store on its behalf sees that nobody is there.
+    // Work that still waits for the store on its behalf sees that the client is gone.
     connection.phase = .closing
     if connectionsByClient[connection.client] == id {
       connectionsByClient[connection.client] = nil
@@ -315,7 +314,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String) {
     if connection.dialect.endSession(of: connection, comesBack: true) { return }
-    // What it is told before it is closed may be too much for it, and close it.
+    // Sending the close reason may itself exceed the queue limit and close the connection.
     guard connection.isOpen else { return }
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
@@ -330,8 +329,8 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.meter.count(towards: nil)
   }
 
-  /// Ends a turn of the loop: followers are told who has come and gone in it, and the changes that it
-  /// brought go to the store, by the actions taken next.
+  /// Ends a turn of the loop: followers learn who has come and gone in it, and the changes that it brought
+  /// go to the store, by the actions taken next.
   ///
   /// - Complexity: O(*n*) documents and changes of this turn or the one before.
   /// - Returns: the milliseconds after which the next turn should end, whatever happens, since something is left for it;
@@ -343,7 +342,7 @@ public final class Gateway: Part, SwitchboardOwner {
     return isRevoking || board.hasTurnedAway ? 0 : pause
   }
 
-  /// Time has passed: hellos that did not come, readers that have drained, documents nobody reads.
+  /// Time has passed: hellos that did not come, readers that have drained, documents without readers.
   public func ticked() {
     let now = surroundings.clock.uptime
     rights.ticked()
@@ -367,7 +366,7 @@ public final class Gateway: Part, SwitchboardOwner {
     documents.forgetUnused(now: now)
   }
 
-  /// Another node has published a hint, or somebody has: it may be late, wrong, or come twice.
+  /// Another node has published a hint, or a stranger has: it may be late, wrong, or come twice.
   public func heard(_ topic: String, _ bytes: [UInt8]) {
     documents.heard(topic, bytes)
     rooms.heard(topic, bytes)
@@ -385,7 +384,7 @@ public final class Gateway: Part, SwitchboardOwner {
   /// The store has reconnected to its database: changes of other gateways since are read before this one is ready.
   public func storeReconnected() { board.mayHaveMissed() }
 
-  /// Takes no more changes: they are refused as retryable, and reads go on.
+  /// Takes no more changes: they are refused as retryable, and reads continue.
   public func drain() { board.isDraining = true }
 
   /// Whether every change and publication that was taken has been written and answered.
@@ -393,7 +392,7 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.isSettled && documents.isSettled
   }
 
-  /// Tells all clients to come back, and closes their connections.
+  /// Asks all clients to reconnect, and closes their connections.
   ///
   /// - Parameter reconnectAfter: milliseconds, from which each client draws its own delay.
   public func farewell(reconnectAfter: ClosedRange<Int>) {

@@ -10,7 +10,7 @@ public struct GatewaySummary: Sendable {
   public var openDocuments = 0
   /// See ``Gateway/documentSubscriptions``.
   public var documentSubscriptions = 0
-  /// Rooms that somebody is subscribed to, once for each gateway.
+  /// Rooms that have subscribers, once for each gateway.
   public var openRooms = 0
   /// See ``Gateway/laggingConnections``.
   public var laggingConnections = 0

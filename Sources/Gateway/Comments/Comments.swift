@@ -323,7 +323,7 @@ final class Comments: Part {
       case .otherEpoch:
         .problem(
           409, .epochChanged,
-          "the note's history is another by now; read the text again and place the comment anew")
+          "the note's history has changed; reload it and select the range again")
       case .notOwn:
         .problem(
           403, .notAllowed,

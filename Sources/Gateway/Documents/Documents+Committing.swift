@@ -193,11 +193,11 @@ extension Documents {
     }
     // The log is not what this process thinks it is: read it again. Waiting clients are turned away: no
     // reply would come to what they began here.
-    turnAway(room, .unavailable, "the document is being read again; join it anew")
+    turnAway(room, .unavailable, "the document is being read again; join it again")
     for subscription in room.subscriptions {
       let connection = subscription.connection
       connection.dialect.sendError(
-        .unavailable, "the document is being read again; join it anew", ref: pushID(),
+        .unavailable, "the document is being read again; join it again", ref: pushID(),
         to: connection)
       close(connection, .rejoin, "join again")
     }

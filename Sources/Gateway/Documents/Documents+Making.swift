@@ -26,7 +26,7 @@ extension Documents {
     case .success(.taken), .success(.found):
       dialect.sendError(
         .idTaken,
-        "another note has this id: it was made by somebody else, or with another title; take a "
+        "another note has this id: it was made by another user, or with another title; take a "
           + "new id",
         ref: ref, to: connection)
     case .success(.deleted):

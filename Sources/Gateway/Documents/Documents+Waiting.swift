@@ -156,7 +156,7 @@ extension Documents {
     guard let connection = connections[id], connection.isReady else { return nil }
     if let subscription = connection.subscriptions[room.id] { return subscription }
     refuse(
-      submission.sequence, .notJoined, "the document is not followed any more; join it anew",
+      submission.sequence, .notJoined, "the document is no longer followed; join it again",
       of: room.id, ref: messageID, to: connection)
     return nil
   }

@@ -157,8 +157,8 @@ final class Files: Part {
         upload.request,
         .problem(
           503, .unavailable,
-          "the server's disk is nearly full, so it takes no files now; text is still kept: tell whoever "
-            + "runs the server, and send the file again later"))
+          "the server's disk is nearly full, so it takes no files now; text is still kept: tell the "
+            + "operator of the server, and send the file again later"))
     case .success: refuse(upload.request, .unavailable("another reply"))
     case .failure(let error): refuse(upload.request, error)
     }
@@ -182,7 +182,7 @@ final class Files: Part {
     guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
       throw .problem(
         400, .badMessage,
-        "expected the file's hash as 64 hexadecimal digits, as the list of the note's files has it")
+        "expected the file's hash as 64 hexadecimal digits, as in the list of the note's files")
     }
     let isKnown = known?.matches("\"\(hash)\"") ?? false
     let read = Read(request: request, note: note, hash: hash, isKnown: isKnown, holder: holder)

@@ -50,7 +50,7 @@ extension HTTP {
     let limit = try call.query.limit(Self.pageDefault, max: NotesRequest.Page.limitMax)
     guard let cursor = try call.query.text("after") else { return (limit, nil) }
     guard let place = NotePlace(cursor: cursor) else {
-      throw .problem(400, .badMessage, "expected after as an earlier page had it in \"next\"")
+      throw .problem(400, .badMessage, "expected after as in \"next\" of an earlier page")
     }
     return (limit, place)
   }

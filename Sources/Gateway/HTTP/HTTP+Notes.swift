@@ -86,7 +86,7 @@ extension HTTP {
         request,
         .problem(
           409, .idTaken,
-          "another note has this id: it was made by somebody else, or with another "
+          "another note has this id: it was made by another user, or with another "
             + "title; take a new id"))
     case .deleted:
       respond(

@@ -5,7 +5,7 @@ package struct Meter {
   private var traffic = Traffic()
   /// The rate of refusals: a client that does not slow down after them is closed.
   private var refused = TokenBucket()
-  /// Of whoever is logged in.
+  /// The usage of the user who is logged in.
   package var user: Usage?
   /// Of where it comes from; `nil` where addresses say nothing.
   package var address: Usage?

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// Usages of one rate by users, of whom at most so many are remembered.
+/// Usages of one rate by users, of which at most so many are remembered.
 ///
 /// The user whose bucket would be full first is evicted when there is no room for another, and the newcomer takes that
 /// bucket over as it is. So users who have used the rate up stay limited, and however many names come, all of them

@@ -16,7 +16,7 @@ package struct Excess {
   /// Milliseconds after which the same would pass; `nil` if that depends on others.
   package let retryAfter: Int?
 
-  /// For whoever wrote the client: what was expected, what came, what to do.
+  /// For the client's developer: what was expected, what came, what to do.
   func words(_ limits: Limits) -> String {
     let what =
       switch limit {
@@ -91,7 +91,7 @@ package struct Allowances {
       messages: rate(limits.addressMessagesPerSecondMax),
       bytes: rate(limits.addressBytesPerSecondMax),
       requests: rate(limits.addressRequestsPerSecondMax))
-    // Enough at once for a client that comes back to all of its rooms.
+    // Enough at once for a client that rejoins all of its rooms.
     signs = Rate(
       perSecond: limits.signsPerSecondMax,
       burst: max(2 * limits.signsPerSecondMax, 2 * limits.roomsPerConnectionMax))

@@ -30,7 +30,7 @@ struct RateLimiter {
     return usage
   }
 
-  /// The usage of a user; `nil` for nobody, and for guests, who are many under one name.
+  /// The usage of a user; `nil` without a name, and for guests, who are many under one name.
   mutating func usage(of identity: Identity) -> Usage? {
     guard !identity.isGuest, !identity.user.isEmpty else { return nil }
     let usage = users.usage(of: ExactName(identity.user), now: clock.uptime)

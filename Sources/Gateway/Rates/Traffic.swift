@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Messages, and their bytes, that somebody has sent.
+/// Messages, and their bytes, that a client has sent.
 package struct Traffic {
   private var messages = TokenBucket()
   private var bytes = TokenBucket()

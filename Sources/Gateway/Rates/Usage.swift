@@ -5,7 +5,7 @@ package import GatewayPorts
 /// A reference: each connection holds its user's and its address's, so that a message costs no look
 /// into a table.
 package final class Usage {
-  /// Connections that stand.
+  /// Open connections.
   package var connections = 0 {
     didSet { share?.count(connections - oldValue) }
   }
@@ -26,7 +26,7 @@ package final class Usage {
 
   package init() {}
 
-  /// Whether it is as if nobody had ever been here.
+  /// Whether it is the same as a new one.
   func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
     connections == 0 && connects.isFull(at: allowance.connects, now: now)
       && traffic.isForgettable(allowance, now: now)
@@ -36,10 +36,10 @@ package final class Usage {
 
 /// The usages of all users, or of all addresses, that are known.
 ///
-/// One without connections is forgotten soon after its buckets are full again. There are at most
-/// `countMax` of them: when one more comes, all that have no connection are forgotten, whatever they
-/// have taken; if those that have some are too many still, the newcomer is not remembered. Whoever
-/// has so many addresses that this matters is not held by limits of an address in any case.
+/// A usage without connections is forgotten soon after its buckets are full again. There are at most
+/// `countMax` of them: when one more comes, all that have no connection are forgotten, whatever they have
+/// used; if those with connections are too many still, the newcomer is not remembered. A client with so
+/// many addresses that this matters is not held by limits of an address in any case.
 package struct UsageBook<Key: Hashable> {
   private var usages: [Key: Usage] = [:]
   private let allowance: Allowance

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 
 extension AuthenticationError {
-  /// The code that clients are told: of all of them, one that cannot be seen now may be good later.
+  /// The code that clients receive. Only a token that cannot be verified now may be good later.
   var code: ErrorCode { self == .unverified ? .unavailable : .unauthorised }
 
   /// Why a token is not accepted, for people.

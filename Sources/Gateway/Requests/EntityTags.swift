@@ -21,7 +21,7 @@ package struct EntityTags: Sendable, Equatable {
     while !rest.isEmpty {
       skip(blanks + [UInt8(ascii: ",")])
       if rest.starts(with: "W/".utf8) { rest = rest.dropFirst(2) }
-      // A comma may stand within the quotes.
+      // The quotes may contain a comma.
       guard rest.first == UInt8(ascii: "\""),
         let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\""))
       else { return }
@@ -39,7 +39,7 @@ package struct EntityTags: Sendable, Equatable {
 }
 
 extension Response {
-  /// The answer, or 304 without its body if the client has it already.
+  /// The answer, or 304 without its body if the client holds that version already.
   package func unless(known tags: EntityTags?) -> Response {
     guard let tags, status == 200, let tag = headers.first(where: { $0.name == "etag" })?.value,
       tags.matches(tag)

@@ -23,7 +23,7 @@ package enum JSONBody {
     }
   }
 
-  /// The text of one field of a body, whose others are skipped: anybody may send as many as fit.
+  /// The text of one field of a body, whose other fields are skipped: clients may send as many as fit.
   package static func string(_ name: StaticString, in body: [UInt8]) -> String? {
     let found = fields(in: body, String?.none) { text, key, reader throws(JSONError) in
       if key == name { text = try reader.string() } else { try reader.skipValue() }

@@ -5,7 +5,7 @@ import JSON
 enum KeptAnswer {
   /// The whole answer.
   case response(Response)
-  /// The token that was made. It is signed anew: the store holds nothing that opens a door.
+  /// The token that was made. It is signed again: the store holds nothing that opens a door.
   case token(TokenStamp)
 
   /// Bytes that an answer may have to be kept.

@@ -4,7 +4,7 @@ extension NotePlace {
   /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
   package var cursor: String { "\(time) \(id)".utf8.hexadecimal }
 
-  /// Reads a cursor; `nil` if it is none.
+  /// Reads a cursor; `nil` if the text is not a cursor.
   package init?(cursor: String) {
     guard let bytes = [UInt8](hexadecimal: cursor.utf8),
       let text = String(validating: bytes, as: UTF8.self)

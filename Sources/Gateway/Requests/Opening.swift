@@ -13,7 +13,7 @@ public enum Opening: Sendable, Equatable {
 }
 
 extension Opening {
-  /// Which dialect a request's path is of, but for the native one, which is told by its subprotocol.
+  /// The dialect of a request's path, except the native one, which is recognised by its subprotocol.
   ///
   /// Whaler and Socket.IO share a path: only Socket.IO has `EIO` in its query.
   public init?(_ head: RequestHead) {

@@ -9,7 +9,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     case names
   }
 
-  /// The pattern as the API's description has it.
+  /// The pattern in the spelling of the API's description.
   package let description: String
   private let parts: [Segment]
 

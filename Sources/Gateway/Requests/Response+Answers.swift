@@ -101,7 +101,7 @@ extension Response {
       .with("accept", expected.rawValue)
   }
 
-  /// Adds when to try again, in whole seconds, as HTTP has it.
+  /// Adds when to try again, in whole seconds, as HTTP requires.
   ///
   /// - Parameter retryAfter: Milliseconds. Where they are not known, the response gets some when it is sent.
   static func tooMany(_ response: Response, retryAfter: Int?) -> Response {

@@ -1,7 +1,7 @@
 package import GatewayPorts
 
-/// Letting pages of other origins read answers (CORS, as WHATWG's Fetch has it). Which origins those
-/// are is decided before.
+/// Letting pages of other origins read answers (CORS, by WHATWG's Fetch standard). Which origins are
+/// allowed is decided before.
 extension Response {
   /// Lets the page read the answer that asked, for its origin was found allowed.
   func allowing(_ head: RequestHead) -> Response {

@@ -24,7 +24,7 @@ enum RevisionCondition {
     self = .revision(number)
   }
 
-  /// Whether a text is a hash as the tag of a note has it.
+  /// Whether a text has the form of a hash in the tag of a note.
   private static func isMark(_ text: Substring) -> Bool {
     (1...7).contains(text.utf8.count)
       && text.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x7a ~= $0 }

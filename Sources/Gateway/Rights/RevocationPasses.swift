@@ -11,7 +11,7 @@ struct RevocationPasses {
 
   /// Work of a turn, in connections that are looked at.
   private static let turnWork = 4_096
-  /// The work of a connection whose rights are applied anew.
+  /// The work of a connection whose rights are applied again.
   private static let rightsWork = 8
   /// The work of a connection that is closed.
   private static let closeWork = 64
@@ -27,7 +27,7 @@ struct RevocationPasses {
   /// Whether a pass is under way, and not at its end.
   var isUnderWay: Bool { !left.isEmpty }
 
-  /// Whether somebody waits for a pass that has not begun.
+  /// Whether a caller waits for a pass that has not begun.
   var isWanted: Bool { !waitingForNext.isEmpty }
 
   /// Has a caller wait for a pass that begins from here on.

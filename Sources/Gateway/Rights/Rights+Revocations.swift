@@ -27,7 +27,7 @@ extension Rights {
     applyRevocations()
   }
 
-  /// The same, with nobody waiting.
+  /// The same, without a waiting caller.
   func applyRevocations() {
     // A caller that has waited may take back more.
     guard !isApplyingRevocations else { return }
@@ -47,7 +47,7 @@ extension Rights {
     }
   }
 
-  /// Goes on with the work of another turn.
+  /// Continues with the work of another turn.
   ///
   /// - Returns: Whether something is left for the turn behind it.
   func endTurn() -> Bool {

@@ -1,12 +1,12 @@
 import GatewayPorts
 import SocketMessages
 
-/// The part of the gateway that holds connections to their rights and rates while they stand: rights
-/// end, are renewed, added to and taken back.
+/// The part of the gateway that holds open connections to their rights and rates: rights end, are renewed,
+/// added to and taken back.
 ///
-/// A right that is gone is gone for the next message, and for the next push. Its bearer is told by
-/// `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code. Who somebody is, ``Access`` says;
-/// what follows for a document or a room, these parts do.
+/// A right that is gone is gone for the next message, and for the next push. Its bearer is notified by
+/// `tokenExpiring`, `accessChanged`, `unsubscribed`, or a close code. ``Access`` identifies clients; the
+/// parts for documents and rooms apply what follows for them.
 final class Rights: Part {
   let board: Switchboard
   let access: Access
@@ -47,7 +47,7 @@ final class Rights: Part {
 
   /// Ends what has expired of a connection's tokens, or was taken back, before a message of it is read.
   ///
-  /// - Returns: Whether the connection goes on.
+  /// - Returns: Whether the connection continues.
   func hold(_ connection: Connection) -> Bool {
     if endIfExpired(connection) { return false }
     if revocationPasses.isUnderWay {
@@ -58,11 +58,11 @@ final class Rights: Part {
     return true
   }
 
-  /// Closes a connection that sends more although it was told to wait.
+  /// Closes a connection that sends more although it was asked to wait.
   ///
-  /// A message that exceeds a rate is read, answered with when to send it again, and not done, so
-  /// nothing is lost. A client that sends as much again in refused messages is closed with a code
-  /// that says to come back later.
+  /// A message that exceeds a rate is read, answered with when to send it again, and not done, so nothing
+  /// is lost. A client that sends as much again in refused messages is closed with a code that says to
+  /// reconnect later.
   ///
   /// - Returns: Whether the connection was closed.
   func closeIfFlooding(_ connection: Connection, _ excess: Excess, now: Int64) -> Bool {
@@ -145,7 +145,7 @@ final class Rights: Part {
     }
   }
 
-  /// Gives those who are logged in the rights that they have now.
+  /// Gives users who are logged in the rights that they have now.
   private func applyUsers() {
     guard access.usersGeneration != seenUsers else { return }
     seenUsers = access.usersGeneration
@@ -166,10 +166,10 @@ final class Rights: Part {
     }
   }
 
-  /// Has the rights of connections looked at anew.
+  /// Has the rights of connections checked again.
   ///
-  /// Users of the server's own have their rights from there, now. Those of others stand in their
-  /// tokens: their clients are asked for newer ones, and end as if the old ones had.
+  /// Rights of the server's own users are read from the list of users, now. Those of others are in their
+  /// tokens: their clients are asked for newer ones, and end as if the old ones had expired.
   ///
   /// - Returns: How many are asked, or have been looked at.
   func refresh(_ meant: [Connection], within seconds: Int) -> Int {
@@ -199,7 +199,8 @@ final class Rights: Part {
 
   // MARK: Being cut off
 
-  /// Has everybody go to another gateway whose token may have been taken back there.
+  /// Closes connections whose token may have been taken back at another gateway; they reconnect to one that
+  /// can tell.
   private func endUnverified() {
     let pause = settings.retryAfterMilliseconds
     for connection in connectionsInOrder({ $0.isOpen && self.access.isUnverified($0) }) {

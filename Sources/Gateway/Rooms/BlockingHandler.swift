@@ -1,25 +1,24 @@
 public import GatewayPorts
 
-/// Knows who does not want to hear of whom. Asked for everything that is sent, so it answers at
-/// once.
+/// Knows which people block which others. Asked about everything that is sent, so it answers at once.
 public protocol BlockingHandler: AnyObject {
   /// The gateway begins: what is needed from the store can be asked for. Its answer comes before
   /// anything is sent to any subscriber.
   func start(store: any PeopleStore)
   /// Whether what one does is kept from the other, or the other way round if blocks are mutual.
   func separates(_ reader: PersonID, from author: PersonID) -> Bool
-  /// Whether there is anybody at all who is kept from this reader.
+  /// Whether any author at all is hidden from this reader.
   func concerns(_ reader: PersonID) -> Bool
-  /// Whether what somebody does is kept from anybody at all. Asked once where something goes to
-  /// many; without an answer of one's own it is yes, and each reader is asked about.
+  /// Whether an author is hidden from any reader at all. Asked once where something goes to many; without
+  /// an implementation the answer is yes, and each reader is asked about.
   func conceals(_ author: PersonID) -> Bool
-  /// Whom somebody blocks.
+  /// The people that a person blocks.
   func blocked(by person: PersonID) -> [PersonID]
   /// Blocks, or no longer.
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
     then goOn: @escaping (StoreError?) -> Void)
-  /// Whether blocks are known; if not, they are being read. Until then nobody is shown to anybody.
+  /// Whether blocks are known; if not, they are being read. Until then no person is shown to another.
   var isReady: Bool { get }
   /// Another node may have changed blocks: looks, and says which have begun or ended.
   func changedElsewhere(
@@ -96,8 +95,8 @@ public final class StoredBlocking: BlockingHandler {
     }
   }
 
-  /// Whether all blocks are known. As long as they are not, nobody hears of anybody, rather than
-  /// somebody of whom they were promised not to; and whoever asks has them be read again.
+  /// Whether all blocks are known. Until they are, no person hears of another, since that one might be
+  /// blocked; and each question has them be read again.
   private func knows() -> Bool {
     if !isKnown { read() }
     return isKnown

@@ -25,7 +25,7 @@ public final class StoredLastOnline: LastOnlineHandler {
 
   /// See ``LastOnlineHandler``.
   public func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore) {
-    // If it cannot be written, an older time stands: nobody waits for this one.
+    // If it cannot be written, an older time remains: no caller waits for this one.
     store.perform(.online([person], time)) { _ in }
   }
 

@@ -2,7 +2,7 @@ public import GatewayPorts
 
 /// Knows who belongs to a room while offline.
 public protocol MembershipHandler: AnyObject {
-  /// Makes somebody a member, or no member.
+  /// Makes a person a member, or no member.
   func set(
     _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
     then goOn: @escaping (StoreError?) -> Void)

@@ -23,7 +23,7 @@ public struct PeopleHandlers {
   public var moderation: (any ModerationHandler)?
   /// Membership of rooms, which lasts while a person is offline.
   public var membership: (any MembershipHandler)?
-  /// Tells those who are offline.
+  /// Notifies people who are offline.
   public var push: (any PushHandler)?
   /// Told when rooms are occupied and vacated.
   public var rooms: (any RoomObserver)?
@@ -31,7 +31,7 @@ public struct PeopleHandlers {
   /// Offers nothing.
   public init() {}
 
-  /// Offers everything but pushes, for which there has to be somebody who delivers them.
+  /// Offers everything but pushes, which need a service that delivers them.
   public static func standard(_ settings: GatewaySettings) -> PeopleHandlers {
     var handlers = PeopleHandlers()
     handlers.presence = CountedPresence(graceMilliseconds: settings.presenceGraceMilliseconds)
@@ -62,7 +62,7 @@ public struct PeopleHandlers {
 
 /// The store as handlers see it.
 public protocol PeopleStore: AnyObject {
-  /// Has the store work, and calls back with what became of it.
+  /// Has the store work, and calls back with the outcome.
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void)
 }
 
@@ -71,7 +71,7 @@ public protocol PeopleStore: AnyObject {
 public protocol RoomObserver: AnyObject {
   /// The room has its first subscriber.
   func occupied(_ room: RoomName)
-  /// The room has no subscriber any more.
+  /// The room has no subscriber left.
   func vacated(_ room: RoomName)
   /// People have come to a room, changed and gone.
   func changed(_ presence: PresenceChange)

@@ -4,9 +4,9 @@ public import GatewayPorts
 ///
 /// Times are milliseconds of uptime.
 public protocol PresenceHandler: AnyObject {
-  /// A connection of somebody's is in a room; again to change the profile.
+  /// A person's connection is in a room; again to change the profile.
   func enter(_ room: RoomName, _ person: PersonProfile, by connection: ConnectionID)
-  /// A connection has left a room. If its line broke, it may come back for a while.
+  /// A connection has left a room. If it broke, the person may return for a while.
   func leave(
     _ room: RoomName, _ person: PersonID, by connection: ConnectionID, isBroken: Bool, now: Int64)
   /// Returns all people in a room, in no particular order.
@@ -14,7 +14,7 @@ public protocol PresenceHandler: AnyObject {
   /// Returns the presence already announced. New subscribers start from this, so that later diffs
   /// apply.
   func announced(in room: RoomName) -> [PersonProfile]
-  /// Whether somebody is in a room, and how many are.
+  /// Whether a person is in a room, and how many are.
   func standing(of person: PersonID, in room: RoomName) -> (isPresent: Bool, count: Int)
   /// Returns the changes since the last call.
   func takeChanges(now: Int64) -> [PresenceChange]
@@ -22,8 +22,8 @@ public protocol PresenceHandler: AnyObject {
 
 /// Counts each person's connections to a room: there from the first to the last.
 ///
-/// Whose last connection broke is kept for a grace period. What comes and goes between two
-/// questions for changes is nobody's news, so a flood of it costs others nothing.
+/// A person whose last connection broke is kept for a grace period. A person who comes and goes between two
+/// calls for changes is not reported, so a flood of such changes costs others nothing.
 public final class CountedPresence: PresenceHandler {
   private struct Entry {
     var profile: PersonProfile

@@ -1,9 +1,9 @@
 public import GatewayPorts
 import JSON
 
-/// Something that a member of a room is to be told of while offline.
+/// A publication of which a member of a room is to be notified while offline.
 public struct PushNotification: Sendable, Equatable {
-  /// Whom to tell.
+  /// The person to notify.
   public var person: PersonID
   /// The room of the publication.
   public var room: RoomName

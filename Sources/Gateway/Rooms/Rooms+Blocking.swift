@@ -4,7 +4,7 @@ import SocketMessages
 
 /// Blocking people. What is sent is looked through with ``separates(_:from:)``.
 extension Rooms {
-  /// People whom one person can block: `Documentation/Limits.md` names it.
+  /// The most people that one person can block: `Documentation/Limits.md` names it.
   private static let blocksMax = 1_000
 
   func handle(
@@ -18,7 +18,7 @@ extension Rooms {
       throw Unfit(.tooLarge, "a person's id has 1 to \(settings.limits.nameBytesMax) bytes")
     }
     guard !other.utf8.elementsEqual(person.utf8) else {
-      throw Unfit(.notAllowed, "nobody can block themselves")
+      throw Unfit(.notAllowed, "people cannot block themselves")
     }
     // A guest could not remove a block later, and any number of guests could leave some.
     guard !message.isBlocked || connection.identity?.isGuest != true else {
@@ -71,7 +71,7 @@ extension Rooms {
     )
   }
 
-  /// Lets somebody appear to, or disappear from, a person in all rooms that both are in.
+  /// Shows a person to, or hides them from, a reader in all rooms that both are in.
   func shift(_ reader: PersonID, sees other: PersonID, isVisible: Bool) {
     guard let presence = people.presence else { return }
     for id in online[reader] ?? [] {

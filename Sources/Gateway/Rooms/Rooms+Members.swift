@@ -6,7 +6,7 @@ extension Rooms {
   /// The resource of which the room of the list of notes hears when tags change.
   static let tagsResource = "tags"
 
-  /// Whether a room is a note's own, of which nobody outside is told whether it is in use.
+  /// Whether a room is a note's own. Whether that is in use is not reported outside.
   private static func isOfNote(_ name: RoomName) -> Bool {
     name.utf8.starts(with: Identity.noteRoomPrefix.utf8)
   }
@@ -47,7 +47,7 @@ extension Rooms {
 
   /// Lets a connection hear from a room no longer.
   ///
-  /// - Parameter isBroken: whether its line broke, and it may come back.
+  /// - Parameter isBroken: whether the connection broke, and may be resumed.
   func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
     connection.rooms.remove(name)
     connection.attempts[name] = nil
@@ -62,7 +62,7 @@ extension Rooms {
 
   /// Tells a room's subscribers that a resource has changed. No room remembers it.
   ///
-  /// - Parameter sender: named by whoever caused the change, so that their own app can ignore it.
+  /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
   func publish(resource: String, in name: String, sender: String?) {
     let update = ResourceUpdate(resourceID: resource, senderID: sender)
     tellNodes(.update(update), in: name)
@@ -75,7 +75,7 @@ extension Rooms {
     tell(RoomNews(room: name, content: .update(update)), by: nil)
   }
 
-  /// Sends news to the members of a room, but for those from whom the author is kept.
+  /// Sends news to the members of a room, except readers from which blocks hide the author.
   func tell(_ news: RoomNews, by author: PersonID?) {
     let isForAll = isForAll(by: author)
     for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
@@ -92,7 +92,7 @@ extension Rooms {
     publish(resource: Identity.noteListRoom, in: Identity.noteListRoom, sender: nil)
   }
 
-  /// Tells those who hear of the list of notes that tags have changed.
+  /// Notifies subscribers of the list of notes that tags have changed.
   func publishTags() {
     publish(resource: Self.tagsResource, in: Identity.noteListRoom, sender: nil)
   }

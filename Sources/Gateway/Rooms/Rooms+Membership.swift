@@ -1,14 +1,14 @@
 import GatewayPorts
 import SocketMessages
 
-/// Belonging to a room while offline, and being told of what is published there.
+/// Belonging to a room while offline, and being notified of its publications.
 extension Rooms {
   func handle(
     _ message: ClientMessage.Follow, ref: String, _ connection: Connection
   ) throws(Unfit) {
     let membership = try offered(people.membership)
     try checkName(of: message.room)
-    // Whoever has lost the right may still say that they do not want to be told.
+    // A person who has lost the right may still say that they do not want notifications.
     if message.isFollowing { try checkRight(.read, "reading", in: message.room, connection) }
     try giveSign(connection)
     membership.set(
@@ -51,7 +51,8 @@ extension Rooms {
     }
   }
 
-  /// Whether somebody is to hear of a publication: not its author, nor who is kept from that one.
+  /// Whether a publication is for a person: not for its author, nor for readers separated from the author
+  /// by a block.
   private func isFor(_ person: PersonID, _ publication: Publication) -> Bool {
     guard let author = publication.personID else { return true }
     return !author.utf8.elementsEqual(person.utf8)

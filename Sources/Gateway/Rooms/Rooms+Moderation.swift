@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Reporting publications to moderators: those who may manage the room.
+/// Reporting publications to moderators: people who may manage the room.
 extension Rooms {
   func handle(
     _ message: ClientMessage.Flag, ref: String, _ connection: Connection

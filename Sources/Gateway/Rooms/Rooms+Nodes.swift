@@ -47,7 +47,7 @@ extension Rooms {
   /// Follows what all nodes hear.
   func meetNodes() { follow(topic: Self.nodesTopic) }
 
-  /// Follows what is said of a room that somebody is in from now on.
+  /// Follows what other nodes send about a room that has occupants from now on.
   func follow(_ room: RoomName) { follow(topic: topic(of: room)) }
 
   private func follow(topic: String) {
@@ -57,7 +57,7 @@ extension Rooms {
     takeFromExchange()
   }
 
-  /// A room has nobody in it any more.
+  /// A room has no occupants left.
   func unfollow(_ room: RoomName) {
     guard exchange != nil else { return }
     act(.leave(topic: topic(of: room)))
@@ -79,7 +79,7 @@ extension Rooms {
 
   // MARK: Hearing
 
-  /// Another node has published something, or somebody has.
+  /// Another node has published something, or a stranger has.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     let room = Self.room(of: topic)
     guard let exchange, room != nil || topic.utf8.elementsEqual(Self.nodesTopic.utf8) else {
@@ -131,7 +131,7 @@ extension Rooms {
 
   // MARK: People elsewhere
 
-  /// A connection of somebody's is in a room, for this node's people and for others.
+  /// A person's connection is in a room, for this node's people and for others.
   func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
     people.presence?.enter(room, profile, by: connection)
     exchange?.enter(topic(of: room), NodePerson(profile: profile), by: connection)
@@ -183,7 +183,7 @@ extension Rooms {
   /// The place of a node among the connections: people there are here by it.
   private func place(of node: String) -> ConnectionID {
     if let place = nodePlaces[node] { return place }
-    // Nodes that began anew leave a name each.
+    // Nodes that restarted leave a name each.
     if nodePlaces.count >= 2 * PeopleExchange.nodesMax {
       let known = exchange?.nodes ?? []
       for (node, _) in nodePlaces where !known.contains(node) { nodePlaces[node] = nil }
@@ -217,7 +217,7 @@ extension Rooms {
     if let change = handler.begin(room, person, on: place, now: now) { show(change) }
   }
 
-  /// A person on this node has begun to type, goes on, or has stopped.
+  /// A person on this node has begun to type, continues, or has stopped.
   func tell(_ change: TypingChange) {
     show(change)
     tellNodes(.typing(change.person, isTyping: change.isTyping), in: change.room)

@@ -14,32 +14,32 @@ extension Rooms {
       by: connection.id)
   }
 
-  /// Notes that a connection has ended, and when somebody's last one has.
+  /// Notes that a connection has ended, and when a person's last one has.
   func goOffline(_ connection: Connection) {
     let person = connection.person
     guard online[person]?.remove(connection.id) != nil else { return }
     exchange?.leave(Self.nodesTopic, person, by: connection.id, isBroken: false)
     guard online[person]?.isEmpty ?? false else { return }
     online[person] = nil
-    // A client that is nobody's is never asked for again.
+    // A client without a user is never asked for again.
     guard connection.user != nil else { return }
     people.lastOnline?.ended(person, at: surroundings.clock.now, store: self)
   }
 
-  /// The native connections of somebody who may do this in a room.
+  /// The native connections of a person who may do this in a room.
   func connections(of person: PersonID, who verbs: Verbs, in room: RoomName) -> [Connection] {
     (online[person] ?? []).compactMap { connections[$0] }.filter {
       $0.dialect.traits.hearsOfPeople && $0.verbs(on: .room(room)).isSuperset(of: verbs)
     }
   }
 
-  /// Whether somebody is kept from what another does, whatever way it would come.
+  /// Whether a person must not see what another does, whatever way it would come.
   func separates(_ person: PersonID, from author: PersonID) -> Bool {
     guard let blocking = people.blocking, blocking.concerns(person) else { return false }
     return !person.utf8.elementsEqual(author.utf8) && blocking.separates(person, from: author)
   }
 
-  /// Tells the subscribers of a room who may know what somebody does there.
+  /// Notifies the subscribers of a room who may know what a person does there.
   func tell(
     _ message: ServerMessage, in room: RoomName, to verbs: Verbs, about person: PersonID
   ) {
@@ -105,7 +105,7 @@ extension Rooms {
     }
   }
 
-  /// A connection has sent something: whoever was shown as gone is there again.
+  /// A connection has sent something: a person who was shown as gone is there again.
   func heard(_ connection: Connection, now: Int64) {
     connection.heardAt = now
     guard connection.isSilent else { return }
@@ -129,7 +129,7 @@ extension Rooms {
       typingElsewhere[change.room]?[change.person] = nil
       show(change)
     }
-    // Who is hidden now would not be told of later.
+    // A change that is hidden now would not be sent later.
     if people.blocking?.isReady ?? true {
       for change in people.presence?.takeChanges(now: now) ?? [] {
         people.rooms?.changed(change)
@@ -139,8 +139,8 @@ extension Rooms {
     stampOnline(now: now)
   }
 
-  /// Has it noted from time to time who is connected: what a server that is killed forgets of it is
-  /// no longer than the time between.
+  /// Stores from time to time who is connected: a server that is killed loses no more than the time
+  /// between.
   private func stampOnline(now: Int64) {
     guard let lastOnline = people.lastOnline,
       now - stampedOnlineAt >= settings.lastOnlineMilliseconds
@@ -179,13 +179,13 @@ extension Rooms {
     }
   }
 
-  /// Takes somebody out of the people of a room who may not be one of them any more.
+  /// Takes a person out of the people of a room who may no longer be one of them.
   func hide(_ connection: Connection, in room: RoomName) {
     if let change = people.typing?.end(room, on: connection.id) { tell(change) }
     guard connection.present[room] != nil else { return }
     let seen = present(in: room, to: connection).map(\.personID)
     leavePresence(room, connection, isBroken: false)
-    // It is told of nobody any more: so nobody is there.
+    // It receives no presence from now on, so all others are shown as gone.
     send(
       .roomPresence(.init(room: room, joined: [], updated: [], left: seen)), ref: pushID(),
       to: connection)
@@ -213,7 +213,7 @@ extension Rooms {
     }
   }
 
-  /// Shows the subscribers here that somebody types, or no longer.
+  /// Shows the subscribers here that a person types, or no longer.
   func show(_ change: TypingChange) {
     tell(
       .typing(.init(room: change.room, personID: change.person, isTyping: change.isTyping)),

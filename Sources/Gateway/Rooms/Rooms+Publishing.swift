@@ -4,7 +4,7 @@ import SocketMessages
 
 /// Publishing in rooms, and reading their histories.
 ///
-/// A publication is sent to nobody before it is on disk. The store numbers it; its answers come in
+/// A publication is not sent before it is on disk. The store numbers it; its answers come in
 /// the order of the numbers, and so does what subscribers are sent.
 extension Rooms {
   func handle(
@@ -81,7 +81,7 @@ extension Rooms {
     }
   }
 
-  /// Tells a publisher what became of its publication.
+  /// Notifies a publisher of the outcome of its publication.
   private func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName) {
     switch publisher {
     case .native(let id, let ref):
@@ -144,13 +144,13 @@ extension Rooms {
       by: publication.personID)
   }
 
-  /// Whether what somebody has caused is for every reader, so that none need be asked about.
+  /// Whether what a person has caused is for every reader, so that readers need not be checked one by one.
   func isForAll(by author: PersonID?) -> Bool {
     guard let author, let blocking = people.blocking else { return true }
     return !blocking.conceals(author)
   }
 
-  /// Whether what somebody has caused is for this reader.
+  /// Whether what a person has caused is for this reader.
   func isFor(_ connection: Connection, by author: PersonID?) -> Bool {
     author.map { !separates(connection.person, from: $0) } ?? true
   }

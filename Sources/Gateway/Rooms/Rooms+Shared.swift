@@ -3,13 +3,14 @@ import SocketMessages
 
 /// Rooms in which other nodes publish, too, to one store.
 ///
-/// The store numbers what is published, so there is one order. Each node has a place in the history of each room that
-/// somebody is in, and sends its members what follows, number by number. What it did not publish itself it reads: when
-/// it hears of it, when its own publication shows a gap, and when it looks at the heads of all its rooms, now and then.
+/// The store numbers publications, so there is one order. Each node has a place in the history of each of
+/// its occupied rooms, and sends its members what follows, number by number. Publications of other nodes it
+/// reads: when it hears of them, when its own publication shows a gap, and when it looks at the heads of
+/// all its rooms, now and then.
 ///
 ///     published here at the next number ─────────────────────▶ deliver
 ///     published here further on, a hint, the heads ─▶ read ──▶ deliver, number by number
-///     another epoch, or other publications ─▶ all members come again, and are told of the gap
+///     another epoch, or other publications ─▶ all members rejoin, and learn of the gap
 extension Rooms {
   /// Publications that are kept for other nodes to read, whatever the room's memory is. Readers are given no more than
   /// that is.
@@ -24,7 +25,8 @@ extension Rooms {
       ageMax: max(memory.ageMax, Self.sharedMemory.ageMax))
   }
 
-  /// Whether it is known what is to be kept from whom: until then nothing is sent, which could not be sent later.
+  /// Whether all blocks are known: until then nothing is sent, since a hidden publication could not be sent
+  /// later.
   private var knowsBlocks: Bool { people.blocking?.isReady ?? true }
 
   // MARK: Places
@@ -35,7 +37,7 @@ extension Rooms {
     let head = recovery.head
     guard settings.sharesStore, rooms[name] != nil else { return true }
     guard knowsBlocks else {
-      finish(work, .failure(.unavailable("the store has not told yet who blocks whom")))
+      finish(work, .failure(.unavailable("the store has not replied with the blocks yet")))
       return false
     }
     if let cursor = rooms[name]?.cursor, !cursor.isIn(head.epoch) {
@@ -78,7 +80,8 @@ extension Rooms {
   /// The members have another history than the store: all of them come again. Nothing is said here of what they lack;
   /// the store finds that by their positions.
   ///
-  /// - Parameter isLost: whether publications were lost that members have: then the room goes on under another epoch.
+  /// - Parameter isLost: whether publications were lost that members have: then the room continues under
+  ///   another epoch.
   private func startAnew(_ name: RoomName, isLost: Bool) {
     guard let room = rooms[name], var cursor = room.cursor else { return }
     surroundings.log.write(
@@ -106,7 +109,7 @@ extension Rooms {
     tellNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
     guard cursor.isIn(epoch) else { return startAnew(name, isLost: false) }
-    // Answers come in the order of the numbers: what is behind was numbered anew.
+    // Answers come in the order of the numbers: a lower number was given a second time.
     guard publication.offset > cursor.position.offset else {
       return startAnew(name, isLost: true)
     }
@@ -121,7 +124,7 @@ extension Rooms {
     guard let cursor = rooms[name]?.cursor else { return }
     rooms[name]?.cursor?.advance(to: publication)
     deliver(publication, epoch: cursor.position.epoch, in: name)
-    // Those who waited for this place become members.
+    // Subscribers that waited for this place become members.
     for waiting in rooms[name]?.cursor?.takeArrived() ?? [] {
       finish(waiting.work, .success(waiting.recovery))
     }
@@ -184,7 +187,7 @@ extension Rooms {
 
   // MARK: Heads
 
-  /// Looks at the heads of all rooms that somebody is in, now and then.
+  /// Looks at the heads of all occupied rooms, now and then.
   func lookForNews(now: Int64) {
     guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil

@@ -34,8 +34,8 @@ extension Rooms {
 
   /// Has the store find what comes after a position.
   ///
-  /// A position ahead of the head was given out by a history that has been lost since. The room
-  /// then goes on under another epoch, by which all others from that history see it too.
+  /// A position ahead of the head was given out by a history that has been lost since. The room then
+  /// continues under another epoch, by which all others from that history see it too.
   func recover(_ work: RoomSubscribing) {
     store(
       .recover(

@@ -2,14 +2,14 @@ import JSON
 import GatewayPorts
 import SocketMessages
 
-/// Pages of a room's history as somebody gets to see them.
+/// Pages of a room's history as one reader may see them.
 ///
-/// A page from which everything is left out would look like the end: readers go on from the last
-/// publication that they see. So what is left out is made up for by what comes behind it.
+/// A page from which everything is left out would look like the end: readers continue from the last
+/// publication that they see. So what is left out is replaced by what comes behind it.
 extension Rooms {
   /// Reads a page of what a person may see.
   ///
-  /// - Parameter person: whose blocks hold; `nil` for nobody in particular.
+  /// - Parameter person: the reader, whose blocks apply; `nil` for no person in particular.
   func read(
     _ room: RoomName, _ range: RoomRange, limit: Int, visibleTo person: PersonID?,
     for reader: RoomReader

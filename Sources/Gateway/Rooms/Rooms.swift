@@ -3,17 +3,16 @@ import SocketMessages
 
 /// The rooms: who hears from them, what is published in them, and what people do there.
 ///
-/// Nothing outside this folder touches its state. Subscribers that speak `parley.v1` or Whaler are
-/// told by their dialects; sessions, and whoever publishes or reads by other ways, through
-/// ``RoomsOwner``.
+/// Nothing outside this folder touches its state. Subscribers that speak `parley.v1` or Whaler are notified
+/// by their dialects; sessions, and callers that publish or read in other ways, through ``RoomsOwner``.
 final class Rooms: Part {
   let board: Switchboard
   /// The handlers of what is offered to people in rooms.
   let people: PeopleHandlers
-  /// Told of what concerns other parts.
+  /// Receives what concerns other parts.
   unowned var owner: (any RoomsOwner)?
 
-  /// The rooms that somebody is in.
+  /// The rooms that have occupants.
   var rooms: ExactDictionary<Room> = [:]
   /// Publications that wait for the store.
   var publishing: Int = 0
@@ -50,10 +49,10 @@ final class Rooms: Part {
     meetNodes()
   }
 
-  /// The number of rooms that somebody is in.
+  /// The number of rooms that have occupants.
   var count: Int { rooms.count }
 
-  /// The rooms that somebody is in, in no order.
+  /// The rooms that have occupants, in no order.
   var names: [RoomName] { rooms.map(\.0) }
 
   /// The members that are sent what is published in a room, in the order in which they came.
@@ -74,7 +73,7 @@ final class Rooms: Part {
 
 /// The gateway, as its rooms see it.
 protocol RoomsOwner: AnyObject {
-  /// Tells a publisher of another part what became of its publication.
+  /// Notifies a publisher of another part of the outcome of its publication.
   func answer(_ publisher: Publisher, _ result: PublishResult, in room: RoomName)
   /// Gives a subscriber of another part what it has missed.
   func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>)

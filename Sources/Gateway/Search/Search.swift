@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// Searching the notes that somebody may read.
+/// Searching the notes that a caller may read.
 ///
 /// The index of words knows no rights. So it says ids alone at first; of those that may be read, and of no
 /// others, the places are asked for and told.
@@ -18,8 +18,8 @@ final class Search: Part {
   /// Notes that are looked at for one answer: first so many, then all of the rest.
   private static let firstScan = 200
   private static let scanMax = 10_000
-  /// Searches that may be under way: of all, of one person, and of those whom nothing tells apart, as the
-  /// guests of one link.
+  /// Searches that may be under way: of all, of one person, and of callers that cannot be told apart, such
+  /// as the guests of one link.
   private static let workMax = 64
   private static let workMaxOfPerson = 2
   private static let workMaxOfGuests = 16
@@ -167,7 +167,7 @@ final class Search: Part {
       act(.search(request, work.step))
       return
     }
-    // Of notes that were not looked at, nobody knows whether they may be read.
+    // Of notes that were not looked at, it is not known whether they may be read.
     guard !work.found.isEmpty else { return answer(request, work, [], isCut: false) }
     self.work[request] = work
     act(.search(request, .places(work.query, work.found)))
@@ -190,7 +190,7 @@ final class Search: Part {
           deletedAgeMax: settings.deletedMilliseconds, isCut: isCut)))
   }
 
-  /// Forgets a search whose answer nobody waits for any more.
+  /// Forgets a search whose answer is no longer wanted.
   func abandoned(_ request: RequestID) { work[request] = nil }
 }
 

@@ -1,15 +1,15 @@
 import GatewayPorts
 import SocketMessages
 
-/// Sessions of those who have signed in: begun and renewed for whoever gives out tokens, listed and ended for
-/// the people whose they are.
+/// Sessions of signed-in users: begun and renewed by the issuer of tokens, listed and ended by their
+/// owners.
 ///
 ///     GET    /api/sessions        a person's own, and which of them is this one
 ///     DELETE /api/sessions        ends all but this one
 ///     DELETE /api/sessions/{id}   ends one
 ///
-/// The tokens of a session that ends are taken back, which closes its connections here at once and at other gateways
-/// when they hear of it; then it goes from the store, so that no new token comes of it.
+/// The tokens of a session that ends are taken back, which closes its connections here at once and at other
+/// gateways when they hear of it; then it goes from the store, so that it yields no new token.
 final class Sessions: Part {
   let board: Switchboard
   let access: Access
@@ -75,8 +75,8 @@ final class Sessions: Part {
 
   /// Ends sessions of a user.
   ///
-  /// Their tokens are taken back first: a crash in between leaves sessions that whoever asks again ends, and no token
-  /// that counts of a session that is gone.
+  /// Their tokens are taken back first: a crash in between leaves sessions that a second request ends, and
+  /// no valid token of a session that is gone.
   private func end(
     _ choice: SessionChoice, of user: String,
     then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
@@ -88,10 +88,10 @@ final class Sessions: Part {
     }
   }
 
-  /// Ends sessions of a user, of whom none stays good if that is done.
+  /// Ends sessions of a user; none of them stays valid if that succeeds.
   ///
-  /// - Parameter goOn: Called with how many there were; with `nil` if the store or the disk does not say. Whoever asks
-  ///   again then still finds them.
+  /// - Parameter goOn: Called with how many there were; with `nil` if the store or the disk does not say. A
+  ///   second request then still finds them.
   func end(_ choice: SessionChoice, of user: String, then goOn: @escaping (Int?) -> Void) {
     ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else { return goOn(nil) }

@@ -11,28 +11,27 @@ public struct DialectSettings: Sendable {
   public var authenticateMilliseconds: Int64 = 15_000
   /// Milliseconds after which a session of Bayeux ends that has not shown a token or sent a connect.
   var unconnectedMilliseconds: Int64 { min(10_000, authenticateMilliseconds) }
-  /// Milliseconds after a user's last connection has ended until others are told; who comes back
+  /// Milliseconds after a user's last connection has ended until others are notified; a user who reconnects
   /// in time was never gone.
   public var graceMilliseconds: Int64 = 2_000
   /// Milliseconds between two signs of life on the channel of a Bayeux user.
   public var pingMilliseconds: Int64 = 30_000
-  /// Whether the room token that old Twake servers took from everybody opens every room, and rooms
-  /// that begin with `previous::` are open.
+  /// Whether the room token that old Twake servers took from every client opens every room, and rooms that
+  /// begin with `previous::` are open.
   public var allowsLegacyRoomTokens = false
 
-  /// Milliseconds for which a Socket.IO client that asked for it may come back to what it had; 0
-  /// lets nobody.
+  /// Milliseconds for which a Socket.IO client that asked for it may resume its session; 0 for never.
   public var recoveryMilliseconds: Int64 = 120_000
   /// Bytes kept of what such clients were sent, for all of them together.
   public var recoveryBytesMax = 8 << 20
-  /// Whether every client of Socket.IO 3 or later may come back so, unasked.
+  /// Whether every client of Socket.IO 3 or later may resume so, unasked.
   public var recoversEverybody = false
 
   /// The defaults.
   public init() {}
 
-  /// Milliseconds for which what clients were sent is kept for them: until the silence of one is
-  /// noticed, and then until it may not come back any more.
+  /// Milliseconds for which what clients were sent is kept for them: until the silence of one is noticed,
+  /// and then until it may no longer resume.
   var recoveryLogMilliseconds: Int64 {
     recoveryMilliseconds + socketIO.pingInterval + socketIO.pingTimeout
   }

@@ -5,12 +5,12 @@ public import SocketMessages
 public struct GatewaySettings: Sendable {
   /// Limits announced to clients, and held.
   public var limits = Limits()
-  /// Whether anyone may do everything as long as no token can be checked. Without it, and without
-  /// an authenticator, nobody may do anything.
+  /// Whether every client may do everything as long as no token can be checked. Without it, and without an
+  /// authenticator, no client may do anything.
   public var isDemo = true
   /// Whether API keys count at the back entrance alone.
   public var takesKeysAtBackAlone = false
-  /// Whether a token may stand in a URL, where logs and histories keep it.
+  /// Whether a URL may contain a token, although logs and histories keep URLs.
   public var allowsTokenInURL = false
   /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
   public var whalerCreatesDocuments = true
@@ -44,7 +44,7 @@ public struct GatewaySettings: Sendable {
   /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
   /// text, and for each component of a change as much as for sixteen.
   public var turnWorkMax = 1 << 20
-  /// The followers of a document for whom its commits are a millisecond apart, see ``RoundPace``.
+  /// The followers of a document per millisecond between its commits, see ``RoundPace``.
   public var followersPerMillisecond = 100
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds = 1_000
@@ -52,7 +52,7 @@ public struct GatewaySettings: Sendable {
   public var roomMemory: RoomMemory = .standard
   /// Rules for rooms by their names; the first that means a room holds.
   public var roomMemories: [RoomMemoryRule] = []
-  /// Publications that a subscriber who comes back may have missed to be given them all at once.
+  /// Maximum number of missed publications replayed at once to a subscriber that resumes.
   public var recoveryMax = 1_000
   /// Bytes of them.
   public var recoveryBytesMax = 4 << 20
@@ -64,9 +64,9 @@ public struct GatewaySettings: Sendable {
   public var keyMilliseconds: Int64 = 86_400_000
   /// Answers that are kept to requests with an `Idempotency-Key`, of each user.
   public var answers: AnswerMemory = .standard
-  /// Milliseconds that deleted notes are kept, and may come back; 0 removes them at once.
+  /// Milliseconds that deleted notes are kept, and may be restored; 0 removes them at once.
   public var deletedMilliseconds: Int64 = 30 * 86_400_000
-  /// Milliseconds that tokens of those who sign in with this server last.
+  /// Milliseconds that tokens of users who sign in with this server last.
   public var accessTokenMilliseconds: Int64 = 3_600_000
   /// Files of notes.
   public var files = FileSettings()
@@ -74,19 +74,19 @@ public struct GatewaySettings: Sendable {
   public var comments = CommentSettings()
   /// Names of published notes.
   public var names = NameSettings()
-  /// Milliseconds for which somebody is shown in a room after their line broke.
+  /// Milliseconds for which a person is shown in a room after their connection broke.
   public var presenceGraceMilliseconds: Int64 = 5_000
-  /// People of a document who are all named; of more, a count is told, and the names of so many who
-  /// acted last.
+  /// People of a document who are all named; of more, a count is sent, and the names of so many who acted
+  /// last.
   public var presenceListMax = 200
   /// Whether the blocked do not hear of the blocker either.
   public var blocksBothWays = false
 
-  /// Milliseconds after which it is noted again that somebody is still connected.
+  /// Milliseconds after which it is noted again that a person is still connected.
   public var lastOnlineMilliseconds: Int64 = 30_000
-  /// Whether the owner has an outbox from which followers are told, see
+  /// Whether the owner has an outbox from which followers are notified, see
   /// ``Gateway/notifications(of:epoch:in:then:)``; otherwise the push handler is called at once, and
-  /// nothing is left to tell after a restart.
+  /// notifications do not survive a restart.
   public var pushesFromOutbox = false
 
   /// Changes, publications and other requests that may wait for the store, over all.
@@ -109,6 +109,6 @@ public struct GatewaySettings: Sendable {
     max(windowEntries, windowEntries * count / Self.followersOfWindow)
   }
 
-  /// The followers for whom ``windowEntries`` do.
+  /// The number of followers up to which ``windowEntries`` suffice.
   private static let followersOfWindow = 250
 }

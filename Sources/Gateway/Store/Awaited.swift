@@ -1,7 +1,7 @@
 import GatewayPorts
 
-/// The work that goes on when the store has replied, as plain data: it names what it is about, and
-/// looks it up when the reply is there.
+/// The work that continues when the store has replied, as plain data: it names its subject, and looks it up
+/// when the reply is there.
 enum Awaited {
   case document(DocumentID)
   case creation(DocumentID)
@@ -15,7 +15,7 @@ enum Awaited {
   case fences(DocumentID)
   /// The heads of documents' logs.
   case heads([DocumentID])
-  /// Older entries, for those who wait for them.
+  /// Older entries, for clients that wait for them.
   case history(DocumentID)
   /// Older entries, for a follower that lags.
   case catchUp(DocumentID, ConnectionID)
@@ -47,12 +47,12 @@ enum Awaited {
   case groups(RequestID, GroupWork)
   case files(FileWork)
   case comments(CommentWork)
-  /// Work with sessions of people, or with links, and how it goes on.
+  /// Work with sessions of people, or with links, and its continuation.
   case logins((StoreOutcome<SessionReply>) -> Void)
   case links(RequestID?, (StoreOutcome<LinkReply>) -> Void)
   case title((StoreOutcome<NoteSummary>) -> Void)
   case folders(RequestID, FolderWork)
-  /// Work of a handler, which may be an embedder's: it says itself how it goes on.
+  /// Work of a handler, which may be an embedder's, and its continuation.
   case people((PeopleReply) -> Void)
 }
 

@@ -2,7 +2,7 @@ import GatewayPorts
 
 /// Work with the comments of notes, until the store has answered.
 enum CommentWork {
-  /// Listing a note's comments for somebody.
+  /// Listing a note's comments for a reader.
   case list(RequestID, DocumentID, Identity, ListReader)
   /// Reading the words of a new comment's range.
   case quoted(RequestID)

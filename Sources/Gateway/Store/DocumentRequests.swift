@@ -15,7 +15,7 @@ struct DocumentJoining {
   var session: Int?
 }
 
-/// The wish to read changes that somebody has missed.
+/// A request for changes that a client has missed.
 struct HistoryPageRequest {
   /// The point after which the page begins.
   var resume: ResumePoint

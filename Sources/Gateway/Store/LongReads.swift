@@ -36,7 +36,7 @@ struct LongReads {
   /// Whether a request's read is under way or waits.
   func contains(_ request: RequestID) -> Bool { strangers[request] != nil }
 
-  /// Begins a read, or has it wait.
+  /// Begins a read, or queues it.
   ///
   /// - Parameter start: Called now, or when the read's turn comes.
   mutating func begin(

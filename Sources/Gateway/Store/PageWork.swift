@@ -1,11 +1,11 @@
 import GatewayPorts
 
-/// A page of a list, of which only what somebody may see is shown.
+/// A page of a list, of which only what the reader may see is shown.
 ///
 /// The store knows no rights: a page takes as many steps as it needs, but does not look at more items
 /// than ``scanMax`` and a step, so that a user who may see few of many gets short pages.
 struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
-  /// The way a page goes on.
+  /// The next step of a page.
   enum Step {
     /// More is read, after a place.
     case read(after: Place)

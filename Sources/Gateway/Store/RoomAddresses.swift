@@ -2,7 +2,7 @@ import JSON
 import GatewayPorts
 import SocketMessages
 
-/// The address of a publisher, which hears what became of its publication.
+/// The address of a publisher, which hears the outcome of its publication.
 enum Publisher {
   case native(ConnectionID, ref: String)
   /// A request over HTTP, of which it is all.
@@ -17,7 +17,7 @@ enum Publisher {
   case socketIO(ConnectionID)
   /// An event of Bayeux, by its number.
   case bayeux(UInt64)
-  /// The server itself, which is told nothing.
+  /// The server itself, which receives no answer.
   case service
 }
 

@@ -7,7 +7,7 @@ struct RoomPublishing {
   let room: RoomName
   /// The publication; offset and time are the store's to give.
   let publication: Publication
-  /// Whether followers who are offline are to be told.
+  /// Whether followers who are offline are to be notified.
   let pushes: Bool
   let publisher: Publisher
 }

@@ -2,8 +2,8 @@ import GatewayPorts
 
 /// Work for the store, and the type of what it replies with.
 ///
-/// The store's port knows one type for all replies. Here each kind of work has its own, so that
-/// nobody who asked for entries has to look whether a page of a room came.
+/// The store's port knows one type for all replies. Here each kind of work has its own, so that a caller
+/// that asked for entries need not check whether a page of a room came.
 struct StoreTask<Value> {
   let request: StoreRequest
 
@@ -15,8 +15,8 @@ struct StoreTask<Value> {
 typealias StoreOutcome<Value> = Result<Value, StoreError>
 
 extension StoreReply {
-  /// The reply to work whose replies are of one type. Work that cannot be told to be undecided has
-  /// failed. After a reply of another type nothing is known of what the store did.
+  /// The reply to work whose replies are of one type. Work that cannot be undecided has failed. After a
+  /// reply of another type nothing is known of what the store did.
   func outcome<Value>(of value: (StoreReply) -> Value?) -> StoreOutcome<Value> {
     if let value = value(self) { return .success(value) }
     return .failure(failure ?? .unexpectedReply(name, insteadOf: Value.self))
@@ -80,7 +80,7 @@ extension StoreTask {
     .init(.create(id: id, epoch: epoch, title: title, time: time))
   }
 
-  /// Goes on under another epoch.
+  /// Continues under another epoch.
   static func renewEpoch(id: DocumentID, from old: String, to new: String) -> StoreTask<Void> {
     .init(.renewEpoch(id: id, from: old, to: new))
   }
@@ -147,7 +147,7 @@ extension StoreTask {
   /// Works with groups; the request is about groups, or one whose answer is kept.
   static func groups(_ request: StoreRequest) -> StoreTask<GroupReply> { .init(request) }
 
-  /// Works with the sessions of those who have signed in.
+  /// Works with the sessions of signed-in users.
   static func logins(_ request: SessionRequest) -> StoreTask<SessionReply> {
     .init(.logins(request))
   }

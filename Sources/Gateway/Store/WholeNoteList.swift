@@ -1,9 +1,10 @@
 import GatewayPorts
 
-/// The list of all notes that somebody may read, the last changed first, as it is gathered.
+/// The list of all notes that a caller may read, the last changed first, as it is gathered.
 ///
-/// The store reads some at a time, in the order in which they were made, so that nobody else waits for a
-/// table of any length. The notes that changed last are kept, of any number. A reference: one request has it.
+/// The store reads some at a time, in the order in which they were made, so that no other work waits for a
+/// table of any length. The notes that changed last are kept, of any number. A reference: it belongs to one
+/// request.
 final class WholeNoteList {
   /// The number of notes in the list, at most.
   static var countMax: Int { 10_000 }

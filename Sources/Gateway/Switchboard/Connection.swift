@@ -31,7 +31,7 @@ final class Connection {
   var identity: Identity?
   /// Identities of further tokens, whose rights count beside its own.
   var passes: [Identity] = []
-  /// Whether it was told that its token ends soon.
+  /// Whether it was warned that its token ends soon.
   var isWarned = false
   /// The client's id: minted by the server, outliving connections.
   var client = ""
@@ -53,7 +53,7 @@ final class Connection {
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
 
-  /// Rooms in which its person is, or would be if they were heard from, and as whom.
+  /// Rooms in which its person is, or would be if they were heard from, and the person's id there.
   var present: ExactDictionary<PersonID> = [:]
   /// The time of its last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
@@ -169,7 +169,7 @@ final class Subscription: CaretHolder {
   var hasWaited = false
   /// The client's session, in a log that several nodes share.
   var session = 0
-  /// The newest author's number that it was told.
+  /// The newest author's number that it has received.
   @exclusivity(unchecked) var numberKnown = 0
   /// Whether the connection has too much queued to be given more; it continues from `revision`
   /// when it has drained.

@@ -18,7 +18,7 @@ class Dialect: Part {
   struct Traits {
     /// The name under which operators see its connections.
     let listing: Listing
-    /// Whether its connections are sessions, carried by connections or requests that stand elsewhere.
+    /// Whether its connections are sessions, carried by other connections or requests.
     /// Sessions have rooms and no documents.
     var isSession = false
     /// Whether a connection has an identity for each of its subscriptions, and not one for all.
@@ -89,7 +89,7 @@ class Dialect: Part {
   /// Refuses to let a client join a document, now or at all.
   func turnAway(_ connection: Connection, _ code: ErrorCode, _ message: String, ref: String) {}
 
-  /// Refuses to let a client join a document, for it may not read it any more.
+  /// Refuses to let a client join a document that it may no longer read.
   final func turnAwayUnentitled(_ connection: Connection, ref: String) {
     turnAway(
       connection, .notAllowed, "the token no longer grants reading this document", ref: ref)
@@ -109,7 +109,7 @@ class Dialect: Part {
   /// Sends entries to a follower that catches up.
   func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {}
 
-  /// Gives a follower the text anew.
+  /// Sends a follower the whole text.
   func resync(
     _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
     messageID: String
@@ -130,17 +130,17 @@ class Dialect: Part {
     to connection: Connection
   ) {}
 
-  /// Tells a follower whether it may write, or that it may not even read any more.
+  /// Tells a follower whether it may write, or that it may no longer even read.
   func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {}
 
   // MARK: Rooms
 
-  /// The frame of a room's news for its members; `nil` where they are told otherwise.
+  /// The frame of a room's news for its members; `nil` where they are notified otherwise.
   func frame(of news: RoomNews) -> Frame? { nil }
 
-  /// Takes a member out of a room that it may not read any more.
+  /// Takes a member out of a room that it may no longer read.
   func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
 
   // MARK: The connection
@@ -148,7 +148,7 @@ class Dialect: Part {
   /// Warns of the end of a connection's token.
   func warn(_ connection: Connection, ofEnd end: Timestamp) {}
 
-  /// Tells a client to come back, before its connection is closed.
+  /// Asks a client to reconnect, before its connection is closed.
   ///
   /// - Parameter reconnectAfter: milliseconds, from which the client draws its own delay.
   func sendGoodbye(reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection) {}
@@ -178,6 +178,6 @@ class Dialect: Part {
   /// Gives the identities of subscriptions the rights that their users have now.
   func updateIdentities(of connection: Connection) {}
 
-  /// Lets no subscription last longer whose rights stand in a token.
+  /// Limits subscriptions whose rights come from a token to a given end.
   func endIdentities(of connection: Connection, by end: Timestamp) {}
 }

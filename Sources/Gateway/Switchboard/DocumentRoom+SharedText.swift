@@ -1,7 +1,7 @@
 import OTCore
 
 extension DocumentRoom {
-  /// Milliseconds for which an encoded text is kept that nobody asks for.
+  /// Milliseconds for which an encoded text is kept that is not asked for.
   private static let sharedTextMilliseconds: Int64 = 5_000
 
   /// The work of sending a newcomer the text, in bytes that are encoded: none where only what was missed is sent,
@@ -12,7 +12,7 @@ extension DocumentRoom {
     return isThere ? 0 : live.durableDocument.utf8Count
   }
 
-  /// Forgets an encoded text that is of an older revision, or that nobody has asked for lately.
+  /// Forgets an encoded text that is of an older revision, or that was not asked for lately.
   func forgetSharedText(now: Int64) {
     guard let kept = sharedText else { return }
     if kept.revision != live?.durableRevision || now - kept.usedAt >= Self.sharedTextMilliseconds {

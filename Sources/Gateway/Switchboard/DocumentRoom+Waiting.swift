@@ -2,10 +2,10 @@ import GatewayPorts
 import SocketMessages
 
 extension DocumentRoom {
-  /// The number of those who wait, bounded by `GatewaySettings.waitingMax`.
+  /// The number of waiting requests, bounded by `GatewaySettings.waitingMax`.
   var waitingCount: Int { waiting.count + asking.count + (logRead?.asking.count ?? 0) }
 
-  /// Whether some of those who wait have sent a change or an edit.
+  /// Whether changes or edits are waiting.
   var hasWaitingChanges: Bool {
     waiting.contains { waiting in
       switch waiting {
@@ -18,7 +18,7 @@ extension DocumentRoom {
   /// The waiters for a read of the log.
   var allAsking: [Waiting] { (logRead?.asking ?? []) + asking }
 
-  /// Takes out those who wait for a read of the log.
+  /// Removes and returns the requests that wait for a read of the log.
   func takeAsking() -> [Waiting] {
     defer {
       asking = []

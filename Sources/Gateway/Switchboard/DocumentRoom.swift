@@ -15,10 +15,10 @@ final class DocumentRoom {
     case version(RequestID, NamedVersion)
   }
 
-  /// An edit that is nobody's who follows: it came over HTTP, or its author's connection has ended.
+  /// An edit by no follower: it came over HTTP, or its author's connection has ended.
   struct ServerEdit {
     enum Content {
-      /// The whole text anew, made from a former one, or else from the newest.
+      /// The whole text, made from a former one, or else from the newest.
       case text(String, base: HistoricText? = nil)
       /// A change of the text at a revision, rebased over what came since.
       case change(TextOperation, revision: Int)
@@ -49,7 +49,7 @@ final class DocumentRoom {
   /// A read of a log that several nodes share.
   struct LogRead {
     var ticket: StoreTicket
-    /// Work that goes on with its reply.
+    /// Work that continues with its reply.
     var asking: [Waiting]
     /// The sessions that began before it.
     var sessions: [String: Int] = [:]
@@ -87,15 +87,15 @@ final class DocumentRoom {
   private(set) var subscriptions = GappedArray<Subscription?>()
   /// Followers who may no longer read, each with the revision of its own change that is being committed.
   var leaving: [(subscription: Subscription, own: Int)] = []
-  /// The people who are here, as followers are told.
+  /// The people who are here, as followers know them.
   var presence: DocumentPresence
-  /// The people whom other nodes have here; `nil` while nobody follows it at this one, and if there are none.
+  /// The people that other nodes have here; `nil` without followers at this node, or without other nodes.
   var elsewhere: PeopleElsewhere?
-  /// The people who are named, with their carets, as a newcomer is told of them.
+  /// The people who are named, with their carets, as a newcomer receives them.
   var named: EncodedParticipants?
-  /// Whether followers are told with the end of the turn who has come, acted or gone.
+  /// Whether followers learn with the end of the turn who has come, acted or gone.
   var isGathering = false
-  /// Whether followers are told with the next tick how many are here.
+  /// Whether followers learn with the next tick how many are here.
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   private(set) var waiting: [Waiting] = []
@@ -107,17 +107,18 @@ final class DocumentRoom {
   var logRead: LogRead?
   /// The revision that a shared log is said to have; 0 if nothing was said since it was read.
   var heardRevision = 0
-  /// Whether nobody knows what became of the last commit, before the log is read.
+  /// Whether the outcome of the last commit is unknown, before the log is read.
   var isUnsettled = false
   /// Reads of the log that have failed since then.
   var failedReads = 0
-  /// The sum in which waiting bytes count while those who wait go on in another turn; ``TurnWork`` sets it.
+  /// The sum in which waiting bytes count while waiting work continues in another turn; ``TurnWork`` sets
+  /// it.
   private var restingSum: TurnWork.Sum?
   /// The commit that is under way.
   var commitTicket: StoreTicket?
   /// The edits over HTTP whose answers are kept in that commit, in their order there.
   var keptRequests: [RequestID] = []
-  /// The read of older entries that is under way for those who wait.
+  /// The read of older entries that is under way for waiting clients.
   var historyRead: StoreTicket?
   /// Whether and how far the document is on its way to another epoch.
   var renewal = Renewal.none
@@ -133,7 +134,7 @@ final class DocumentRoom {
   var hasDelivered = false
   /// Edits over HTTP that are answered when they are durable, by their revisions.
   var pendingEdits: [Int: PendingEdit] = [:]
-  /// Uptime since which nobody follows or has asked for it.
+  /// Uptime since which it has had no followers and was not asked for.
   private var idleSince: Int64?
   private let idleMilliseconds: Int64
 
@@ -148,7 +149,7 @@ final class DocumentRoom {
     self.idleMilliseconds = idleMilliseconds
   }
 
-  /// Whether those who come have to wait, for the store or for another turn.
+  /// Whether newcomers have to wait, for the store or for another turn.
   var isBusy: Bool { live == nil || historyRead != nil || renewal != .none || isResting }
 
   /// Whether every change that was taken has been written and answered.
@@ -157,19 +158,19 @@ final class DocumentRoom {
       && (live == nil || !isBusy || !hasWaitingChanges)
   }
 
-  /// Whether nothing stands in the way of a commit but another one.
+  /// Whether nothing prevents a commit but another one.
   var mayCommit: Bool { renewal != .storing && logRead == nil && !isUnsettled }
 
-  /// Whether those who wait go on in another turn.
+  /// Whether waiting work continues in another turn.
   var isResting: Bool { restingSum != nil }
 
-  /// Has all that waits, and all that comes, go on in another turn.
+  /// Defers all that waits, and all that comes, to another turn.
   func rest(countedIn sum: TurnWork.Sum) {
     sum.bytes += waitingBytes
     restingSum = sum
   }
 
-  /// Has it go on.
+  /// Ends the deferral.
   func endRest() {
     restingSum?.bytes -= waitingBytes
     restingSum = nil
@@ -219,7 +220,7 @@ final class DocumentRoom {
     if subscriptions.isEmpty { idleSince = now }
   }
 
-  /// Notes that somebody has asked for the document who does not follow it.
+  /// Notes that a client has asked for the document that does not follow it.
   func use(now: Int64) {
     if subscriptions.isEmpty { idleSince = now }
   }

@@ -16,10 +16,10 @@ public enum GatewayAction: Sendable {
   case count(RequestID, towards: Holder)
   /// Answer an HTTP request.
   case respond(RequestID, Response)
-  /// Give work to the store; its reply comes back through ``Gateway/stored(_:reply:)``.
+  /// Give work to the store; its reply arrives at ``Gateway/stored(_:reply:)``.
   case store(StoreTicket, StoreRequest)
-  /// Do a step of a search; its reply comes back through ``Gateway/searched(_:reply:)``. Without an index
-  /// it is ``SearchReply/failed(_:)``.
+  /// Do a step of a search; its reply arrives at ``Gateway/searched(_:reply:)``. Without an index it is
+  /// ``SearchReply/failed(_:)``.
   case search(RequestID, SearchRequest)
   /// Have the other gateways of the process do their parts of a request (``Gateway/requestPart(_:head:body:)``),
   /// put their answers together with this one's, and give that to ``Gateway/gathered(_:_:)``. Where there are
@@ -29,7 +29,7 @@ public enum GatewayAction: Sendable {
   case publish(topic: String, [UInt8])
   /// Have what other nodes publish under a topic come to ``Gateway/heard(topic:_:)``.
   case follow(topic: String)
-  /// Have it come no longer.
+  /// Stop following a topic.
   case leave(topic: String)
   /// Cancels a read: if it has not begun, it may be answered with a failure.
   case forget(StoreTicket)

@@ -16,7 +16,7 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var changesRepeated = 0
   /// Changes refused, by the code that the client got.
   public internal(set) var changesRefused: [String: Int] = [:]
-  /// Followers that were given the text anew instead of the changes they missed, by the reason.
+  /// Followers that were sent the whole text instead of the changes they missed, by the reason.
   public internal(set) var resyncs: [String: Int] = [:]
   /// Connections that the gateway has closed, by their close code.
   public internal(set) var closes: [UInt16: Int] = [:]
@@ -32,7 +32,7 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var racesLost = 0
   /// Entries that other nodes have appended to documents in memory.
   public internal(set) var entriesAdopted = 0
-  /// Changes that were submitted anew behind other nodes' entries.
+  /// Changes that were submitted again behind other nodes' entries.
   public internal(set) var changesResubmitted = 0
   /// Changes that were dropped, for their clients have begun another session since.
   public internal(set) var changesFenced = 0

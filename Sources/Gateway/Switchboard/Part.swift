@@ -106,8 +106,8 @@ extension Part {
     }
   }
 
-  /// The answer to a request about a document that cannot be opened. Whoever has rights by folders alone is not
-  /// told which names are free.
+  /// The answer to a request about a document that cannot be opened. Callers with rights by folders alone
+  /// do not learn which names are free.
   func refusal(_ code: ErrorCode, _ message: String, to request: RequestID?) -> Response {
     guard code == .unknownDocument else { return .problem(503, code, message) }
     return request.flatMap(board.condition) == nil ? .problem(404, code, message) : .notGranted

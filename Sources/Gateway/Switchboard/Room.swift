@@ -2,8 +2,8 @@ import GatewayPorts
 
 /// The subscribers of a room.
 ///
-/// The name is an opaque string. Members stand in groups that speak alike: what is published is encoded
-/// once for a group and handed out with the group's ids, so that nothing is looked up for each member.
+/// The name is an opaque string. Members are grouped by dialect: what is published is encoded once for a
+/// group and handed out with the group's ids, so that nothing is looked up for each member.
 struct Room {
   /// Members of one dialect, in the order in which they came.
   struct Group {
@@ -35,7 +35,7 @@ struct Room {
   /// Connections that receive publications.
   var members: [ConnectionID] { groups.flatMap(\.members) }
 
-  /// Whether somebody receives publications.
+  /// Whether any connection receives publications.
   var hasMembers: Bool { groups.contains { !$0.members.isEmpty } }
 
   /// Makes a connection an occupant.

@@ -1,22 +1,23 @@
 import GatewayPorts
 
-/// The least time between two commits of a document, so that a crowd is told in rounds.
+/// The least time between two commits of a document, so that a crowd is notified in rounds.
 ///
-/// Each commit is a message to every follower. Where hundreds write, and each waits for its own change, commits would
-/// follow each other as fast as messages can be written, with a few changes each: that fills the followers' processors,
-/// and the less they keep up the fewer changes a commit holds. So a commit waits for a millisecond for each hundred
-/// followers since the one before began, unless all who wrote in that one have written again: then nobody else is
-/// expected, and a few authors who answer each other do not wait.
+/// Each commit is a message to every follower. Where hundreds write, and each waits for its own change,
+/// commits would follow each other as fast as messages can be written, with a few changes each: that fills
+/// the followers' processors, and the less they keep up the fewer changes a commit holds. So a commit waits
+/// for a millisecond for each hundred followers since the one before began, unless all who wrote in that
+/// one have written again: then no other change is expected, and a few authors who answer each other do not
+/// wait.
 struct RoundPace {
   /// The time at which the last commit began, in microseconds.
   private var began: Int64 = 0
-  /// The authors of the last commit that was told who have not written since.
+  /// The authors of the last commit sent to followers who have not written since.
   private var expected: ExactSet = []
 
   /// A commit begins.
   mutating func begin(at now: Int64) { began = now }
 
-  /// Followers are told of a commit.
+  /// Followers receive a commit.
   ///
   /// - Complexity: O(*n*) entries.
   mutating func told(_ entries: ArraySlice<LogEntry>) {

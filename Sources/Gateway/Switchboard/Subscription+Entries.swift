@@ -7,7 +7,7 @@ extension Subscription {
     for entry in entries { Carets.move([self], over: entry) }
   }
 
-  /// Forgets message ids of changes that need no reply any more.
+  /// Forgets message ids of changes that no longer need a reply.
   func forgetMessageIDs(through revision: Int) {
     guard !messageIDs.isEmpty else { return }
     messageIDs = messageIDs.filter { $0.key > revision }

@@ -44,7 +44,7 @@ final class Switchboard {
   unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
-  /// The frame that was queued last, and for whom: what many get is one action.
+  /// The frame that was queued last, and its receivers: one frame for many is one action.
   @exclusivity(unchecked) private var lastFrame: Frame?
   @exclusivity(unchecked) private var lastReceivers: [ConnectionID] = []
   private var nextPush: UInt64 = 1
@@ -76,8 +76,8 @@ final class Switchboard {
     let log: any LogSink
     /// The bytes that wait for a connection's socket.
     let queuedBytes: (ConnectionID) -> Int
-    /// A number of bytes that is not exceeded by what waits for any connection's socket. While it is
-    /// small, nobody is asked about singly.
+    /// A number of bytes that is not exceeded by what waits for any connection's socket. While it is small,
+    /// connections are not asked about one by one.
     let queuedBytesBound: () -> Int
     /// Whether a connection's socket was full, and bytes have waited for it since.
     let isStalled: (ConnectionID) -> Bool
@@ -133,8 +133,8 @@ final class Switchboard {
     return connection
   }
 
-  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too
-  /// much of it unread is closed and comes back to resume.
+  /// Queues what cannot wait in a log: replies, presence, room updates. A reader that leaves too much of it
+  /// unread is closed and reconnects to resume.
   func send(_ frame: Frame, to connection: Connection) {
     guard hasRoom(connection.id, upTo: settings.queuedBytesMax) else {
       return closeSlow(connection)
@@ -195,7 +195,8 @@ final class Switchboard {
     if connection.isOpen { queue(frame, for: connection.id) }
   }
 
-  /// Queues a frame for what may be no place of its own. Those who get the same frame one after the other are one action.
+  /// Queues a frame for an id that may be no connection's. Receivers of the same frame one after the other
+  /// are one action.
   private func queue(_ frame: Frame, for id: ConnectionID) {
     if !(lastFrame?.isIdentical(to: frame) ?? false) {
       finishFrame()

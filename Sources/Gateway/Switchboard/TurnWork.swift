@@ -4,8 +4,9 @@ import OTCore
 /// The work on documents that one turn of the loop may do, and the documents that rest until another one.
 ///
 /// A turn does all that it brings, however much it is, as long as each piece is small: thousands of letters
-/// are. A large piece, such as a whole text, is begun only while something of the turn's work is left and no
-/// document rests. Otherwise it waits with its document until the end of a turn, and others go on meanwhile:
+/// are. A large piece, such as a whole text, is begun only while something of the turn's work is left and
+/// no document rests. Otherwise it waits with its document until the end of a turn, and others continue
+/// meanwhile:
 ///
 ///     large piece ─▶ rest(document) ─▶ turn ends: next() ─▶ its waiting work ─▶ rest(document), if more is left
 ///
@@ -21,12 +22,12 @@ struct TurnWork {
   private let most: Int
   /// Work that is left for this turn; below zero if the last piece was larger than that.
   private var left: Int
-  /// Documents with work that waits for a turn, in the order in which they have it.
+  /// Documents with work that waits for a turn, in the order of their turns.
   private var resting: [DocumentRoom] = []
   private let sum = Sum()
-  /// Whether documents rested when the turn began, of which none has gone on yet.
+  /// Whether documents rested when the turn began, of which none has continued yet.
   private var owesTurn = false
-  /// Whether documents that rested are going on.
+  /// Whether documents that rested are continuing.
   private var isGoingOn = false
 
   /// - Parameter most: Work of a turn.
@@ -56,7 +57,8 @@ struct TurnWork {
     resting.append(room)
   }
 
-  /// The next document that goes on at the end of this turn; `nil` if nothing of the turn's work is left for it.
+  /// The next document that continues at the end of this turn; `nil` if nothing of the turn's work is left
+  /// for it.
   mutating func next() -> DocumentRoom? {
     if owesTurn { left = max(left, 1) }
     owesTurn = false

@@ -3,7 +3,7 @@ import GatewayPorts
 /// A change that was to be committed and was taken back, and who is answered.
 struct WithdrawnChange {
   let submission: LiveDocument.Submission
-  /// The time of its arrival, in microseconds; `nil` if nobody measures it.
+  /// The time of its arrival, in microseconds; `nil` if it is not measured.
   let arrival: Int64?
   var follower: (subscription: Subscription, messageID: String)?
   var edit: DocumentRoom.PendingEdit?
@@ -30,8 +30,8 @@ struct EntriesWithoutNumbers {
     }
   }
 
-  /// The revision of a change without a number that the log has already. Before it may stand one that was
-  /// refused when nobody could tell what had become of it.
+  /// The revision of a change without a number that the log has already. An earlier entry may be a change
+  /// that was refused while its outcome was unknown.
   mutating func take(_ change: WithdrawnChange) -> Int? {
     guard !change.submission.isResendable else { return nil }
     let digest = LiveDocument.digest(of: change.submission)

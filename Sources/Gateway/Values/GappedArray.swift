@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// A type with a value that stands in the place of an element that has left.
+/// A type with a value that takes the place of an element that has left.
 package protocol GapMarked {
   /// The type of what has not left.
   associatedtype Element

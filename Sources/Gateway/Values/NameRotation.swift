@@ -69,7 +69,7 @@ struct NameRotation {
     (caughtUp, catchingUp) = (failures, nil)
   }
 
-  /// Takes note that a slice could not be looked at: a round after a failure begins anew.
+  /// Takes note that a slice could not be looked at: a round after a failure begins again.
   mutating func couldNotLook() { (isLooking, catchingUp) = (false, nil) }
 
   /// Whether something may be missing after failures of the store.

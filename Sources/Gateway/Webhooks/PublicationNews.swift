@@ -1,7 +1,7 @@
 public import GatewayPorts
 import JSON
 
-/// A publication as it is told outside, and kept until it is.
+/// A publication in the form for other services, and kept until it is delivered.
 public struct PublicationNews: Sendable, Equatable {
   /// The room of the publication.
   public var room: RoomName
@@ -30,7 +30,7 @@ public struct PublicationNews: Sendable, Equatable {
         senderID: fields["senderId"]?.string, data: data))
   }
 
-  /// Keeps the publication until its followers have been told.
+  /// Keeps the publication until its followers have been notified.
   var draftForFollowers: OutboxDraft {
     var data: [UInt8] = []
     JSONWriter.object(&data, write)

@@ -21,13 +21,13 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case commentEdited = "comment.edited"
   /// The discussion of a comment is over.
   case commentResolved = "comment.resolved"
-  /// The discussion of a comment goes on.
+  /// The discussion of a comment continues.
   case commentReopened = "comment.reopened"
   /// A comment was deleted.
   case commentDeleted = "comment.deleted"
   /// A room has its first subscriber.
   case roomOccupied = "room.occupied"
-  /// A room has no subscriber any more.
+  /// A room has no subscriber left.
   case roomVacated = "room.vacated"
   /// Something was published.
   case roomPublished = "room.published"

@@ -5,9 +5,9 @@ import JSON
 public struct WebhookScribe: OutboxScribe {
   /// Kinds of news that the webhook gets.
   public var events: Set<WebhookEvent>
-  /// Milliseconds from a note's change until it is told with all that have come since.
+  /// Milliseconds from a note's change until it is reported with all that have come since.
   public var changeMilliseconds: Timestamp
-  /// Whether followers who are offline are told of what is published for them.
+  /// Whether followers who are offline are notified of what is published for them.
   public var pushes: Bool
   /// Whether another service follows which rooms are in use.
   public var followsRooms: Bool
@@ -179,7 +179,7 @@ public struct WebhookScribe: OutboxScribe {
     news(.serverStarted, about: "", at: time) { _, _ in }
   }
 
-  /// A room has its first subscriber, or none any more.
+  /// A room has its first subscriber, or its last one has left.
   public func occupancy(
     of room: RoomName, isOccupied: Bool, at time: Timestamp
   ) -> [OutboxDraft] {
