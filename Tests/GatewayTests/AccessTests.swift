@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Rights that end, are renewed, added to, shared and taken back while connections stand.
+/// Rights that end, are renewed, added to, shared and taken back while connections are open.
 @Suite("Rights that change")
 struct AccessTests {
   private let rig = GatewayRig()
@@ -87,7 +87,7 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.isEmpty ?? false)
   }
 
-  @Test("an old client is let go too when its token ends")
+  @Test("an old client is closed too when its token ends")
   func whalerExpiry() {
     book("short", .all, seconds: 10)
     let id = rig.connectWhaler(pool: "r", token: "short")
@@ -330,7 +330,7 @@ struct AccessTests {
   }
 
   @Test(
-    "a revocation of nothing, or of two things, is none",
+    "a revocation of nothing, or of two things, is refused",
     arguments: [
       "", "[]", "{}", #"{"user":1}"#, #"{"user":"a","token":"b"}"#, #"{"user":""}"#,
       #"{"token":""}"#,
@@ -364,7 +364,7 @@ struct AccessTests {
   }
 
   @Test(
-    "tokens for nobody, for links, for ever or with unknown verbs are not made",
+    "tokens without a user, for links, for ever or with unknown verbs are not made",
     arguments: [
       "{}", #"{"user":""}"#, #"{"user":"share/n1"}"#, #"{"user":"u","expiresIn":0}"#,
       #"{"user":"u","expiresIn":99999999}"#, #"{"user":"u","rooms":["r=shout"]}"#,
@@ -434,7 +434,7 @@ struct AccessTests {
     #expect(rig.store.log(of: "n1")?.count == 1)
   }
 
-  @Test("names are one line, whoever says them")
+  @Test("names are one line, from every source")
   func namesOfOneLine() throws {
     _ = share("n1", #"{"access":"write"}"#)
     let (guest, _) = try rig.greet("own0", name: "A\nb\u{1b}[31m\u{2028}")
@@ -466,7 +466,7 @@ struct AccessTests {
     }
     #expect(error.code == .notAllowed)
     #expect(rig.ask(guest, .blocks) == .blocks(.init(people: [])))
-    // A link that is used beside one's own token makes nobody a guest.
+    // A link that is used beside a client's own token does not make it a guest.
     let (writer, _) = try rig.greet("writer")
     rig.ask(writer, .grant(.init(token: "own0")))
     #expect(

@@ -101,7 +101,7 @@ struct AdmissionTests {
     #expect(late.code == .tooLarge && !late.message.contains("token"))
   }
 
-  @Test("a client over its share of memory is told when to try again, and may reconnect")
+  @Test("a client over its share of memory receives a time to retry, and may reconnect")
   func crowded() throws {
     let (id, _) = try rig.greet("ada")
     rig.crowd(id)

@@ -6,8 +6,8 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// An hour without a line: one person goes on writing all over a note, others do too, and the
-/// process dies on the way back.
+/// An hour without a connection: one person keeps writing all over a note, others do too, and the process
+/// dies on the way back.
 ///
 /// Each line of the note is a mark of its own, a hyphen and a line end. The traveller writes words,
 /// each a scalar of its own, behind marks, and deletes hyphens; others write letters behind marks.
@@ -23,7 +23,7 @@ struct AirplaneTests {
     Unicode.Scalar(0x10_0000 + UInt32(number)) ?? " "
   }
 
-  /// The note as one who edits it knows it.
+  /// The note as one editor knows it.
   private struct Lines {
     /// The scalars behind each mark, up to the line's end.
     var sizes: [Int]
@@ -94,7 +94,7 @@ struct AirplaneTests {
   }
 
   @Test(
-    "every word stands where it was typed, and nothing is there twice", arguments: [false, true])
+    "every word is where it was typed, and nothing is there twice", arguments: [false, true])
   func everyWord(dies: Bool) throws {
     // The part of the hour that is gone through; without it, a few minutes of a small note.
     let part = ProcessInfo.processInfo.environment["PARLEY_AIRPLANE_HOUR"].flatMap(Double.init)
@@ -133,7 +133,7 @@ struct AirplaneTests {
     while try traveller.step(rig, &waiting) {}
     #expect(traveller.twin.revision == 1)
 
-    // One change is on its way when the line breaks; nobody knows what became of it.
+    // One change is on its way when the connection breaks; its outcome is unknown.
     var own = Lines(count: lineCount)
     var words: [[Int]] = Array(repeating: [], count: lineCount)
     var hyphens = Set(0..<lineCount)

@@ -94,7 +94,7 @@ struct AuthorisationTests {
     #expect(open.refusal(ofUpgrade: [:], query: "tokens=writer", as: pool) == 401)
   }
 
-  // MARK: Who somebody is
+  // MARK: Who the client is
 
   @Test("the token's name wins over the client's")
   func names() throws {
@@ -188,7 +188,7 @@ struct AuthorisationTests {
   }
 
   @Test(
-    "a right to all rooms opens nobody's own but one's own, and lets one publish there",
+    "a right to all rooms opens one's own room and no other user's, and lets one publish there",
     arguments: [("/user/ada", "/user/eve"), ("/me/ada", "/me/eve")])
   func ownRooms(anothers: String, own: String) {
     func identity(_ pattern: String, user: String = "eve") -> Identity {
@@ -219,7 +219,7 @@ struct AuthorisationTests {
       Issue.record("not joined")
       return
     }
-    // Sees nobody and is seen by nobody.
+    // Sees no other client and is not shown.
     #expect(joined.presence.isEmpty)
     let select = ClientMessage.select(
       .init(documentID: "n1", revision: 0, selections: [Selection(anchor: 0, head: 0)]))
@@ -260,7 +260,7 @@ struct AuthorisationTests {
     rig.say(
       reader, #"{"messageId":"1","type":"resourceConnection","data":{"resourceId":"n1"}}"#)
     #expect(rig.frames(reader).count == 1)
-    // Its change is answered with the state to start from anew, and is nowhere else.
+    // Its change is answered with the state to start from, and is nowhere else.
     rig.say(
       reader,
       #"{"messageId":"2","type":"docChange","data":{"resourceId":"n1","rev":0,"n":[0],"s":["x"]}}"#)
@@ -338,7 +338,7 @@ struct AuthorisationTests {
     #expect(listed.hasSuffix(#","mayCreate":\#(mayCreate)}"#))
   }
 
-  @Test("without keys and without demo mode nobody may do anything")
+  @Test("without keys and without demo mode no client may do anything")
   func closed() {
     let rig = GatewayRig(isDemo: true) { $0.isDemo = false }
     let id = rig.connect()

@@ -78,7 +78,7 @@ struct AuthorshipTests {
         #expect(authorship.runs == letters.runs, "after \(step) steps")
         let again = Authorship(authorship.runs)
         #expect(again.runs == letters.runs)
-        // What was read from a store goes on as what was built up.
+        // An authorship that was read from a store continues as one that was built up.
         if seed % 2 == 0 { authorship = again }
       }
     }

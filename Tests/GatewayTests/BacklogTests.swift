@@ -110,7 +110,7 @@ struct BacklogTests {
       return
     }
     #expect(error.code == .busy)
-    // Whoever sends a change again that was taken is told of no refusal.
+    // A client that sends an accepted change again receives no refusal.
     #expect(change(connections[0]) == nil)
     finish()
     #expect(rig.unreadiness == nil)
@@ -142,7 +142,7 @@ struct BacklogTests {
     #expect(publish(connection, "k") == nil)
   }
 
-  @Test("over HTTP it is 503, and reading goes on")
+  @Test("over HTTP it is 503, and reads continue")
   func http() throws {
     rig.make("n1")
     // What a gateway asks of its store when it begins is done first.
@@ -183,7 +183,7 @@ struct BacklogTests {
     #expect(rig.stored.count == Self.requestsMax)
   }
 
-  @Test("a store that does not answer is not ready, by a clock that nobody sets")
+  @Test("a store that does not answer is not ready, by the monotonic clock")
   func stall() throws {
     rig.make("n1")
     let connection = try follower()

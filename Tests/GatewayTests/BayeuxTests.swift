@@ -47,7 +47,7 @@ struct BayeuxTests {
     #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
   }
 
-  /// How often something stands in what was sent.
+  /// How often a text occurs in what was sent.
   private func count(_ text: String, in frames: [String]) -> Int {
     frames.joined().ranges(of: text).count
   }
@@ -71,7 +71,7 @@ struct BayeuxTests {
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
   }
 
-  @Test("a subscription ends with its own token, and the others go on")
+  @Test("a subscription ends with its own token, and the others continue")
   func severalTokens() {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
@@ -121,7 +121,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "an operator who has rights looked at anew ends the subscriptions whose token is not renewed")
+    "refreshing rights ends the subscriptions whose token is not renewed")
   func refreshedRights() {
     let rig = GatewayRig()
     rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("/group/*"), .all)])
@@ -190,7 +190,7 @@ struct BayeuxTests {
     }
   }
 
-  @Test("a client that polls and never comes back is forgotten, and makes room for another")
+  @Test("a client that stops polling is forgotten, and makes room for another")
   func forgotten() {
     let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
     let handshake =
@@ -266,7 +266,7 @@ struct BayeuxTests {
         #expect(heard == (listener.user == user ? 1 : 0), "\(listener.user) heard \(user)'s")
       }
     }
-    // Whoever may hear all of them hears by a name just the one, too.
+    // A client that may hear all of them hears by a name just the one, too.
     rig.book?.enter("root", user: "root", [Grant(.rooms, NamePattern("/user/*"), .all)])
     let (id, client) = begin(rig)
     #expect(subscribe(rig, id, client, to: "/user/ad", token: "root"))
@@ -278,7 +278,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "a right to all rooms is none to what is another user's own", arguments: ["*", "/*", "/us*"])
+    "a right to all rooms excludes another user's own channel", arguments: ["*", "/*", "/us*"])
   func othersChannels(pattern: String) {
     let rig = GatewayRig()
     rig.book?.enter("eve", user: "eve", [Grant(.rooms, NamePattern(pattern), .all)])
@@ -365,7 +365,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "any path below is as good, and a form is told by how it begins",
+    "any path below is as good, and a form is recognised by its beginning",
     arguments: ["/faye", "/faye/", "/faye/handshake", "/bayeux/connect", "/bayeux/a/b"])
   func paths(path: String) {
     let rig = GatewayRig(isDemo: true)

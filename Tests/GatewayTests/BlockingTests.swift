@@ -34,7 +34,7 @@ struct BlockingTests {
     return page
   }
 
-  @Test("history, people and group messages over HTTP leave out whom the reader blocks")
+  @Test("history, people and group messages over HTTP leave out people that the reader blocks")
   func http() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -49,7 +49,7 @@ struct BlockingTests {
       #expect(forBen.status == 200 && !forBen.body.contains("ann"), "\(path)")
       #expect(rig.request("GET", path, token: "ann").body.contains("ann"), "\(path)")
     }
-    // Programs read everything; nobody blocks for them.
+    // Programs read everything; blocks do not apply to them.
     let app = rig.token("app", [Grant(.rooms, NamePattern("*"), .read)])
     #expect(rig.request("GET", "/api/rooms/r/history", token: app).body.contains("secret of ann"))
   }
@@ -95,7 +95,7 @@ struct BlockingTests {
     #expect(page.hasGap && page.hasMore)
   }
 
-  @Test("paging by group messages passes over what is none")
+  @Test("paging by group messages passes over other publications")
   func groupMessages() throws {
     let ann = try enter("ann")
     for number in 1...30 { try publish(ann, "\(number)", in: "/group/9") }
@@ -104,7 +104,7 @@ struct BlockingTests {
     #expect(page.contains(#""text":"found""#))
   }
 
-  @Test("whoever publishes as a backend does is named, and blocked as ever")
+  @Test("a publisher at the backends' path is named by its token, and blocked as ever")
   func pusher() throws {
     let ann = rig.token("ann", [Grant(.rooms, NamePattern("*"), .publish)])
     let ben = try enter("ben")
@@ -164,7 +164,7 @@ struct BlockingTests {
     #expect(blocks.people.count == 1_000)
   }
 
-  @Test("what programs publish cannot be blocked, and nobody else is called as they are")
+  @Test("what programs publish cannot be blocked, and no person has a program's name")
   func programs() throws {
     let ben = try enter("ben")
     rig.ask(ben, .subscribe(.init(room: "r")))
@@ -196,7 +196,7 @@ struct BlockingTests {
     }
   }
 
-  @Test("blocks that cannot be read keep everybody apart, and are read again")
+  @Test("blocks that cannot be read keep all people apart, and are read again")
   func unreadable() {
     let store = SlowStore()
     let blocking = StoredBlocking(isMutual: false)

@@ -48,7 +48,7 @@ struct CommentTests {
     try #require(list(as: token)["comments"]?.elements).compactMap(\.fields)
   }
 
-  @Test("a remark is listed with its words, its range where it stands now, and whose it is")
+  @Test("a remark is listed with its words, its present range, and its owner")
   func roundTrip() throws {
     let (status, made) = make(remark(4, 7, "<b>\\\"é\\n"))
     #expect(status == 201)
@@ -79,7 +79,7 @@ struct CommentTests {
   }
 
   @Test(
-    "comments are read by readers, and made by whoever may comment or write, and read",
+    "comments are read by readers, and made by readers who may comment or write",
     arguments: [
       ("reader", 200, 403), ("critic", 200, 201), ("writer", 200, 201), ("manager", 200, 201),
       ("blind", 403, 403), ("typist", 403, 403), ("rooms", 403, 403), (nil, 401, 401),
@@ -140,7 +140,7 @@ struct CommentTests {
       #expect(rig.request("DELETE", one, token: token).status == 403)
       #expect(rig.request("PATCH", one, token: token, #"{"resolved":true}"#).status == 200)
     }
-    // Nobody gives away what they do not have.
+    // A caller gives away only rights that they have.
     _ = rig.token("sharer", [Grant(.documents, NamePattern("n1"), [.read, .presence, .manage])])
     let link = rig.request(
       "POST", "/api/notes/n1/share", token: "sharer", #"{"access":"comment"}"#)
@@ -245,7 +245,7 @@ struct CommentTests {
     #expect(try comments().count == 1)
   }
 
-  @Test("whoever may read the note hears in its own room that its comments have changed")
+  @Test("readers of the note hear in its own room that its comments have changed")
   func news() throws {
     let (reader, _) = try rig.greet("reader")
     let (outsider, _) = try rig.greet("rooms")

@@ -34,7 +34,7 @@ struct CrowdTests {
     )
   }
 
-  @Test("all who come in a turn are told of in one message, whose bytes all others share")
+  @Test("one message names all who come in a turn, and all others share its bytes")
   func oneMessage() throws {
     let rig = rig(limit: 100)
     let here = try (0..<5).map { _ in try rig.greet(nil) }
@@ -60,7 +60,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("who comes alone hears nothing of it, and who comes and goes in a turn is not told of")
+  @Test("a client alone hears nothing of itself, and a visit within one turn is not shown")
   func nothing() throws {
     let rig = rig(limit: 100)
     let (first, _) = try rig.greet(nil)
@@ -74,7 +74,7 @@ struct CrowdTests {
     #expect(presence(rig, first).isEmpty)
   }
 
-  @Test("a crowd is counted with ticks, and whoever moves a caret is named first")
+  @Test("a crowd is counted with ticks, and a person who moves a caret is named first")
   func counted() throws {
     let rig = rig(limit: 4)
     let people = try (0..<8).map { try rig.greet(nil, name: "P\($0)") }
@@ -106,7 +106,7 @@ struct CrowdTests {
     let joined = join(rig, late)
     #expect(joined?.presence.map(\.clientID) == [welcome.clientID])
     #expect(joined?.presence.first?.selections == [Selection(anchor: 0, head: 0)])
-    // Few are left: everybody is named, the first caret still stands.
+    // Few are left: all are named, the first caret is unchanged.
     for id in crowd + [late] + people.dropFirst(4).map(\.0) { rig.close(id) }
     _ = rig.pushes(first)
     rig.close(people[1].0)

@@ -20,7 +20,7 @@ struct CutOffTests {
     if case .error(let error) = message { error.code } else { nil }
   }
 
-  @Test("up to the bound everything goes on as before")
+  @Test("up to the bound everything continues as before")
   func bound() throws {
     rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds)
     _ = try rig.greet("writer")
@@ -28,7 +28,7 @@ struct CutOffTests {
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == nil)
   }
 
-  @Test("beyond it nobody new is let in, and all are told to try again")
+  @Test("beyond it no new client is let in, and all are asked to try again")
   func unverified() throws {
     let (there, _) = try rig.greet("writer")
     rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
@@ -42,7 +42,7 @@ struct CutOffTests {
     #expect(rig.closeCodes[id] == CloseReason.draining.rawValue)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
     #expect(rig.refusal(ofUpgrade: ["authorization": "writer"], as: .whaler(pool: nil)) == 503)
-    // Whoever is there stays, and is not given a new token.
+    // A connected client stays, and is not given a new token.
     #expect(code(rig.ask(there, .refresh(.init(token: "writer")))) == .unavailable)
     #expect(code(rig.ask(there, .grant(.init(token: "writer")))) == .unavailable)
     #expect(rig.closeCodes[there] == nil)
@@ -50,7 +50,7 @@ struct CutOffTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "nobody's").status == 401)
   }
 
-  @Test("once the list is complete again, everybody is let in but those it names")
+  @Test("once the list is complete again, all clients are let in but those it names")
   func back() throws {
     rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 503)
@@ -61,7 +61,7 @@ struct CutOffTests {
     #expect(rig.request("GET", "/api/notes/n1/text", token: "writer").status == 401)
   }
 
-  @Test("at last everybody goes to another gateway")
+  @Test("at last all clients go to another gateway")
   func abandoned() throws {
     let (id, _) = try rig.greet("writer")
     let greeting = rig.connect()
@@ -73,7 +73,7 @@ struct CutOffTests {
     #expect(rig.closeCodes[greeting] != CloseReason.draining.rawValue)
   }
 
-  @Test("keys and an open demo go on, for nothing of theirs is taken back elsewhere")
+  @Test("keys and an open demo continue, for nothing of theirs is taken back elsewhere")
   func exempt() throws {
     rig.pass(milliseconds: RevocationAge.unverifiedMilliseconds + 1)
     #expect(rig.request("GET", "/api/connections", token: "pk_operator").status == 200)

@@ -39,7 +39,7 @@ struct DeletedNoteTests {
     return notes?.compactMap { $0.fields?["id"]?.string } ?? []
   }
 
-  @Test("a deleted note is gone for everybody, and comes back with its text")
+  @Test("a deleted note is gone for all clients, and is restored with its text")
   func comesBack() throws {
     rig.make("n1")
     #expect(rig.request("PUT", "/api/notes/n1/text", token: "manager", "kept").status == 200)
@@ -67,7 +67,7 @@ struct DeletedNoteTests {
     #expect(rig.request("POST", "/api/deleted/n1/restore", token: "manager").status == 404)
   }
 
-  @Test("a client that was away while a note was deleted and came back goes on where it was")
+  @Test("a client that was away while a note was deleted and restored continues where it was")
   func resumes() throws {
     rig.make("n1")
     let (connection, welcome) = try rig.greet("manager")
@@ -90,7 +90,7 @@ struct DeletedNoteTests {
     #expect(second.epoch == first.epoch)
   }
 
-  @Test("who may manage a note lists it, brings it back and removes it; nobody else")
+  @Test("managers of a note list it, restore it and remove it; other users do not")
   func rights() throws {
     delete("n1", "few-1", "n2")
     #expect(rig.request("GET", "/api/deleted").status == 401)
@@ -133,7 +133,7 @@ struct DeletedNoteTests {
     #expect(rig.request("GET", "/api/deleted?\(query)", token: "manager").status == 400)
   }
 
-  @Test("a note whose id was taken again cannot come back before that one is gone")
+  @Test("a note whose id was taken again cannot be restored before that one is gone")
   func taken() {
     delete("n1")
     rig.make("n1")

@@ -49,12 +49,12 @@ struct DialectTests {
     let upgrade = "EIO=4&transport=websocket&sid=\(sid)"
     #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "b")) == 400)
     #expect(rig.refusal(ofUpgrade: [:], as: .socketIO(query: upgrade, address: "a")) == nil)
-    // Nor may it be gone on with in another generation.
+    // Nor may it be continued in another generation.
     #expect(
       rig.request("GET", "/socket/?EIO=3&transport=polling&sid=\(sid)", from: "a").status == 400)
   }
 
-  @Test("a client that polls and never comes back is forgotten, whatever it was sent")
+  @Test("a client that stops polling is forgotten, whatever it was sent")
   func forgotten() {
     let rig = GatewayRig(isDemo: true)
     let query = "EIO=4&transport=polling"
@@ -73,7 +73,7 @@ struct DialectTests {
     #expect(rig.request("POST", "/api/publish", Self.resource).status == 200)
   }
 
-  @Test("a client that polls too slowly is ended, and the rest goes on")
+  @Test("a client that polls too slowly is ended, and the others continue")
   func slow() {
     let rig = GatewayRig(isDemo: true)
     let query = "EIO=3&transport=polling"
@@ -149,7 +149,7 @@ struct DialectTests {
     #expect(rig.closeCodes[id] == 1000)
   }
 
-  @Test("a room that the user may not read any more is left; one that its own token opened is not")
+  @Test("a room that the user may no longer read is left; one that its own token opened is not")
   func rights() {
     let rig = GatewayRig()
     let id = rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a"))

@@ -51,7 +51,7 @@ struct DocumentHistoryTests {
     if case .error(let failure)? = reply { failure.code } else { nil }
   }
 
-  @Test("who is too far behind is told, and follows nothing yet", arguments: [false, true])
+  @Test("a client too far behind gets the text, or reads pages first", arguments: [false, true])
   func behind(pages: Bool) throws {
     let rig = try rig(revisions: 20)
     let (id, _) = try rig.greet(nil)

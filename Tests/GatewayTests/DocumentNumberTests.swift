@@ -100,7 +100,7 @@ struct DocumentNumberTests {
     }
   }
 
-  @Test("who joins later is told the numbers of those who have written")
+  @Test("a newcomer receives the numbers of the authors so far")
   func later() throws {
     let author = try follower()
     _ = try follower()
@@ -111,7 +111,7 @@ struct DocumentNumberTests {
     #expect(changes(late.line).allSatisfy { !$0.contains("authors") })
   }
 
-  @Test("who has lagged is told the numbers that it has missed")
+  @Test("a client that has lagged receives the numbers that it has missed")
   func lagging() throws {
     let author = try follower()
     let slow = try follower()

@@ -117,7 +117,7 @@ struct DocumentPresenceTests {
     #expect(crossings > 2)
   }
 
-  @Test("one message a turn tells of all who came and went")
+  @Test("one message a turn names all who came and went")
   func turns() {
     var presence = Self.presence(of: 3, limit: 10)
     presence.enter(Self.person(3))
@@ -133,7 +133,7 @@ struct DocumentPresenceTests {
     #expect(presence.takeTurn(tellsCount: true) == nil)
   }
 
-  @Test("whoever comes again within a turn is told of anew, for the carets are gone")
+  @Test("a client that rejoins within a turn is named again, for the carets are gone")
   func again() {
     var presence = Self.presence(of: 2, limit: 10)
     presence.leave("c1")
@@ -143,7 +143,7 @@ struct DocumentPresenceTests {
     #expect(turn?.left == [])
   }
 
-  @Test("above the limit there is a count, and the names of those who act")
+  @Test("above the limit there is a count, and the names of people who act")
   func crossing() {
     var presence = Self.presence(of: 4, limit: 4)
     presence.act("c2")
@@ -163,7 +163,7 @@ struct DocumentPresenceTests {
     presence.act("c5")
     turn = presence.takeTurn(tellsCount: false)
     #expect(turn?.joined == [Self.person(5)])
-    // At three quarters the list is told once.
+    // At three quarters the list is sent once.
     for client in [0, 1, 3] { presence.leave("c\(client)") }
     turn = presence.takeTurn(tellsCount: false)
     #expect(turn?.joined == [Self.person(4)])
@@ -172,7 +172,7 @@ struct DocumentPresenceTests {
     #expect(presence.toldCount == nil)
   }
 
-  @Test("as many are named beside a count as the limit: those who acted last")
+  @Test("as many are named beside a count as the limit: the last who acted")
   func lastActors() {
     var presence = Self.presence(of: 6, limit: 2)
     func acts(_ client: Int) -> DocumentPresence.Turn? {
@@ -185,7 +185,7 @@ struct DocumentPresenceTests {
     let turn = acts(2)
     #expect(turn?.joined == [Self.person(2)])
     #expect(turn?.left == ["c1"])
-    // One who acts is named even if all others go on acting.
+    // A person who acts is named even if all others keep acting.
     _ = acts(0)
     _ = acts(2)
     #expect(acts(3)?.joined == [Self.person(3)])

@@ -28,7 +28,7 @@ struct FairShareTests {
     #expect(shares.take(1, for: "second") == nil)
   }
 
-  @Test("a stranger that holds nothing gets the last slot, and nobody gets one more")
+  @Test("a stranger that holds nothing gets the last slot, and no holder gets one more")
   func last() {
     var shares = FairShares<Int>(capacity: 8)
     for stranger in 0..<8 { #expect(shares.take(1, for: stranger) == nil) }

@@ -136,7 +136,7 @@ struct FolderTests {
     }
   }
 
-  @Test("a note that is not there and one out of reach are told apart by nobody")
+  @Test("no client can tell a missing note from one out of reach")
   func unknown() throws {
     try user("team", "folder:team/*=all")
     try make("secret", in: "board")
@@ -166,7 +166,7 @@ struct FolderTests {
     #expect(rig.store.log(of: "secret") == [])
   }
 
-  @Test("who loses a note by a move is out at once; who keeps it goes on; who gains it may come")
+  @Test("a move ends the reading of users who lose the note, and lets in those it gains")
   func live() throws {
     try user("mover", "document:*=all")
     try user("old", "folder:a=read,write,presence")
@@ -246,11 +246,11 @@ struct FolderTests {
     default: Issue.record("\(told[0])")
     }
     #expect(told[1] == .accessChanged(.init(documentID: "n", access: .none)))
-    // The others go on.
+    // The others continue.
     #expect(rig.store.log(of: "n")?.count == (isRefused ? 0 : 2))
   }
 
-  @Test("the rooms of a note and of the list are heard by whoever may read by a folder")
+  @Test("readers by a folder hear the rooms of the note and of the list")
   func rooms() throws {
     try user("mover", "document:*=all")
     try user("reader", "folder:a=read", "folder:b=read,comment")
@@ -322,7 +322,7 @@ struct FolderTests {
     #expect(rig.store.document("n")?.text == "")
   }
 
-  @Test("a removal sent again is answered again, and by the folder of a note that came back")
+  @Test("a removal sent again is answered again, and by the folder of a restored note")
   func repeatedRemoval() throws {
     try user("lead", "folder:team/*=all")
     try user("all", "document:*=all")
@@ -343,7 +343,7 @@ struct FolderTests {
     #expect(rig.store.document("n") != nil)
   }
 
-  @Test("a whole folder moves for whoever may do so with all of it, and followers hear of it")
+  @Test("a whole folder moves for a user who may do so with all of it, and followers hear of it")
   func wholeFolders() throws {
     try user("lead", "folder:team/*=all", "folder:archive/*=manage")
     try user("part", "folder:team=all", "folder:archive/*=all")
@@ -490,7 +490,7 @@ struct FolderTests {
   }
 
   @Test(
-    "after any moves and changes of rights everybody may do what an oracle says",
+    "after any moves and changes of rights all users may do what an oracle says",
     arguments: 1...20 as ClosedRange<UInt64>)
   func model(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -559,7 +559,7 @@ struct FolderTests {
         let line = try #require(lines[other.name])
         _ = rig.pushes(line)
       }
-      // A change is heard by those who follow, and by no others.
+      // A change is heard by followers, and by no others.
       let author = people[below(people.count)]
       let status = rig.request(
         "PUT", "/api/notes/\(id)/text", token: author.name, "\(below(1_000_000))"

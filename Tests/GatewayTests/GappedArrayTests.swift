@@ -64,7 +64,7 @@ struct GappedArrayTests {
     #expect(pair.agree && pair.gapped.slots.isEmpty)
   }
 
-  @Test("a walk meets those who were there when it began, whoever leaves meanwhile")
+  @Test("a walk meets the elements that were there when it began, whichever leave meanwhile")
   func walk() {
     var pair = Pair()
     for number in 0..<6 { pair.add(number) }

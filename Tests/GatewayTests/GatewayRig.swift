@@ -69,7 +69,7 @@ final class GatewayRig {
   private(set) var topics: Set<String> = []
   /// Connections in the order in which they were sent something.
   var recipients: [UInt64] = []
-  /// Where the payloads of frames that were sent stand in memory.
+  /// The addresses in memory of the payloads of frames that were sent.
   var frameAddresses: [UInt] = []
   /// How long each of them is, in bytes.
   var frameSizes: [Int] = []
@@ -235,7 +235,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Takes no changes any more, since the server goes down.
+  /// Refuses changes from now on, since the server goes down.
   func goDown() { gateway.drain() }
 
   /// Tells a room of an update.
@@ -254,7 +254,7 @@ final class GatewayRig {
     let id = begin(
       method, path, headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:], from: address,
       body)
-    // Nobody asks for it again.
+    // It is not asked for again.
     defer { responses[id] = nil }
     return answer(id) ?? (0, "")
   }

@@ -63,7 +63,7 @@ struct GroupChatFormTests {
     ])
   func prose(change: GroupChat.Change) throws {
     #expect(GroupChatForm.prose(of: JSONValue(change.event.fields)) == change.prose)
-    // Without any one of its parts it is no such event; a picture may be none.
+    // Without any one of its parts it is no such event; only a picture may be absent.
     for field in change.event.data.all {
       var event = change.event
       event.data = JSONFields(change.event.data.all.filter { $0.name != field.name })
@@ -74,7 +74,7 @@ struct GroupChatFormTests {
   }
 
   @Test(
-    "an event that is none has no sentence",
+    "an event of another kind has no sentence",
     arguments: [
       "{}", #"{"type":"poll.created","data":{}}"#, #"{"type":"message.like"}"#,
       #"{"type":"membership.announce.added","data":{"adder_user":{"id":"1","nickname":"A"},"added_users":[{"id":"2"}]}}"#,

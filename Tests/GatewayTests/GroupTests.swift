@@ -72,7 +72,7 @@ struct GroupTests {
       #expect(ask(user, method, below, body).status == status, "\(user) \(method) \(below)")
     }
     #expect(rig.request("GET", "/api/groups").status == 401)
-    // A program is nobody's member.
+    // A program is not a member.
     #expect(rig.request("GET", "/api/badges", token: "pk_operator").status == 403)
   }
 
@@ -138,7 +138,7 @@ struct GroupTests {
     #expect(page.contains("ann removed Benny from the group."))
   }
 
-  @Test("likes are one for each person and message, and subscribers are told")
+  @Test("likes are one for each person and message, and subscribers are notified")
   func likes() throws {
     make()
     _ = ask("ben", "POST", "g/publish", #"{"data":"hello"}"#)

@@ -411,7 +411,7 @@ enum RequestShapes {
     return (try? Data(contentsOf: file)).flatMap { JSONValue(Array($0)) } ?? .null
   }()
 
-  /// The shape of a route's body; `nil` fields are none of JSON's.
+  /// The shape of a route's body; `.any` if it is not JSON.
   static func body(of route: Route) -> MessageShape {
     let operation = description.fields?["paths"]?.fields?[route.path.description]?
       .fields?[route.method.lowercased()]

@@ -125,7 +125,7 @@ struct HistoryReadTests {
     #expect(rig.pushes(fresh).contains { if case .joined = $0 { true } else { false } })
   }
 
-  @Test("damage is told to the operator, and the text still opens", arguments: [false, true])
+  @Test("damage is reported to the operator, and the text still opens", arguments: [false, true])
   func damage(pages: Bool) throws {
     let log = Lines()
     let rig = try rig(log: log)
@@ -249,7 +249,7 @@ struct HistoryReadTests {
     let read = try #require(rig.stored.last)
     rig.close(id)
     #expect(rig.forgotten == [read.ticket])
-    // A reply that comes in spite of it concerns nobody.
+    // A reply that comes in spite of it concerns no client.
     rig.storeWorks()
     #expect(rig.pushes(id).isEmpty)
   }

@@ -19,7 +19,7 @@ struct IPAddressTests {
   }
 
   @Test(
-    "what is no address is none",
+    "an invalid address is refused",
     arguments: [
       "", "1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "01.2.3.4", "1.2.3.-4", "1.2.3.4 ", "a.b.c.d",
       ":", ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "12345::", "::g", "+1::",
@@ -39,7 +39,7 @@ struct IPAddressTests {
   }
 
   @Test(arguments: ["192.0.2.1:", "192.0.2.1:x", "[::1", "[::1]x", "[::1]:", "[]", ":80"])
-  func `what is no hop is none`(text: String) { #expect(IPAddress(hop: text) == nil) }
+  func `refuses an invalid hop`(text: String) { #expect(IPAddress(hop: text) == nil) }
 
   @Test(
     "a range holds those with its first bits",
@@ -59,7 +59,7 @@ struct IPAddressTests {
   }
 
   @Test(arguments: ["", "/8", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "10.0.0.0/8/8"])
-  func `what is no range is none`(text: String) { #expect(AddressRange(text) == nil) }
+  func `refuses an invalid range`(text: String) { #expect(AddressRange(text) == nil) }
 
   @Test("of IPv6, the addresses of one subscriber are one")
   func subscribers() {

@@ -29,7 +29,7 @@ struct JoinLimitTests {
     }
   }
 
-  @Test("a Whaler client is told by a close, for it has no word for a refusal")
+  @Test("a Whaler client over the limit is closed, for it has no word for a refusal")
   func whaler() throws {
     let connection = rig.connectWhaler(pool: nil, token: nil)
     rig.isStepwise = true

@@ -74,7 +74,7 @@ struct LeftChangeTests {
 
   /// Has the second one's change wait.
   ///
-  /// - Parameter isJoining: whether it joins anew before, and waits for the answer.
+  /// - Parameter isJoining: whether it joins again before, and waits for the answer.
   private func wait(_ wait: Wait, isJoining: Bool = false) {
     switch wait {
     case .turn: for _ in 0..<2 { insert(Self.large, by: first) }
@@ -121,7 +121,7 @@ struct LeftChangeTests {
   }
 
   @Test(
-    "a change is not made once its author may not make it any more", arguments: Wait.allCases,
+    "a change is not made once its author may no longer make it", arguments: Wait.allCases,
     Loss.allCases)
   func unentitled(wait: Wait, loss: Loss) {
     self.wait(wait)

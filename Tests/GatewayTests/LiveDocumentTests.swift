@@ -290,7 +290,7 @@ struct LiveDocumentTests {
     }
   }
 
-  @Test("a change that is never sent again is told from others by its digest")
+  @Test("a change that is never sent again is recognised by its digest")
   func passingDigest() {
     var digests: Set<UInt64> = []
     let texts = ["", "a", "b", "ab", "12345678", "123456789", "123456780", "\u{0}", "\u{0}\u{0}"]

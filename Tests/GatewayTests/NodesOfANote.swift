@@ -6,8 +6,9 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Nodes with one note and the people in it, from one seed: they write, select, come, go, and change nodes; words
-/// between nodes are lost, late, doubled; nodes are cut off, and die. Each client believes what it is told.
+/// Nodes with one note and the people in it, from one seed: they write, select, come, go, and change nodes;
+/// messages between nodes are lost, late, doubled; nodes are cut off, and die. Each client believes what it
+/// receives.
 struct NodesOfANote {
   /// A client as the protocol describes it: carets are kept on the newest revision.
   private final class Client {
@@ -147,7 +148,7 @@ struct NodesOfANote {
     try read()
   }
 
-  /// Everybody reads what has come.
+  /// All clients read what has come.
   private func read() throws {
     for client in clients where client.line != 0 {
       for message in nodes[client.node].pushes(client.line) { try client.take(message) }
@@ -272,7 +273,7 @@ struct NodesOfANote {
     isLossy = false
     cut = []
     while !deadLines.isEmpty { buryOne() }
-    // As long as it takes until whoever is gone without a word is forgotten.
+    // As long as it takes until nodes that are gone without a word are forgotten.
     for _ in 0..<26 {
       deliver(hints.count)
       pass(milliseconds: 250)

@@ -89,7 +89,7 @@ struct NotePageTests {
     #expect(times == times.sorted(by: >))
   }
 
-  @Test("notes that stand throughout are named once, whatever changes meanwhile", arguments: 1...8)
+  @Test("notes that exist throughout are named once, whatever changes meanwhile", arguments: 1...8)
   func changes(seed: UInt64) throws {
     make(60)
     var random = SimulationRandom(seed: seed)
@@ -148,7 +148,7 @@ struct NotePageTests {
   }
 
   @Test(
-    "a parameter that is none is refused",
+    "an invalid parameter is refused",
     arguments: [
       "limit=0", "limit=1001", "limit=-1", "limit=x", "limit=", "after=", "after=0", "after=zz",
       "after=31", "after=3120ff", "after=782031", "limit=1&after=é",

@@ -113,7 +113,7 @@ struct OnceTests {
   func crash(writing: Writing) throws {
     rig.isStepwise = true
     let lost = send(writing)
-    // Until what is done is on the disk, which nobody is told.
+    // Until the result is on the disk, which no client hears.
     while rig.response(lost) == nil {
       _ = rig.endTurn()
       let isLast = rig.stored.contains { item in
@@ -246,7 +246,7 @@ struct OnceTests {
   }
 
   @Test(
-    "a key that is none is refused",
+    "an invalid key is refused",
     arguments: ["", " ", "a b", "é", "a\u{7f}", String(repeating: "k", count: 256)])
   func badKeys(key: String) {
     let refused = rig.answer(send(Self.all[0], key: key))
@@ -349,7 +349,7 @@ struct OnceTests {
   }
 
   @Test(
-    "a kept answer is given to nobody who lost the right to the request", arguments: inFolder,
+    "a kept answer is not given after the right to the request is lost", arguments: inFolder,
     [["document:*=all"], ["folder:a/*=all", "folder:a2/*=all"]])
   func lostRights(writing: Writing, rights: [String]) throws {
     let rig = rigWithNote(in: "a")
@@ -364,7 +364,7 @@ struct OnceTests {
     let later = send(writing, to: rig, ["authorization": "after"])
     switch (writing.method, writing.path) {
     case ("DELETE", "/api/notes/n1"):
-      // There is no note any more whose folder could be looked at, and nothing is told of it.
+      // The note whose folder could be looked at is gone, and nothing is said of it.
       #expect(rig.answer(later)?.status == 204)
     case (_, "/api/publish"):
       #expect(rig.answer(later)?.status == 200)
@@ -501,8 +501,8 @@ struct OnceTests {
 
   // MARK: Everything going wrong
 
-  /// Programs that write over HTTP and send again what was not answered, to a server that fails,
-  /// dies and comes back.
+  /// Programs that write over HTTP and repeat what was not answered, to a server that fails, dies and
+  /// restarts.
   @Test("whatever fails, nothing is lost and nothing doubled", arguments: UInt64(1)...12)
   func faults(seed: UInt64) throws {
     var random = SimulationRandom(seed: seed)
@@ -567,7 +567,7 @@ struct OnceTests {
       if random.chance(3) { store.commitsToFail = 1 }
       if random.chance(3) { store.syncsToFail = 1 }
       if random.chance(2) {
-        // What the store has done already nobody hears of.
+        // No client hears of what the store has done already.
         if random.chance(50) { _ = store.perform(rig.stored.map(\.request)) }
         store.restart(findsUnsynced: random.chance(50))
         restarts += 1

@@ -83,7 +83,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["-ben"])
   }
 
-  @Test("who comes back within the grace period has never been away")
+  @Test("a person who returns within the grace period has never been away")
   func grace() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -116,7 +116,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["+ben"])
   }
 
-  @Test("a flood between two moments is nobody's news, and has its limit")
+  @Test("a flood between two moments is not reported, and has its limit")
   func flood() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -153,7 +153,7 @@ struct PeopleTests {
     #expect(rig.request("GET", "/api/rooms/other/presence", token: token).status == 403)
   }
 
-  @Test("whose right to presence goes is shown no more, types no more and sees nobody")
+  @Test("a person who loses the right to presence is not shown, does not type and sees no others")
   func presenceLost() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -300,7 +300,7 @@ struct PeopleTests {
         == .notAllowed)
   }
 
-  @Test("D3: the server says when somebody was online last, to members")
+  @Test("D3: the server says when a person was online last, to members")
   func D3() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -323,7 +323,7 @@ struct PeopleTests {
     #expect(code(rig.ask(eve, .lastOnline(.init(room: "r", people: ["ben"])))) == .notJoined)
   }
 
-  @Test("an empty reason of a report is none, for whoever is told of it")
+  @Test("a report with an empty reason has none, for all its receivers")
   func emptyReason() throws {
     let ann = try enter("ann")
     let mod = try enter("mod", [.read, .manage])
@@ -430,7 +430,7 @@ struct PeopleTests {
       if user != "ann" { rig.close(id) }
     }
     let ann = try enter("ann", in: rig)
-    /// Who is seen online, and who is told outside.
+    /// Who is seen online, and which changes are reported outside.
     func look() throws -> (online: [String], told: [String]) {
       let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }

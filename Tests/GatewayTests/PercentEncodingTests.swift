@@ -13,7 +13,7 @@ struct PercentEncodingTests {
   }
 
   @Test(arguments: ["%", "%4", "%zz", "%+f", "%-1", "% 1", "%e4", "%ed%a0%80", "a%"])
-  func `what is none is refused`(written: String) {
+  func `refuses invalid encodings`(written: String) {
     #expect(PercentEncoding.decoded(written[...]) == nil)
   }
 }

@@ -75,7 +75,7 @@ struct PutOffWorkTests {
     }
   }
 
-  /// The revisions of the note of which a client is told, be they its own or others'.
+  /// The revisions of the note that a client hears of, be they its own or others'.
   private func revisions(_ rig: GatewayRig, _ client: Client) -> [Int] {
     rig.pushes(client.line).flatMap { message -> [Int] in
       switch message {
@@ -87,7 +87,7 @@ struct PutOffWorkTests {
     }
   }
 
-  @Test("a client that leaves and joins again is told that the log has none of its change")
+  @Test("a client that leaves and joins again learns that the log lacks its change")
   func leaving() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
@@ -124,7 +124,7 @@ struct PutOffWorkTests {
     #expect(Set(answers(rig, author)) == ["1"])
   }
 
-  @Test("a right that is taken back meanwhile is gone, and the author is told")
+  @Test("a right that is taken back meanwhile is gone, and the author is notified")
   func rights() throws {
     let rig = GatewayRig(change: Self.limited)
     rig.make("n1", "n2")

@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import WebSocketFrames
 
-/// A gateway over a store in memory that lets go of what it sends, for measuring.
+/// A gateway over a store in memory that discards what it sends, for measuring.
 ///
 /// Rates and sizes are without limits. Person 0 is there from the start.
 final class QuietRig {

@@ -28,7 +28,7 @@ struct RateLimitTests {
     return rig
   }
 
-  @Test("a book of rates has an end, and forgets whoever has used least of the rate")
+  @Test("a book of rates has an end, and forgets the user who has used least of the rate")
   func book() {
     let rate = Rate(perSecond: 1, burst: 10)
     var book = RateBook(countMax: 3)
@@ -38,7 +38,7 @@ struct RateLimitTests {
     // The bucket that "c" has left is that of "d", and then of "e".
     #expect(book.draw(2, by: "d", at: rate, now: 0) == 0)
     #expect(book.draw(1, by: "e", at: rate, now: 0) == 0)
-    // Whoever finds no room draws nothing, and takes nobody's place.
+    // A user who finds no room draws nothing, and takes no place of another.
     #expect(book.draw(5, by: "f", at: rate, now: 0) == 1_000)
     #expect(book.count == 3)
     #expect(book.draw(5, by: "a", at: rate, now: 0) == 5_000)
@@ -95,7 +95,7 @@ struct RateLimitTests {
     if case .pong = message { true } else { false }
   }
 
-  @Test("a change that is too much is refused, and taken after exactly the time that was told")
+  @Test("a change over the rate is refused, and taken after exactly the time in the refusal")
   func change() throws {
     let rig = rig { $0.messagesPerSecondMax = 2 }
     let (id, welcome) = try rig.greet(nil)
@@ -170,7 +170,7 @@ struct RateLimitTests {
     #expect(pause(rig.ask(second, .ping)) == 250)
   }
 
-  @Test("who goes on although told to wait is closed, and may come back")
+  @Test("a client that ignores the pause is closed, and may reconnect")
   func flooding() throws {
     let rig = rig { $0.messagesPerSecondMax = 5 }
     let (id, _) = try rig.greet(nil)
@@ -203,7 +203,7 @@ struct RateLimitTests {
     #expect(rig.metrics.closes == [CloseReason.slowReader.rawValue: 1])
   }
 
-  @Test("a user who has too many connections is told so, and who opens them too fast")
+  @Test("a user is refused who has too many connections, or opens them too fast")
   func connections() throws {
     let rig = rig(isDemo: false) {
       $0.userConnectionsMax = 2
@@ -255,7 +255,7 @@ struct RateLimitTests {
     #expect(rig.closeCodes[id] == nil)
   }
 
-  @Test("a Whaler client that may not join now has to come back")
+  @Test("a Whaler client that may not join now has to reconnect")
   func whalerJoining() throws {
     let rig = rig { $0.messagesPerSecondMax = 1 }
     let id = rig.connectWhaler(pool: nil, token: nil)
@@ -277,7 +277,7 @@ struct RateLimitTests {
     #expect(rig.request("GET", "/api/notes", token: "ada").status == 200)
   }
 
-  @Test("typing as fast as anybody can, and coming back to everything at once, is never too much")
+  @Test("fast typing, and rejoining everything at once, never exceed a rate")
   func wellBehaved() throws {
     let rig = rig { $0.burstSeconds = Limits().burstSeconds }
     for _ in 0..<3 {

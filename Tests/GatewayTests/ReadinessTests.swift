@@ -17,7 +17,7 @@ struct ReadinessTests {
     #expect(rig.request("PUT", "/api/notes/n1/text", "text").status == 503)
   }
 
-  @Test("a store that commits again makes the gateway ready, though nobody changes anything")
+  @Test("a store that commits again makes the gateway ready, even without changes by clients")
   func quiet() {
     failsOnce()
     #expect(rig.unreadiness != nil)

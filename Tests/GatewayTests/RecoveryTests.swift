@@ -3,7 +3,7 @@ import GatewayPorts
 import SimulationKit
 import Testing
 
-@Suite("Coming back over Socket.IO: connection state recovery")
+@Suite("Resuming over Socket.IO: connection state recovery")
 struct RecoveryTests {
   /// A client over a WebSocket, and what it knows.
   private struct Client {
@@ -59,7 +59,7 @@ struct RecoveryTests {
     return client
   }
 
-  /// A client that has joined `r` as `user`, and can come back.
+  /// A client that has joined `r` as `user`, and can resume.
   private func join(_ rig: GatewayRig, as user: String = "ada") -> Client {
     rig.book?.enter(user, user: user, [Grant(.rooms, NamePattern("*"), .all)])
     var client = connect(rig, #"{"recovery":true,"token":"\#(user)"}"#)
@@ -80,7 +80,7 @@ struct RecoveryTests {
     return connect(rig, #"{"pid":"\#(client.recoveryID ?? "")"\#(offset)\#(token)}"#)
   }
 
-  @Test("who comes back is sent what was missed, once and in order, and goes on in its rooms")
+  @Test("a client that resumes is sent what was missed, once and in order, and stays in its rooms")
   func comesBack() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -116,7 +116,7 @@ struct RecoveryTests {
     #expect(after.numbers == [1, 2])
   }
 
-  @Test("only who asks gets places; and nobody if it is switched off")
+  @Test("only clients that ask get places, and none do if it is switched off")
   func asking() {
     let rig = GatewayRig(isDemo: true)
     #expect(connect(rig, "").recoveryID == nil)
@@ -137,7 +137,7 @@ struct RecoveryTests {
     rig.close(client.id)
     publish(2, rig)
     rig.book?.enter("eve", user: "eve")
-    // Somebody else with the id begins anew.
+    // Another user with the id starts a new session.
     var thief = comeBack(client, rig, token: "eve")
     #expect(thief.recoveryID != client.recoveryID && thief.numbers.isEmpty)
     // And gets nothing by saying later who they are.
@@ -157,7 +157,7 @@ struct RecoveryTests {
     #expect(back.events.last == #"42["authenticated"]"#)
   }
 
-  @Test("a token that is none is refused with CONNECT")
+  @Test("an invalid token is refused with CONNECT")
   func refused() {
     let rig = GatewayRig()
     #expect(connect(rig, #"{"token":"garbage"}"#).isRefused)
@@ -178,7 +178,7 @@ struct RecoveryTests {
     #expect(back.recoveryID != client.recoveryID && back.numbers.isEmpty)
   }
 
-  @Test("there is an end to it, in bytes: who would miss something is told so")
+  @Test("there is an end to it, in bytes: a client that would miss something starts again")
   func bytes() {
     let rig = GatewayRig { $0.dialects.recoveryBytesMax = 100_000 }
     let client = join(rig)
@@ -192,7 +192,7 @@ struct RecoveryTests {
     #expect(back.recoveryID != client.recoveryID)
   }
 
-  @Test("who is quiet for long while others are busy can still come back, having answered pings")
+  @Test("a client that is quiet while others are busy can still resume, having answered pings")
   func quiet() {
     let rig = GatewayRig { $0.dialects.recoveryBytesMax = 100_000 }
     let client = join(rig)
@@ -212,7 +212,7 @@ struct RecoveryTests {
     #expect(busy.numbers.count == 2_000)
   }
 
-  @Test("a place from before, or of nobody, skips nothing")
+  @Test("a place from before, or of no client, skips nothing")
   func strangePlaces() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -227,7 +227,7 @@ struct RecoveryTests {
     }
   }
 
-  @Test("who leaves, is sent away or breaks the protocol does not come back")
+  @Test("a client that leaves, is sent away or breaks the protocol does not resume")
   func endings() {
     let rig = GatewayRig()
     for last in ["41", "2", "4x", #"42["authenticate",{"token":"garbage"}]"#] {
@@ -271,7 +271,7 @@ struct RecoveryTests {
     #expect(back.events.first?.contains(#""offset":2"#) ?? false)
   }
 
-  @Test("who comes back with fewer rights is sent nothing of what it may not read any more")
+  @Test("a client that resumes with fewer rights is not sent what it may no longer read")
   func fewerRights() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -321,7 +321,7 @@ struct RecoveryTests {
     #expect(comeBack(patient, rig, token: "a").recoveryID == patient.recoveryID)
   }
 
-  @Test("at most so many are away; those who went first are forgotten first")
+  @Test("at most so many are away; the first to leave are forgotten first")
   func number() {
     let rig = GatewayRig { $0.dialects.sessionsMax = 3 }
     let clients = ["a", "b", "c", "d"].map { user in

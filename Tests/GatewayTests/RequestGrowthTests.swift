@@ -140,7 +140,7 @@ struct RequestGrowthTests {
     String(repeating: String(repeating: letter, count: 49) + "\n", count: count / 50)
   }
 
-  /// A body with a field that nobody reads, so long.
+  /// A body with an unread field, so long.
   private static func padded(_ fields: String, _ count: Int) -> String {
     #"{"x":"\#(String(repeating: "x", count: count))",\#(fields)}"#
   }
@@ -181,7 +181,7 @@ struct RequestGrowthTests {
     for _ in 0..<count { _ = try? rig.greet("all") }
   }
 
-  /// Requests whose body grows by what nobody reads.
+  /// Requests whose body grows by an unread field.
   private static let bodies = [
     ("createNote", "POST", "/api/notes", #""title":"T""#),
     ("renameNote", "PATCH", "/api/notes/n1", #""title":"T""#),

@@ -63,7 +63,7 @@ struct ResumeTests {
     #expect(try changes(knowing: revision + 1) == nil)
   }
 
-  @Test("whoever was sent the text cannot build on a revision before it")
+  @Test("a client that was sent the text cannot build on a revision before it")
   func textSentUnasked() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.windowEntries = 1
@@ -83,8 +83,8 @@ struct ResumeTests {
       if case .resync(let resync) = $0 { resync } else { nil }
     }.first
     #expect(resync?.revision == 5)
-    // The entries since revision 4 are in memory: the server could rebase this, and the client
-    // could not follow what becomes of it.
+    // The entries since revision 4 are in memory: the server could rebase this, and the client could not
+    // follow the result.
     guard case .refused(let refused)? = rig.ask(slow, change(at: 4, sequence: 1)) else {
       Issue.record("a change from before the text was not refused")
       return
@@ -110,7 +110,7 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(late, change(at: 3, sequence: 1)))?.revision == 4)
   }
 
-  @Test("a change of many components moves everybody's carets as one of few does")
+  @Test("a change of many components moves all carets as one of few does")
   func caretsOverManyComponents() throws {
     let rig = GatewayRig(isDemo: true)
     rig.make("n1")

@@ -3,7 +3,7 @@ import GatewayPorts
 import SocketMessages
 import Testing
 
-/// Tokens that are taken back while many connections stand, of which each turn holds some to it.
+/// Tokens that are taken back while many connections are open, of which each turn holds some to it.
 @Suite("Revocations in turns")
 struct RevocationTurnTests {
   private static let count = 300
@@ -54,7 +54,7 @@ struct RevocationTurnTests {
     if case .pong? = rig.ask(last, .ping) { Issue.record("answered") }
     #expect(rig.closeCodes[last] == CloseReason.revoked.rawValue)
     if case .pong? = rig.ask(first, .ping) {} else { Issue.record("not answered") }
-    // The gateway is not left with a pass that somebody waits for.
+    // The gateway is not left with a pass that a caller waits for.
     while rig.endTurn() {}
   }
 
@@ -65,7 +65,7 @@ struct RevocationTurnTests {
     var gone: Set<UInt64> = []
     var turn = 0
     while rig.endTurn() {
-      // Most of them go, so that the list of connections is made anew.
+      // Most of them go, so that the list of connections is made again.
       for id in others.suffix(170) where rig.closeCodes[id] == nil && !gone.contains(id) {
         rig.close(id)
         gone.insert(id)

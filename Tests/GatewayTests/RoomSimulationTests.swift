@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Whole rooms from one seed")
 struct RoomSimulationTests {
-  @Test("every publication once, in order, or a gap that is told; and no ghosts", arguments: 0..<4)
+  @Test("every publication once, in order, or a reported gap; and no ghosts", arguments: 0..<4)
   func rooms(part: UInt64) throws {
     for seed in (part * 500 + 1)...(part * 500 + 500) {
       var simulation = RoomSimulation(seed: seed, plan: .everything(seed: seed, nodes: 1))

@@ -53,7 +53,7 @@ struct RoomTests {
     #expect(offsets(rig, ann) == [])
   }
 
-  @Test("who comes back gets what was missed, then what is new")
+  @Test("a subscriber that resumes gets what was missed, then what is new")
   func recovery() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.greet(nil)
@@ -72,13 +72,13 @@ struct RoomTests {
     #expect(resumed.position.offset == 3)
     _ = try publish(rig, ann, "4")
     #expect(offsets(rig, again) == [4])
-    // Somebody who is at the head misses nothing.
+    // A subscriber at the head misses nothing.
     let current = try subscribe(rig, ann, from: RoomPosition(epoch: start.epoch, offset: 4))
     #expect(current.isRecovered == true)
     #expect(current.publications == [])
   }
 
-  @Test("beyond the window a client is told, and gets no part")
+  @Test("beyond the window a client learns of the gap, and gets no part")
   func beyondTheWindow() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.roomMemories = [
@@ -135,7 +135,7 @@ struct RoomTests {
     #expect(code(rig.ask(ann, .publish(.init(room: "r", data: .null, key: "k")))) == .keyReused)
   }
 
-  @Test("nobody sees what was not committed")
+  @Test("no client sees what was not committed")
   func commits() throws {
     let rig = GatewayRig(isDemo: true)
     let (ann, _) = try rig.greet(nil)
@@ -298,7 +298,7 @@ struct RoomTests {
     #expect(rig.pushes(other).isEmpty)
   }
 
-  @Test("a Whaler client whose pool is the room is told to fetch it")
+  @Test("a Whaler client whose pool is the room is asked to fetch it")
   func whaler() throws {
     let rig = GatewayRig(isDemo: true)
     let whaler = rig.connectWhaler(pool: "org-1", token: nil)

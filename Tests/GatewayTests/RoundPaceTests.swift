@@ -5,7 +5,7 @@ import SocketMessages
 import Testing
 
 /// Commits of a note that a crowd follows.
-@Suite("A crowd is told in rounds")
+@Suite("A crowd is notified in rounds")
 struct RoundPaceTests {
   private static let note = "n1"
   private let rig = GatewayRig(isDemo: true) { $0.followersPerMillisecond = 1 }
@@ -52,7 +52,7 @@ struct RoundPaceTests {
     }
   }
 
-  @Test("who writes after a pause is told at once, and the next person's change waits")
+  @Test("a change after a pause is delivered at once, and the next person's change waits")
   mutating func apart() {
     write(0)
     #expect(turns() == nil)
@@ -73,7 +73,7 @@ struct RoundPaceTests {
     #expect(revision == 6)
   }
 
-  @Test("when all have written again who were told last, nobody waits")
+  @Test("when all authors of the last round have written again, no change waits")
   mutating func answers() {
     for person in 0...2 { write(person) }
     #expect(turns() == nil)

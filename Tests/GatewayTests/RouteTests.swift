@@ -104,7 +104,7 @@ struct RouteTests {
     #expect(needs.keys.sorted() == [])
   }
 
-  /// A right as the page has it, without what it adds.
+  /// A right in the words of the page, without what it adds.
   private static func words(for right: Route.Right) -> String {
     func word(_ verbs: Verbs) -> String {
       Verbs.words.filter { verbs.isSuperset(of: $0.verbs) }.map { "`\($0.word)`" }
@@ -190,7 +190,7 @@ struct RouteTests {
     #expect(answer.body.contains(#""code":"unknownType""#))
   }
 
-  @Test("whoever may not write is told so before what there is to write")
+  @Test("a caller without the right to write is refused before the request is checked")
   func rightsFirst() {
     let rig = GatewayRig()
     rig.make("n1")

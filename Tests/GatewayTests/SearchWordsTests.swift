@@ -49,7 +49,7 @@ struct SearchWordsTests {
   }
 
   @Test(
-    "a query is terms, whose last word may go on",
+    "a query is terms, whose last word may be the beginning of one",
     arguments: [
       ("budget meet", [["budget"], ["meet"]], true), ("e-mail a", [["e", "mail"], ["a"]], false),
       ("東京", [["東", "京"]], false), (" \"\" * -- ", [], false),
@@ -82,7 +82,7 @@ struct SearchWordsTests {
     #expect(
       place.marks.map { String(String.UnicodeScalarView(scalars[$0])) } == ["duck", "goose"])
     #expect(!scalars.contains("\n"))
-    // It stands in the text where it says.
+    // It is in the text where it says.
     let all = Array(text.unicodeScalars)
     let there = all[(place.start + place.marks[0].lowerBound)...].prefix(4)
     #expect(String(String.UnicodeScalarView(there)) == "duck")

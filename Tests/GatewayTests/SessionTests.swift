@@ -4,7 +4,7 @@ import OTWorkloads
 import SimulationKit
 import Testing
 
-@Suite("Sessions of those who have signed in")
+@Suite("Sessions of signed-in users")
 struct SessionTests {
   private static let rule = SessionRule(idleMilliseconds: 10_000, graceMilliseconds: 100)
 
@@ -37,7 +37,7 @@ struct SessionTests {
     #expect(session.renew(turn: 1, now: 1_101, Self.rule) == .reused)
   }
 
-  @Test("a store that was set back goes on with the newest token", arguments: [2, 7])
+  @Test("a store that was set back continues with the newest token", arguments: [2, 7])
   func restored(turn: Int) {
     var session = session()
     #expect(session.renew(turn: turn, now: 1_000, Self.rule) == .renewed)
@@ -49,7 +49,7 @@ struct SessionTests {
     var turn: Int
   }
 
-  @Test("of two who hold one token, at most one goes on", arguments: UInt64(1)...200)
+  @Test("of two holders of one token, at most one stays signed in", arguments: UInt64(1)...200)
   func theft(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var session = session(endsAt: .max)
@@ -220,7 +220,7 @@ struct SessionTests {
   }
 
   @Test(
-    "while the disk hangs a session goes on, and what it was given meanwhile is taken back, too")
+    "while the disk hangs a session continues, and its new tokens are taken back, too")
   func hangingDisk() throws {
     let rig = GatewayRig()
     _ = rig.token("ada", [Grant(.documents, NamePattern("*"), .all)])

@@ -65,7 +65,7 @@ struct SettlingTests {
   }
 
   @Test(
-    "of a change whose commit may turn up nobody is told before it cannot",
+    "no client learns the outcome of a change whose commit may turn up, before it cannot",
     arguments: [false, true])
   func undecided(restarts: Bool) throws {
     let former = try client()
@@ -99,7 +99,7 @@ struct SettlingTests {
     #expect(rig.store.log(of: "n1")?.isEmpty == true)
   }
 
-  @Test("the author of a change whose commit may turn up is refused once it cannot, and goes on")
+  @Test("the author of a change whose commit may turn up is refused once it cannot, and continues")
   func undecidedAuthor() throws {
     let author = try client()
     rig.isStepwise = true
@@ -181,7 +181,7 @@ struct SettlingTests {
     #expect(join(ben, asking: asked, on: rig)?.settled?.sequence == 1)
   }
 
-  @Test("who is sent to read pages is told of it as well")
+  @Test("a client that is sent to read pages learns of it as well")
   func behind() throws {
     let rig = GatewayRig(isDemo: true) {
       $0.windowEntries = 1

@@ -97,7 +97,7 @@ struct SharedLogTests {
     a.isStepwise = true
     a.ask(author.line, change())
     _ = a.endTurn()
-    // The client comes again while its change is being committed, and asks what became of it.
+    // The client reconnects while its change is being committed, and asks for the outcome.
     a.close(author.line)
     let (line, _) = try a.greet(nil, client: author.claim)
     let join = a.send(
@@ -294,7 +294,7 @@ struct SharedLogTests {
     #expect(b.answer(request)?.status == 404)
   }
 
-  @Test("another history at another node has everybody join again")
+  @Test("another history at another node has all clients join again")
   func otherHistory() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -319,7 +319,7 @@ struct SharedLogTests {
     #expect(isDeleted)
   }
 
-  @Test("who waits for a read of a note's log is told that the note is deleted")
+  @Test("a client that waits for a read of a note's log learns that the note is deleted")
   func deletionWhileReading() throws {
     _ = try client(of: b)
     let (line, _) = try b.greet(nil)
@@ -351,7 +351,7 @@ struct SharedLogTests {
     #expect(acknowledged(a.pushes(author.line)) == [1])
   }
 
-  @Test("a hint that comes while the log is read has it read again")
+  @Test("a hint during a read of the log causes another read")
   func hintDuringRead() throws {
     let author = try client(of: a)
     let reader = try client(of: b)
@@ -398,7 +398,7 @@ struct SharedLogTests {
   }
 
   @Test(
-    "an edit with a key that two nodes are sent at once is made once, and nobody else's change is refused",
+    "an edit that two nodes get at once with one key is made once, and no other change is refused",
     arguments: [true, false])
   func keyedEdit(isBehindOthers: Bool) throws {
     let author = try client(of: b)
@@ -494,7 +494,7 @@ struct SharedLogTests {
     settle(a)
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(a.closeCodes[author.line] == CloseReason.rejoin.rawValue)
-    // Another change under the same number: its author has to say first where it stands.
+    // Another change under the same number: its author has to name its revision first.
     b.ask(line, change("y"))
     #expect(store.log(of: "n1")?.isEmpty == true)
     #expect(b.closeCodes[line] == CloseReason.rejoin.rawValue)
@@ -536,7 +536,7 @@ struct SharedLogTests {
     a.ask(author.line, change())
     _ = a.endTurn()
     a.pass(milliseconds: 1_000)
-    // The append is done first, and the heads are told first.
+    // The append is done first, and the heads are reported first.
     let replies = a.workBegins()
     #expect(replies.count == 2)
     a.workEnds(replies.reversed())

@@ -121,7 +121,7 @@ struct SharedNoteTests {
     select(second, at: b, 0)
     exchange()
     #expect(carets(a.pushes(first.line)) == [[0, 0]])
-    // A newcomer is told of both.
+    // A newcomer learns of both.
     let third = try client(of: a)
     #expect(third.joined.presence.map(\.clientID) == [first.id, second.id])
     #expect(third.joined.presence.last?.selections == [Selection(anchor: 0, head: 0)])
@@ -138,7 +138,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(first.line)) == [second.id])
   }
 
-  @Test("a node that says nothing any more is forgotten within six seconds, and not much before")
+  @Test("a silent node is forgotten within six seconds, and not much before")
   func silence() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -171,7 +171,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).isEmpty)
     for hint in hints { a.hear(hint.topic, hint.bytes) }
     #expect(carets(a.pushes(first.line)) == [[1, 3]])
-    // Another one who comes is told so, too.
+    // Another newcomer sees it so, too.
     #expect(
       try client(of: a).joined.presence.map(\.selections) == [
         [], [Selection(anchor: 3, head: 3)],
@@ -203,7 +203,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).last == [4, 4])
   }
 
-  @Test("carets that move all the time are told ten times a second at most, and the last ones are")
+  @Test("carets that move all the time are sent ten times a second at most, and the last ones are")
   func coalescing() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -223,7 +223,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).last == [1, 999])
   }
 
-  @Test("one node says nothing of its people, and many who move are told in one message")
+  @Test("one node says nothing of its people, and many who move are named in one message")
   func costs() throws {
     let alone = GatewayRig(isDemo: true)
     alone.make("n1")
@@ -311,7 +311,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)) == [[0, 0]])
   }
 
-  @Test("the nodes of a crowd count the same people, and name those who act at another one")
+  @Test("the nodes of a crowd count the same people, and name people who act at another one")
   func crowd() throws {
     let a = GatewayRig(isDemo: true, store: store, prefix: "c") {
       $0.sharesStore = true
@@ -336,7 +336,7 @@ struct SharedNoteTests {
     exchange()
     #expect(counts(a.pushes(first[0].line)).last == 6)
     #expect(counts(b.pushes(second[0].line)).last == 6)
-    // Whoever changes the text is named before the change comes.
+    // A person who changes the text is named before the change comes.
     change(second[1], at: b, "x")
     exchange()
     let heard = a.pushes(first[0].line).filter {
@@ -393,7 +393,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(witness.line)).last == now.id)
   }
 
-  @Test("carets of another history are not shown, and a note that is deleted has nobody")
+  @Test("carets of another history are not shown, and a note that is deleted has no people")
   func histories() throws {
     let first = try client(of: a)
     let second = try client(of: b)
@@ -423,7 +423,7 @@ struct SharedNoteTests {
     #expect(try client(of: a).joined.presence.isEmpty)
   }
 
-  @Test("who may not be seen is not told to other nodes, nor told of theirs")
+  @Test("a person without the right to presence is not shown to other nodes, nor sees theirs")
   func rights() throws {
     let nodes = ["a", "b"].map { name in
       GatewayRig(store: store, prefix: "r\(name)") { $0.sharesStore = true }

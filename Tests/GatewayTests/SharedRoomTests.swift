@@ -188,7 +188,7 @@ struct SharedRoomTests {
     #expect(typing(a.pushes(first.line)) == [true, false])
   }
 
-  @Test("an author at another node is told of receipts, and updates reach all nodes")
+  @Test("an author at another node is notified of receipts, and updates reach all nodes")
   func receipts() throws {
     let author = try subscriber(of: a)
     let reader = try subscriber(of: b)

@@ -23,7 +23,7 @@ struct SharedTextTests {
     return author
   }
 
-  /// Joins, and returns the text and where its longest frame stands in memory.
+  /// Joins, and returns the text and the address in memory of its longest frame.
   private func join(as client: UInt64) -> (text: String?, address: UInt?) {
     rig.frameAddresses = []
     rig.frameSizes = []

@@ -46,7 +46,7 @@ final class OwnTokenBook: OwnTokens {
   }
 }
 
-/// Revocations in memory, which can be told that no disk takes them.
+/// Revocations in memory, which can act as if no disk took them.
 final class RevocationList: Revocations {
   private(set) var generation = 0
   private var revoked = RevokedTokens()

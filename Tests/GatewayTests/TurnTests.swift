@@ -88,7 +88,7 @@ struct TurnTests {
     #expect(appends == [])
   }
 
-  @Test("authors are told first, whenever they came")
+  @Test("authors are notified first, whenever they came")
   func authorsFirst() {
     type(3)
     type(2)
@@ -132,20 +132,20 @@ struct TurnTests {
     #expect(changes(3) == [1])
   }
 
-  @Test("a change to a note that is deleted in the same turn does no harm to those who come after")
+  @Test("a change to a note that is deleted in the same turn does no harm to later clients")
   func deletion() {
     type(0)
     _ = rig.request("DELETE", "/api/notes/n1")
     _ = rig.endTurn()
     rig.storeWorks(on: rig.stored.count - appends.count)
-    // The name is asked for anew before the store has said what became of the change.
+    // The name is joined again before the store has reported the outcome of the change.
     rig.ask(followers[1].connection, .join(.init(documentID: "n1")))
     rig.storeWorks()
     #expect(rig.unreadiness == nil)
     #expect(rig.store.log(of: "n1") == nil)
   }
 
-  @Test("who waits for a note that is deleted meanwhile is told so")
+  @Test("a client that waits for a note that is deleted meanwhile learns it")
   func joinOfADeletedNote() throws {
     rig.isStepwise = false
     rig.make("n2")
@@ -164,7 +164,7 @@ struct TurnTests {
     }
     #expect(error.code == .unknownDocument)
     #expect(rig.closeCodes[whaler] == CloseReason.rejoin.rawValue)
-    // The reading that was under way finds nobody, and harms nobody.
+    // The reading that was under way finds no client, and does no harm.
     rig.storeWorks()
     rig.isStepwise = false
     #expect(

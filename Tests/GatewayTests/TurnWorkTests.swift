@@ -235,7 +235,7 @@ struct TurnWorkTests {
     #expect(logCount("n1") == 4)
   }
 
-  @Test("a note that nobody follows stays in memory while work waits for it")
+  @Test("a note without followers stays in memory while work waits for it")
   func eviction() {
     for follower in followers { rig.close(follower) }
     let requests = (0..<3).map { replace($0) }
@@ -256,7 +256,7 @@ struct TurnWorkTests {
     #expect(answers(to: 0) == ["unavailable"])
   }
 
-  @Test("when a commit fails, what it held is refused and what waits goes on")
+  @Test("when a commit fails, its changes are refused and what waits continues")
   func failure() {
     for follower in 0..<3 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     _ = rig.endTurn()

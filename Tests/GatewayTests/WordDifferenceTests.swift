@@ -147,7 +147,7 @@ struct WordDifferenceTests {
     #expect(WordDifference.changes(from: few, to: few, work: 0).isEmpty)
   }
 
-  @Test("a difference of too much text is none")
+  @Test("a difference of too much text is not computed")
   func tooLong() {
     func text(_ count: Int) -> HistoricText {
       HistoricText(

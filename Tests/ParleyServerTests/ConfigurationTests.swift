@@ -220,7 +220,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("unknown names in file and environment are told, and the rest holds")
+  @Test("unknown names in file and environment are reported, and the rest holds")
   func unknownNames() throws {
     let loaded = try load(
       [], ["PARLEY_PROT": "1", "OTHER": "2"], file: "data-dri = x\nport = 5")
@@ -233,7 +233,7 @@ struct ConfigurationTests {
       ])
   }
 
-  @Test("a line that is none, a name given twice and a missing file are refused")
+  @Test("an invalid line, a name given twice and a missing file are refused")
   func badFile() {
     #expect(throws: ConfigurationError.malformedLine(at: .file("parley.conf", line: 2))) {
       try load(file: "\nport 8080")

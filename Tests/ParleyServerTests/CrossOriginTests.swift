@@ -80,7 +80,7 @@ struct CrossOriginTests {
     #expect(headers(head("null"), by: everybody) == ["vary": "origin"])
   }
 
-  @Test("where nobody else may ask, nothing is said")
+  @Test("where no other origin may ask, nothing is said")
   func nobody() {
     let nobody = CrossOrigin(OriginPolicy(allowed: []))
     #expect(headers(head("https://app.example"), by: nobody) == [:])

@@ -44,7 +44,7 @@ struct DeliveryScheduleTests {
     schedule.answered(answer, now: now, timeOfDay: timeOfDay ?? now, chance: chance)
   }
 
-  @Test("the first event waits for others, and is told with them")
+  @Test("the first event waits for others, and is sent with them")
   mutating func gathering() {
     #expect(schedule.wakeAt == nil && schedule.next(now: 0) == nil)
     wait(1)
@@ -61,7 +61,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.wakeAt == nil && schedule.next(now: 1_000) == nil)
   }
 
-  @Test("enough for one call wait for nobody")
+  @Test("enough events for one call are sent at once")
   mutating func fullBatch() {
     wait(1)
     wait(3, now: 10)
@@ -93,7 +93,7 @@ struct DeliveryScheduleTests {
     #expect(DeliverySchedule.pause(after: .max, Self.settings, chance: 0.5) == 7_500)
   }
 
-  @Test("the same events are sent again after each failure, and success starts anew")
+  @Test("the same events are sent again after each failure, and success resets the pause")
   mutating func failures() {
     wait(2)
     send(events(1...2), now: 100)
@@ -167,7 +167,7 @@ struct DeliveryScheduleTests {
     send(events(4...6), now: 1_600)
   }
 
-  @Test("what was told is not told again because the disk does not take it")
+  @Test("a delivered event is not sent again because the disk does not take it")
   mutating func settlingFails() {
     wait(1)
     send(events(1...1), now: 100)
@@ -188,7 +188,7 @@ struct DeliveryScheduleTests {
   }
 
   @Test(arguments: 1...200)
-  func `whatever is answered, each event is told or given up, once and in order`(seed: Int) {
+  func `whatever is answered, each event is delivered or given up, once and in order`(seed: Int) {
     var rng = SplitMix64(seed: UInt64(seed))
     var schedule = DeliverySchedule(Self.settings)
     var queue: [OutboxEvent] = []

@@ -78,7 +78,7 @@ struct GatheredAnswerTests {
   }
 
   @Test(
-    "what one loop answers for all is none of these",
+    "answers that one loop gives for all are not gathered",
     arguments: [("GET", "/api/notes"), ("POST", "/api/connections"), ("POST", "/api/users/a")])
   func others(method: String, path: String) {
     #expect(

@@ -23,7 +23,7 @@ struct HostPolicyTests {
   }
 
   @Test(
-    "other hosts, and what is none",
+    "other hosts, and invalid ones",
     arguments: [
       "evil.example", "evil.example:8080", "localhost.evil.example", "evillocalhost",
       "notes.example.org.evil.example", "example.org", "192.168.1.6", "10.0.0.1:8080",

@@ -108,7 +108,7 @@ struct IndexKeeperTests {
     #expect(keeper.indexed == 2)
   }
 
-  @Test("a deleted note is gone at once, even before the index knows, and back when it comes back")
+  @Test("a deleted note is gone at once, even before the index knows, and found when restored")
   mutating func deletion() throws {
     make("n")
     write("a duck", in: "n")
@@ -138,7 +138,7 @@ struct IndexKeeperTests {
     #expect(try found("new") == ["n"])
   }
 
-  @Test("what happened while nobody was there is caught up with at the start")
+  @Test("what happened before the start is caught up with")
   mutating func start() throws {
     for number in 0..<450 { make("n\(number)", title: "Note x\(number)", isTold: false) }
     write("words of one", in: "n7", isTold: false)
@@ -290,7 +290,7 @@ struct IndexKeeperTests {
     #expect(counted([], ["other"]) == [])
   }
 
-  @Test("news of tags is told of when they have changed, and not of other words")
+  @Test("changed tags are reported, and other words are not")
   mutating func tagNews() {
     make("n")
     write("#plan ", in: "n")

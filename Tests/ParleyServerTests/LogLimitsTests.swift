@@ -15,7 +15,7 @@ struct LogLimitsTests {
     #expect(limits.take(.notice, "token refused", now: 1_000) == nil)
   }
 
-  @Test("other messages, other levels and what is asked for with debug go on")
+  @Test("other messages, other levels and what is asked for with debug pass")
   func others() {
     var limits = LogLimits()
     for _ in 0..<100 { _ = limits.take(.notice, "token refused", now: 0) }

@@ -26,7 +26,7 @@ struct LogLineTests {
         + "\n")
   }
 
-  @Test("nobody forges a line", arguments: LogFormat.allCases)
+  @Test("no text forges a line", arguments: LogFormat.allCases)
   func control(format: LogFormat) {
     let text = line(format, [("peer", "a\nb\u{1B}[0m\"\\")])
     #expect(text.utf8.filter { $0 < 0x20 } == [10])

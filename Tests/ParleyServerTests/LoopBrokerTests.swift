@@ -112,7 +112,7 @@ struct LoopBrokerTests {
           hub.outerHasNews()
           others.withLock { $0 = 1 }
         }
-        // The other thread is let go first, where it can.
+        // The other thread may run first, where it can.
         for _ in 0..<20 where others.withLock({ $0 }) == 0 { poll(nil, 0, 5) }
       }
     }

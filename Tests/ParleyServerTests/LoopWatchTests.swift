@@ -35,7 +35,7 @@ struct LoopWatchTests {
     #expect(scene.pass(0.5, burning: 0.5) == .stuck(.busy(milliseconds: 10_000)))
   }
 
-  @Test func `a turn in between begins anew`() {
+  @Test func `a turn in between resets the count`() {
     var scene = Scene()
     for round in 0..<10 {
       for _ in 0..<19 { #expect(scene.pass(0.5, burning: 0.5) == .alive, "round \(round)") }
@@ -43,7 +43,7 @@ struct LoopWatchTests {
     }
   }
 
-  @Test func `many busy turns are none too long`() {
+  @Test func `many busy turns are not one long turn`() {
     var scene = Scene()
     for _ in 0..<1_000 { #expect(scene.pass(0.5, burning: 0.5, turns: 3) == .alive) }
   }
@@ -134,7 +134,7 @@ struct LoopWatchTests {
     ("12 (x) t 1", .unknown), ("12 (a) R) S 1 2", .asleep), ("12 (a b) Z 1", .unknown),
     ("", .unknown), ("12 R", .unknown), ("12 (x)", .unknown),
   ])
-  func `the state stands behind the name`(line: String, state: LoopWatch.ThreadState) {
+  func `the state follows the name`(line: String, state: LoopWatch.ThreadState) {
     #expect(LoopWatch.ThreadState(stat: line) == state)
   }
 

@@ -56,7 +56,7 @@ struct NodeBoardTests {
     #expect(names(board, now: NodeBoard.keptMilliseconds + 100) == ["a"])
   }
 
-  @Test("a report goes out every two seconds, and soon to somebody new")
+  @Test("a report goes out every two seconds, and soon to a new node")
   func pauses() {
     var board = NodeBoard()
     #expect(begins(&board, 1_000))

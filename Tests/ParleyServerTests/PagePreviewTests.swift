@@ -12,7 +12,7 @@ struct PagePreviewTests {
   }
 
   @Test(
-    "a title stands on one line and ends nothing",
+    "a title is on one line and ends nothing",
     arguments: [
       ("Plan", "Plan"), (nil, "Parley"), ("", "Parley"), (" \n\t ", "Parley"),
       ("a\r\nb\u{2028}c", "a b c"),

@@ -49,7 +49,7 @@ struct ReadmeExampleTests {
     #expect(server.port > 0)
   }
 
-  @Test("what the README shows stands here")
+  @Test("this file contains the README's examples")
   func page() throws {
     let this = URL(fileURLWithPath: #filePath)
     let root = this.deletingLastPathComponent().deletingLastPathComponent()

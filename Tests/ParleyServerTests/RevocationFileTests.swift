@@ -43,12 +43,12 @@ struct RevocationFileTests {
     file.refresh(now: 20_000)
     #expect(file.generation == 1)
     #expect(file.isRevoked(identity("ada", at: 5)))
-    // Nothing new: nobody has to be looked at again.
+    // Nothing new: no connection has to be checked again.
     file.refresh(now: 30_000)
     #expect(file.generation == 1)
   }
 
-  @Test("lines that are none are passed over, and the others hold")
+  @Test("invalid lines are passed over, and the others hold")
   func broken() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let lines = "# by hand\nuser x ada\nuser 5\ntoken\nnonsense\nuser 5 %zz\n\nuser 5 bea\ntoken t"

@@ -33,7 +33,7 @@ struct SharedRevocationsTests {
     var now: [RevocationError?] { all.withLock { $0 } }
   }
 
-  @Test("nobody waits for a file that is locked, or a disk that hangs")
+  @Test("no call waits for a file that is locked, or a disk that hangs")
   func waitsForNobody() throws {
     let answers = Answers()
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ struct SharedRevocationsTests {
     let revocations = try open()
     for number in 1...3 { revocations.add([.token("t\(number)")], then: answers.take) }
     revocations.refresh(now: 5_000)
-    // On this thread, as on a loop's: all of it goes on.
+    // On this thread, as on a loop's: none of it blocks.
     #expect(!revocations.isRevoked(identity("t1")))
     #expect(revocations.generation == 0)
     #expect(answers.now.isEmpty)

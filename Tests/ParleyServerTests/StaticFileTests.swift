@@ -33,7 +33,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "pages of the sites that are named may frame the page of notes, and nobody's the operators'",
+    "pages of the sites that are named may frame the page of notes, and none the operators'",
     arguments: [
       ([], "'none'"),
       (["https://a.example", "https://b.example:1"], "https://a.example https://b.example:1"),
@@ -57,7 +57,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "whoever takes gzip is sent a file in its compressed form",
+    "a client that takes gzip is sent a file in its compressed form",
     arguments: [
       ("gzip", true), ("br, GZIP;q=0.5", true), ("*", true), ("deflate, x-gzip", true),
       ("gzip ; q=0.001", true),
@@ -114,7 +114,7 @@ struct StaticFileTests {
   }
 
   @Test(
-    "the service worker lies beside the page, is asked for anew each time, and may be forbidden")
+    "the service worker lies beside the page, is asked for again each time, and may be forbidden")
   func worker() throws {
     try write("worker", to: "worker.js", modified: 100)
     let response = try response("/worker.js")

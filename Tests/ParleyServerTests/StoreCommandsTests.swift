@@ -194,7 +194,7 @@ struct StoreCommandsTests {
     return document.epoch
   }
 
-  @Test("compacting wants to be told what to keep")
+  @Test("compacting requires a setting for what to keep")
   func compact() throws {
     let folder = Folder()
     let source = folder.write("text", as: "source.txt")

@@ -10,7 +10,7 @@ import Testing
 struct StoreReaderTests {
   private let folder = TestFolder()
 
-  @Test("a reader that does not come back delays no commit")
+  @Test("a reader that does not return delays no commit")
   func blocked() throws {
     let gate = Gate()
     let rig = try StoreThreadRig(folder, readingStore: BlockedStore(gate))
@@ -122,7 +122,7 @@ struct FoldingTests {
     #expect(orders.map(\.id) == ["n"])
     #expect(store.takeFoldOrders().isEmpty)
     let folded = try #require(try reader.fold(orders[0]))
-    // The note is made anew, with a log of the same length.
+    // The note is made again, with a log of the same length.
     rig.delete()
     rig.create()
     rig.append(1...900)

@@ -41,7 +41,7 @@ final class TestFolder: Sendable {
   }
 }
 
-/// A door that is shut until it is opened, and tells that somebody stands before it.
+/// A door that is shut until it is opened, and reports that a thread waits before it.
 final class Gate: Sendable {
   private let state = Monitor((visitors: 0, isOpen: false))
 

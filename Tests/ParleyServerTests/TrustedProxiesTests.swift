@@ -17,13 +17,13 @@ struct TrustedProxiesTests {
     "the client is the rightmost that no trusted proxy vouches for as one of its own",
     arguments: [
       ("203.0.113.7", "203.0.113.7"), ("203.0.113.7, 10.1.1.1", "203.0.113.7"),
-      // What a client makes up stands to the left of what the proxy saw.
+      // What a client makes up is to the left of what the proxy saw.
       ("198.51.100.1, 203.0.113.7", "203.0.113.7"),
       ("10.9.9.9, 203.0.113.7, 10.1.1.1, 10.2.2.2", "203.0.113.7"),
       ("127.0.0.1, 203.0.113.7", "203.0.113.7"), ("203.0.113.7:4711", "203.0.113.7"),
       ("[2001:db8::7]:80, 2001:db8:f::1", "2001:db8:0:0:0:0:0:7"),
       (" 203.0.113.7 ,10.1.1.1 ", "203.0.113.7"),
-      // Whoever wrote what is no address is as far as can be seen.
+      // The author of what is not an address is the farthest that can be seen.
       ("203.0.113.7, unknown, 10.1.1.1", "10.1.1.1"), ("junk", "10.0.0.1"), ("", "10.0.0.1"),
       ("203.0.113.7,", "203.0.113.7"), ("10.3.3.3, 10.1.1.1", "10.3.3.3"),
     ])
@@ -31,7 +31,7 @@ struct TrustedProxiesTests {
     #expect(resolved("10.0.0.1", ["x-forwarded-for": hops]).remoteAddress == address)
   }
 
-  @Test("a header from anybody else says nothing", arguments: ["203.0.113.9", "127.0.0.1", "::1"])
+  @Test("a header from another address says nothing", arguments: ["203.0.113.9", "127.0.0.1", "::1"])
   func stranger(peer: String) {
     let head = resolved(
       peer,
@@ -54,7 +54,7 @@ struct TrustedProxiesTests {
     #expect(resolved("10.0.0.1", ["x-forwarded-for": "10.4.4.4"]).limitedAddress == nil)
   }
 
-  @Test("until proxies are named, one may stand on this machine")
+  @Test("until proxies are named, one may run on this machine")
   func loopback() throws {
     let none = TrustedProxies([])
     for text in ["127.0.0.1", "::1"] {
@@ -81,7 +81,7 @@ struct TrustedProxiesTests {
     #expect(!allows("https://evil.example", from: "10.0.0.1", told))
     let kept = ["host": "notes.example", "x-forwarded-proto": "https"]
     #expect(allows("https://notes.example", from: "10.0.0.1", kept))
-    // Nobody told of this proxy; it ends TLS and passes the host on.
+    // This proxy is not named in the settings; it ends TLS and passes the host on.
     #expect(allows("https://notes.example", from: "203.0.113.7", kept))
     #expect(allows("http://notes.example:9000", from: "10.0.0.1", ["host": "notes.example:9000"]))
   }

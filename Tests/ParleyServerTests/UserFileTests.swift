@@ -68,7 +68,7 @@ struct UserFileTests {
     #expect(UserLine.shownName(text) == name)
   }
 
-  @Test("lines of groups that are none are refused, and other lines stay as they are written")
+  @Test("invalid lines of groups are refused, and other lines stay as they are written")
   func lines() throws {
     defer { unlink(path) }
     for rights in [["folder:te*m=read"], ["folder:team"], ["read"], ["group:other"]] {
