@@ -1,19 +1,19 @@
 import GatewayPorts
 import SocketMessages
 
-/// Holding users and addresses to their rates.
+/// Applying the rates of users and addresses.
 extension Access {
   /// Counts a connection towards its address, until it is gone.
   func count(_ id: ConnectionID, from address: IPAddress?) { rates.count(id, from: address) }
   func uncount(_ id: ConnectionID) { rates.uncount(id) }
 
-  /// A meter for what comes from an address.
+  /// A meter for the traffic of an address.
   func meter(from address: IPAddress?) -> Meter { rates.meter(from: address) }
 
   /// Forgets usages that no longer matter, from time to time.
   func ticked() { rates.ticked() }
 
-  /// Why an upgrade is turned away, counting it as an attempt; `nil` if it may pass.
+  /// The limit that refuses an upgrade, counting it as an attempt; `nil` if it may pass.
   func excess(ofConnecting head: RequestHead) -> Excess? {
     rates.excess(ofConnectingFrom: head.limitedAddress).map(passed)
   }
@@ -28,7 +28,7 @@ extension Access {
     connection.meter.count(towards: rates.usage(of: identity))
   }
 
-  /// Counts a publication whose connection says nothing of its user, or says what is too much.
+  /// Counts a publication whose connection has no meter of its user, or returns the limit that it exceeds.
   func excess(ofPublishingBy identity: Identity, bytes: Int) -> Excess? {
     rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
   }
@@ -47,13 +47,13 @@ extension Access {
 }
 
 extension Part {
-  /// Counts the response to a request against the client that an identity tells, instead of its address.
+  /// Counts the response to a request against the client of an identity, instead of its address.
   func count(_ request: RequestID, towards identity: Identity, from address: IPAddress?) {
     let stranger = Stranger(identity, from: address)
     if stranger != Stranger(address: address) { act(.count(request, towards: Holder(stranger))) }
   }
 
-  /// Counts a message that has come, or says why it is not to be done.
+  /// Counts a received message, or returns the limit that it exceeds.
   func excess(
     of connection: Connection, messages: Int = 1, bytes: Int, now: Int64
   ) -> Excess? {

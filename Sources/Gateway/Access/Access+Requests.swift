@@ -3,7 +3,7 @@ import SocketMessages
 
 /// The identity and rights of a caller over HTTP. Each check throws the answer if it fails.
 extension Access {
-  /// The identity of a request's maker, by token or API key, who has not made too many.
+  /// The identity of a caller within its rate, by token or API key.
   func identity(of head: RequestHead) throws(Response) -> Identity {
     let identity = try bearer(of: head)
     if let excess = rates.excess(ofRequestBy: identity) { throw response(to: passed(excess)) }

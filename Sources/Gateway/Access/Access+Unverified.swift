@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Rules for a gateway that is cut off from what other gateways have taken back.
+/// Rules for a gateway that cannot read other gateways' revocations.
 ///
 /// It cannot know whether a token still counts. So from ``RevocationAge/unverifiedMilliseconds`` on it lets
 /// in no new client and serves no request by a token; both may be retried. From
@@ -22,7 +22,7 @@ extension Access {
       : nil
   }
 
-  /// Whether a connection is there by a token that another gateway may have taken back.
+  /// Whether a connection's token may have been taken back at another gateway.
   func isUnverified(_ connection: Connection) -> Bool {
     if connection.dialect.traits.hasIdentityPerSubscription { return !isDemo }
     guard let identity = connection.identity else { return false }

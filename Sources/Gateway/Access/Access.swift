@@ -10,18 +10,18 @@ final class Access: Part {
   /// Rates of users and addresses, and what they have used of them.
   var rates: RateLimiter
 
-  /// Whether anyone may do everything, for no token can be checked.
+  /// Whether every client may do everything, for no token can be checked.
   let isDemo: Bool
   private let ports: Ports
 
-  /// Sources of tokens and rights; what is `nil` is not offered.
+  /// Sources of tokens and rights; a feature whose source is `nil` is not offered.
   struct Ports {
     let authenticator: (any Authenticator)?
     let apiKeys: (any APIKeys)?
     let ownTokens: (any OwnTokens)?
     let revocations: (any Revocations)?
     let users: (any UserSource)?
-    /// Limits that are held together with other gateways of the process.
+    /// Limits that are shared with other gateways of the process.
     let limits: (any SharedLimits)?
   }
 
@@ -35,8 +35,8 @@ final class Access: Part {
 
   // MARK: Tokens that come
 
-  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if
-  /// that is allowed.
+  /// The token of a request: `Authorization`, with or without `Bearer`, or `token` in the query if that is
+  /// allowed.
   func token(in head: RequestHead) -> String? {
     if let header = head.headers["authorization"], !header.isEmpty {
       let scheme = header.utf8.prefix(7)
@@ -79,14 +79,14 @@ final class Access: Part {
     return identity
   }
 
-  /// Whether a token admits a user to a room, made for just that by a backend.
+  /// Whether a token, made by a backend for one room and one user, admits the user to the room.
   func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
     guard roomToken.utf8.count <= Self.tokenBytesMax else { return false }
     return ports.authenticator?.admits(
       roomToken, to: room, user: user, now: surroundings.clock.now) ?? false
   }
 
-  /// Whether a token is an API key, as these begin.
+  /// Whether a token is an API key, by its prefix.
   func isKey(_ token: String?) -> Bool {
     guard let token, let keys = ports.apiKeys else { return false }
     return token.utf8.starts(with: type(of: keys).prefix.utf8)
@@ -106,14 +106,14 @@ final class Access: Part {
   /// Whether the server makes tokens of its own.
   var makesTokens: Bool { ports.ownTokens != nil }
 
-  /// A token that says all of an identity; `nil` where the server makes none.
+  /// A token with all of an identity; `nil` where the server makes none.
   func token(for identity: Identity) -> String? { ports.ownTokens?.token(for: identity) }
 
   /// The key that opens a link; `nil` where the server makes none.
   func key(ofLink id: String) -> String? { ports.ownTokens?.key(ofLink: id) }
 
-  /// Whether a token of the server's own opens anything at a time: tokens have a length and a number of
-  /// rights that they may have.
+  /// Whether a token of the server's own is valid at a time: a token too long or with too many rights is
+  /// not.
   func opens(_ token: String, at time: Timestamp) -> Bool {
     (try? ports.ownTokens?.identity(of: token, now: time)) != nil
   }
@@ -125,7 +125,7 @@ final class Access: Part {
     ports.revocations?.isRevoked(identity) ?? false
   }
 
-  /// Milliseconds for which other gateways may have taken back what is not known here.
+  /// Milliseconds for which other gateways' revocations may be unknown here.
   var revocationsAge: Int64 {
     ports.revocations?.age(uptime: surroundings.clock.uptime) ?? 0
   }
@@ -139,7 +139,7 @@ final class Access: Part {
   /// Reads what was taken back elsewhere.
   func refreshRevocations() { ports.revocations?.refresh(now: surroundings.clock.now) }
 
-  /// A number that is another whenever tokens were taken back.
+  /// A number that changes with each revocation.
   var revocationsGeneration: Int { ports.revocations?.generation ?? 0 }
 
   // MARK: Users of the server's own
@@ -147,7 +147,7 @@ final class Access: Part {
   /// Reads the list of users again.
   func refreshUsers() { ports.users?.refresh(now: surroundings.clock.now) }
 
-  /// A number that is another whenever users have come, gone or changed.
+  /// A number that changes when users are added, removed or changed.
   var usersGeneration: Int { ports.users?.generation ?? 0 }
 
   /// The identity with the name and rights that its user has now; `nil` if the user no longer exists, or
@@ -162,9 +162,9 @@ final class Access: Part {
     return identity
   }
 
-  /// An identity of a while ago, with the rights that its bearer has now.
+  /// An earlier identity, with the rights that its bearer has now.
   ///
-  /// - Throws: Why its token counts no longer.
+  /// - Throws: Why its token is no longer valid.
   func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
     if identity.isExpired(at: surroundings.clock.now) { throw .expired }
     if isAbandoned, identity != .demo { throw .unverified }
@@ -172,7 +172,7 @@ final class Access: Part {
     return current
   }
 
-  /// Whether a session counts: its tokens are neither taken back nor older than its user's password.
+  /// Whether a session is valid: its tokens are neither taken back nor older than its user's password.
   func counts(_ session: Session) -> Bool {
     let identity = Identity(
       user: session.user, tokenID: session.id, issuedAt: session.renewedAt, grants: [])

@@ -18,7 +18,7 @@ extension Identity {
     return isGuest == other.isGuest && user.utf8.elementsEqual(other.user.utf8)
   }
 
-  /// Returns what they may do with a note of which all is known that rights depend on.
+  /// Returns what they may do with a note, of which everything that rights depend on is known.
   func verbs(on note: NoteSummary) -> Verbs {
     verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
   }

@@ -59,8 +59,8 @@ struct GroupEvent {
     ["id": JSONValue(id ?? ""), "nickname": JSONValue(nickname)]
   }
 
-  /// The message that says so. Its id, its time and the sentence for old apps are added where it is
-  /// given out.
+  /// The message that announces it. Its id, its time and the sentence for old apps are added when it is
+  /// sent.
   func line(in room: RoomName) -> JSONValue {
     let prefix = "/group/"
     let group = room.utf8.starts(with: prefix.utf8) ? String(room.dropFirst(prefix.count)) : room

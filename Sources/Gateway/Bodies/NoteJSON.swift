@@ -52,7 +52,7 @@ enum NoteJSON {
     }
   }
 
-  /// Writes a note; `verbs` are what the reader of the answer may do with it, where it says so.
+  /// Writes a note; `verbs` are the rights of the answer's reader, if the answer names them.
   private static func append(_ note: NoteSummary, verbs: Verbs? = nil, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
       append(fieldsOf: note, to: &object, &body)
@@ -62,7 +62,7 @@ enum NoteJSON {
     }
   }
 
-  /// The words of what may be done with a note. Documents are not published to.
+  /// The words for rights to a note. Documents are not published to.
   static func words(of verbs: Verbs, _ body: inout [UInt8]) {
     let granted = Verbs.words.filter { $0.verbs != .publish && verbs.isSuperset(of: $0.verbs) }
     JSONWriter.array(granted, &body) { JSONWriter.string($0.word, &$1) }
@@ -203,7 +203,7 @@ enum NoteJSON {
     var author: String?
     var revision: Int?
     var operation: TextOperation?
-    /// The id that the note is to have; `nil` if nothing is said of it.
+    /// The id that the note is to have; `nil` if the body names none.
     var id: JSONValue?
     /// Whether the operation was left out because it has too many components.
     var hasTooManyComponents = false

@@ -3,7 +3,7 @@ import SocketMessages
 
 /// Comments on notes: remarks on a range, answers to them, and their end.
 ///
-/// The store keeps them, moves their ranges with the log, and knows whose they are. A new one asks for the
+/// The store keeps them, moves their ranges with the log, and knows their owners. A new comment needs the
 /// words of its range first, which are read beside the commits:
 ///
 ///     POST …/comments ─▶ bounds ─▶ rate ─▶ quote ─▶ add ─▶ answer, and news in the note's own room
@@ -154,7 +154,7 @@ final class Comments: Part {
   ) -> ChangeActor {
     ChangeActor(
       person: Self.person(identity), name: name,
-      // A right by the folder is looked at by the store, when this one does not do: ``removesAsManager``.
+      // A right by the folder is checked by the store, if this one does not suffice: ``removesAsManager``.
       manages: identity.may(.manage, .document(note, in: nil)))
   }
 
@@ -234,7 +234,8 @@ final class Comments: Part {
       let mayComment = identity.may([.read, .comment], .document(note, in: list.folder))
       let body = CommentJSON.list(
         list, for: Self.person(identity), mayComment: mayComment, limits)
-      // Who may comment may read all comments of the note: no text in it is hidden from who can add to it.
+      // A right to comment includes reading all comments of the note: no text in it is hidden from people
+      // who can add to it.
       respond(request, reader.answer(body, packing: Packing(repeatingCount: body.count)))
     case .quoted(let request):
       guard let draft = drafts.removeValue(forKey: request) else { return }

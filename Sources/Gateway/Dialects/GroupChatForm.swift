@@ -42,8 +42,8 @@ package enum GroupChatForm {
     return push
   }
 
-  /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events
-  /// and for those without their parts. Made from the parts; nothing ever goes the other way.
+  /// The English sentence by which old apps recognise an event of a group; `nil` for unknown events and for
+  /// events with missing parts. It is made from the parts, and never read back.
   package static func prose(of event: JSONValue) -> String? {
     guard let parts = event.values(of: "type", "data"), let type = parts[0]?.string,
       let data = parts[1]

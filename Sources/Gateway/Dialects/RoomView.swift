@@ -34,7 +34,7 @@ enum RoomView {
     return SocketPacket(event: name, [place])
   }
 
-  /// That a resource has changed, without saying how.
+  /// The event that a resource has changed, without saying how.
   static func socketIO(_ update: ResourceUpdate, in room: RoomName) -> SocketPacket {
     let resource: JSONValue = [
       "id": JSONValue(update.resourceID),
@@ -47,7 +47,7 @@ enum RoomView {
       ], in: room)
   }
 
-  /// That a resource has changed, for Bayeux.
+  /// The event that a resource has changed, for Bayeux.
   static func bayeux(_ update: ResourceUpdate) -> JSONValue {
     [
       "type": JSONValue("resourceUpdate"), "resourceId": JSONValue(update.resourceID),

@@ -40,7 +40,7 @@ extension Documents {
     return turn.isLeft ? 0 : pause
   }
 
-  /// Hands what awaits a commit to the store, as far as it may go.
+  /// Hands the documents that await a commit to the store, as far as they may commit.
   ///
   /// - Returns: the milliseconds after which the first of the others may; `nil` if there are none.
   private func handOverAll() -> Int? {
@@ -161,7 +161,7 @@ extension Documents {
     answerEdits(entries, in: room)
   }
 
-  /// Does what waited for a commit to be over.
+  /// Continues with the work that waited for a commit to end.
   func goOn(_ room: DocumentRoom) {
     let window = settings.windowEntries(forFollowers: room.subscriptions.count)
     room.live?.trim(keeping: window, forBases: Self.basesMax)

@@ -10,7 +10,7 @@ import WebSocketFrames
 /// until it has drained, and then the next range of the log in one frame. Nothing is composed on the way:
 /// transforming over a composed operation is not the same as transforming over its parts.
 extension Documents {
-  /// Sends newly durable entries to all who have everything before them.
+  /// Sends newly durable entries to all followers that have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
     if let other = room.subscriptions.first(where: {
@@ -19,7 +19,7 @@ extension Documents {
       // Now, for authors' message ids are forgotten on delivery.
       delivery.sharedByEntry = other.connection.dialect.frames(entries, in: room)
     }
-    // Nothing is taken from the gateway meanwhile, so this holds for all of them.
+    // The sockets' queues do not change meanwhile, so this holds for all of them.
     let isRoomy = board.allHaveRoom(upTo: settings.laggingBytes)
     // Native authors come first: they may send the next change while the others receive this one.
     for entry in entries {

@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// Following a document, and no longer.
+/// Beginning and ending to follow a document.
 extension Documents {
   /// A connection wants to follow a document.
   func join(
@@ -44,8 +44,8 @@ extension Documents {
           return readHistory(of: room, after: first, through: live.oldestBase)
         }
         if joining.pages, connection.verbs(in: room).contains(.read) {
-          // It follows nothing until it has read what it missed. No change of it is under way: its
-          // earlier connection has ended, and what came on this one is done.
+          // It follows nothing until it has read what it missed. None of its changes is under way: its
+          // earlier connection has ended, and messages on this one are done.
           if let subscription = connection.subscriptions[id] { leave(subscription) }
           connection.dialect.behind(
             live, settled: settled(joining.unanswered, in: live, connection),
@@ -111,11 +111,11 @@ extension Documents {
     connection.dialect.joined(subscription, join, messageID: messageID)
   }
 
-  /// The last change that the log holds of the client under whose id a change was sent; from here on
-  /// that change never becomes a revision as it was sent, unless it is one.
+  /// The last change in the log of the client under whose id a change was sent. From here on that change
+  /// never becomes a revision as it was sent, unless it is one already.
   ///
-  /// Under an id that the client has no longer, a copy may still be on the way on the connection of
-  /// then. That connection is taken no change from until it joins again, which no copy does.
+  /// Under a former id of the client, a copy may still be on the way on the connection of that time.
+  /// Changes on that connection are refused until it joins again, which no copy does.
   ///
   /// - Returns: `nil` if none is asked about, or where that connection is another user's.
   private func settled(

@@ -20,7 +20,7 @@ extension Documents {
 
   /// A document has been read from the store, or not.
   func loaded(_ id: DocumentID, _ outcome: StoreOutcome<StoredDocument>) {
-    // What was asked for by a room that is gone may come to the one that took its place: once.
+    // A reply for a room that is gone may reach the room that took its place: once.
     guard let room = documents[id], room.live == nil else { return }
     switch outcome {
     case .success(let stored):

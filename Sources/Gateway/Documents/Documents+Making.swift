@@ -22,7 +22,7 @@ extension Documents {
     case .success(.made(let note)): dialect.made(note, isRepeated: false, ref: ref, connection)
     case .success(.found(let note)) where mayHear(of: note, connection):
       dialect.made(note, isRepeated: true, ref: ref, connection)
-    // One of theirs that was moved out of their reach is as any other's.
+    // A note of theirs that was moved out of their reach counts as another's.
     case .success(.taken), .success(.found):
       dialect.sendError(
         .idTaken,

@@ -10,7 +10,7 @@ extension Documents {
     tell(room, title: title)
   }
 
-  /// Notes are in other folders, which other nodes are to look at.
+  /// Notes are in other folders; other nodes are to read the new ones.
   func moved(_ notes: [NoteSummary]) {
     for note in notes {
       if let room = documents[note.id] { take(note.folder, in: room) }
@@ -18,7 +18,7 @@ extension Documents {
     }
   }
 
-  /// A document is in a folder, by which its followers have their rights from now on.
+  /// A document is in a folder, which decides its followers' rights from now on.
   func take(_ folder: FolderPath, in room: DocumentRoom) {
     guard let live = room.live, live.folder != folder else { return }
     room.live?.folder = folder
@@ -29,7 +29,7 @@ extension Documents {
     }
   }
 
-  /// A note is no more.
+  /// A note was deleted.
   func deleted(_ id: DocumentID) {
     guard let room = documents[id] else { return }
     tell(room, isDeleted: true)
@@ -45,7 +45,7 @@ extension Documents {
     turnAway(room, .unknownDocument, "the note was deleted")
   }
 
-  /// Tells the followers who hear of such things.
+  /// Notifies the followers whose dialect has a message for it.
   private func tell(_ room: DocumentRoom, title: String? = nil, isDeleted: Bool = false) {
     let news = frame(
       .documentChanged(.init(documentID: room.id, title: title, deleted: isDeleted)),

@@ -4,8 +4,9 @@ import SocketMessages
 
 /// The people who are in a note at other nodes, and their carets.
 ///
-/// Each node tells the others of its own followers while it has any. What comes by the broker is believed only as far as
-/// it may be wrong without harm: who is there, and where their carets are, which are never shown beyond the text.
+/// Each node reports its own followers to the others while it has any. Messages from the broker may be
+/// wrong, so they are used only where that does no harm: for who is there, and for where their carets are,
+/// which are never shown beyond the text.
 extension Documents: CaretSource {
   // MARK: Telling
 
@@ -26,7 +27,7 @@ extension Documents: CaretSource {
     room.named = nil
   }
 
-  /// Tells the other nodes of a follower, with the end of the turn.
+  /// Reports a follower to the other nodes, with the end of the turn.
   func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
     exchange?.enter(
       topic(of: subscription.room.id),
@@ -54,7 +55,7 @@ extension Documents: CaretSource {
     room(under: topic).flatMap { shownFollower(client, of: $0)?.selections } ?? []
   }
 
-  /// A turn has ended: tells the other nodes what has changed in it.
+  /// A turn has ended: reports to the other nodes what has changed in it.
   func tellNodes() {
     guard exchange != nil else { return }
     exchange?.tellChanges(now: surroundings.clock.uptime)

@@ -2,11 +2,11 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// Pages of a document's changes, for who was away for long.
+/// Pages of a document's changes, for clients that were away for long.
 ///
-/// A page comes from memory, or from a read of the store beside the commits, and the reader asks for
-/// each: one that is slow has one page under way, and nothing is kept for it. It has as many changes
-/// as a range of a lagging follower has.
+/// A page comes from memory, or from a read of the store beside the commits, and the reader asks for each:
+/// a slow reader has one page under way, and nothing is kept for it. A page holds as many changes as one
+/// frame for a lagging follower.
 extension Documents {
   /// A connection asks for a page.
   func readPage(
@@ -113,7 +113,7 @@ extension Documents {
     }
   }
 
-  /// Has no page be read for a connection that ends: others wait for the store.
+  /// Cancels the page reads of a connection that ends: others wait for the store.
   func forgetPages(of connection: Connection) {
     for read in connection.pageReads.values {
       if case .store(let ticket) = read { act(.forget(ticket)) }
@@ -141,7 +141,7 @@ extension Documents {
       ref: messageID, connection)
   }
 
-  /// Tells a reader of a page why there is none.
+  /// Sends a reader the reason why there is no page.
   func turnAwayReader(
     of id: DocumentID, _ connection: Connection, _ code: ErrorCode, ref: String
   ) {

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// Telling followers who else follows a document: once per turn, the same for all of them.
+/// Sending followers the other people of a document: once per turn, the same for all of them.
 ///
 /// A crowd that joins in one turn costs each follower one message and not one for each newcomer. Ticks tell
 /// how many there are, where only the number has changed, and who acts in a large crowd.
@@ -63,14 +63,14 @@ extension Documents {
     connectionsByClient[client].flatMap { connections[$0]?.subscriptions[room.id] }
   }
 
-  /// The same, if the client is shown as it is here.
+  /// The same, if the client may be shown and no other node shows it instead.
   func shownFollower(_ client: String, of room: DocumentRoom) -> Subscription? {
     follower(client, of: room).flatMap {
       $0.verbs.contains(.presence) && !$0.isSucceeded ? $0 : nil
     }
   }
 
-  /// Tells a follower who else is there.
+  /// Sends a follower the others who are there.
   func sendOthers(to subscription: Subscription) {
     let room = subscription.room
     let client = subscription.connection.client
@@ -97,8 +97,8 @@ extension Documents {
       personID: connection.user.map { shownID(of: $0, in: subscription.room.id) })
   }
 
-  /// The name by which devices of one user are known as one person's in a document, and that tells
-  /// nothing else: guests by a link see it, and a user's id may be an address of theirs.
+  /// The name by which devices of one user are known as one person's in a document. It reveals nothing
+  /// else: guests by a link see it, and a user's id may be an address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
     // A part of the code, so that it proves nothing. With lengths, so that no two pairs give one text.
     String(surroundings.tokens.token(for: "person \(id.utf8.count) \(id) \(user)").suffix(20))
@@ -112,7 +112,7 @@ extension Documents {
     gathering.append(room)
   }
 
-  /// Tells followers who has come, acted and gone in this turn.
+  /// Sends followers the people who came, acted and left in this turn.
   func tellPresence() {
     guard !gathering.isEmpty else { return }
     let rooms = gathering
@@ -129,7 +129,7 @@ extension Documents {
     }
   }
 
-  /// Tells followers how many are here, if they have not heard of it with something else.
+  /// Sends followers the number of people here, unless another message of this turn contained it.
   func tellCounts() {
     guard !counting.isEmpty else { return }
     let rooms = counting

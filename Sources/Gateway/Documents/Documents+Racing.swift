@@ -3,8 +3,8 @@ import SocketMessages
 
 /// Continuing when another writer of the store has appended to a document's log first.
 ///
-/// One node by itself never sees that. Of several that share a store, one wins each race, and the
-/// others adopt what it has appended and submit again what their clients had sent.
+/// A single node never sees that. Of several that share a store, one wins each race, and the others adopt
+/// what it has appended and submit again what their clients had sent.
 extension Documents {
   /// Takes back what was to be committed, adopts the others' entries, and submits again what its
   /// authors had sent.
@@ -27,15 +27,15 @@ extension Documents {
     publish(adopted, in: room)
   }
 
-  /// Takes back what was to be committed, and submits it again but for what is dropped.
+  /// Takes back what was to be committed, and submits it again except what is dropped.
   func resubmit(
     in room: DocumentRoom, droppingThose isDropped: (LiveDocument.Submission) -> Bool
   ) {
     for change in withdraw(room) where !isDropped(change.submission) { submit(change, again: room) }
   }
 
-  /// Other nodes have done some of the edits of a commit, which had come to them, too: these are answered
-  /// as they were there, and all else is submitted again.
+  /// Other nodes have done some of a commit's edits, which had reached them, too: these are answered as
+  /// they were there, and all else is submitted again.
   ///
   /// - Parameter places: The edits' places among the answers that the commit was to keep.
   /// - Returns: Whether there was one.

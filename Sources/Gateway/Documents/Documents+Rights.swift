@@ -3,7 +3,7 @@ import SocketMessages
 
 /// Rights to documents that change while they are followed.
 extension Documents {
-  /// Brings a subscription in line with what its connection may do now.
+  /// Applies the present rights of a connection to its subscription.
   func applyRights(to subscription: Subscription) {
     let connection = subscription.connection
     let room = subscription.room

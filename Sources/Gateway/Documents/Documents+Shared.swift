@@ -11,15 +11,15 @@ import SocketMessages
 ///     a hint, the heads   ────────────────────▶ read the log ─▶ adopt ─▶ deliver
 ///     an answer was lost  ────────────────────▶ read the log ─▶ adopt ─▶ commit the rest again
 ///
-/// While the log is being read nothing is handed to the store, so that what is read follows what is
-/// known. A document whose log has one owner passes all of this by.
+/// While the log is being read nothing is handed to the store, so that the entries read follow those known.
+/// None of this applies to a document whose log has one owner.
 extension Documents {
   /// Reads that fail in a row before the changes whose outcome is unknown are refused.
   private static let failedReadsMax = 3
 
-  // MARK: Who asks
+  // MARK: Asking
 
-  /// Has someone wait for a read of the log that begins from now on.
+  /// Queues a request for a read of the log that begins from now on.
   func ask(_ asking: DocumentRoom.Waiting, in room: DocumentRoom) {
     room.asking.append(asking)
     readNews(of: room)
@@ -49,25 +49,25 @@ extension Documents {
     return documents[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
   }
 
-  /// Has hints of a document arrive.
+  /// Follows the topic of a document's hints.
   func followTopic(of room: DocumentRoom) {
     guard room.live?.isShared ?? false else { return }
     sharesLogs = true
     act(.follow(topic: topic(of: room.id)))
   }
 
-  /// Has them arrive no longer.
+  /// Stops following it.
   func leaveTopic(of room: DocumentRoom) {
     if room.live?.isShared ?? false { act(.leave(topic: topic(of: room.id))) }
   }
 
-  /// Tells the other nodes that the log has grown.
+  /// Notifies the other nodes that the log has grown.
   func hint(of room: DocumentRoom) {
     guard let live = room.live, live.isShared else { return }
     act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
-  /// Another node says that a log has grown. Nothing is believed but that it may be worth a look.
+  /// Another node reports that a log has grown. The hint is not trusted: it only causes a read.
   func heard(_ topic: String, _ bytes: [UInt8]) {
     guard let room = room(under: topic) else { return }
     if bytes.elementsEqual(DocumentRoom.moveHint) { return look(at: room) }
@@ -78,7 +78,7 @@ extension Documents {
     readNews(of: room)
   }
 
-  /// Looks at the heads of all logs in memory, now and then, and reads on where something failed.
+  /// Reads the heads of all logs in memory from time to time, and continues where a read failed.
   func lookForNews(now: Int64) {
     let rooms = unsettled
     unsettled = []
@@ -97,7 +97,7 @@ extension Documents {
     store(.heads(ids: ids), for: .heads(ids))
   }
 
-  /// The heads of logs were read: those that differ from what is known are read on.
+  /// The heads of logs were read: logs whose heads differ from the known ones are read.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
     guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
     defer { lookedAt.looked() }
@@ -127,7 +127,7 @@ extension Documents {
     }
   }
 
-  /// Has a log be read that differs from the one in memory in more than new entries.
+  /// Reads a log that differs from the one in memory in more than new entries.
   private func miss(_ room: DocumentRoom) {
     lookedAt.lacks(room.id, upTo: .max)
     look(at: room)
@@ -139,7 +139,7 @@ extension Documents {
     return lookedAt.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
   }
 
-  /// Has a log be read, whatever its newest revision is.
+  /// Reads a log, whatever its newest revision is.
   private func look(at room: DocumentRoom) {
     room.heardRevision = .max
     readNews(of: room)
@@ -195,7 +195,7 @@ extension Documents {
     switch outcome {
     case .success(let sessions):
       metrics.sessionsBegun += sessions.count
-      // What is here of these clients is settled before they are answered.
+      // Changes of these clients here are settled before the clients are answered.
       for (client, session) in sessions { room.live?.raise(session: session, of: client) }
       readLog(of: room, for: read.asking, sessions: sessions)
     case .failure(let error): couldNotRead(room, read, error)
@@ -211,8 +211,7 @@ extension Documents {
       guard let client = connections[id]?.client, sessions[client] == nil else { continue }
       clients.insert(client)
     }
-    // What is read replaces what was heard so far, which may be wrong; what is heard from now on may be
-    // newer than what is read.
+    // The read replaces hints so far, which may be wrong; later hints may be newer than the read.
     room.heardRevision = 0
     let ticket = store(
       .news(
@@ -237,7 +236,7 @@ extension Documents {
   }
 
   private func take(_ stretch: LogStretch, _ read: DocumentRoom.LogRead, in room: DocumentRoom) {
-    // No copy of the document is held, which would have its arrays copied.
+    // No copy of the document is held here, since changing it would then copy its arrays.
     guard stretch.entries.isEmpty || room.live?.isFollowed(by: stretch.entries) ?? false else {
       room.asking = read.asking + room.asking
       return fail(.damaged("the log has another history"), in: room)
@@ -315,7 +314,7 @@ extension Documents {
       }
     }
     guard room.isUnsettled else {
-      // The next look at the heads finds what was heard of.
+      // The next look at the heads finds the revisions of the hints.
       room.heardRevision = 0
       commit(room)
       storeEpoch(of: room)
@@ -327,7 +326,7 @@ extension Documents {
     guard room.failedReads >= Self.failedReadsMax else { return }
     room.isUnsettled = false
     room.failedReads = 0
-    // They may be in the log all the same: it is read before anything is said of it.
+    // They may be in the log all the same: it is read before a client is answered.
     room.heardRevision = .max
     fail(error, in: room)
   }
@@ -339,8 +338,8 @@ extension Documents {
 
   // MARK: Sessions
 
-  /// Clients have begun other sessions since their changes came, at other nodes most likely: these
-  /// changes are dropped, and their connections here are asked to reconnect.
+  /// Clients have begun other sessions since their changes came, most likely at other nodes: these changes
+  /// are dropped, and their connections here are asked to reconnect.
   ///
   /// - Returns: Whether there was something to drop.
   func drop(_ clients: [String], in room: DocumentRoom) -> Bool {

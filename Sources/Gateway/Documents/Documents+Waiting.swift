@@ -3,7 +3,7 @@ import SocketMessages
 
 /// Requests that wait for a read of the store or the end of a commit.
 extension Documents {
-  /// Lets someone wait for a document, or turns them away if too many do.
+  /// Queues work behind a document, or turns it away if too much waits.
   func wait(
     _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
   ) {
@@ -27,7 +27,7 @@ extension Documents {
     room.wait(waiting)
   }
 
-  /// Whether something more may wait for a document.
+  /// Whether more work may wait for a document.
   func mayWait(in room: DocumentRoom) -> Bool {
     room.waitingCount < settings.waitingMax
       && !(room.isResting && turn.restingBytes >= settings.storeBytesMax)
@@ -59,13 +59,13 @@ extension Documents {
     }
   }
 
-  /// Whether work may be begun now. If it has to wait for another turn, its document rests until then.
+  /// Whether work may begin now. If it has to wait for another turn, its document rests until then.
   func mayBegin(_ work: DocumentRoom.Waiting, in room: DocumentRoom) -> Bool {
     guard !room.isBusy, let live = room.live else { return false }
     return mayBegin(work.work(in: live), in: room)
   }
 
-  /// Whether so much work may be done now on a document that is not busy; if not, the document rests.
+  /// Whether an amount of work may be done now on a document that is not busy; if not, the document rests.
   func mayBegin(_ work: @autoclosure () -> Int, in room: DocumentRoom) -> Bool {
     if turn.allows(work()) { return true }
     turn.rest(room)
@@ -102,7 +102,7 @@ extension Documents {
     }
   }
 
-  /// Notes in the log that entries could not be read, where that is the disk's doing.
+  /// Logs that entries could not be read, if the disk is the cause.
   func logUnread(_ error: StoreError) {
     guard error.isOfTheStore else { return }
     surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
@@ -121,7 +121,7 @@ extension Documents {
       var joining = joining
       if let resume = joining.resume, resume.needsHistory(of: room.live) {
         if error.isRetryable {
-          // The log has what was missed: with the text instead, the client would have to guess.
+          // The log holds what was missed: with the text instead, the client would have to guess.
           return turnAway(
             connection, .unavailable, "older changes cannot be read now; join again",
             ref: messageID)
@@ -168,7 +168,7 @@ extension Documents {
     connection.dialect.turnAway(connection, code, message, ref: ref)
   }
 
-  /// Answers all who wait for a document that cannot be opened, and forgets it.
+  /// Answers all clients that wait for a document that cannot be opened, and forgets it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
     documents[room.id] = nil
     leaveTopic(of: room)
@@ -179,7 +179,7 @@ extension Documents {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }
         if case .page = waiting { connection.pageReads[room.id] = nil }
-        // Who reads by folders alone is not told which names are free.
+        // A reader by folders alone does not learn which names are free.
         guard
           code != .unknownDocument
             || connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.read)

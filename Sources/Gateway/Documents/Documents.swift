@@ -37,7 +37,7 @@ final class Documents: Part {
   /// Documents whose followers learn with the next tick how many are here.
   var counting: [DocumentRoom] = []
 
-  /// Says who is in a note here, and hears who is there at other nodes; `nil` if there are none.
+  /// Exchanges the people in notes with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
 
   init(_ board: Switchboard) {
@@ -89,7 +89,7 @@ final class Documents: Part {
 
   // MARK: Time
 
-  /// Continues those that are behind and have drained.
+  /// Continues connections that were behind and have drained.
   func catchUpDrained() {
     for id in lagging.sorted() where surroundings.queuedBytes(id) == 0 {
       if let connection = connections[id] { catchUp(connection) }

@@ -1,11 +1,11 @@
 package import GatewayPorts
 package import SocketMessages
 
-/// The numbers that stand for a document and its authors in messages: the same for all connections, so
-/// that a message is encoded once for all who take numbers.
+/// The numbers that stand for a document and its authors in messages: the same for all connections, so that
+/// a message is encoded once for all that take numbers.
 ///
-/// Authors are numbered as they write, from 1. The last ones have a number, as many as clients keep;
-/// who writes again behind them gets another one.
+/// Authors are numbered as they write, from 1. The last authors have a number, as many as clients keep; an
+/// author whose number was dropped gets a new one.
 package struct DocumentNumbers {
   /// The document's number.
   package let document: Int
@@ -51,7 +51,7 @@ package struct DocumentNumbers {
     ServerMessage.Numbers(document: document, time: time, authors: Array(authors))
   }
 
-  /// Whether a client that keeps the last numbers, so many of them, keeps all that may be used.
+  /// Whether a client that keeps a given number of the last numbers keeps all that may be used.
   package func areKept(by most: Int) -> Bool { most >= usedMax }
 
   /// The number of numbers that may be used: no more than were ever given, and than are kept.
@@ -69,7 +69,7 @@ package struct DocumentNumbers {
       for entry in entries { found.insert(entry.client) }
       guard found.count <= authorsMax else { return nil }
     }
-    // A number that is given takes back the oldest, which may be one of theirs.
+    // A new number drops the oldest, which may belong to one of these authors.
     var before: Int
     repeat {
       before = self.last

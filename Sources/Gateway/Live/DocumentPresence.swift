@@ -18,19 +18,19 @@ package struct DocumentPresence {
   package struct Turn: Equatable {
     /// People that followers now know by name.
     package var joined: [ServerMessage.Participant] = []
-    /// People known by name whose name or colour is another.
+    /// People known by name whose name or colour has changed.
     package var updated: [ServerMessage.Participant] = []
-    /// Clients known by name who have gone, or are only counted from now on.
+    /// Clients known by name that have gone, or are only counted from now on.
     package var left: [String] = []
     /// The number of people who are here; `nil` if followers know all by name.
     package var people: Int?
-    /// Whether the list has given way to a count, or the other way round.
+    /// Whether the list was replaced by a count, or a count by the list.
     package var changesForm = false
   }
 
   private struct Entry {
     var person: ServerMessage.Participant
-    /// The person's place in the order of coming.
+    /// The person's place in the order of arrival.
     let order: Int
     /// Whether followers know the person by name.
     var isTold = false
@@ -42,7 +42,7 @@ package struct DocumentPresence {
     var isChanged = false
     /// Whether the person has acted since the entry was last considered for counting only.
     var hasActed = false
-    /// The entry's place in `named` that counts.
+    /// The number of the entry's valid place in `named`.
     var place = 0
   }
 
@@ -83,7 +83,7 @@ package struct DocumentPresence {
   /// The number of people who are here, as a newcomer receives it; `nil` if followers know all by name.
   package var toldCount: Int? { isCounted ? entries.count : nil }
 
-  /// Whether there is something to tell at the end of the turn.
+  /// Whether there is news to send at the end of the turn.
   package var hasNews: Bool {
     !news.isEmpty || !goneInOrder.isEmpty || isOverdue
   }
@@ -167,7 +167,7 @@ package struct DocumentPresence {
     news.append(client)
   }
 
-  // MARK: Telling
+  // MARK: Sending
 
   /// Ends a turn: returns what followers are to receive, and counts it as sent.
   ///
@@ -201,7 +201,7 @@ package struct DocumentPresence {
       }
       entries[client]?.isChanged = false
     }
-    // Of more who act in one turn than can be named, the last ones are.
+    // If more act in one turn than can be named, the last ones are named.
     if isCounted { turn.joined.removeAll { !isTold($0.clientID) } }
     guard turn != Turn() || tellsCount && hasCountNews else { return nil }
     turn.people = toldCount
@@ -209,7 +209,7 @@ package struct DocumentPresence {
     return turn
   }
 
-  /// Goes over from the list to a count, or back.
+  /// Changes from the list to a count, or back.
   private mutating func changeForm(_ turn: inout Turn) {
     isCounted.toggle()
     turn.changesForm = true
@@ -251,7 +251,8 @@ package struct DocumentPresence {
     tidy()
   }
 
-  /// Counts one of those named only: the first in line who has not acted since it was last considered.
+  /// Demotes one named person to counted only: the first in line who has not acted since it was last
+  /// considered.
   ///
   /// - Returns: `false` if this turn has considered all.
   private mutating func dropOne(_ turn: inout Turn) -> Bool {
@@ -278,7 +279,7 @@ package struct DocumentPresence {
     return false
   }
 
-  /// Forgets places that count no longer, once they are the most.
+  /// Forgets invalid places, once they are the most.
   private mutating func tidy() {
     guard named.count > 2 * namedCount + 16 else { return }
     named = named[namedHead...].filter { place in

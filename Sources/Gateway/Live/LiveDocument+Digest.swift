@@ -1,10 +1,11 @@
 import OTCore
 
 extension LiveDocument {
-  /// Condenses what was sent, to know it again.
+  /// A digest of a change as it was sent, to recognise it later.
   ///
-  /// For a change that may be sent again the log keeps this, so neither way of condensing ever changes. Short ones are
-  /// condensed byte by byte; long texts, and what is not sent again, eight bytes at a time.
+  /// For a change that may be sent again the log keeps this, so neither algorithm ever changes. Short
+  /// changes are hashed byte by byte; long texts, and changes that are never sent again, eight bytes at a
+  /// time.
   package static func digest(of submission: Submission) -> UInt64 {
     guard submission.isResendable else { return digestOfWords(submission) }
     var textBytes = 0
@@ -12,7 +13,8 @@ extension LiveDocument {
     return textBytes < longTextBytes ? digestOfBytes(submission) : digestOfWords(submission)
   }
 
-  /// Whether a log's digest is this change's, condensed in either way: formerly long texts were condensed as short ones.
+  /// Whether a log's digest is this change's, by either algorithm: formerly long texts were hashed as short
+  /// ones.
   package static func isDigest(_ digest: UInt64, of submission: Submission) -> Bool {
     digest == digestOfWords(submission) || digest == digestOfBytes(submission)
   }

@@ -112,7 +112,7 @@ package struct LiveDocument {
   private var committingThrough: Int?
   /// The chain at ``durableRevision``; `nil` in a log with one owner.
   package private(set) var chain: LogChain?
-  /// The session of clients that the store has no session of, as far as it is known here.
+  /// The session of clients without a session in the store, as far as it is known here.
   package private(set) var sessionFloor: Int
 
   /// Takes a document as it came out of the store.
@@ -200,7 +200,7 @@ package struct LiveDocument {
     return window[first..<(window.count - (headRevision - durableRevision))]
   }
 
-  /// Rebases a change over what it has not seen and appends it to the tentative part.
+  /// Rebases a change over the entries that it has not seen, and appends it to the tentative part.
   ///
   /// - Parameters:
   ///   - scalarsMax: Unicode scalars that the document may have afterwards, unless it shrinks.
@@ -275,7 +275,7 @@ package struct LiveDocument {
     return operation.work + 2 * passed
   }
 
-  /// The outcome of a change whose number is not the next one, or comes too soon.
+  /// The outcome of a change whose number is not the next one, or that comes too soon.
   private func repetition(
     _ submission: Submission, _ digest: UInt64, _ mark: ClientMark?
   ) -> Outcome? {
@@ -336,7 +336,7 @@ package struct LiveDocument {
   /// read.
   package mutating func commitUnsettled() { committingThrough = nil }
 
-  /// Takes note of the session of clients that the store has no session of.
+  /// Takes note of the session of clients without a session in the store.
   package mutating func raise(sessionFloor floor: Int) { sessionFloor = max(sessionFloor, floor) }
 
   /// A client's tentative changes count for a session that it has begun here.
@@ -414,8 +414,8 @@ package struct LiveDocument {
 
   /// Forgets all but the newest durable entries, once there are twice as many.
   ///
-  /// In a shared log a change that waits may lose its race and be submitted again: the entries since its
-  /// base are kept, or it would be refused for being unlucky.
+  /// In a shared log a change that waits may lose its race and be submitted again. The entries since its
+  /// base are kept, or it would be refused without a fault of its author.
   ///
   /// - Parameter basesMax: The number of entries that are kept for that at most.
   package mutating func trim(keeping entriesMax: Int, forBases basesMax: Int = 0) {
@@ -432,6 +432,6 @@ package struct LiveDocument {
 }
 
 extension TextOperation {
-  /// About the work of putting it into a document, counted in bytes of text.
+  /// The approximate work of applying it to a document, counted in bytes of text.
   package var work: Int { insertedBytes + 16 * componentCount }
 }

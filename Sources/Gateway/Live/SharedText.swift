@@ -4,7 +4,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// A document's text at one revision, encoded once for all who are sent it.
+/// A document's text at one revision, encoded once for all its receivers.
 ///
 /// The bytes before and behind it in a message belong to one connection. A short text is copied between
 /// them. A long one goes out as a fragment of its own, whose bytes all connections share: fifty people who

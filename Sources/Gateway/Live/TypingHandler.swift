@@ -32,7 +32,7 @@ public protocol TypingHandler: AnyObject {
 
 /// Typing that ends by itself unless it is renewed.
 ///
-/// Beginning and ending take the same time however many others type.
+/// Beginning and ending take the same time, however many others type.
 public final class TimedTyping: TypingHandler {
   /// A place of typing: a connection and a room.
   private struct Place: Hashable {
@@ -59,7 +59,7 @@ public final class TimedTyping: TypingHandler {
   private var connectionCounts: [Presence: Int] = [:]
   private var nextNumber = 0
 
-  /// - Parameter milliseconds: until typing ends that is not renewed.
+  /// - Parameter milliseconds: Time after which typing ends that is not renewed.
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// See ``TypingHandler``.

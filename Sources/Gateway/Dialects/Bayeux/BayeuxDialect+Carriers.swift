@@ -15,8 +15,9 @@ extension BayeuxDialect {
     if access.isDemo { admit(.demo, nil, by: .webSocket(id)) }
   }
 
-  /// Lets a client send messages of the full size, since a token was accepted in one: over the same WebSocket, and in
-  /// requests from the address of the session. The session counts towards the user, unless it exceeds the user's share.
+  /// Lets a client send messages of the full size, since a token was accepted in one: over the same
+  /// WebSocket, and in requests from the address of the session. The session counts towards the user,
+  /// unless it exceeds the user's share.
   func admit(_ identity: Identity, _ link: BayeuxLink?, by way: Way) {
     if case .webSocket(let id) = way, let carrier = carriers[id], !carrier.isAdmitted {
       carriers[id]?.isAdmitted = true

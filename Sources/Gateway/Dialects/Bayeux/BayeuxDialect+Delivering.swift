@@ -13,7 +13,7 @@ extension BayeuxDialect {
     let event = self.event(data, channel)
     let now = surroundings.clock.now
     let isForAll = rooms.isForAll(by: author)
-    // Who hears it by name and by a pattern hears it once.
+    // A subscriber by name and by a pattern receives it once.
     var reached: Set<ConnectionID> = []
     for member in rooms.members(of: room) {
       guard let link = byPlace[member] else { continue }

@@ -51,7 +51,7 @@ extension BayeuxDialect {
         advice: advice), by: way)
   }
 
-  /// Refuses what was too much: messages of the protocol's own with advice when to try again.
+  /// Refuses messages over a rate: messages of the protocol's own with advice when to try again.
   func refuse(_ messages: [BayeuxMessage], _ excess: Excess, by way: Way) {
     for message in messages {
       refuse(
@@ -146,7 +146,7 @@ extension BayeuxDialect {
         carriers[old]?.links.removeAll { $0 === link }
         link.carrier = nil
       }
-      // What waits is answered by the actions; then this request takes its place.
+      // The actions answer the waiting request; then this one takes its place.
       var actions = link.session.connect(request: message, now: now)
       if link.exchange != nil, !actions.isEmpty { perform([actions.removeFirst()], for: link) }
       link.exchange = exchange

@@ -133,7 +133,7 @@ final class BayeuxDialect: SessionDialect {
     forget(link.connection)
   }
 
-  /// Lets the sessions go, whose places hold their dialect.
+  /// Releases the sessions, whose places refer to their dialect.
   func letGo() {
     (bySession, byPlace, carriers, byRequest, withPatterns) = ([:], [:], [:], [:], [:])
   }

@@ -90,7 +90,7 @@ extension BayeuxLink.Subscription {
   }
 }
 
-/// An event on its way to the disk.
+/// An event that waits for the store.
 struct BayeuxPublishing {
   let message: BayeuxMessage
   /// The answer when it has been taken.

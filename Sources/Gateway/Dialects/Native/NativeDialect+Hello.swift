@@ -1,7 +1,7 @@
 import GatewayPorts
 import SocketMessages
 
-/// The first message of `parley.v1` clients, which says who they are, and what others see of them.
+/// The first message of `parley.v1` clients, with their identity and their name.
 extension NativeDialect {
   func greet(
     _ hello: ClientMessage.Hello, ref: String, _ connection: Connection
@@ -21,7 +21,7 @@ extension NativeDialect {
       return
     }
     try check(name: hello.name, color: hello.color)
-    // What the upgrade brought has been counted there.
+    // The upgrade's token has been counted with the upgrade.
     if connection.identity == nil, let excess = access.excess(ofConnecting: identity) {
       turnAway(connection, excess, ref: ref)
       return

@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// `parley.v1`, as it is spoken to clients.
+/// The server's side of `parley.v1`.
 final class NativeDialect: Dialect {
   let documents: Documents
   let rooms: Rooms
@@ -111,7 +111,7 @@ final class NativeDialect: Dialect {
       ref: ref, to: connection)
   }
 
-  /// Milliseconds until a refused message may be sent again; `nil` if that is in vain.
+  /// Milliseconds until a refused message may be sent again; `nil` if sending it again is useless.
   private func pause(after code: ErrorCode, _ known: Int?) -> Int? {
     code.isRetryable ? known ?? settings.retryAfterMilliseconds : nil
   }
@@ -182,8 +182,8 @@ final class NativeDialect: Dialect {
       ref: ref, to: connection)
   }
 
-  /// Sends a message with the document's newest text, which is encoded for the first who asks for it
-  /// and kept until the next revision.
+  /// Sends a message with the document's newest text, which is encoded for the first client that asks for
+  /// it and kept until the next revision.
   private func sendText(
     of room: DocumentRoom, in message: ServerMessage, ref: String,
     presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
@@ -371,13 +371,13 @@ final class NativeDialect: Dialect {
   override func count(in open: inout OpenConnections) { open.native += 1 }
 }
 
-/// The keeper of connections' rights, as the dialect of `parley.v1` clients sees it.
+/// The part that keeps connections' rights, as the dialect of `parley.v1` clients sees it.
 protocol NativeDialectOwner: AnyObject {
-  /// Lets a connection be its bearer's by a newer token from here on.
+  /// Gives a connection the identity of a newer token from here on.
   func renew(_ connection: Connection, with identity: Identity)
-  /// Brings what a connection follows in line with what it may.
+  /// Applies a connection's rights to all that it follows.
   func applyRights(to connection: Connection)
-  /// Tells others of a name and colour that may be new.
+  /// Sends others a name and colour that may be new.
   func shareProfile(of connection: Connection)
 }
 

@@ -4,7 +4,7 @@ import SocketIO
 
 /// An event for readers over Socket.IO.
 enum SocketContent {
-  /// The same for all readers; `author` is who caused it, if a person did.
+  /// The same for all readers; `author` is the person who caused it, if one did.
   case packet(SocketPacket, author: PersonID?)
   /// A publication, whose place in the room some readers want beside it.
   case publication(Publication, data: JSONValue, epoch: String)
@@ -17,7 +17,7 @@ enum SocketContent {
     }
   }
 
-  /// Bytes that it is made of, about.
+  /// The approximate size of its content in bytes.
   var byteCount: Int {
     switch self {
     case .packet(let packet, _): packet.data?.utf8.count ?? 0
@@ -25,7 +25,7 @@ enum SocketContent {
     }
   }
 
-  /// The packet for those in the room.
+  /// The packet for the subscribers of the room.
   ///
   /// - Parameter hasPlace: whether the reader wants a publication's place in the room.
   func packet(in room: RoomName, hasPlace: Bool) -> SocketPacket {
@@ -43,8 +43,8 @@ enum SocketContent {
 /// The events that Socket.IO clients can recover (connection state recovery): one log for all of
 /// them, in memory, bounded in bytes and in time.
 ///
-/// Places count up, and begin with a name that no other run of the server has: a place that a client
-/// kept from before is no place here.
+/// Places count up, and begin with a name that is unique to this run of the server: a place from an earlier
+/// run is not valid here.
 struct RecoveryLog {
   /// The recipients of an entry.
   enum Audience {
@@ -97,7 +97,7 @@ struct RecoveryLog {
     return text(of: head)
   }
 
-  /// Forgets what is too old, or too much.
+  /// Forgets entries that are too old, or over the size limit.
   mutating func forget(now: Int64) {
     while forgotten < entries.count,
       byteCount > bytesMax || entries[forgotten].time + milliseconds <= now

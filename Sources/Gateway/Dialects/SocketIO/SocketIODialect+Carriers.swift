@@ -42,7 +42,7 @@ extension SocketIODialect {
     query["EIO"].flatMap { Int($0) }.flatMap(EngineGeneration.init(rawValue:))
   }
 
-  /// The session that a request is for, if it is that client's.
+  /// The session that a request names, if it belongs to that client.
   func link(_ query: QueryFields, address: String) -> SocketIOLink? {
     guard let sid = query["sid"], let link = bySession[sid],
       link.address.utf8.elementsEqual(address.utf8),
@@ -253,7 +253,7 @@ extension SocketIODialect {
     switch head.method {
     case "GET":
       if let old = link.poll {
-        // The client has given it up, or it would not ask again.
+        // The client has given up the waiting poll, or it would not ask again.
         link.session.abandonPoll()
         stopWaiting(link)
         let noop = EnginePayload.encode(

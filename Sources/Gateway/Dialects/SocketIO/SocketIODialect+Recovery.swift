@@ -83,7 +83,7 @@ extension SocketIODialect {
     guard let old = byRecovery[recoveryID], old !== link, old.connection.identity != nil,
       let missed = missed(by: old, since: offset)
     else { return nil }
-    // What a poll cannot take would end the session again, for ever.
+    // A session whose missed events exceed a poll would end again, for ever.
     let bytesMax =
       link.session.isOnWebSocket
       ? settings.queuedBytesMax : settings.dialects.socketIO.queuedBytesMax
@@ -118,7 +118,7 @@ extension SocketIODialect {
       perform(link.session.end(.closed), for: link)
       return link
     }
-    // The server has not noticed yet that the old line is broken.
+    // The server has not noticed yet that the old connection is broken.
     if !old.isAway { perform(old.session.end(.closed), for: old) }
     guard old.isAway else {
       // It was forgotten, since its user has too many such sessions. The client begins a new one.

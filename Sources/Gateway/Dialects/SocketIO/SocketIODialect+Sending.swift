@@ -4,11 +4,11 @@ import SocketIO
 import SocketMessages
 import WebSocketFrames
 
-/// Doing what sessions want done, and sending them what concerns them.
+/// Executing the actions of sessions, and sending them events.
 extension SocketIODialect {
-  /// Does what a session wants done.
+  /// Executes the actions of a session.
   ///
-  /// - Parameter excess: why events are not to be done, if too much has come.
+  /// - Parameter excess: the limit that refuses events, if a rate was exceeded.
   func perform(
     _ actions: [SocketSession.Action], for link: SocketIOLink, excess: Excess? = nil
   ) {

@@ -23,7 +23,7 @@ extension SocketIODialect {
     }
   }
 
-  /// Answers an event that was too much, if it has an answer that says so.
+  /// Answers an event over a rate, if its protocol has an answer for that.
   func refuseTwake(
     _ name: String, _ arguments: [JSONValue], _ excess: Excess, _ link: SocketIOLink
   ) {
@@ -88,7 +88,7 @@ extension SocketIODialect {
     if isFirst {
       cameOnline(link)
     } else {
-      // The newer token may say less.
+      // The newer token may grant less.
       applyRights(to: link)
     }
     return link
@@ -169,13 +169,13 @@ extension SocketIODialect {
     showOnline(forRoom: room, link)
   }
 
-  /// Shows that the user is there where a room's people see it.
+  /// Shows the user as online in the room that shows presence for this one.
   func showOnline(forRoom room: RoomName, _ link: SocketIOLink) {
     if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
   }
 
-  /// Joins a room for a client that asks for places: what it hears has them, and it first hears what
-  /// came after the place that it names, if it names one.
+  /// Joins a room for a client that asks for places: its events carry them, and it first receives what came
+  /// after the place that it names, if it names one.
   private func catchUpTwake(_ room: RoomName, from place: JSONValue, _ link: SocketIOLink) {
     let connection = link.connection
     var position: RoomPosition?
@@ -192,7 +192,7 @@ extension SocketIODialect {
         room: room, position: position, subscriber: .socketIO(connection.id), attempt: attempt))
   }
 
-  /// Makes a client hear from a room, with what it has missed.
+  /// Makes a client a member of a room, and sends what it has missed.
   func finish(
     _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
   ) {

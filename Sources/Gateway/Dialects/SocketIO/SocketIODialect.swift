@@ -86,7 +86,7 @@ final class SocketIODialect: SessionDialect {
   /// Milliseconds for which an expired session waits for the next poll of its client.
   private static let leavingMilliseconds: Int64 = 5_000
 
-  /// Lets the sessions go, whose places hold their dialect.
+  /// Releases the sessions, whose places refer to their dialect.
   func letGo() {
     (bySession, byPlace, byCarrier, byPoll, byRecovery) = ([:], [:], [:], [:], [:])
   }

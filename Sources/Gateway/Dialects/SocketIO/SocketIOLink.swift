@@ -10,11 +10,11 @@ final class SocketIOLink {
   struct Recovery {
     /// The secret id by which the client is recognised.
     let id: String
-    /// The place in the log up to which all has arrived, as far as is known.
+    /// The place in the log up to which the client is known to have received all.
     var arrived: UInt64
     /// The place up to which all was sent before the ping that is unanswered.
     var pinged: UInt64
-    /// The places in the log from which on the client hears its rooms.
+    /// The places in the log from which on the client receives its rooms' events.
     var joined: ExactDictionary<UInt64> = [:]
     /// Until when it may resume, in milliseconds of uptime; `nil` while it is connected.
     var awayUntil: Int64?

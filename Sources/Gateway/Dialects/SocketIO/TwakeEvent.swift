@@ -15,7 +15,7 @@ package enum TwakeEvent: String, Sendable, CaseIterable {
   ]
 }
 
-/// The fields of an event's first argument, and of what a client says of itself when it enters.
+/// The fields of an event's first argument, and of a client's credentials when it enters.
 ///
 /// All are read in one pass. A field of another type, and a longer name or token, counts as missing; of one that comes
 /// twice, the last counts.
@@ -30,7 +30,7 @@ struct TwakeFields {
   private(set) var position: JSONValue?
   /// `pid`
   private(set) var recoveryID: String?
-  /// The place up to which a client has heard all.
+  /// The place up to which a client has received all.
   private(set) var offset: String?
   private(set) var asksForRecovery = false
 

@@ -3,7 +3,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// The Whaler family's dialect, as it is spoken to clients.
+/// The server's side of the Whaler family's dialect.
 ///
 /// Such a client numbers nothing: it counts frames. So each client gets every operation once, in order, as
 /// a frame of its own, its own changes with its own message ids. What the protocol has no message for is
@@ -11,9 +11,9 @@ import WebSocketFrames
 final class WhalerDialect: Dialect {
   let documents: Documents
   let rooms: Rooms
-  /// Names this process in what it sends of its own accord.
+  /// The name of this process in messages that answer none.
   private let processName: String
-  /// The connections with changes that were too many, and not answered yet.
+  /// The connections with changes over their rate, which are not answered yet.
   private var owed: Set<ConnectionID> = []
 
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
@@ -99,14 +99,14 @@ final class WhalerDialect: Dialect {
         messageID: messageID), to: subscription.connection)
   }
 
-  /// Owes a client the state to start from, until it may send again: not with each change that was
-  /// too much, or little sent would bring about much.
+  /// Notes that a client needs a new state, once it may send again. One state answers all changes over the
+  /// rate, or a small amount of sent data would cause a large one.
   func owe(_ connection: Connection) { owed.insert(connection.id) }
 
   /// A connection is gone.
   func closed(_ id: ConnectionID) { owed.remove(id) }
 
-  /// Gives clients the states that they are owed, once they may send again.
+  /// Sends clients the states that they need, once they may send again.
   func settleOwed() {
     guard !owed.isEmpty else { return }
     let now = surroundings.clock.uptime
@@ -144,8 +144,8 @@ final class WhalerDialect: Dialect {
     board.close(connection, .rejoin, "come back and join again")
   }
 
-  /// A frame for each entry, with the message id under which an author sent it: by that the author
-  /// knows its change again, and all others have not sent it.
+  /// A frame for each entry, with the message id under which an author sent it: by that id the author
+  /// recognises its change, and other clients have not used it.
   override func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
     let authors = room.subscriptions.filter { self === $0.connection.dialect }
     return entries.map { entry in
