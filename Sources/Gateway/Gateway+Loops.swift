@@ -25,7 +25,7 @@ extension Gateway {
   /// All gateways of the process have answered a request; the answer is of all.
   public func gathered(_ request: RequestID, _ answer: Response) { http.respond(request, answer) }
 
-  /// Holds connections to what another gateway of the process was asked to take back.
+  /// Applies another gateway's revocation to the connections here.
   ///
   /// - Parameters:
   ///   - body: The request's, which that gateway has done.
@@ -39,7 +39,7 @@ extension Gateway {
 }
 
 extension HTTP {
-  /// Answers a request that is about the connections of all gateways of the process: with the others'
+  /// Answers a request about the connections of all gateways of the process, with the other gateways'
   /// answers, if there are any.
   func respondForAll(_ call: Call, _ response: Response) {
     guard surroundings.hasOthers, !call.isPart else { return respond(call.request, response) }

@@ -2,17 +2,17 @@ public import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// The rooms' dealings with other parts, and with the gateway's owner.
+/// The rooms' calls to other parts, and to the gateway's owner.
 extension Gateway: RoomsOwner, PeopleStore {
-  /// Tells a room's subscribers that a resource has changed. No room remembers it.
+  /// Notifies a room's subscribers that a resource has changed. The room does not store it.
   ///
   /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
   public func publish(resource: String, in name: String, sender: String?) {
     rooms.publish(resource: resource, in: name, sender: sender)
   }
 
-  /// Finds which followers of the room have no connection now, and what to tell them. The owner has
-  /// to take the actions afterwards.
+  /// Finds followers of the room without a connection, and their notifications. The owner has to take the
+  /// actions afterwards.
   public func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
     then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
@@ -42,14 +42,14 @@ extension Gateway: RoomsOwner, PeopleStore {
 
   func answer(_ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>) {
     switch work.subscriber {
-    case .native: break  // The rooms have told it.
+    case .native: break  // The rooms have answered it.
     case .socketIO(let place): socketIO.finish(work, outcome, at: place)
     }
   }
 
   func answer(_ reader: RoomReader, _ outcome: StoreOutcome<RoomPage>, of room: RoomName) {
     switch reader {
-    case .native: break  // The rooms have told it.
+    case .native: break  // The rooms have answered it.
     case .request(let request): http.answer(request, outcome, of: room)
     case .groupChat(let request, let isSince):
       apps.answer(groupChat: request, outcome, isSince: isSince)

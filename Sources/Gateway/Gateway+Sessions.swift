@@ -3,11 +3,11 @@ import JSON
 import SocketMessages
 import WebSocketFrames
 
-/// The sessions of the compatibility dialects: what carries them, and what reaches them from rooms.
+/// The sessions of the compatibility dialects: their transports, and the publications for them.
 extension Gateway: SessionDialectOwner {
   // MARK: Carriers
 
-  /// A message has come over a connection that is no place of its own.
+  /// A message has come over a connection that only carries sessions.
   func receivedByCarrier(
     _ id: ConnectionID, _ message: UnsafeRawBufferPointer, kind: MessageKind
   ) {
@@ -65,7 +65,7 @@ extension Gateway: SessionDialectOwner {
     bayeux.deliver(typing, by: author, in: room)
   }
 
-  /// Sends a publication to those members of its room who speak such a dialect.
+  /// Sends a publication to the room's members of these dialects.
   func deliverToSessions(_ publication: Publication, epoch: String, in name: RoomName) {
     if !socketIO.isEmpty || !bayeux.isEmpty {
       let data = RoomView.placed(publication)
@@ -75,7 +75,7 @@ extension Gateway: SessionDialectOwner {
     bayeux.finishDelivery()
   }
 
-  /// Tells them that a resource has changed.
+  /// Notifies them that a resource has changed.
   func deliverToSessions(_ update: ResourceUpdate, in name: RoomName) {
     guard !socketIO.isEmpty || !bayeux.isEmpty else { return }
     socketIO.deliver(.packet(RoomView.socketIO(update, in: name), author: nil), in: name)

@@ -62,7 +62,7 @@ extension Gateway {
   /// The index of words has done a step of a search.
   public func searched(_ request: RequestID, reply: SearchReply) { search.replied(request, reply) }
 
-  /// The index of words has taken in notes whose tags are others than before.
+  /// The index of words has taken in notes whose tags have changed.
   public func tagsChanged() { rooms.publishTags() }
 
   /// Requests and bytes that wait for the store, and how long the oldest has waited.
@@ -79,7 +79,7 @@ extension Gateway {
     return backlog.isFull ? "too many requests wait for the store: check the disk" : nil
   }
 
-  /// Answers requests that did not go to the store because too much waits there.
+  /// Answers requests that were refused because too much waits for the store.
   func answerTurnedAway() {
     for ticket in board.takeTurnedAway() {
       stored(ticket, reply: .failed(.unavailable("too many requests wait for the disk")))
@@ -88,7 +88,7 @@ extension Gateway {
 }
 
 extension PeopleReply {
-  /// Joins the two ways in which work with people can fail.
+  /// The outcome of work with people: the store's failure is one of the replies.
   init(_ outcome: StoreOutcome<PeopleReply>) {
     switch outcome {
     case .success(let reply): self = reply

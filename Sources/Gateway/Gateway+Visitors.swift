@@ -1,7 +1,7 @@
 public import GatewayPorts
 
-/// Requests of the program around the gateway for people who come: sessions and links. The owner has to take
-/// the actions afterwards.
+/// Requests of the program around the gateway for people who visit: sessions and links. The owner has to
+/// take the actions afterwards.
 extension Gateway {
   /// Has the store work with sessions of signed-in users. Tokens of sessions that end by it are taken back.
   public func perform(

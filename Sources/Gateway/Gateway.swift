@@ -66,7 +66,7 @@ public final class Gateway: Part, SwitchboardOwner {
     }
   }
 
-  /// The connections, and all that leaves the gateway.
+  /// The connections, and all actions for the owner.
   let board: Switchboard
 
   let documents: Documents
@@ -92,9 +92,9 @@ public final class Gateway: Part, SwitchboardOwner {
   let whaler: WhalerDialect
   let socketIO: SocketIODialect
   let bayeux: BayeuxDialect
-  /// The sessions of the two together.
+  /// The sessions of Socket.IO and Bayeux together.
   let sessionTable: SessionTable
-  /// Requests in the words of other apps.
+  /// Requests in the protocols of other apps.
   let apps: AppRequests
 
   /// Makes a gateway without connections.
@@ -130,8 +130,8 @@ public final class Gateway: Part, SwitchboardOwner {
     rooms.start()
   }
 
-  /// Lets the connections go: they hold their dialects, and these the switchboard and the sessions,
-  /// which hold the connections.
+  /// Releases the connections: they refer to their dialects, and these to the switchboard and the sessions,
+  /// which refer to the connections.
   deinit {
     board.letGo()
     socketIO.letGo()
@@ -140,7 +140,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   // MARK: Actions
 
-  /// Takes what is to be done, oldest first. Changes are handed to the store by ``endTurn()``.
+  /// Returns the actions to do, oldest first. Changes are handed to the store by ``endTurn()``.
   public func takeActions() -> [GatewayAction] {
     documents.countBroadcasts()
     return board.takeActions()
@@ -182,7 +182,7 @@ public final class Gateway: Part, SwitchboardOwner {
       || http.request(request, head: head, body: body)
   }
 
-  /// Decides about a body that is longer than those that are read unasked, by the head of its request.
+  /// Decides about a body that is too long to be read without a decision, by the head of its request.
   ///
   /// - Parameter byteCount: Its length; `nil` for chunks, whose length is not known.
   public func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {

@@ -1,8 +1,8 @@
-/// The kind of a file, by what its bytes are: what a client or a name says of it counts for nothing.
+/// The kind of a file, by its bytes: a client's claim or a name counts for nothing.
 struct FileKind: Equatable {
   /// The content type for browsers.
   let type: String
-  /// Whether it is a picture that browsers draw, of a size that they can: all else is downloaded.
+  /// Whether it is a picture that browsers draw, of a size that they can: other files are downloaded.
   ///
   /// Never SVG, which is a document with scripts in it.
   let isPicture: Bool
@@ -21,7 +21,7 @@ struct FileKind: Equatable {
     {
       (type, isPicture) = (picture.rawValue, true)
     } else {
-      // What cannot be measured, or is too large to be drawn, is no picture to a browser.
+      // A picture that cannot be measured, or is too large to be drawn, is downloaded.
       (type, isPicture) = ("application/octet-stream", false)
     }
   }

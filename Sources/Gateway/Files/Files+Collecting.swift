@@ -10,13 +10,13 @@ extension Files {
     var times: DueTimes
     /// Whether a round is under way.
     var isBusy = false
-    /// Notes of this round that are still to be looked at.
+    /// Notes of this round that are not searched yet.
     var notes: [DocumentID] = []
     /// The note after which the next ones are asked for; `nil` for a round from the beginning.
     var place: DocumentID?
     /// Whether there may be more notes behind those.
     var hasMore = false
-    /// The age that makes a file of this round old enough.
+    /// Files of this round are old enough if they were added before this time.
     var before: Timestamp = 0
 
     /// - Parameter age: milliseconds that a file is left alone; a short one is looked for more often.

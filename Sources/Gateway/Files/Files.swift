@@ -75,7 +75,7 @@ final class Files: Part {
     return .take(upTo: byteCount, for: holder, isUpload: true)
   }
 
-  /// Refuses a file of a size that is not taken, and one for which there is no room now.
+  /// Refuses a file whose size is not allowed, or for which there is no room now.
   private func admit(_ byteCount: Int, of identity: Identity) throws(Response) {
     let bytesMax = settings.files.bytesMax
     guard bytesMax > 0 else {
@@ -245,8 +245,8 @@ final class Files: Part {
     refuse(request, error, ofNote: "file request failed")
   }
 
-  /// Takes a request out of the line whose client went away, if it has not begun. It is answered all the same: the
-  /// same request may have been sent again meanwhile, and wait for that answer.
+  /// Removes a request from the queue whose client went away, if it has not begun. It is answered all the
+  /// same: the same request may have been sent again meanwhile, and wait for that answer.
   func abandoned(_ request: RequestID) {
     if let holder = holders.removeValue(forKey: request) {
       _ = waiting.remove(for: holder) { $0.request == request }

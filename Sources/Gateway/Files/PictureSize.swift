@@ -1,7 +1,8 @@
 /// The width and height that a picture says it has.
 ///
 /// A few bytes can claim any size; a browser that believes them takes the memory for it. So a picture is
-/// measured before it is offered as one. Reading is total: `nil` for bytes that say no size.
+/// measured before it is offered as one. Reading never fails hard: it returns `nil` for bytes without a
+/// size.
 struct PictureSize: Equatable {
   let width: Int
   let height: Int

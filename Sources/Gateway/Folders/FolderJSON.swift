@@ -20,8 +20,8 @@ enum FolderJSON {
     }
   }
 
-  /// `{"folders": [ … ], "granted": [ … ]}`: the folders that have notes, each with what its reader may do with
-  /// all of them, and those that the reader has rights to, with or without notes.
+  /// `{"folders": [ … ], "granted": [ … ]}`: the folders that have notes, each with its reader's rights to
+  /// all of them, and the folders that the reader has rights to, with or without notes.
   static func list(
     _ folders: [FolderCount], for identity: Identity, next: FolderPath?
   ) -> [UInt8] {

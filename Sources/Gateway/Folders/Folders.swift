@@ -3,8 +3,8 @@ import SocketMessages
 
 /// Folders as a whole: listing them, and moving one with all of its notes.
 ///
-/// A folder is there while a note is in it. What may be done to one note in a folder is a matter of the requests
-/// about notes; the store decides there, by a condition that goes with the request.
+/// A folder exists while it contains a note. Rights to single notes in a folder are checked with the
+/// requests about notes; the store decides there, by a condition that goes with the request.
 ///
 ///     GET  /api/folders?limit=&after=                 lists those with notes that may be read
 ///     POST /api/folders/move  {"from": …, "to": …}    moves notes, at most so many in one commit
@@ -88,7 +88,7 @@ final class Folders: Part {
     identity.mayWithAll(.moving, within: old) && identity.mayWithAll(.manage, within: new)
   }
 
-  /// The store has done what a request wants, or not.
+  /// The store has done the work of a request, or not.
   func finish(_ request: RequestID, _ work: FolderWork, _ outcome: StoreOutcome<FolderReply>) {
     switch (outcome, work) {
     case (_, .list) where !board.isReading(request): break

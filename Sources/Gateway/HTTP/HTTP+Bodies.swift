@@ -6,7 +6,7 @@ import SocketMessages
 /// A body over a few kilobytes is kept in memory only for a client that may make the request, as far as the head tells:
 /// by its token, and by the path. So a request that would be refused costs nothing but its head.
 extension HTTP {
-  /// Decides about a body that is longer than those that are read unasked.
+  /// Decides about a body that is too long to be read without a decision.
   ///
   /// - Parameter byteCount: Its length; `nil` for chunks.
   func decision(onBody byteCount: Int?, of head: RequestHead) -> BodyDecision {
@@ -43,7 +43,7 @@ extension HTTP {
     return .take(upTo: bytesMax, for: holder)
   }
 
-  /// Refuses what an identity may not do, as far as the head tells.
+  /// Refuses a request without the rights for it, as far as the head tells.
   private func admit(
     _ identity: Identity, to route: Route, of match: Resource.Match
   ) throws(Response) {

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Connections and rooms as operators see them, and what they do with them.
+/// Lists of connections and rooms for operators, and what operators do with connections.
 extension HTTP {
   /// Items of one page unless a number is asked for, and at most.
   private static let listDefault = 100

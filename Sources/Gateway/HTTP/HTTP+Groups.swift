@@ -11,8 +11,8 @@ import SocketMessages
 ///     PUT    /api/rooms/{room}/read                    {"offset": …}
 ///     GET    /api/badges                               what one has not read, by room
 ///
-/// The token's verbs on the room decide who gets in, as for everything in rooms; the store, who of
-/// these may change the group.
+/// The token's verbs on the room decide who may use these, as for everything in rooms; the store decides
+/// who of them may change the group.
 extension HTTP {
   /// Bounds of what people write.
   private static let (textBytesMax, addressBytesMax, reactionBytesMax) = (4_000, 2_000, 64)
@@ -115,9 +115,9 @@ extension HTTP {
     perform(.badges(of: person, after: try call.query.text("after"), limit: limit), for: call)
   }
 
-  // MARK: What requests say
+  // MARK: Reading requests
 
-  /// The asker, who has to be a person.
+  /// The caller, who has to be a person.
   private func person(of call: Call) throws(Response) -> PersonID {
     guard let person = Self.person(call.identity) else {
       throw .problem(403, .notAllowed, "this is for people; the token names none, or a guest")
@@ -179,12 +179,12 @@ extension HTTP {
       for: .groups(call.request, GroupWork(request: work, identity: call.identity)))
   }
 
-  /// The store has done what a request about groups asks for, or not.
+  /// The store has done the work of a request about groups, or not.
   func answer(_ request: RequestID, _ work: GroupWork, _ outcome: StoreOutcome<GroupReply>) {
     switch outcome {
     case .success(var reply):
       if case .groups(let groups, let hasMore) = reply {
-        // What may not be read is not named either; the last one says where the next page begins.
+        // What may not be read is not named either; the last group says where the next page begins.
         let last = groups.count - 1
         let readable = groups.enumerated().filter { index, group in
           hasMore && index == last || work.identity.may(.read, .room(group.room))
@@ -197,8 +197,7 @@ extension HTTP {
     }
   }
 
-  /// Tells a room's subscribers what has changed: members and facts in its history, the rest as an
-  /// update.
+  /// Notifies a room's subscribers of changes: members and facts in its history, the rest as an update.
   private func tell(_ reply: GroupReply, _ work: GroupWork) {
     guard let room = work.request.room else { return }
     for event in GroupEvent.events(reply, by: work.identity.person) {

@@ -80,7 +80,7 @@ extension HTTP {
       noteListChanged()
     case .found(let note) where identity.mayHearOf(note):
       respond(request, .json(200, NoteJSON.note(note)))
-    // One of theirs that was moved out of their reach is as any other's.
+    // A note of theirs that was moved out of their reach counts as another's.
     case .taken, .found:
       respond(
         request,
@@ -148,7 +148,7 @@ extension HTTP {
   /// Shows all subscribers of the list of notes that it has changed.
   func noteListChanged() { rooms.publishNoteList() }
 
-  /// The store has done what a request about notes asks for, or not.
+  /// The store has done the work of a request about notes, or not.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     // A step of a list whose client is gone.
     if kind.isLong, !board.isReading(request) { return }
@@ -221,7 +221,8 @@ extension HTTP {
     }
   }
 
-  /// The answer that was kept. That of a removal says nothing of a note that is there again, out of reach.
+  /// The answer that was kept. The answer to a removal names no note, even if the note was restored out of
+  /// reach.
   private func replayed(
     _ response: Response, _ reply: StoreReply, remover: Identity?
   ) throws(StoreError) -> Response {
@@ -233,7 +234,7 @@ extension HTTP {
     }
   }
 
-  /// The text of a revision, for which the store gives the newest where there is no such yet; the newest for `nil`.
+  /// The text of a revision, or the newest one if the revision does not exist yet; the newest for `nil`.
   private func text(
     _ reply: StoreReply, of revision: Int?
   ) throws(StoreError) -> HistoricText {

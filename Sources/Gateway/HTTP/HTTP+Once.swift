@@ -6,10 +6,10 @@ import SocketMessages
 ///     POST /api/notes
 ///     Idempotency-Key: 3f0c…
 ///
-/// A client whose line broke before the answer came cannot know whether its request was done. With a
-/// key of its own it sends the request again: the answer to the first is kept in the same commit as
-/// what it did, and given again, with `Idempotency-Replayed: true`. Answers that refuse are not kept:
-/// nothing was done, and the same request may succeed later.
+/// A client whose connection broke before the answer came cannot know whether its request was done. With a
+/// key of its own it sends the request again: the answer to the first is kept in the same commit as its
+/// effect, and given again, with `Idempotency-Replayed: true`. Answers that refuse are not kept: nothing
+/// was done, and the same request may succeed later.
 extension HTTP {
   /// Bytes that a key may have.
   private static let keyBytes = 1...255
@@ -50,8 +50,8 @@ extension HTTP {
   /// are told apart by keys that cannot be guessed.
   static func owner(_ identity: Identity) -> String { identity.user }
 
-  /// Has a request wait that was sent again while the first is being done. One with another token is not answered
-  /// by the rights of the first.
+  /// Queues a request that was sent again while the first is being done. A request with another token is
+  /// not answered by the rights of the first.
   private func wait(
     _ request: RequestID, _ keyed: KeyedRequest, by identity: Identity, for first: RequestID
   ) throws(Response) {
@@ -62,7 +62,7 @@ extension HTTP {
     ).with("retry-after", "1")
   }
 
-  /// The store has said what was answered to a request, which is done if nothing was.
+  /// The store has returned the kept answer to a request; the request is done if there is none.
   func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
     guard let work = once[request] else { return }
     switch outcome {
@@ -91,7 +91,7 @@ extension HTTP {
     switch right(to: call, at: work.match) {
     case .granted: respond(request, response.replayed)
     case .inFolders(let rights):
-      // What has removed the note leaves none to look for; one that is there again has a folder again.
+      // A removed note has no folder to check; a restored one has a folder again.
       let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
       board.restrict(
         request, to: isRemoval ? nil : FolderCondition(id: call.name, rights: rights))
@@ -116,7 +116,8 @@ extension HTTP {
     case .folders: isGranted = folders.mayMoveAll(call.body, by: identity)
     case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
     case .rooms(let verbs):
-      // Without a right to any, each part is refused; without one to some, the answer names their positions alone.
+      // Without a right to any room, each part is refused; without a right to some, the answer names only
+      // their positions.
       let items = RoomJSON.publications(in: call.body, countMax: settings.limits.pageMax)
       isGranted = (items ?? []).contains { item in
         item.room.map { identity.may(verbs, .room($0)) } ?? false
@@ -153,13 +154,14 @@ extension HTTP {
     return (.once(.perform(append, keeping: drafts, settings.answers)), kept.map(\.request))
   }
 
-  /// Answers a request with what was kept for it, here or at another node; does it if nothing was.
+  /// Answers a request with its kept answer, from here or another node; does the request if there is none.
   func answerFromStore(_ request: RequestID) {
     guard let work = once[request] else { return }
     store(.answer(work.keyed, settings.answers), for: .answer(request))
   }
 
-  /// A publication, with the answer to the request that it is all of, if that is to be kept.
+  /// A publication, with the answer to its request, if that is to be kept and the publication is all of the
+  /// request.
   func keepingAnswer(
     of publication: StoreRequest, in room: RoomName, to request: RequestID
   ) -> StoreRequest {
@@ -180,26 +182,26 @@ extension HTTP {
     }
   }
 
-  /// The id and time of the token that a request makes: as they were when the request first came.
+  /// The id and time of the token that a request makes: the same as when the request first came.
   ///
-  /// - Parameter identity: what the token will say.
+  /// - Parameter identity: the identity that the token will name.
   func tokenStamp(
     for request: RequestID, _ identity: (TokenStamp) -> Identity
   ) -> TokenStamp {
     if let stamp = once[request]?.stamp { return stamp }
     var stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
-    // One of the very millisecond in which others were taken back would count among them. Only at
-    // first: what is taken back since stays so, however often the request comes.
+    // A token of the very millisecond of a revocation would count as taken back. Only at first: a later
+    // revocation applies, however often the request comes.
     if access.isRevoked(identity(stamp)) { stamp.time += 1 }
     once.stamp(request, stamp)
     return stamp
   }
 
-  /// The key of one part of a request, for what is told apart by keys of its own.
+  /// The key of one part of a request, where parts need keys of their own.
   ///
-  /// FNV-1a with 64 bits, as 16 digits, since keys may be held to as few bytes. Two requests that
-  /// give one key by chance or on purpose lose nothing: what is published under it is compared with
-  /// what was, and refused if it differs.
+  /// FNV-1a with 64 bits, as 16 digits, since keys may be limited to so few bytes. Two requests that give
+  /// one key by chance or on purpose lose nothing: a publication is compared with the former one under its
+  /// key, and refused if it differs.
   static func key(ofPart index: Int, of keyed: KeyedRequest) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)".utf8 {
@@ -211,7 +213,7 @@ extension HTTP {
 
   // MARK: Answering
 
-  /// Answers a request that has a key: its answer is kept first, if it is to be and is not yet.
+  /// Answers a request that has a key: the answer is kept first, if it is to be and is not yet.
   ///
   /// - Returns: Whether the request has one.
   func respondOnce(_ request: RequestID, _ response: Response) -> Bool {
@@ -234,7 +236,7 @@ extension HTTP {
     return true
   }
 
-  /// Gives a request its answer, and those that wait for the same.
+  /// Answers a request, and those that wait for the same answer.
   func finishOnce(_ request: RequestID, _ response: Response) {
     guard let work = once.finish(request) else { return }
     act(.respond(request, response))

@@ -92,7 +92,7 @@ extension HTTP {
     }
     let stamp = tokenStamp(for: call.request, bearer)
     let identity = bearer(stamp)
-    // Tokens have a length and a number of rights that they may have: one over them opens nothing.
+    // A token that is too long, or has too many rights, is not valid.
     guard let token = access.token(for: identity), access.opens(token, at: stamp.time) else {
       throw .problem(413, .tooLarge, "these are too many rights for one token; make several")
     }

@@ -25,7 +25,7 @@ extension HTTP {
     return true
   }
 
-  /// Does what a request of the gateway's own interface asks for.
+  /// Does a request of the gateway's own interface.
   func perform(
     _ request: RequestID, _ head: RequestHead, at match: Resource.Match, _ body: [UInt8]
   ) {
@@ -42,7 +42,7 @@ extension HTTP {
     }
   }
 
-  /// Has a request answered by its handler, or by what that throws.
+  /// Answers a request by its handler, or with the response that the handler throws.
   func run(_ answer: (HTTP, Call) throws -> Void, _ call: Call) {
     do {
       try answer(self, call)
@@ -54,7 +54,7 @@ extension HTTP {
 
   // MARK: Admitting
 
-  /// Refuses a request that may not be answered by what its path is about.
+  /// Refuses a request that its path's subject does not allow.
   private func admit(_ call: Call, at match: Resource.Match, _ route: Route?) throws(Response) {
     switch match.resource.kind {
     case .notes, .rooms, .server: break
@@ -77,7 +77,7 @@ extension HTTP {
   private func requireNote(
     _ call: Call, at resource: Resource, _ route: Route?
   ) throws(Response) {
-    // What makes a note names its folder, and is looked at with that.
+    // A request that makes a note names the folder, and is checked with that.
     if case .chosenNote? = route?.right { return }
     try access.require(
       resource.verbs(for: call.head.method), note: call.name, isDeleted: resource.isOfDeleted,
@@ -97,8 +97,8 @@ extension HTTP {
     }
   }
 
-  /// Refuses a request that writes and has an `If-Match` that would not be looked at: doing it all the
-  /// same could do what the header was to prevent.
+  /// Refuses a request that writes and has an `If-Match` that would be ignored: doing it all the same could
+  /// do what the header was to prevent.
   private func refuseVainCondition(_ call: Call, at resource: Resource) throws(Response) {
     guard call.head.method != "GET", let condition = call.head.headers["if-match"],
       !condition.isEmpty, condition != "*", !resource.routes.contains(where: \.looksAtIfMatch)
@@ -116,7 +116,7 @@ extension HTTP {
     throw .busy(StoreBacklog.words)
   }
 
-  /// The identity of a request's maker, which counts once towards its user's limits.
+  /// The identity of the caller, which counts once towards its user's limits.
   func identity(of head: RequestHead, _ request: RequestID) throws(Response) -> Identity {
     if let work = once[request] { return work.identity }
     let identity = try access.identity(of: head)

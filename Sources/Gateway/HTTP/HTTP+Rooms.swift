@@ -64,7 +64,7 @@ extension HTTP {
     batches[request] = PublicationBatch(count: items.count)
     for (index, item) in items.enumerated() {
       var item = item
-      // Not all of a batch may be in one commit: each part is known by itself when it comes again.
+      // A batch may be in several commits: each part has a key of its own for a second try.
       item.key = item.key ?? once[request].map { Self.key(ofPart: index, of: $0.keyed) }
       publish(item, index, of: request, call.identity)
     }
@@ -90,7 +90,7 @@ extension HTTP {
       publishRequest(item, data, in: name, identity), for: .part(request, index: index))
   }
 
-  /// A part of a batch is done; the last one to be done has the whole answered.
+  /// A part of a batch is done; after the last one the whole is answered.
   func answer(
     part index: Int, of request: RequestID, _ result: PublishResult, in room: RoomName
   ) {

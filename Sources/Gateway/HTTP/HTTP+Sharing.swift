@@ -33,7 +33,7 @@ extension HTTP {
         maker: call.identity.user, createdAt: stamp.time,
         expiresAt: stamp.time + Timestamp(seconds) * 1_000)
     }
-    // What was done once is answered again, and not done.
+    // The work of an earlier try is answered again, and not done.
     let isRepeated = once[request]?.stamp != nil
     let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
     try links.make(link(stamp), request, isRepeated: isRepeated) {

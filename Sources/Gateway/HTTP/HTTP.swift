@@ -3,8 +3,8 @@ import SocketMessages
 
 /// Requests over HTTP for notes, rooms and the work of operators.
 ///
-/// Nothing outside this folder touches its state. The table of routes (``Route/all``) names who
-/// answers a request.
+/// Nothing outside this folder touches its state. The table of routes (``Route/all``) names the handler of
+/// each request.
 final class HTTP: Part, DocumentsOwner, CommentsOwner {
   let board: Switchboard
   let documents: Documents
@@ -56,7 +56,7 @@ final class HTTP: Part, DocumentsOwner, CommentsOwner {
     act(.respond(request, response))
   }
 
-  /// Says when to try again where no part of the gateway knows it.
+  /// Adds when to try again where no part of the gateway has said so.
   func spread(_ response: Response) -> Response {
     guard response.status == 503 || response.status == 429,
       !response.headers.contains(where: { $0.name == "retry-after" })

@@ -3,7 +3,7 @@ import SocketMessages
 
 /// A note's text as a whole, read and written over HTTP.
 enum NoteText {
-  /// A text with its revision as entity tag, by which `If-Match` knows it again.
+  /// A text with its revision as entity tag, for `If-Match`.
   static func response(_ text: HistoricText, as format: NotesRequest.Format) -> Response {
     let response: Response
     switch format {
@@ -18,8 +18,8 @@ enum NoteText {
     return response.of(revision: text.revision).with("vary", "accept")
   }
 
-  /// A note, with an entity tag that begins with its revision. What follows tells notes apart that
-  /// have another title; `If-Match` passes over it.
+  /// A note, with an entity tag that begins with its revision. The rest of the tag differs with the title;
+  /// `If-Match` ignores it.
   static func response(_ note: NoteSummary) -> Response {
     let body = NoteJSON.note(note)
     var hash: UInt32 = 0x811c_9dc5
@@ -29,7 +29,7 @@ enum NoteText {
 }
 
 extension NotesRequest.Format {
-  /// The format that a request asks for: `?format=`, else the first type in `Accept` that there is.
+  /// The format that a request asks for: `?format=`, else the first known type in `Accept`.
   init?(of call: Call) throws(Response) {
     if let name = try call.query.text("format") {
       switch name {
@@ -54,7 +54,7 @@ extension NotesRequest.Format {
 }
 
 extension NotesRequest.Edit {
-  /// The edit as a change of the text it was made from: what both begin and end with stays.
+  /// The edit as a change of the text it was made from: their common beginning and end stay.
   func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
     DocumentRoom.ServerEdit(
       request: request, content: .text(text, base: base), author: author, expected: expected,
@@ -63,9 +63,9 @@ extension NotesRequest.Edit {
 }
 
 extension HTTP {
-  /// Replaces the whole text, with `\n` at each line end. With `base`, what others changed since that
-  /// revision is kept, and merged as if the writer had been connected; with `If-Match`, the note must
-  /// not have changed.
+  /// Replaces the whole text, with `\n` at each line end. With `base`, changes by others since that
+  /// revision are kept, and merged as if the writer had been connected; with `If-Match`, the note must not
+  /// have changed.
   func replaceText(_ call: Call) throws(Response) {
     let request = call.request
     guard let text = String(validating: WholeText.normalized(call.body), as: UTF8.self) else {

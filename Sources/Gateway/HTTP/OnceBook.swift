@@ -15,7 +15,7 @@ struct OnceBook {
     let match: Resource.Match
     /// The same request, sent again before it was answered. Bounded by ``waitingMax``.
     var waiting: [RequestID] = []
-    /// The handling of its answer.
+    /// The way in which its answer is kept.
     var keeping = Keeping.afterwards
     /// The token that it makes, if it makes one.
     var stamp: TokenStamp?
@@ -23,9 +23,9 @@ struct OnceBook {
 
   /// The way in which an answer is kept.
   enum Keeping {
-    /// Alone, before it is sent: what was done leaves nothing in the store.
+    /// Alone, before it is sent: the request changes nothing in the store.
     case afterwards
-    /// In the commit of what is done.
+    /// In the commit of the request's change.
     case withWork
     /// Kept nowhere: the store has the answer already, or the request may be made again.
     case not
@@ -50,7 +50,7 @@ struct OnceBook {
     byName[Self.name(work.keyed)] = request
   }
 
-  /// Has a request wait for the answer to the first.
+  /// Queues a request behind the first.
   ///
   /// - Returns: Whether it may.
   mutating func wait(_ request: RequestID, for first: RequestID) -> Bool {
@@ -59,7 +59,7 @@ struct OnceBook {
     return true
   }
 
-  /// From here on the answer is kept with what is done.
+  /// From here on the answer is kept with the request's change.
   mutating func keepWithWork(_ request: RequestID) { works[request]?.keeping = .withWork }
 
   /// The answer is not to be kept.

@@ -6,7 +6,7 @@ struct PublicationBatch {
   private(set) var results: [[UInt8]]
   /// Parts without a result.
   private var waiting: Int
-  /// Whether nothing of it would have to be asked for again.
+  /// Whether no part of it would have to be sent again.
   private(set) var isWhole = true
 
   init(count: Int) {

@@ -3,7 +3,7 @@ import SocketMessages
 
 /// A path of the HTTP API, with the requests that it takes.
 package struct Resource: Sendable {
-  /// The requests, in the order of the table; none of a path that is not there.
+  /// The requests, in the order of the table; empty for an unknown path.
   package let routes: [Route]
   let path: PathPattern
   let kind: Kind
@@ -16,7 +16,7 @@ package struct Resource: Sendable {
     case note
     /// A room that the path names.
     case room
-    /// Rooms that the body names, or that are the asker's.
+    /// Rooms that the body names, or that are the caller's.
     case rooms
     /// The work of operators.
     case operators
@@ -43,7 +43,7 @@ package struct Resource: Sendable {
     self.routes = routes
   }
 
-  // MARK: What it takes
+  // MARK: Its requests
 
   /// The request with a method; `nil` if the path takes no such.
   package func route(_ method: String) -> Route? { routes.first { $0.method == method } }

@@ -1,7 +1,7 @@
 import GatewayPorts
 
 extension Route {
-  /// All that the HTTP API offers. `openapi.json` describes the same, which a test compares.
+  /// All requests of the HTTP API. `openapi.json` describes the same, which a test compares.
   package static let all: [Route] = [
     // Notes.
     Route("GET", "/api/notes", .notes(.read)) { try $0.listNotes($1) },
@@ -146,7 +146,7 @@ extension Route {
     Route("POST", "/api/tokens", .operatorKey, .json) { try $0.makeToken($1) },
     Route("GET", "/api/stats", .operatorKey, page: .statistics),
 
-    // Logging in, and what the server says of itself.
+    // Logging in, and information about the server.
     Route("POST", "/api/user/login", .password, .json, page: .login),
     Route("POST", "/api/user/refresh", .refreshToken, .json, page: .refresh),
     Route("POST", "/api/user/logout", .refreshToken, .json, page: .logout),

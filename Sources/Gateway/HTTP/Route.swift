@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// A request of the HTTP API: its method and path, what it needs, and who answers it.
+/// A request of the HTTP API: its method and path, the right and the body that it needs, and its handler.
 package struct Route: Sendable {
   /// The method in capitals. `HEAD` is taken wherever `GET` is.
   package let method: String
@@ -8,13 +8,13 @@ package struct Route: Sendable {
   package let right: Right
   /// The body that is expected; `nil` for none.
   package let body: BodyType?
-  /// Whether `If-Match` is looked at.
+  /// Whether `If-Match` is honoured.
   package let looksAtIfMatch: Bool
   let answer: Answer
 
   /// The right that a request needs to be answered.
   package enum Right: Sendable, Hashable {
-    /// No right, as for questions whether the server is well.
+    /// No right, as for questions about the server's health.
     case nothing
     /// The setting that decides who may see it.
     case setting
@@ -149,7 +149,7 @@ struct Call {
   /// The entity tags that its client has already, by `If-None-Match`.
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 
-  /// What its client says of the lists that it keeps and accepts.
+  /// The lists that its client keeps and accepts.
   var reader: ListReader { ListReader(head) }
 }
 

@@ -55,7 +55,7 @@ enum LinkJSON {
     }
   }
 
-  /// The refusal of a name that rests.
+  /// The refusal of a name that was withdrawn lately.
   static func resting(until time: Timestamp) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("code", ErrorCode.idTaken.rawValue, &body)

@@ -4,12 +4,12 @@ import SocketMessages
 
 /// Readable names, under which everyone who can reach the server may read a note.
 ///
-///     GET    /api/notes/{id}/name   tells a note's name
+///     GET    /api/notes/{id}/name   returns a note's name
 ///     PUT    /api/notes/{id}/name   {"name": "minutes-2026"} publishes it
 ///     DELETE /api/notes/{id}/name   withdraws the name
 ///     GET    /api/names/{name}      gives a token for the note; see `LinkService`
 extension Links {
-  /// Tells the name of a note.
+  /// Answers with the name of a note.
   func tellName(_ request: RequestID, of note: DocumentID) throws(Response) {
     guard settings.names.isOffered else { throw Self.publishesNothing }
     perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, folder in
@@ -57,15 +57,16 @@ extension Links {
     }
   }
 
-  /// Withdraws the name of a note; connections of its readers end. Also where names are no longer offered.
+  /// Withdraws the name of a note; connections of its readers end. Works even where names are no longer
+  /// offered.
   func withdrawName(_ request: RequestID, of note: DocumentID) {
     perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, _ in
       let now = surroundings.clock.now
       let tokens = published.map {
         Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
       }
-      // First: a request that is repeated after a failure still finds the name. A token that is given meanwhile counts among
-      // those that are taken back, by its id.
+      // First: a request that is repeated after a failure still finds the name. A token that is issued
+      // meanwhile counts among the revoked ones, by its id.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         let work = NameRequest.withdraw(note: note, now: now)

@@ -71,7 +71,7 @@ final class Links: Part {
     if case .links(.made) = reply { Response(status: 201) } else { nil }
   }
 
-  /// Lists the links of a note, with the keys of those that give nothing that the asker does not have.
+  /// Lists the links of a note, with the keys of links that grant no more than the caller has.
   func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
     perform(.links(.list(note: note, now: surroundings.clock.now)), request, \.list) {
       [self] links, folder in
@@ -203,7 +203,7 @@ extension LinkReply {
     if case .ended(let links) = self { links } else { nil }
   }
 
-  /// The link that a key opens, or that none does.
+  /// The link that a key opens, or `nil` if it opens none.
   fileprivate var opened: (link: NoteLink, title: String)?? {
     switch self {
     case .link(let link, let title): .some((link, title))

@@ -2,13 +2,13 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// A message of a node to the other nodes, by a broker that may lose it, bring it late, or twice.
+/// A message of a node to the other nodes, by a broker that may lose, delay or repeat it.
 struct NodeMessage: Equatable {
-  /// The content. Only what no store keeps is believed.
+  /// The content. Only content that no store keeps is trusted.
   enum Content: Equatable {
-    /// A room has a publication with this offset: worth a look.
+    /// A room has a publication with this offset, which is to be read.
     case published(offset: Int)
-    /// A resource has changed, which no room remembers.
+    /// A resource has changed, which no room stores.
     case update(ResourceUpdate)
     /// A person types, or no longer.
     case typing(PersonID, isTyping: Bool)
@@ -16,7 +16,7 @@ struct NodeMessage: Equatable {
     case receipt(offset: Int, Receipt, author: PersonID)
     /// A report of a publication, or its end, for moderators.
     case flag(PublicationFlag, isFlagged: Bool)
-    /// A person's blocks have changed: worth a look.
+    /// A person's blocks have changed, and are to be read.
     case blocks
     /// The node's people have this version.
     case beat(version: Int)

@@ -49,7 +49,7 @@ struct PeopleChange: Equatable {
   /// The place of the carets; `nil` where there are none, as in rooms.
   var place: CaretPlace?
 
-  /// Whether it says nothing.
+  /// Whether the change is empty.
   var isEmpty: Bool { joined.isEmpty && left.isEmpty && broken.isEmpty && moved.isEmpty }
 
   /// Adds another change at the same place.
@@ -65,7 +65,7 @@ struct PeopleChange: Equatable {
 // MARK: JSON
 
 extension PeopleChange {
-  /// About how many bytes it takes, without its place.
+  /// Its approximate size in bytes, without its place.
   var size: Int {
     var bytes: [UInt8] = []
     Self.write(joined, &bytes)
@@ -74,7 +74,7 @@ extension PeopleChange {
     return bytes.count + left.count + broken.count
   }
 
-  /// Writes the fields that say where people's carets are.
+  /// Writes the fields with people's carets.
   func writeCarets(_ object: inout JSONWriter.Object, _ bytes: inout [UInt8]) {
     guard let place else { return }
     object.field("epoch", place.epoch, &bytes)
@@ -109,7 +109,7 @@ extension PeopleChange {
 
   /// Reads a change whose newcomers are in a given field.
   ///
-  /// - Returns: `nil` if something in it is not as it should be.
+  /// - Returns: `nil` if a part of it is invalid.
   init?(_ fields: JSONFields, joined field: String) {
     guard let joined = Self.people(in: fields[field]), let left = Self.names(in: fields["left"]),
       let broken = Self.names(in: fields["broken"])
@@ -154,7 +154,7 @@ extension PeopleChange {
     }
   }
 
-  /// All elements as something; `nil` if one of them is not.
+  /// All elements, read one by one; `nil` if one of them is invalid.
   private static func all<Element>(
     _ elements: [JSONValue]?, _ read: (JSONValue) -> Element?
   ) -> [Element]? {

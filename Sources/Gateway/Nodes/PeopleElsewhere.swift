@@ -3,14 +3,14 @@ import OTCore
 
 /// The people that other nodes have in a note, with their carets at the newest revision that this node has.
 ///
-/// Nodes come to a revision one after the other. Carets on an older one are moved over the changes since; those on one
-/// that this node has not yet are held until it has:
+/// Nodes reach a revision one after the other. Carets on an older one are moved over the changes since;
+/// carets on a revision that this node lacks are held until it arrives:
 ///
 ///     revision      40      41      42 │ 43      44
 ///     carets at 40  ├─ move ─┴─ move ─▶│ shown
 ///     carets at 44                     │         held
 ///
-/// A client may be at two nodes for a while, as when it has left one that died: the last one counts.
+/// A client may be at two nodes for a while, for example after leaving one that died: the last one counts.
 struct PeopleElsewhere {
   /// A client at another node.
   final class Seat: CaretHolder {
@@ -20,8 +20,8 @@ struct PeopleElsewhere {
     fileprivate(set) var person: NodePerson
     /// The carets, on the newest revision.
     var selections: [Selection] = []
-    /// Carets on revisions that this node has not yet: the oldest, which comes to be shown whatever follows, and the
-    /// newest.
+    /// Carets on revisions that this node lacks: the oldest, which are shown first whatever follows, and
+    /// the newest.
     fileprivate var held: [(revision: Int, selections: [Selection])] = []
 
     fileprivate init(node: String, person: NodePerson) {
@@ -31,7 +31,7 @@ struct PeopleElsewhere {
 
     var caretOwner: String { person.id }
 
-    /// Has carets wait for their revision.
+    /// Holds carets until their revision arrives.
     fileprivate func hold(_ selections: [Selection], until revision: Int) {
       let first = held.first.flatMap { $0.revision <= revision ? $0 : nil }
       held = (first.map { [$0] } ?? []) + [(revision, selections)]
@@ -52,7 +52,7 @@ struct PeopleElsewhere {
 
   // MARK: People
 
-  /// A node has a client, or knows another name or colour of it.
+  /// A node has a client, or a new name or colour of it.
   mutating func enter(_ person: NodePerson, at node: String) {
     if let seat = seat(person.id, at: node) {
       seat.person = person
@@ -73,7 +73,7 @@ struct PeopleElsewhere {
 
   // MARK: Carets
 
-  /// A node has told where its clients' carets are.
+  /// A node has sent its clients' carets.
   ///
   /// - Parameter selectionsMax: The carets of each client; more are left out.
   /// - Returns: The clients whose carets are elsewhere now; `nil` if they could not be placed, for the

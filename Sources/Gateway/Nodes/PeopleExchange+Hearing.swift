@@ -1,9 +1,9 @@
 import GatewayPorts
 import SocketMessages
 
-/// Hearing of the people that other nodes have. Anything may come, in any order.
+/// Receiving the people that other nodes have. Messages may be anything, and come in any order.
 extension PeopleExchange {
-  /// Another node has said something under a topic that is followed.
+  /// Another node has sent a message under a topic that is followed.
   mutating func hear(_ topic: String, _ message: NodeMessage, now: Int64) {
     guard !message.node.utf8.elementsEqual(node.utf8) else { return }
     switch message.content {
@@ -61,7 +61,8 @@ extension PeopleExchange {
 
   /// The time at which a message counts: as if it had come as fast as the fastest of its node.
   ///
-  /// - Returns: Never later than now; `nil` if its node is one too many, or says times that none can have.
+  /// - Returns: Never later than now; `nil` if its node exceeds the limit of nodes, or sends impossible
+  ///   times.
   mutating func time(of message: NodeMessage, now: Int64) -> Int64? {
     let (offset, overflow) = now.subtractingReportingOverflow(message.sent)
     guard !overflow, offsets[message.node] != nil || offsets.count < Self.nodesMax else {
@@ -82,7 +83,7 @@ extension PeopleExchange {
     send(topic, .ask(of: node), now: now)
   }
 
-  /// Has a node be asked for all with its next confirmation: something of what it has told was of no use.
+  /// Asks a node for all with its next confirmation: a part of its messages could not be used.
   mutating func doubt(_ node: String, _ topic: String) { others[topic]?[node]?.version = 0 }
 
   // MARK: All of a node's people

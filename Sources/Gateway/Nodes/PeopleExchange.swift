@@ -22,7 +22,7 @@ struct PeopleExchange {
     var topic: String
     var node: String
     var change: PeopleChange
-    /// Whether it has happened just now; if not, it may have been so for long.
+    /// Whether it has happened just now; if not, it may be old.
     var isNew = false
   }
 
@@ -33,17 +33,17 @@ struct PeopleExchange {
   static let silenceMilliseconds: Int64 = 5_500
   /// Milliseconds between questions to the same node under a topic, and between answers.
   static let askMilliseconds: Int64 = 500
-  /// Milliseconds after each message of changes under a topic until the next one, at least.
+  /// Milliseconds between messages of changes under a topic, at least.
   static let changeMilliseconds: Int64 = 100
-  /// Other nodes that are known, at most: what others say is passed by.
+  /// Other nodes that are known, at most: messages of further ones are dropped.
   static let nodesMax = 256
-  /// Other nodes' people who are known, at most, over all topics: others are passed by.
+  /// Other nodes' people who are known, at most, over all topics: further ones are dropped.
   static let peopleMax = 100_000
   /// Messages that list all of a node's people, at most; and those that are kept until the rest has come.
   static let partsMax = 10_000
   /// Messages of one change, at most: if it takes more, others ask for all.
   static let changesMax = 16
-  /// Bytes of people in each, about.
+  /// Approximate bytes of people in each.
   static let partBytes = 3_000
 
   /// The aspects of a person that may have changed since they were sent.
@@ -92,7 +92,7 @@ struct PeopleExchange {
 
   /// The name of this node's run.
   let node: String
-  /// Knows where the carets are; `nil` where there are none.
+  /// The source of carets; `nil` where there are none.
   private unowned let carets: (any CaretSource)?
   private var owns: ExactDictionary<Own> = [:]
   var others: ExactDictionary<ExactDictionary<Other>> = [:]
@@ -108,7 +108,7 @@ struct PeopleExchange {
   var peopleCount = 0
   /// The number of parts that wait for the rest.
   var partCount = 0
-  /// The number of messages and people that were passed by, for they were too many or out of place.
+  /// The number of messages and people that were dropped, for they were too many or out of place.
   var droppedCount = 0
 
   init(node: String, carets: (any CaretSource)? = nil) {
@@ -116,7 +116,7 @@ struct PeopleExchange {
     self.carets = carets
   }
 
-  /// The other nodes that are heard of.
+  /// The other nodes that are known.
   var nodes: ExactSet {
     var nodes: ExactSet = []
     for (_, others) in others { for (node, _) in others { nodes.insert(node) } }
@@ -168,7 +168,7 @@ struct PeopleExchange {
     }
   }
 
-  /// They arrive no longer: nothing is known of it.
+  /// They arrive no longer: all that is known under the topic is forgotten.
   mutating func leave(_ topic: String) {
     for node in Self.sorted((others[topic] ?? [:]).map(\.0)) { forget(node, topic) }
     others[topic] = nil
@@ -272,7 +272,7 @@ struct PeopleExchange {
 
   // MARK: Answers
 
-  /// Tells another node of all; a little later, if that was done just now.
+  /// Sends another node all people; a little later, if that was done just now.
   mutating func answer(_ topic: String, now: Int64) {
     guard owns[topic] != nil else { return }
     owns[topic]?.isAsked = true
@@ -306,7 +306,7 @@ struct PeopleExchange {
     }
   }
 
-  // MARK: What is to be done
+  // MARK: Results
 
   mutating func send(_ topic: String, _ content: NodeMessage.Content, now: Int64) {
     outgoing.append((topic, NodeMessage(node: node, sent: now, content: content)))
@@ -318,13 +318,13 @@ struct PeopleExchange {
     return outgoing
   }
 
-  /// Removes and returns what has become known of other nodes' people.
+  /// Removes and returns the news of other nodes' people.
   mutating func takeNews() -> [News] {
     defer { news = [] }
     return news
   }
 
-  /// Removes and returns the number of messages and people that were passed by.
+  /// Removes and returns the number of messages and people that were dropped.
   mutating func takeDropped() -> Int {
     defer { droppedCount = 0 }
     return droppedCount
@@ -336,7 +336,7 @@ struct PeopleExchange {
   }
 }
 
-/// The carets of the clients in notes, as the exchange reads them when it tells them.
+/// The carets of the clients in notes, which the exchange reads when it sends them.
 protocol CaretSource: AnyObject {
   /// The place that carets are at; `nil` while there are none.
   func caretPlace(in topic: String) -> CaretPlace?

@@ -1,15 +1,15 @@
 import GatewayPorts
 
-/// A node's place in the history of a room in which other nodes publish, too: its members have been sent all up to
-/// here.
+/// A node's place in the history of a room in which other nodes publish, too: its members have been sent
+/// everything up to here.
 struct RoomCursor {
   /// The place.
   var position: RoomPosition
   /// The time of the publication there; `nil` while it is not known.
   var time: Timestamp?
-  /// The number of the read of what comes after it that is under way.
+  /// The number of the read under way of what comes after the place.
   var reading: UInt64?
-  /// The newest offset that others are said to have.
+  /// The newest offset that was reported by others.
   var heard = 0
   /// Subscribers that were sent what they missed up to a place further on, and become members there.
   private(set) var waiting: [Waiting] = []
@@ -23,7 +23,7 @@ struct RoomCursor {
   /// Whether it is in the history of an epoch.
   func isIn(_ epoch: String) -> Bool { position.epoch.utf8.elementsEqual(epoch.utf8) }
 
-  /// Has a subscriber wait.
+  /// Queues a subscriber.
   mutating func add(_ waiting: Waiting) { self.waiting.append(waiting) }
 
   /// Removes and returns the subscribers that waited for this place.
@@ -34,7 +34,7 @@ struct RoomCursor {
     return arrived
   }
 
-  /// Removes and returns all who wait.
+  /// Removes and returns all waiting subscribers.
   mutating func takeAll() -> [Waiting] {
     defer { waiting = [] }
     return waiting

@@ -1,18 +1,18 @@
 import GatewayPorts
 
-/// Measures what comes over one connection, for itself, for its user and for its address.
+/// Measures the traffic of one connection, for itself, for its user and for its address.
 package struct Meter {
   private var traffic = Traffic()
   /// The rate of refusals: a client that does not slow down after them is closed.
   private var refused = TokenBucket()
   /// The usage of the user who is logged in.
   package var user: Usage?
-  /// Of where it comes from; `nil` where addresses say nothing.
+  /// The usage of its address; `nil` where addresses say nothing.
   package var address: Usage?
 
   package init() {}
 
-  /// Counts what has come, or says what keeps it from being taken: then nothing is counted.
+  /// Counts messages, or returns the limit that refuses them: then nothing is counted.
   ///
   /// Allocates nothing.
   package mutating func draw(
@@ -42,7 +42,7 @@ package struct Meter {
     return nil
   }
 
-  /// Whether one more message may be answered with a refusal: as many as may be taken.
+  /// Whether one more message may be answered with a refusal: as many as may be accepted.
   mutating func hasPatience(_ allowances: Allowances, now: Int64) -> Bool {
     refused.draw(1, at: allowances.connection.messages, now: now) == 0
   }

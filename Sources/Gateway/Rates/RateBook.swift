@@ -2,9 +2,9 @@ package import GatewayPorts
 
 /// Usages of one rate by users, of which at most so many are remembered.
 ///
-/// The user whose bucket would be full first is evicted when there is no room for another, and the newcomer takes that
-/// bucket over as it is. So users who have used the rate up stay limited, and however many names come, all of them
-/// together draw no more than the buckets hold that there is room for.
+/// The user whose bucket would be full first is evicted when there is no room for another, and the newcomer
+/// takes that bucket over as it is. So users who have used the rate up stay limited. However many names
+/// come, all of them together draw no more than the buckets hold that there is room for.
 package struct RateBook {
   /// The time at which a user's bucket is full again, as of when the place was set: later if the user drew since.
   private struct Place {
@@ -28,9 +28,9 @@ package struct RateBook {
   /// The number of users that are remembered.
   package var count: Int { usages.count }
 
-  /// Takes so much for a user if it is there.
+  /// Draws from a user's bucket if it holds enough.
   ///
-  /// - Returns: 0 if it was; else the milliseconds to wait, and nothing was taken.
+  /// - Returns: 0 if it did; else the milliseconds to wait, and nothing was drawn.
   /// - Complexity: O(1) for a user who is remembered; O(log *n*) of *n* users for another, over many calls.
   package mutating func draw(
     _ amount: Int, by user: String, at rate: Rate, now: Int64

@@ -1,7 +1,7 @@
 package import GatewayPorts
 package import SocketMessages
 
-/// A limit on how much comes in a time, or is there at once, by the name that `welcome` gives it.
+/// A limit on an amount per time, or at one time, by the name that `welcome` gives it.
 package enum RateLimit: String, CaseIterable {
   case messagesPerSecondMax, bytesPerSecondMax
   case userConnectionsMax, userConnectsPerSecondMax
@@ -13,7 +13,7 @@ package enum RateLimit: String, CaseIterable {
 /// A limit that has been passed.
 package struct Excess {
   package let limit: RateLimit
-  /// Milliseconds after which the same would pass; `nil` if that depends on others.
+  /// Milliseconds after which a retry would pass; `nil` if that depends on others.
   package let retryAfter: Int?
 
   /// For the client's developer: what was expected, what came, what to do.

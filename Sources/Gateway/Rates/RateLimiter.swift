@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Rates of users and addresses, and what they have used of them over all their connections.
+/// Rates of users and addresses, and their usage over all their connections.
 struct RateLimiter {
   private let allowances: Allowances
   private let clock: any Clock
@@ -9,7 +9,7 @@ struct RateLimiter {
   /// The usages of addresses by the connections that count towards them, those that carry sessions
   /// included.
   private var carriers: [ConnectionID: Usage] = [:]
-  /// Limits that are held together with other gateways; `nil` if there are none.
+  /// Limits that are shared with other gateways; `nil` if there are none.
   private let shared: (any SharedLimits)?
 
   init(_ allowances: Allowances, clock: any Clock, shared: (any SharedLimits)? = nil) {
@@ -44,7 +44,7 @@ struct RateLimiter {
     usage.share = Usage.Share(limits: shared, party: party())
   }
 
-  /// A meter for what comes from an address.
+  /// A meter for the traffic of an address.
   mutating func meter(from address: IPAddress?) -> Meter {
     var meter = Meter()
     meter.address = usage(of: address)

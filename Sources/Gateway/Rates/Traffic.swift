@@ -7,7 +7,7 @@ package struct Traffic {
 
   package init() {}
 
-  /// Returns the time until so much is allowed.
+  /// Returns the time until an amount is allowed.
   func wait(
     messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
   ) -> (messages: Int64, bytes: Int64) {
@@ -17,7 +17,7 @@ package struct Traffic {
     )
   }
 
-  /// Counts so much.
+  /// Counts an amount.
   package mutating func take(
     messages count: Int, bytes byteCount: Int, _ allowance: Allowance, now: Int64
   ) {
@@ -25,7 +25,7 @@ package struct Traffic {
     bytes.take(byteCount, at: allowance.bytes, now: now)
   }
 
-  /// Whether it is as if nothing had come.
+  /// Whether it is the same as a new one.
   func isForgettable(_ allowance: Allowance, now: Int64) -> Bool {
     messages.isFull(at: allowance.messages, now: now)
       && bytes.isFull(at: allowance.bytes, now: now)

@@ -16,7 +16,7 @@ package final class Usage {
   /// The limits that hold for all gateways of the process; `nil` if this is the only one.
   var share: Share?
 
-  /// A place in limits that several gateways hold together.
+  /// A place in limits that several gateways share.
   struct Share {
     let limits: any SharedLimits
     let party: LimitedParty
@@ -46,7 +46,7 @@ package struct UsageBook<Key: Hashable> {
   private let countMax: Int
   /// The time of the next search for expired entries.
   private var nextSweep: Int64 = 0
-  /// Until when it would be in vain to look for room.
+  /// Until when a search for room would find none.
   private var isFullUntil: Int64 = 0
 
   private static var sweepMilliseconds: Int64 { 10_000 }
@@ -76,7 +76,7 @@ package struct UsageBook<Key: Hashable> {
     return usage
   }
 
-  /// Forgets what can be, from time to time.
+  /// Forgets expired entries, from time to time.
   package mutating func ticked(now: Int64) {
     guard now >= nextSweep, !usages.isEmpty else { return }
     nextSweep = now + Self.sweepMilliseconds

@@ -4,13 +4,13 @@ import GatewayPorts
 package enum BodyType: String, Sendable {
   case json = "application/json"
   case text = "text/plain"
-  /// Anything: what it is, its bytes say.
+  /// Anything: the type is found from the bytes.
   case bytes = "application/octet-stream"
 
-  /// Whether a request's body may be this, by what is said of it.
+  /// Whether a request's body may be of this type, by its headers.
   ///
-  /// Nothing said is taken for it, and so is a form: `curl -d` calls a form whatever it sends. A page
-  /// of another site cannot use that, for its requests are refused by their `Origin`.
+  /// A missing type counts as this one, and so does a form: `curl -d` declares a form whatever it sends. A
+  /// page of another site cannot use that, for its requests are refused by their `Origin`.
   func includes(_ head: RequestHead) -> Bool {
     let said = (head.headers["content-type"] ?? "").split(separator: ";").first ?? ""
     let type = said.filter { $0 != " " }.lowercased()

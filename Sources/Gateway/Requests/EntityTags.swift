@@ -1,9 +1,9 @@
 package import GatewayPorts
 
-/// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): what a client has already.
+/// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the versions that a client holds.
 ///
-/// Tags are compared weakly, so `W/"a"` and `"a"` are the same. What cannot be read matches nothing:
-/// the client is given the whole answer then.
+/// Tags are compared weakly, so `W/"a"` and `"a"` are the same. An invalid tag matches nothing: the client
+/// is given the whole answer then.
 package struct EntityTags: Sendable, Equatable {
   private var tags: [String] = []
   private var isAny = false
@@ -30,7 +30,7 @@ package struct EntityTags: Sendable, Equatable {
     }
   }
 
-  /// Whether the client has what a tag names.
+  /// Whether the client holds the version of a tag.
   package func matches(_ tag: String) -> Bool {
     if isAny { return true }
     let strong = tag.utf8.starts(with: "W/".utf8) ? String(tag.dropFirst(2)) : tag

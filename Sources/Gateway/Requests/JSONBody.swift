@@ -2,8 +2,8 @@ package import JSON
 
 /// Reading the JSON of a request's body.
 package enum JSONBody {
-  /// JSON values of a body that are skipped or kept as they are, at most: what is read by its type has limits of its
-  /// own.
+  /// JSON values of a body that are skipped or kept as they are, at most: values that are read by their
+  /// type have limits of their own.
   package static let valuesMax = 100_000
 
   /// A value from a body; `nil` if the body is no JSON, or `read` throws.
@@ -34,7 +34,7 @@ package enum JSONBody {
   /// The fields of a body; `nil` if it is no JSON object, or one of them has another type.
   ///
   /// - Parameters:
-  ///   - fields: What they are where the body says nothing of them.
+  ///   - fields: The values of fields that the body lacks.
   ///   - take: Reads the value of a key, or skips it.
   package static func fields<Fields>(
     in body: [UInt8], _ fields: Fields,

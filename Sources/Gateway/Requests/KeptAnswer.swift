@@ -31,8 +31,8 @@ enum KeptAnswer {
         body: Array(body.utf8)))
   }
 
-  /// The answer in JSON; `nil` if there is nothing to keep: only what was done is, and no answer
-  /// that is too long.
+  /// The answer in JSON; `nil` if it is not kept: answers that refuse are not, nor answers that are too
+  /// long.
   var bytes: [UInt8]? {
     var bytes: [UInt8] = []
     switch self {

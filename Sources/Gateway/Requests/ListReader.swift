@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// The reader of a list: what its client has of the list, and whether it accepts gzip.
+/// The reader of a list: the client's copy of the list, and whether it accepts gzip.
 struct ListReader {
   /// The entity tags that the client holds, by `If-None-Match`.
   var known: EntityTags?
@@ -18,7 +18,7 @@ struct ListReader {
 
   /// The answer with a list, or 304 if the client's copy is current.
   ///
-  /// The list is one person's: no cache between may keep it, and the person's own asks again each time.
+  /// The list is one person's: no shared cache may keep it, and the person's own asks again each time.
   ///
   /// - Parameters:
   ///   - state: A hash of all that the list shows, the reader's rights included; that of the body, unless another is

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// The digests of a list's parts that a client holds, as `parts` of its request has them.
+/// The digests of a list's parts that a client holds, from `parts` of its request.
 struct HeldParts {
   /// The letters of a digest.
   static let digestCount = 8
@@ -47,12 +47,12 @@ struct NoteParts {
   struct Item {
     let note: NoteSummary
     let verbs: Verbs
-    /// The hash that tells the part.
+    /// The hash that decides the part.
     let place: UInt64
     /// The hash of all that the list shows of the note.
     let digest: UInt64
 
-    /// - Parameter verbs: What the list's reader may do with the note.
+    /// - Parameter verbs: The list reader's rights to the note.
     init(_ note: NoteSummary, verbs: Verbs) {
       self.note = note
       self.verbs = verbs
@@ -100,7 +100,7 @@ struct NoteParts {
     var members = [[Int]](repeating: [], count: count)
     for (index, item) in items.enumerated() {
       let part = Int(item.place & UInt64(count - 1))
-      // A sum, so that the order is of no importance.
+      // A sum, so that the order does not matter.
       sums[part] &+= item.digest
       members[part].append(index)
     }

@@ -1,7 +1,7 @@
 package import GatewayPorts
 
 extension NotePlace {
-  /// The place as clients send it back, in hexadecimal digits: nothing to be read or made up.
+  /// The place as clients send it back, in hexadecimal digits: clients need not read it or make one up.
   package var cursor: String { "\(time) \(id)".utf8.hexadecimal }
 
   /// Reads a cursor; `nil` if the text is not a cursor.

@@ -15,7 +15,7 @@ package struct QueryFields {
     case value(Int)
     case broken
 
-    /// The number, or another where there is none; `nil` for what is no number.
+    /// The number, or a default where there is none; `nil` for an invalid number.
     func or(_ other: Int) -> Int? {
       switch self {
       case .absent: other
@@ -24,7 +24,7 @@ package struct QueryFields {
       }
     }
 
-    /// The number, `nil` where there is none; nothing at all for what is no number.
+    /// The number, `nil` where there is none; nothing at all for an invalid number.
     var optional: Int?? {
       switch self {
       case .absent: .some(nil)
@@ -79,7 +79,7 @@ package struct QueryFields {
     return nil
   }
 
-  /// A number that is not negative, as large as those of messages may be; `nil` for another text.
+  /// A number that is not negative, in the range of numbers in messages; `nil` for another text.
   static func wholeNumber(_ text: some StringProtocol) -> Int? {
     Int(text).flatMap { (0...(1 << 53)).contains($0) ? $0 : nil }
   }

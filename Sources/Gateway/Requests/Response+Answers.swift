@@ -30,7 +30,7 @@ extension Response {
     next.map { with("link", "</api/\($0)>; rel=\"next\"") } ?? self
   }
 
-  /// Whether what was asked for is done.
+  /// Whether the request succeeded.
   var isSuccess: Bool { (200...299).contains(status) }
 
   // MARK: Refusals
@@ -49,12 +49,12 @@ extension Response {
     problem(code.status, code, message)
   }
 
-  /// The refusal of what a token does not grant. Of a note that is not there it says the same.
+  /// The refusal of a request that the token does not grant. It is the same for a missing note.
   static var notGranted: Response {
     .problem(403, .notAllowed, "the token does not grant this")
   }
 
-  /// The refusal of what the store could not do.
+  /// The refusal of a request after a failure of the store.
   static var storeFailed: Response {
     .problem(503, .unavailable, "the store cannot do this now; try again later")
   }
@@ -126,7 +126,7 @@ extension Response {
     return problem(error == .missing ? 401 : 403, .unauthorised, error.words)
   }
 
-  /// The answer to an API key where none counts.
+  /// The answer to an API key at an entrance where keys do not count.
   static var keyElsewhere: Response {
     problem(
       401, .unauthorised, "API keys count at the address that api-listen names; ask there"

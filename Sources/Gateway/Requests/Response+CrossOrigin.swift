@@ -3,7 +3,7 @@ package import GatewayPorts
 /// Letting pages of other origins read answers (CORS, by WHATWG's Fetch standard). Which origins are
 /// allowed is decided before.
 extension Response {
-  /// Lets the page read the answer that asked, for its origin was found allowed.
+  /// Lets the requesting page read the answer, for its origin was found allowed.
   func allowing(_ head: RequestHead) -> Response {
     guard let origin = head.headers["origin"] else { return self }
     return with("access-control-allow-origin", origin)
@@ -26,7 +26,7 @@ extension Response {
       ])
   }
 
-  /// The answer to the page of a client of Socket.IO or Bayeux that asks whether it may ask.
+  /// The answer to a preflight request by a page with a client of Socket.IO or Bayeux.
   static func preflight(_ head: RequestHead) -> Response {
     .preflight(
       methods: "GET, POST, OPTIONS",

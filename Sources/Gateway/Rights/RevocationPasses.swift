@@ -53,13 +53,14 @@ struct RevocationPasses {
     return nil
   }
 
-  /// Takes note that a connection may have lost something.
+  /// Takes note that a connection may have lost rights.
   mutating func noteLoss(isClosed: Bool) {
     workLeft -= isClosed ? Self.closeWork : Self.rightsWork
     if isClosed { closed += 1 }
   }
 
-  /// Ends a pass: removes and returns who waits for it, and the number of connections that it has closed.
+  /// Ends a pass: removes and returns its waiting callers, and the number of connections that it has
+  /// closed.
   mutating func end() -> (waiting: [Waiting], closed: Int) {
     defer { waiting = [] }
     return (waiting, closed)

@@ -1,12 +1,12 @@
 import GatewayPorts
 import SocketMessages
 
-/// Taking tokens back, and with them what connections have.
+/// Taking tokens back, and with them the rights of connections.
 extension Rights {
   /// Takes tokens back, all or none, for good, and ends what connections have by them.
   ///
-  /// - Parameter goOn: Called when it is on the disk and all connections are held to it, with how many were closed;
-  ///   with `nil` if it cannot be.
+  /// - Parameter goOn: Called when the revocations are on the disk and applied to all connections, with how
+  ///   many were closed; with `nil` if they cannot be stored.
   func takeBack(_ revocations: [Revocation], then goOn: @escaping (Int?) -> Void) {
     guard !revocations.isEmpty else { return goOn(0) }
     access.revoke(revocations) { [self] failure in
@@ -18,8 +18,8 @@ extension Rights {
     }
   }
 
-  /// Holds all connections to what was taken back since, here or elsewhere: as many as a turn has time for, and the
-  /// others with the turns to come.
+  /// Applies revocations since the last pass, from here or elsewhere, to all connections: to as many as a
+  /// turn has time for, and to the others in later turns.
   ///
   /// - Parameter goOn: Called at the end, with how many connections were closed.
   func applyRevocations(then goOn: @escaping RevocationPasses.Waiting) {
@@ -56,7 +56,7 @@ extension Rights {
     return revocationPasses.isUnderWay
   }
 
-  /// Holds a connection to what was taken back.
+  /// Applies revocations to a connection.
   func applyRevocations(to connection: Connection) {
     guard mayHaveLost(connection) else { return }
     if connection.dialect.traits.hasIdentityPerSubscription {
@@ -70,7 +70,7 @@ extension Rights {
     revocationPasses.noteLoss(isClosed: !connection.isOpen)
   }
 
-  /// Whether one of a connection's tokens was taken back, as far as that is seen without asking its dialect.
+  /// Whether one of a connection's tokens was taken back, as far as that is known without its dialect.
   private func mayHaveLost(_ connection: Connection) -> Bool {
     connection.dialect.traits.hasIdentityPerSubscription
       || connection.identity.map(access.isRevoked) ?? false

@@ -45,7 +45,8 @@ final class Rights: Part {
 
   // MARK: Messages
 
-  /// Ends what has expired of a connection's tokens, or was taken back, before a message of it is read.
+  /// Ends a connection's rights whose tokens have expired or were taken back, before a message of it is
+  /// read.
   ///
   /// - Returns: Whether the connection continues.
   func hold(_ connection: Connection) -> Bool {
@@ -78,7 +79,7 @@ final class Rights: Part {
 
   // MARK: Time
 
-  /// Ends a connection whose token has ended, and says whether that was so.
+  /// Ends a connection whose token has ended, and returns whether it did.
   private func endIfExpired(_ connection: Connection) -> Bool {
     guard let identity = connection.identity, identity.isExpired(at: surroundings.clock.now)
     else { return false }
@@ -87,7 +88,7 @@ final class Rights: Part {
     return true
   }
 
-  /// Holds a connection to the time of its tokens.
+  /// Applies the end of tokens to a connection.
   private func watchTime(of connection: Connection) {
     let now = surroundings.clock.now
     if connection.dialect.traits.hasIdentityPerSubscription {
@@ -127,7 +128,7 @@ final class Rights: Part {
 
   // MARK: Changed rights
 
-  /// Brings what a connection follows in line with what it may.
+  /// Applies a connection's rights to all that it follows.
   func applyRights(to connection: Connection) {
     if connection.dialect.applyRights(to: connection) { return }
     for subscription in connection.subscriptions.values.map(\.self) {
@@ -189,7 +190,7 @@ final class Rights: Part {
     return count
   }
 
-  /// Shows a name that is another now.
+  /// Shows a name that has changed.
   private func takeName(of identity: Identity, _ connection: Connection) {
     let name = access.name(of: identity, claimed: connection.name)
     guard !name.utf8.elementsEqual(connection.name.utf8) else { return }
@@ -197,7 +198,7 @@ final class Rights: Part {
     shareProfile(of: connection)
   }
 
-  // MARK: Being cut off
+  // MARK: Without revocations
 
   /// Closes connections whose token may have been taken back at another gateway; they reconnect to one that
   /// can tell.

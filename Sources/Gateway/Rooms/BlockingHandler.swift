@@ -5,7 +5,7 @@ public protocol BlockingHandler: AnyObject {
   /// The gateway begins: what is needed from the store can be asked for. Its answer comes before
   /// anything is sent to any subscriber.
   func start(store: any PeopleStore)
-  /// Whether what one does is kept from the other, or the other way round if blocks are mutual.
+  /// Whether the author is hidden from the reader, or the other way round if blocks are mutual.
   func separates(_ reader: PersonID, from author: PersonID) -> Bool
   /// Whether any author at all is hidden from this reader.
   func concerns(_ reader: PersonID) -> Bool
@@ -14,13 +14,13 @@ public protocol BlockingHandler: AnyObject {
   func conceals(_ author: PersonID) -> Bool
   /// The people that a person blocks.
   func blocked(by person: PersonID) -> [PersonID]
-  /// Blocks, or no longer.
+  /// Begins a block, or ends it.
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
     then goOn: @escaping (StoreError?) -> Void)
   /// Whether blocks are known; if not, they are being read. Until then no person is shown to another.
   var isReady: Bool { get }
-  /// Another node may have changed blocks: looks, and says which have begun or ended.
+  /// Reads blocks that another node may have changed, and returns which have begun or ended.
   func changedElsewhere(
     store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void)
 }
@@ -48,7 +48,7 @@ public final class StoredBlocking: BlockingHandler {
   /// The blockers of each blocked person.
   private var blockers: ExactDictionary<ExactSet> = [:]
 
-  /// - Parameter isMutual: whether the blocked do not hear of the blocker either.
+  /// - Parameter isMutual: whether the blocker is hidden from the blocked as well.
   public init(isMutual: Bool) { self.isMutual = isMutual }
 
   /// See ``BlockingHandler``.

@@ -4,10 +4,10 @@ public import GatewayPorts
 public protocol LastOnlineHandler: AnyObject {
   /// Notes that a person's last connection has ended.
   func ended(_ person: PersonID, at time: Timestamp, store: any PeopleStore)
-  /// These are connected. Told from time to time, so that a server that is killed forgets no more
-  /// than the time between.
+  /// Notes people who are connected. Called from time to time, so that a server that is killed forgets no
+  /// more than the time between.
   func seen(_ people: [PersonID], at time: Timestamp, store: any PeopleStore)
-  /// Tells when these were online last, in the order of the question.
+  /// Returns when people were online last, in the order of the question.
   func times(
     of people: [PersonID], store: any PeopleStore,
     then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void)

@@ -1,6 +1,6 @@
 public import GatewayPorts
 
-/// Keeps what is reported to moderators.
+/// Keeps reports to moderators.
 public protocol ModerationHandler: AnyObject {
   /// Keeps a report, or takes it back.
   func set(

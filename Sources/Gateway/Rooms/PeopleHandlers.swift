@@ -6,8 +6,8 @@ import SocketMessages
 /// An absent handler is absent from the capabilities in `welcome`, and its messages are answered
 /// with `notOffered`. Embedders replace any of them.
 ///
-/// Handlers are called on the gateway's loop, and answer at once or call back later on the same
-/// loop; who calls back of their own accord has the gateway's owner take the actions afterwards.
+/// Handlers are called on the gateway's loop, and answer at once or call back later on the same loop; a
+/// handler that calls back of its own accord has the gateway's owner take the actions afterwards.
 public struct PeopleHandlers {
   /// Presence in rooms.
   public var presence: (any PresenceHandler)?
@@ -25,7 +25,7 @@ public struct PeopleHandlers {
   public var membership: (any MembershipHandler)?
   /// Notifies people who are offline.
   public var push: (any PushHandler)?
-  /// Told when rooms are occupied and vacated.
+  /// Notified when rooms are occupied and vacated.
   public var rooms: (any RoomObserver)?
 
   /// Offers nothing.
@@ -45,7 +45,7 @@ public struct PeopleHandlers {
     return handlers
   }
 
-  /// The capabilities of what is there.
+  /// The capabilities of the handlers that are set.
   var capabilities: [String] {
     var names: [String] = []
     if blocking != nil { names.append("blocking") }
@@ -66,7 +66,7 @@ public protocol PeopleStore: AnyObject {
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void)
 }
 
-/// Told when the first subscriber comes to a room, when the last has gone, and who comes and goes
+/// Notified when the first subscriber comes to a room, when the last has gone, and who comes and goes
 /// meanwhile.
 public protocol RoomObserver: AnyObject {
   /// The room has its first subscriber.
@@ -78,12 +78,12 @@ public protocol RoomObserver: AnyObject {
 }
 
 extension RoomObserver {
-  /// Is of no interest.
+  /// Ignores the change.
   public func changed(_ presence: PresenceChange) {}
 }
 
 extension Rooms: PeopleStore {
-  /// Has the store work with what people do; see ``PeopleStore``.
+  /// Has the store do work for people; see ``PeopleStore``.
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
     store(.people(request), for: .people(goOn))
   }

@@ -47,7 +47,7 @@ public final class CountedPresence: PresenceHandler {
   /// Rooms in which a grace period runs.
   private var waiting: ExactSet = []
 
-  /// - Parameter graceMilliseconds: how long a person is kept whose line broke.
+  /// - Parameter graceMilliseconds: how long a person is kept whose connection broke.
   public init(graceMilliseconds: Int64) { self.graceMilliseconds = graceMilliseconds }
 
   /// See ``PresenceHandler``.

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Something to be published, as it was asked for.
+/// A publication as it was requested.
 struct PublishRequest {
   var room: RoomName
   var data: JSONValue

@@ -51,14 +51,14 @@ public struct PushNotification: Sendable, Equatable {
           }
         }
       } catch {
-        // Data of another form has no words for people.
+        // Data of another form has no text for people.
       }
       return (content, type)
     }
   }
 }
 
-/// Tells people who are offline. Called once for each of them and each publication, unless
+/// Notifies people who are offline. Called once for each of them and each publication, unless
 /// ``GatewaySettings/pushesFromOutbox`` is set.
 public protocol PushHandler: AnyObject {
   /// Hands a notification over; it must not block.

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Blocking people. What is sent is looked through with ``separates(_:from:)``.
+/// Blocking people. All sent messages are filtered with ``separates(_:from:)``.
 extension Rooms {
   /// The most people that one person can block: `Documentation/Limits.md` names it.
   private static let blocksMax = 1_000
@@ -28,7 +28,7 @@ extension Rooms {
     guard !message.isBlocked || !Identity.isProgram(other) else {
       throw Unfit(.notAllowed, "API keys cannot be blocked, only people")
     }
-    // Those that are not stored yet count, too.
+    // Blocks that are not stored yet count, too.
     let underWay = blocksUnderWay[person] ?? 0
     guard !message.isBlocked || blocking.blocked(by: person).count + underWay < Self.blocksMax
     else {

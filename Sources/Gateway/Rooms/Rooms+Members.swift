@@ -1,9 +1,9 @@
 import GatewayPorts
 import SocketMessages
 
-/// The members of rooms, and updates that no room remembers.
+/// The members of rooms, and updates that rooms do not store.
 extension Rooms {
-  /// The resource of which the room of the list of notes hears when tags change.
+  /// The resource by which the room of the list of notes announces changed tags.
   static let tagsResource = "tags"
 
   /// Whether a room is a note's own. Whether that is in use is not reported outside.
@@ -19,7 +19,7 @@ extension Rooms {
     if isNew { follow(name) }
   }
 
-  /// Makes a connection hear from a room, from now on.
+  /// Makes a connection a member of a room, from now on.
   func join(room name: RoomName, _ connection: Connection) {
     connection.rooms.insert(name)
     occupy(name, connection)
@@ -29,7 +29,7 @@ extension Rooms {
 
   /// Makes a connection an occupant that is a member once the store has answered.
   ///
-  /// - Parameter waits: whether what is published from here on comes with what it missed, not twice.
+  /// - Parameter waits: whether publications from here on come with what it missed, not twice.
   /// - Returns: The number of the attempt.
   func beginSubscribing(
     to name: RoomName, _ connection: Connection, waits: Bool = true
@@ -42,10 +42,10 @@ extension Rooms {
     return nextAttempt
   }
 
-  /// Makes an occupant a member, which has what it missed.
+  /// Makes an occupant a member, which has received what it missed.
   func admit(to name: RoomName, _ connection: Connection) { rooms[name]?.add(connection) }
 
-  /// Lets a connection hear from a room no longer.
+  /// Ends a connection's membership of a room.
   ///
   /// - Parameter isBroken: whether the connection broke, and may be resumed.
   func leave(room name: RoomName, _ connection: Connection, isBroken: Bool = false) {
@@ -60,7 +60,7 @@ extension Rooms {
     unfollow(name)
   }
 
-  /// Tells a room's subscribers that a resource has changed. No room remembers it.
+  /// Notifies a room's subscribers that a resource has changed. The room does not store it.
   ///
   /// - Parameter sender: named by the caller that made the change, so that its own app can ignore it.
   func publish(resource: String, in name: String, sender: String?) {
@@ -69,7 +69,7 @@ extension Rooms {
     deliver(update, in: name)
   }
 
-  /// Tells the members of a room here.
+  /// Notifies the members of a room here.
   func deliver(_ update: ResourceUpdate, in name: RoomName) {
     owner?.deliverToSessions(update, in: name)
     tell(RoomNews(room: name, content: .update(update)), by: nil)
@@ -99,7 +99,7 @@ extension Rooms {
 
   // MARK: Refusals
 
-  /// Refuses what a connection may not do in a room.
+  /// Refuses a connection without a right in a room.
   func check(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
   ) throws(Unfit) {
@@ -119,7 +119,7 @@ extension Rooms {
     return "a room's name has 1 to \(bytesMax) bytes; this one has \(name.utf8.count)"
   }
 
-  /// Refuses what the token does not grant.
+  /// Refuses a connection whose token does not grant a right.
   func checkRight(
     _ verbs: Verbs, _ doing: String, in room: RoomName, _ connection: Connection
   ) throws(Unfit) {

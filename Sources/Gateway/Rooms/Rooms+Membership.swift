@@ -21,7 +21,7 @@ extension Rooms {
     }
   }
 
-  /// Has every follower of the room told who has no connection.
+  /// Notifies the followers of the room that have no connection.
   func notify(_ publication: Publication, epoch: String, in room: RoomName) {
     guard let push = people.push else { return }
     notifications(of: publication, epoch: epoch, in: room) { [unowned self] outcome in
@@ -34,8 +34,8 @@ extension Rooms {
     }
   }
 
-  /// Finds which followers of the room have no connection now, and what to tell them. The owner has
-  /// to take the actions afterwards.
+  /// Finds followers of the room without a connection, and their notifications. The owner has to take the
+  /// actions afterwards.
   func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
     then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void

@@ -33,7 +33,7 @@ extension Rooms {
     }
   }
 
-  /// The message that tells moderators of a report, or of its end.
+  /// The message that notifies moderators of a report, or of its end.
   static func news(
     of flag: PublicationFlag, in room: RoomName, isFlagged: Bool
   ) -> ServerMessage {

@@ -2,10 +2,11 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// The words of nodes to each other about rooms and people: what no store keeps, and hints of what one does.
+/// The messages of nodes to each other about rooms and people: state that no store keeps, and hints about
+/// state that a store keeps.
 ///
-/// What comes by a broker is believed only as far as it may be wrong without harm: who is there, who types, and what a
-/// room does not remember.
+/// Messages from a broker may be wrong, so they are used only where that does no harm: for who is there,
+/// who types, and updates that a room does not store.
 extension Rooms {
   /// The topic that all nodes follow.
   static let nodesTopic = "nodes"
@@ -26,7 +27,7 @@ extension Rooms {
 
   // MARK: Telling
 
-  /// Tells the other nodes that have people in a room.
+  /// Notifies the other nodes that have people in a room.
   func tellNodes(_ content: NodeMessage.Content, in room: RoomName) {
     tellNodes(content, under: topic(of: room))
   }
@@ -36,15 +37,15 @@ extension Rooms {
     let message = NodeMessage(
       node: exchange.node, sent: surroundings.clock.uptime, content: content)
     let bytes = message.encoded
-    // What is longer is not told: a reason, or the name of a resource.
+    // A longer message is not sent: it has a long reason, or a long name of a resource.
     guard bytes.count <= NodeMessage.bytesMax else { return }
     act(.publish(topic: topic, bytes))
   }
 
-  /// Has other nodes look who is blocked.
+  /// Has other nodes read the blocks again.
   func tellNodesOfBlocks() { tellNodes(.blocks, under: Self.nodesTopic) }
 
-  /// Follows what all nodes hear.
+  /// Follows the topic of all nodes.
   func meetNodes() { follow(topic: Self.nodesTopic) }
 
   /// Follows what other nodes send about a room that has occupants from now on.
@@ -180,7 +181,7 @@ extension Rooms {
     }
   }
 
-  /// The place of a node among the connections: people there are here by it.
+  /// The place of a node among the connections, by which its people are in rooms here.
   private func place(of node: String) -> ConnectionID {
     if let place = nodePlaces[node] { return place }
     // Nodes that restarted leave a name each.

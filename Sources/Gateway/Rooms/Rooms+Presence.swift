@@ -86,8 +86,8 @@ extension Rooms {
     PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
   }
 
-  /// Returns the people in a room as announced so far, as far as this reader may know them; later
-  /// diffs apply to it. The reader is always included.
+  /// Returns the people in a room as announced so far, without those hidden from this reader; later diffs
+  /// apply to it. The reader is always included.
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
     let own = profile(of: reader)
     let others = (people.presence?.announced(in: room) ?? []).filter {
@@ -113,7 +113,7 @@ extension Rooms {
     shareRoomProfile(of: connection)
   }
 
-  /// Ends leases and typing whose time is over, and tells what has changed.
+  /// Ends leases and typing whose time is over, and sends what has changed.
   func tickPeople(now: Int64) {
     let lease = Int64(settings.limits.presenceLeaseMilliseconds)
     for connection in connectionsInOrder({
@@ -208,7 +208,7 @@ extension Rooms {
     if let change {
       tell(change)
     } else if typing.isTyping {
-      // Elsewhere it would end by itself.
+      // At other nodes it would expire without this.
       tellNodes(.typing(connection.person, isTyping: true), in: typing.room)
     }
   }
@@ -222,7 +222,7 @@ extension Rooms {
 
   // MARK: Offers and floods
 
-  /// The handler of what a message asks for, if there is one.
+  /// The handler for a message's feature, if there is one.
   func offered<Handler>(_ handler: Handler?) throws(Unfit) -> Handler {
     guard let handler else {
       throw Unfit(

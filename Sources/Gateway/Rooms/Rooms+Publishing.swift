@@ -18,7 +18,7 @@ extension Rooms {
       for: .native(connection.id, ref: ref))
   }
 
-  /// Publishes, if the limits allow it. Whether the publisher may is the caller's to know.
+  /// Publishes, if the limits allow it. The caller checks the publisher's right.
   func publish(_ request: PublishRequest, for publisher: Publisher) {
     if let (code, message) = problem(of: request) {
       answer(publisher, .refused(code, message), in: request.room)
@@ -76,7 +76,7 @@ extension Rooms {
           error.isRetryable ? .unavailable : .damaged,
           "the store cannot write now; publish again later, with the same key"),
         in: work.room)
-      // It may be there, all the same.
+      // The publication may be there, all the same.
       if case .unknownOutcome = error { hear(of: .max, in: work.room) }
     }
   }
@@ -129,7 +129,7 @@ extension Rooms {
 
   /// The reason to refuse data of so many bytes; `nil` if they are not too many.
   ///
-  /// Dialects ask before they look into data: publishing asks, in any case.
+  /// Dialects ask before they read data; publishing asks in any case.
   func problem(ofData byteCount: Int) -> String? {
     let bytesMax = settings.limits.publicationBytesMax
     guard byteCount > bytesMax else { return nil }

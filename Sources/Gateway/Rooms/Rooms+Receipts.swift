@@ -37,7 +37,7 @@ extension Rooms {
         room: place.room, offset: place.offset, personID: receipt.personID, state: receipt.stage))
   }
 
-  /// Tells the author of a publication, on this node, how far it has come.
+  /// Notifies the author of a publication, if on this node, how far it has come.
   func tell(_ receipt: Receipt, of place: PublicationPlace, to author: PersonID) {
     let message = Self.message(of: receipt, of: place)
     for reader in connections(of: author, who: .read, in: place.room)

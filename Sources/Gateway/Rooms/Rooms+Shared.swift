@@ -12,8 +12,8 @@ import SocketMessages
 ///     published here further on, a hint, the heads ─▶ read ──▶ deliver, number by number
 ///     another epoch, or other publications ─▶ all members rejoin, and learn of the gap
 extension Rooms {
-  /// Publications that are kept for other nodes to read, whatever the room's memory is. Readers are given no more than
-  /// that is.
+  /// Publications that are kept for other nodes to read, whatever the room's own memory is. Readers receive
+  /// no more than the room's memory.
   static let sharedMemory = RoomMemory(publicationsMax: 1_000, ageMax: 60_000)
 
   /// The history limits by which a publication is kept.
@@ -31,7 +31,7 @@ extension Rooms {
 
   // MARK: Places
 
-  /// Whether a subscriber becomes a member now, as the others are where it is; if not, it does later.
+  /// Whether a subscriber becomes a member now, since the members are at its place; if not, it does later.
   func meet(_ recovery: RoomRecovery, _ work: RoomSubscribing) -> Bool {
     let name = work.room
     let head = recovery.head
@@ -57,7 +57,7 @@ extension Rooms {
     return false
   }
 
-  /// A member has come who is to hear from now on: where that is has to be read once.
+  /// Reads the place of a room once, for a member that receives publications from now on.
   func findPlace(in name: RoomName) {
     guard settings.sharesStore, let room = rooms[name], room.cursor == nil, !room.isFindingPlace
     else { return }
@@ -69,7 +69,7 @@ extension Rooms {
           now: surroundings.clock.now)), for: .roomPlace(name))
   }
 
-  /// A room's head was read, for members that hear from now on.
+  /// A room's head was read, for members that receive publications from now on.
   func foundPlace(in name: RoomName, _ outcome: StoreOutcome<RoomRecovery>) {
     rooms[name]?.isFindingPlace = false
     guard rooms[name] != nil, rooms[name]?.cursor == nil, case .success(let recovery) = outcome
@@ -77,8 +77,8 @@ extension Rooms {
     rooms[name]?.cursor = RoomCursor(position: recovery.head)
   }
 
-  /// The members have another history than the store: all of them come again. Nothing is said here of what they lack;
-  /// the store finds that by their positions.
+  /// The members have another history than the store: all of them rejoin. What they lack is not sent here;
+  /// the store finds it by their positions.
   ///
   /// - Parameter isLost: whether publications were lost that members have: then the room continues under
   ///   another epoch.
@@ -130,7 +130,7 @@ extension Rooms {
     }
   }
 
-  /// Something is said to be published: nothing is believed but that it may be worth a look.
+  /// A hint of a publication. It is not trusted: it only causes a read.
   func hear(of offset: Int, in name: RoomName) {
     guard let cursor = rooms[name]?.cursor else { return findPlace(in: name) }
     rooms[name]?.cursor?.heard = max(cursor.heard, offset)
@@ -138,7 +138,7 @@ extension Rooms {
     else { return }
     nextAttempt += 1
     rooms[name]?.cursor?.reading = nextAttempt
-    // With the newest that is here, to see that it is the same one there.
+    // With the newest publication here, to check that the store's is the same.
     let isChecked = cursor.time != nil && cursor.position.offset > 0
     store(
       .page(
@@ -154,7 +154,7 @@ extension Rooms {
   func readNews(of name: RoomName, _ reading: UInt64, _ outcome: StoreOutcome<RoomPage>) {
     guard let cursor = rooms[name]?.cursor, cursor.reading == reading else { return }
     rooms[name]?.cursor?.reading = nil
-    // The next look at the heads finds what was heard of. What was read replaces what was heard.
+    // The next look at the heads finds the offsets of the hints. The read replaces the hints.
     rooms[name]?.cursor?.heard = 0
     let page: RoomPage
     switch outcome {
@@ -180,7 +180,7 @@ extension Rooms {
       }
     }
     guard let here = rooms[name]?.cursor, here.position.offset < page.head.offset else { return }
-    // A page has one at least, unless they are no longer kept.
+    // A page contains at least one publication, unless they are no longer kept.
     guard page.hasMore else { return startAnew(name, isLost: false) }
     hear(of: page.head.offset, in: name)
   }

@@ -32,7 +32,7 @@ extension Rooms {
         subscriber: .native(connection.id, subscribe, ref: ref), attempt: attempt))
   }
 
-  /// Has the store find what comes after a position.
+  /// Has the store read what comes after a position.
   ///
   /// A position ahead of the head was given out by a history that has been lost since. The room then
   /// continues under another epoch, by which all others from that history see it too.

@@ -19,12 +19,12 @@ extension Rooms {
     read(RoomReading(room: room, range: range, limit: limit, filter: filter, reader: reader))
   }
 
-  /// Reads a page of those publications that are wanted; it is empty only if there are none left.
+  /// Reads a page of the publications that match; it is empty only if there are none left.
   func read(_ work: RoomReading) {
     let limit =
       switch work.filter {
       case .all: work.limit
-      // As many as a page may have: who wants one of a thousand is not to ask a thousand times.
+      // As many as a page may have: a reader that wants one of a thousand is not to ask a thousand times.
       case .visible, .messages: settings.limits.pageMax
       }
     store(
@@ -68,7 +68,7 @@ extension Rooms {
     case .all: return true
     case .visible(let person): reader = person
     case .messages(let person):
-      // Other things may be published there too, and are no messages.
+      // Publications of other kinds may be there too, and are no messages.
       guard publication.data.value(of: "subject") != nil else { return false }
       reader = person
     }

@@ -1,13 +1,13 @@
 import GatewayPorts
 import SocketMessages
 
-/// The rooms: who hears from them, what is published in them, and what people do there.
+/// The rooms: their subscribers, their publications, and their people.
 ///
 /// Nothing outside this folder touches its state. Subscribers that speak `parley.v1` or Whaler are notified
 /// by their dialects; sessions, and callers that publish or read in other ways, through ``RoomsOwner``.
 final class Rooms: Part {
   let board: Switchboard
-  /// The handlers of what is offered to people in rooms.
+  /// The handlers of the features for people in rooms.
   let people: PeopleHandlers
   /// Receives what concerns other parts.
   unowned var owner: (any RoomsOwner)?
@@ -18,11 +18,11 @@ final class Rooms: Part {
   var publishing: Int = 0
   /// The connections of each person who is connected.
   var online: ExactDictionary<Set<ConnectionID>> = [:]
-  /// The uptime at which it was noted last who is connected, in milliseconds.
+  /// The uptime at which connected people were stored last, in milliseconds.
   var stampedOnlineAt: Int64 = 0
   /// The rooms whose heads are still to be asked for.
   var lookedAt = NameRotation()
-  /// Says who is here, and hears who is at other nodes; `nil` if there are none.
+  /// Exchanges people with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
   /// The places of other nodes among the connections.
   var nodePlaces: ExactDictionary<ConnectionID> = [:]
@@ -85,6 +85,6 @@ protocol RoomsOwner: AnyObject {
   ) -> StoreRequest
   /// Sends a publication to those members of its room that are sessions.
   func deliverToSessions(_ publication: Publication, epoch: String, in room: RoomName)
-  /// Tells them that a resource has changed.
+  /// Notifies them that a resource has changed.
   func deliverToSessions(_ update: ResourceUpdate, in room: RoomName)
 }

@@ -3,8 +3,8 @@ import SocketMessages
 
 /// Searching the notes that a caller may read.
 ///
-/// The index of words knows no rights. So it says ids alone at first; of those that may be read, and of no
-/// others, the places are asked for and told.
+/// The index of words knows no rights. So its first reply has only ids; the places are read only of the
+/// notes that the caller may read.
 ///
 ///     GET /api/search ─▶ find ─▶ ids, best first ─▶ may they read? ─▶ places ─▶ answer
 ///                          ▲─────── more, if few ────────┘
@@ -31,7 +31,7 @@ final class Search: Part {
     var tag: String?
     var identity: Identity
     let limit: Int
-    /// Notes that were asked for in the step under way.
+    /// Notes that the step under way has asked for.
     var asked: Int
     var scanned = 0
     /// The notes that may be read, best first; one more than the limit at most.
@@ -41,7 +41,7 @@ final class Search: Part {
     /// The reader of a list of tags.
     var reader = ListReader()
 
-    /// The next step: rights to folders are looked at with the folders.
+    /// The next step: rights to folders are checked with the folders.
     var step: SearchRequest {
       let withFolders = identity.grants.contains { $0.kind == .folders }
       if let tag {
@@ -173,7 +173,7 @@ final class Search: Part {
     act(.search(request, .places(work.query, work.found)))
   }
 
-  /// Answers with what was found: places of words, or notes as in other lists.
+  /// Answers with the notes found: places of words, or notes as in other lists.
   private func answer(_ request: RequestID, _ work: Work, _ hits: [SearchHit], isCut: Bool) {
     guard work.tag != nil else {
       respond(request, .json(200, SearchJSON.answer(hits, isCut: isCut)))

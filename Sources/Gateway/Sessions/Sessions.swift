@@ -21,7 +21,7 @@ final class Sessions: Part {
     self.rights = rights
   }
 
-  /// Has the store work with sessions. The tokens of those that end by it are taken back.
+  /// Has the store work with sessions. The tokens of sessions that end by it are taken back.
   func perform(
     _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
@@ -53,8 +53,8 @@ final class Sessions: Part {
 
   /// Begins a session.
   ///
-  /// The tokens of those that have to end for it are taken back first: a crash in between leaves no token that counts of
-  /// a session that is gone.
+  /// The tokens of sessions that have to end for it are taken back first: a crash in between leaves no
+  /// valid token of a session that is gone.
   private func begin(
     _ session: Session, countMax: Int, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
@@ -64,7 +64,7 @@ final class Sessions: Part {
       takeBack(crowded) { [self] _ in
         ask(.begin(session, countMax: countMax)) { [self] outcome in
           guard case .success(.begun(let ended)) = outcome else { return goOn(outcome) }
-          // Others may have begun or been renewed meanwhile, so that another one had to go.
+          // Other sessions may have begun or been renewed meanwhile, so that another one had to go.
           takeBack(Self.among(ended, butFor: crowded)) { _ in goOn(outcome) }
         }
       }
@@ -107,8 +107,8 @@ final class Sessions: Part {
     }
   }
 
-  /// Removes sessions from the store, after the tokens of some were taken back; those of others, and of what was renewed
-  /// since, are then.
+  /// Removes sessions from the store, after the tokens of some were taken back. The tokens of the others,
+  /// and of sessions renewed since, are taken back then.
   private func remove(
     _ choice: SessionChoice, of user: String, after taken: [Session],
     then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
@@ -119,7 +119,7 @@ final class Sessions: Part {
     }
   }
 
-  /// Sessions that have ended, but for those whose tokens were taken back as they are.
+  /// Sessions that have ended, except those whose tokens were taken back in their present state.
   private static func among(_ ended: [Session], butFor taken: [Session]) -> [Session] {
     ended.filter { session in
       !taken.contains { $0.turn == session.turn && $0.id.utf8.elementsEqual(session.id.utf8) }
@@ -128,11 +128,11 @@ final class Sessions: Part {
 
   /// Takes back the tokens of sessions.
   ///
-  /// - Parameter goOn: Called with whether that would survive the process.
+  /// - Parameter goOn: Called with whether the revocation is on the disk.
   private func takeBack(_ sessions: [Session], then goOn: @escaping (Bool) -> Void) {
     let now = surroundings.clock.now
     let ends = sessions.map { session in
-      // A token of a former version would begin the session again, as long as it counts.
+      // A token of a former version would begin the session again, as long as it is valid.
       Revocation.timed(
         session.id,
         until: session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds)
@@ -142,7 +142,7 @@ final class Sessions: Part {
 
   // MARK: Requests
 
-  /// Lists the asker's own sessions.
+  /// Lists the caller's own sessions.
   func list(_ request: RequestID, of identity: Identity) throws(Response) {
     try requirePerson(identity)
     let now = surroundings.clock.now
@@ -155,7 +155,7 @@ final class Sessions: Part {
     }
   }
 
-  /// Ends some of the asker's own sessions.
+  /// Ends some of the caller's own sessions.
   func end(
     _ choice: SessionChoice, of identity: Identity, _ request: RequestID
   ) throws(Response) {

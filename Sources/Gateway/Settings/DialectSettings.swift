@@ -22,7 +22,7 @@ public struct DialectSettings: Sendable {
 
   /// Milliseconds for which a Socket.IO client that asked for it may resume its session; 0 for never.
   public var recoveryMilliseconds: Int64 = 120_000
-  /// Bytes kept of what such clients were sent, for all of them together.
+  /// Bytes kept of the events sent to such clients, for all of them together.
   public var recoveryBytesMax = 8 << 20
   /// Whether every client of Socket.IO 3 or later may resume so, unasked.
   public var recoversEverybody = false
@@ -30,8 +30,8 @@ public struct DialectSettings: Sendable {
   /// The defaults.
   public init() {}
 
-  /// Milliseconds for which what clients were sent is kept for them: until the silence of one is noticed,
-  /// and then until it may no longer resume.
+  /// Milliseconds for which events are kept for clients to resume: until a silent client is noticed, and
+  /// then until it may no longer resume.
   var recoveryLogMilliseconds: Int64 {
     recoveryMilliseconds + socketIO.pingInterval + socketIO.pingTimeout
   }

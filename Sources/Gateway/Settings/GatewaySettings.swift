@@ -3,7 +3,7 @@ public import SocketMessages
 
 /// An operator's settings for the gateway.
 public struct GatewaySettings: Sendable {
-  /// Limits announced to clients, and held.
+  /// Limits that are announced to clients and enforced.
   public var limits = Limits()
   /// Whether every client may do everything as long as no token can be checked. Without it, and without an
   /// authenticator, no client may do anything.
@@ -12,15 +12,15 @@ public struct GatewaySettings: Sendable {
   public var takesKeysAtBackAlone = false
   /// Whether a URL may contain a token, although logs and histories keep URLs.
   public var allowsTokenInURL = false
-  /// Whether a Whaler client's `resourceConnection` makes a document that is not there.
+  /// Whether a Whaler client's `resourceConnection` creates a missing document.
   public var whalerCreatesDocuments = true
   /// Queued bytes beyond which a connection gets no further changes until it has drained; it then
   /// continues from its place in the document's log.
   public var laggingBytes = 64 << 10
-  /// Queued bytes beyond which a connection is closed with a code that says "resume": reached
-  /// only by what cannot wait in a log, such as replies and room updates.
+  /// Queued bytes beyond which a connection is closed with a code that says "resume". Only messages that
+  /// cannot wait in a log reach it, such as replies and room updates.
   public var queuedBytesMax = 16 << 20
-  /// Bytes of one `changes` frame for a reader that catches up, about.
+  /// Approximate bytes of one `changes` frame for a reader that catches up.
   public var catchUpBytes = 256 << 10
   /// Revisions that a reader may be behind before it gets the text instead of the changes.
   public var lagRevisionsMax = 10_000
@@ -50,13 +50,13 @@ public struct GatewaySettings: Sendable {
   public var retryAfterMilliseconds = 1_000
   /// The history limits of a room without a rule of its own.
   public var roomMemory: RoomMemory = .standard
-  /// Rules for rooms by their names; the first that means a room holds.
+  /// Rules for rooms by their names; the first that matches a room applies.
   public var roomMemories: [RoomMemoryRule] = []
   /// Maximum number of missed publications replayed at once to a subscriber that resumes.
   public var recoveryMax = 1_000
-  /// Bytes of them.
+  /// Maximum bytes of such publications.
   public var recoveryBytesMax = 4 << 20
-  /// Bytes of data in one page of a room's history, about.
+  /// Approximate bytes of data in one page of a room's history.
   public var pageBytes = 1 << 20
   /// Publications of one page unless another number is asked for.
   public var pageDefault = 20
@@ -79,7 +79,7 @@ public struct GatewaySettings: Sendable {
   /// People of a document who are all named; of more, a count is sent, and the names of so many who acted
   /// last.
   public var presenceListMax = 200
-  /// Whether the blocked do not hear of the blocker either.
+  /// Whether the blocker is hidden from the blocked as well.
   public var blocksBothWays = false
 
   /// Milliseconds after which it is noted again that a person is still connected.
@@ -91,20 +91,21 @@ public struct GatewaySettings: Sendable {
 
   /// Changes, publications and other requests that may wait for the store, over all.
   public var storeRequestsMax = 100_000
-  /// Their bytes, about.
+  /// Their approximate bytes.
   public var storeBytesMax = 64 << 20
-  /// Milliseconds that the oldest request may wait for the store before changes are said not to be
-  /// taken.
+  /// Milliseconds that the oldest request may wait for the store before the server reports that it takes no
+  /// changes.
   public var storeStallMilliseconds: Int64 = 5_000
 
-  /// Of the dialects of others.
+  /// Settings for the dialects of other families.
   public var dialects = DialectSettings()
 
   /// The defaults.
   public init() {}
 
-  /// Returns how many entries of a note's log are kept for so many followers: more for a crowd, whose people each have
-  /// a change under way, based further back the more of them there are. What lies before is read from the store.
+  /// Returns how many entries of a note's log are kept for a number of followers: more for a crowd. Each
+  /// follower has a change under way, which is based further back the more followers there are. Earlier
+  /// entries are read from the store.
   func windowEntries(forFollowers count: Int) -> Int {
     max(windowEntries, windowEntries * count / Self.followersOfWindow)
   }

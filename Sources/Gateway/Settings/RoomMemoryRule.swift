@@ -2,7 +2,7 @@ public import GatewayPorts
 
 /// A rule for the history limits of rooms that match a pattern.
 public struct RoomMemoryRule: Sendable, Equatable {
-  /// Which rooms.
+  /// The rooms that the rule matches.
   public var pattern: NamePattern
   /// The limits of their histories.
   public var memory: RoomMemory

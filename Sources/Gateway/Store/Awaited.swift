@@ -11,7 +11,7 @@ enum Awaited {
   case renewal(DocumentID, epoch: String)
   /// A read of what other nodes have appended to a document's log.
   case news(DocumentID)
-  /// Sessions that begin before such a reading.
+  /// Sessions that begin before such a read.
   case fences(DocumentID)
   /// The heads of documents' logs.
   case heads([DocumentID])
@@ -56,7 +56,7 @@ enum Awaited {
   case people((PeopleReply) -> Void)
 }
 
-/// A purpose of work whose replies have a type: it fits tasks of that type alone.
+/// A purpose of work whose replies have a type: it fits only tasks of that type.
 struct StorePurpose<Value> {
   let awaited: Awaited
 
@@ -152,7 +152,7 @@ extension StorePurpose {
 }
 
 extension Awaited {
-  /// The request about one note, which may be restricted to some folders, that the work is done for.
+  /// The request about one note for which the work is done; its rights may be restricted to some folders.
   var request: RequestID? {
     switch self {
     case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
@@ -160,8 +160,8 @@ extension Awaited {
       .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
       .links(let request?, _):
       request
-    // Of no one note, or its right is looked at where the note is. Named one by one: a request that is left out
-    // here is restricted to no folder.
+    // Not about one note, or checked where the note is. The cases are named one by one: a request that is
+    // left out here is restricted to no folder.
     case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history,
       .catchUp,
       .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,

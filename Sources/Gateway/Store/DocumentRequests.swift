@@ -1,13 +1,13 @@
 import GatewayPorts
 import SocketMessages
 
-/// The wish of a connection to follow a document.
+/// A connection's request to follow a document.
 struct DocumentJoining {
   /// The point to resume from, if the client has the text.
   var resume: ResumePoint?
-  /// The change without an answer, of this client or of the one that it was before.
+  /// The change without an answer, of this client or of its former id.
   var unanswered: ChangeName?
-  /// Whether the client reads in pages what is too much for one message.
+  /// Whether the client reads in pages what exceeds one message.
   var pages = false
   /// Whether the log was read since it came, where several nodes share it.
   var isFresh = false
@@ -24,8 +24,8 @@ struct HistoryPageRequest {
   /// Whether the log was read since the request came, where several nodes share it.
   var isFresh = false
 
-  /// The revision after which entries are read: the one before the resume point, where its own entry
-  /// tells whether the reader means this history.
+  /// The revision after which entries are read: the one before the resume point, whose entry shows whether
+  /// the reader has this history.
   var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
 }
 

@@ -12,6 +12,6 @@ enum FileWork {
   case unsettled
   /// Looking for such files in a note's revisions.
   case search(DocumentID, before: Timestamp)
-  /// Removing those that no revision names.
+  /// Removing files that no revision names.
   case settle(DocumentID)
 }
