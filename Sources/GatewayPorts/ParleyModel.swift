@@ -1,2 +1,2 @@
-// The words that the ports share with messages come with them.
+// The types that the ports share with messages come with them.
 @_exported public import ParleyModel

@@ -8,7 +8,7 @@
 ///
 /// Neighbours of different leaves may have the same author; `forEach` joins them.
 struct AuthorTree: Sendable {
-  /// So many Unicode scalars by one author, who has a number.
+  /// A number of Unicode scalars by one author, who has a number.
   struct Run: Sendable, Equatable {
     var author: Int
     var count: Int
@@ -184,7 +184,7 @@ private struct Node: Sendable {
       start += nodes[first].length
       first += 1
     }
-    // What is removed whole goes without being looked into: that takes no longer than to free it.
+    // A node that is removed whole is not searched: that takes no longer than to free it.
     var index = first
     var gone = 0
     while index < nodes.count, start < range.upperBound {

@@ -75,7 +75,7 @@ public struct Authorship: Sendable {
   ///
   /// - Parameters:
   ///   - operation: Its base length is the text's; what is beyond is ignored.
-  ///   - author: Who wrote what it inserts.
+  ///   - author: The author of its insertions.
   /// - Complexity: O(components · log *n*) with *n* runs, and the runs that are deleted.
   public mutating func apply(_ operation: TextOperation, by author: String) {
     let author = number(author)

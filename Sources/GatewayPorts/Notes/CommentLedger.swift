@@ -1,7 +1,7 @@
 public import OTCore
 
-/// The comments of one note beside its log, as a store keeps them: the rules are here, the rows are the
-/// store's.
+/// The comments of one note beside its log, as a store keeps them: the rules are here, and the store has
+/// the rows.
 public protocol CommentLedger {
   /// The log's epoch.
   var epoch: String { get }

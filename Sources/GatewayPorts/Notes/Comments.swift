@@ -146,7 +146,7 @@ public struct CommentRequest: Sendable {
     case list(at: Int?)
     /// Finds the text of a range, and the same range at the head. With an epoch, the range has to be of it.
     case quote(epoch: String?, CommentAnchor)
-    /// Keeps a comment, unless the note has so many.
+    /// Keeps a comment, unless the note has `countMax` comments.
     case add(Comment, countMax: Int)
     /// Replaces the text of a comment, for its author.
     case edit(CommentID, text: String, by: ChangeActor, time: Timestamp)

@@ -65,7 +65,7 @@ struct CommonTokens {
     }
   }
 
-  /// Keeps what a box begins and ends with in both sequences, and removes it from the box.
+  /// Keeps the common beginning and end of a box, and removes them from it.
   private mutating func keepEnds(of box: inout Box, work: inout Int) {
     var (x, y) = (box.first.lowerBound, box.second.lowerBound)
     var (xEnd, yEnd) = (box.first.upperBound, box.second.upperBound)
@@ -160,7 +160,7 @@ struct CommonTokens {
     return furthest(in: box, forwardMin...forwardMax)
   }
 
-  /// The place that paths from the start of a box have come to on one of some diagonals, in both sequences together.
+  /// The farthest place of paths from the start of a box on some diagonals, in both sequences together.
   private func furthest(in box: Box, _ diagonals: ClosedRange<Int>) -> (Int, Int) {
     let zero = second.count + 1
     var best = (box.first.lowerBound, box.second.lowerBound)

@@ -26,8 +26,8 @@ public struct DeletedNote: Sendable, Equatable {
   }
 }
 
-/// Work with deleted notes. Their names are free: a new note may have one, and be deleted, too. Of several
-/// of one name the newest deletion is meant.
+/// Work with deleted notes. Their names are free: a new note may have one, and be deleted, too. Among
+/// several of one name the newest deletion is used.
 public enum DeletedRequest: Sendable {
   /// Lists at most `limit` deleted notes in the order of ``NotePlace``, those after a place or the first.
   case list(after: NotePlace?, limit: Int)

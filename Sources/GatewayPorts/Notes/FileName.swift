@@ -1,12 +1,12 @@
-/// Names of files as they are kept: nothing in them means anything to a file system, a terminal or the
-/// direction of text.
+/// Names of files as they are kept: without characters that mean something to a file system, a terminal or
+/// the direction of text.
 package enum FileName {
   /// Bytes of a name.
   private static let bytesMax = 120
   /// Bytes of an ending, its dot included, that a shortened name keeps.
   private static let endingBytesMax = 12
 
-  /// A name made fit to be kept; `file` if nothing of it is.
+  /// A name made fit to be kept; `file` if no character remains.
   package static func clean(_ name: String) -> String {
     var scalars: [Unicode.Scalar] = []
     for scalar in name.unicodeScalars {

@@ -99,7 +99,7 @@ public enum FolderPathError: Error, Sendable, Hashable, CustomStringConvertible 
   case dots
   /// A name has a backslash or a star.
   case reserved
-  /// A name has characters that are not seen, or none that are.
+  /// A name has invisible characters, or only those.
   case invisible
 
   /// Whether it is a matter of size alone.
@@ -110,7 +110,7 @@ public enum FolderPathError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
-  /// The expectation, what came, and what to do.
+  /// The expectation, the problem, and what to do.
   public var description: String {
     switch self {
     case .tooLong(let bytes):

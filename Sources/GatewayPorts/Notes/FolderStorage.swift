@@ -84,8 +84,8 @@ public struct FolderCounting: Sendable, Equatable {
       notes: patterns(.documents), folders: patterns(.folders), madeUntil: identity.notesMadeUntil)
   }
 
-  /// The names of the only notes that can count, each once, where every right names one: these are looked up, and no
-  /// others. `nil` where there may be more.
+  /// The names of the only notes that can count, each once, if every right names one note: only these are
+  /// looked up. `nil` if there may be more.
   public var names: [DocumentID]? {
     guard folders.isEmpty, !notes.contains(where: \.isPattern) else { return nil }
     var seen: Set<ExactName> = []

@@ -2,8 +2,8 @@ import OTCore
 
 /// Ranges of comments on their way over the operations of a log, each from its own revision.
 ///
-/// Operations gather, and all ranges pass them at once: many ranges and many operations cost about what both do, and not
-/// the one for each of the other.
+/// Operations are gathered, and all ranges pass them at once: many ranges and many operations cost about
+/// the sum of both, and not the product.
 ///
 ///     revision   3     4     5     6     7
 ///     range at 3 ├─────┴─────┼─────┴────▶│
@@ -13,9 +13,9 @@ struct MovingAnchors {
   private static let (countMax, bytesMax) = (1_024, 1 << 20)
 
   private var anchors: [CommentAnchor]
-  /// Ranges that have not set out yet, the one to set out next last.
+  /// Ranges that do not move yet; the next one to move is last.
   private var waiting: [Int]
-  /// Ranges on their way, with where they begin and end.
+  /// Ranges that move, with their beginnings and ends.
   private var moving: [Int] = []
   private var starts: [Int] = []
   private var ends: [Int] = []
@@ -51,8 +51,8 @@ struct MovingAnchors {
     if gathered.count >= Self.countMax || gatheredBytes >= Self.bytesMax { passGathered() }
   }
 
-  /// See ``CommentAnchor/pass(_:)``. A start that has come behind its end stays there, whatever follows: it is enough to
-  /// put it back at last.
+  /// See ``CommentAnchor/pass(_:)``. A start that has come behind its end stays there, whatever follows: it
+  /// is enough to correct it at the end.
   private mutating func passGathered() {
     Cursor.transform(&starts, over: gathered[...], own: true)
     Cursor.transform(&ends, over: gathered[...], own: false)

@@ -25,15 +25,15 @@ public struct FileHash: Hashable, Sendable, CustomStringConvertible {
   public var description: String { bytes.hexadecimal }
 }
 
-/// A file of a note: a picture, or anything else that was put into it.
+/// A file of a note: a picture, or anything else that was added to it.
 public struct NoteFile: Sendable, Hashable {
   /// The hash of its content.
   public var hash: FileHash
-  /// The name that it was put there under.
+  /// The name under which it was added.
   public var name: String
   /// The number of bytes.
   public var byteCount: Int
-  /// The time at which it was last put there.
+  /// The time at which it was last added.
   public var time: Timestamp
 
   /// Files of one note, at most: they are listed in one answer.
@@ -65,12 +65,12 @@ public struct FileDraft: Sendable {
   }
 }
 
-/// Bounds that only the store can hold, since it knows what is there.
+/// Limits that only the store can enforce, since it knows all files.
 public struct FileRoom: Sendable, Hashable {
   /// Bytes that the files of one note may have together.
   public var noteBytesMax: Int
-  /// Bytes of the store's disk that no file takes. A store whose disk is another machine's cannot
-  /// look at it, and does not.
+  /// Bytes of the store's disk that files leave free. A store whose disk is another machine's cannot check
+  /// this, and does not.
   public var diskReserveBytes: Int
   /// Files that one note may have, however short.
   public var noteFilesMax: Int
@@ -100,8 +100,8 @@ public enum FileRequest: Sendable {
   case list(id: DocumentID)
   /// Reads a file of a note.
   case read(id: DocumentID, FileHash, withBytes: Bool)
-  /// Lists at most `limit` notes with files that were put there before a time, and of which no kept
-  /// revision is known to name them: by their ids, byte by byte, those after one or the first.
+  /// Lists at most `limit` notes with files that were added before a time, and that no kept revision is
+  /// known to name: by their ids, byte by byte, those after one or the first.
   case unsettled(before: Timestamp, after: DocumentID?, limit: Int)
   /// Looks for such files of a note in every revision that is kept, named versions included.
   ///
@@ -124,7 +124,7 @@ public enum FileRequest: Sendable {
 public struct FileUses: Sendable, Equatable {
   /// The head at that time.
   public var head: Int
-  /// The newest revision whose text has a file's hash in it; `nil` for none that is kept.
+  /// The newest revision whose text contains a file's hash; `nil` if no kept one does.
   public var newest: [FileHash: Int?]
 
   /// Makes a finding.
@@ -138,7 +138,7 @@ public struct FileUses: Sendable, Equatable {
 public enum FileReply: Sendable, Equatable {
   /// The file is kept; whether it is new to the note.
   case kept(NoteFile, isNew: Bool)
-  /// The note's files may not have so many bytes; those that it has count so many.
+  /// The note's files may not have so many bytes; its present ones have this many.
   case noteFull(byteCount: Int)
   /// The note may not have another file; it has so many.
   case tooManyFiles(count: Int)
@@ -150,7 +150,7 @@ public enum FileReply: Sendable, Equatable {
   case file(NoteFile, [UInt8]?)
   /// The note has no file of this hash.
   case unknownFile
-  /// Notes whose files are to be looked for.
+  /// Notes whose files are to be searched for.
   case notes([DocumentID])
   /// The revisions that name files.
   case uses(FileUses)

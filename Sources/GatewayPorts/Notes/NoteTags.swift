@@ -36,7 +36,7 @@ public enum NoteTags {
 /// Goes through a text, scalar by scalar.
 private struct TagReader {
   private(set) var tags: Set<ExactName> = []
-  /// The line up to here has blanks alone; then so many of a fence's signs.
+  /// The line up to here has only blanks; then the number of a fence's signs.
   private var fenceSign: Unicode.Scalar?
   private var fenceLength = 0
   private var isAtBeginning = true
@@ -96,7 +96,7 @@ private struct TagReader {
   private mutating func beginOrEndFence(isWhole: Bool) {
     guard let sign = fenceSign, fenceLength >= 3 else { return }
     if let open = fence {
-      // What ends it has blanks alone behind it.
+      // A closing fence has only blanks behind it.
       if isWhole, open.sign == sign, fenceLength >= open.length { fence = nil }
     } else if sign == "`", !isWhole {
       opening = fenceLength
@@ -125,7 +125,7 @@ private struct TagReader {
       inCode = []
       opening = nil
     }
-    // What nothing has ended is no code.
+    // An unclosed part is not code.
     for found in inCode where !isFull { tags.insert(found) }
     inCode = []
     (fenceSign, fenceLength, isAtBeginning) = (nil, 0, true)

@@ -18,7 +18,7 @@ public enum OneLine {
     return String(String.UnicodeScalarView(line.drop { $0 == " " }))
   }
 
-  /// The expectation of a text, and what to do; `subject` is what it is, such as `a title`.
+  /// The expectation of a text, and what to do; `subject` names the text, such as `a title`.
   public static func problem(of subject: String) -> String {
     "\(subject) is one line: expected no line breaks and no control characters; leave them out"
   }

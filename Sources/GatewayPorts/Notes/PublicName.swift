@@ -1,7 +1,7 @@
 /// A note's publication under a readable name: everyone who can reach the server may read the note.
 ///
-/// A publication is a link whose key everyone knows. Its readers have tokens with its id, by which they lose the right
-/// all at once.
+/// A publication is a link whose key is public. Its readers have tokens with its id, by which all of them
+/// lose the right at once.
 public struct PublicName: Sendable, Hashable {
   /// The publication's id. A note that gets another name keeps it.
   public var id: String
@@ -34,7 +34,7 @@ public struct PublicName: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
-  /// Limits on names, each with those that were withdrawn and rest.
+  /// Limits on names; each counts withdrawn names that are not free yet, too.
   public struct Limits: Sendable {
     /// Names of one note.
     public var ofNote = 20
@@ -78,7 +78,7 @@ public enum NameReply: Sendable, Equatable {
   case published(PublicName)
   /// Another note has the name.
   case taken
-  /// Another note had the name, and it rests until this time.
+  /// Another note had the name, which is not free before this time.
   case resting(until: Timestamp)
   /// There may not be more names.
   case tooMany
@@ -95,14 +95,14 @@ public enum NameReply: Sendable, Equatable {
 }
 
 extension Identity {
-  /// Whether it is a reader's who came by the name of a published note.
+  /// Whether it is the identity of a reader who opened a published note by its name.
   public var isPublicReader: Bool {
     isGuest && tokenID?.utf8.starts(with: PublicName.idPrefix.utf8) == true
   }
 
   /// The identity of readers of a published note.
   ///
-  /// The user is no note's: what is taken back for all links of a note concerns no publication.
+  /// The user does not belong to the note: revoking all links of a note does not concern its publication.
   public static func publicReader(of published: PublicName, at now: Timestamp) -> Identity {
     var reader = Identity(
       user: guestPrefix, tokenID: published.id, issuedAt: now,

@@ -11,7 +11,7 @@ public struct ReadableName: Sendable, Hashable {
   public static let scalarsMax = 64
   /// Longer texts are not looked at.
   private static let bytesMax = 1_024
-  /// Words that addresses of this or later versions use, or that speak for the server.
+  /// Words that addresses of this or later versions use, or that seem to speak for the server.
   private static let reserved: Set<String> = [
     "admin", "api", "assets", "health", "help", "index", "login", "metrics", "n", "new", "null",
     "p", "parley", "ready", "root", "s", "sdk", "search", "settings", "undefined", "worker", "www",
@@ -52,7 +52,8 @@ public struct ReadableName: Sendable, Hashable {
     if isAfterHyphen { throw .hyphens }
   }
 
-  /// Rejects characters that no name has, letters of several scripts, and names that look like other ones.
+  /// Rejects characters that names cannot have, letters of several scripts, and names that look like other
+  /// ones.
   private static func checkLetters(of text: String) throws(ReadableNameError) {
     var script: LetterScript?
     var hasOwnLook = false
@@ -70,7 +71,7 @@ public struct ReadableName: Sendable, Hashable {
   }
 }
 
-/// The reason why a text is no ``ReadableName``.
+/// The reason why a text is not a ``ReadableName``.
 public enum ReadableNameError: Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
   /// There is no text.
   case empty

@@ -1,4 +1,4 @@
-/// A document as it comes out of the store.
+/// A document as the store returns it.
 public struct StoredDocument: Sendable {
   /// Title, times and head revision.
   public var summary: NoteSummary
@@ -12,7 +12,7 @@ public struct StoredDocument: Sendable {
   public var marks: [String: ClientMark]
   /// The chain at the head revision; `nil` from a store with one owner.
   public var chain: LogChain?
-  /// The session of clients that the store has no session of; see ``LogStretch/sessionFloor``.
+  /// The session of clients without a session in the store; see ``LogStretch/sessionFloor``.
   public var sessionFloor: Int
 
   /// Makes a stored document.

@@ -68,7 +68,7 @@ public enum WordDifference {
 
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Bytes that both texts begin with, and that both end with, in whole lines.
+  /// Bytes of the common beginning and the common end of both texts, in whole lines.
   private static func commonLines(_ old: [UInt8], _ new: [UInt8]) -> (start: Int, end: Int) {
     let shorter = min(old.count, new.count)
     var start = 0
@@ -145,8 +145,8 @@ public enum WordDifference {
     return joined(hunks(common, oldWords, newWords, end: ends), old)
   }
 
-  /// A change without what both texts begin and end with, cut after spaces. Of a long line only the part in which
-  /// something was changed remains.
+  /// A change without its common beginning and end, cut after spaces. Of a long line only the changed part
+  /// remains.
   private static func withoutCommonSpacedEnds(
     _ change: Change, _ old: [UInt8], _ new: [UInt8]
   ) -> Change {

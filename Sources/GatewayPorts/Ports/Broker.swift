@@ -1,13 +1,13 @@
 /// Hints between nodes: fast, and without promises.
 ///
-/// What is published under a topic comes to those nodes that follow it at most once as a rule, in any order, late, or
-/// never. So nothing may depend on it: a hint says that a look at the store may be worth while. A broker that is slow
-/// drops what it cannot take; it never blocks.
+/// A message under a topic reaches the nodes that follow it at most once as a rule, in any order, late, or
+/// never. So nothing may depend on it: a hint only says that a read of the store may find something. A slow
+/// broker drops messages; it never blocks.
 public protocol Broker: AnyObject {
   /// Publishes bytes, at most ``bytesMax``, to the other nodes that follow a topic.
   func publish(_ topic: String, _ bytes: [UInt8])
 
-  /// Has what other nodes publish under a topic arrive.
+  /// Follows a topic: messages of other nodes arrive from now on.
   func follow(_ topic: String)
 
   /// Stops following a topic.
@@ -19,15 +19,15 @@ extension Broker {
   public static var bytesMax: Int { 4_096 }
 }
 
-/// A server's broker, which works on threads of its own and has news taken on the server's loop.
+/// A server's broker, which works on threads of its own and delivers news on the server's loop.
 public protocol ServerBroker: Broker, Sendable {
-  /// Takes the news since the last call, oldest first.
+  /// Returns the news since the last call, oldest first.
   func takeNews() -> [BrokerNews]
 
   /// The counters since the start.
   var state: BrokerState { get }
 
-  /// Ends its threads; returns when they have ended. What has not been sent by then never is.
+  /// Ends its threads; returns when they have ended. Messages that are not sent by then are lost.
   func stop()
 }
 
@@ -35,7 +35,7 @@ public protocol ServerBroker: Broker, Sendable {
 public enum BrokerNews: Sendable, Equatable {
   /// Another node has published bytes under a topic that is followed.
   case heard(topic: String, bytes: [UInt8])
-  /// Hints arrive from now on, or do not: then the store is looked at more often.
+  /// Hints arrive from now on, or do not: then the store is read more often.
   case hints(arrive: Bool)
 }
 
@@ -47,13 +47,13 @@ public struct BrokerState: Sendable {
   public var reconnections = 0
   /// Hints that were sent.
   public var published = 0
-  /// Hints of other nodes that were taken in.
+  /// Hints of other nodes that were received.
   public var heard = 0
-  /// Hints that there was no room for, by where: `outgoing`, `incoming`, `size`.
+  /// Hints that were dropped for lack of room, by place: `outgoing`, `incoming`, `size`.
   public var dropped: [String: Int] = [:]
   /// Messages that no node of this cluster has made.
   public var foreign = 0
-  /// From sending a message to oneself until it is there.
+  /// The time from sending a message to oneself until it arrives.
   public var lag = Histogram()
 
   /// Makes the state of a broker that has not connected yet.

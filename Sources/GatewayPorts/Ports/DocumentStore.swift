@@ -3,11 +3,11 @@
 /// Several handles, of several nodes, may have one log in common (``isShared``). Then the log decides: an
 /// append compares epoch, revision and chain, and the node that comes second receives what it missed.
 ///
-/// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If
-/// the commit fails, every writing request of the batch is answered `failed(.unavailable)` and
-/// none of them has happened; where the answer to the commit was lost, `failed(.unknownOutcome)`, and
-/// all of them have happened, or will yet, or none. A request that fails on its own (`unknownDocument`, `notNext`, …)
-/// leaves the rest of its batch alone.
+/// `perform` returns after the batch is durable: everything it wrote has been synced to disk. If the commit
+/// fails, every writing request of the batch is answered `failed(.unavailable)` and none of them has
+/// happened. If the answer to the commit was lost, it is `failed(.unknownOutcome)`, and all of them have
+/// happened, or will yet, or none. A request that fails on its own (`unknownDocument`, `notNext`, …) does
+/// not affect the rest of its batch.
 public protocol DocumentStore: AnyObject {
   /// Does a batch of work and returns a reply for each request, in order.
   func perform(_ batch: [StoreRequest]) -> [StoreReply]

@@ -1,4 +1,4 @@
-/// A request that is done once, however often it is sent: whose it is, which, and what it asks for.
+/// A request that is done once, however often it is sent: its owner, its key, and its content.
 public struct KeyedRequest: Sendable {
   /// The owner of the key; the same key of another owner names another request.
   public var owner: String
@@ -49,7 +49,7 @@ public struct AnswerMemory: Sendable, Hashable {
   public static let standard = AnswerMemory(countMax: 1_000, ageMax: 86_400_000)
 }
 
-/// The answer to a request, made from what the store says of the work, and kept with the work.
+/// The answer to a request, made from the store's reply to the work, and kept with the work.
 public struct AnswerDraft: Sendable {
   /// The request.
   public var request: KeyedRequest
@@ -90,16 +90,14 @@ public struct NoteDraft: Sendable, Equatable {
 
 /// Work that is done once, however often it is asked for.
 public enum OnceRequest: Sendable {
-  /// Reads what was answered to a request.
+  /// Reads the kept answer to a request.
   case answer(KeyedRequest, AnswerMemory)
-  /// Does work and keeps its answers in the same commit. The reply is the work's own; where it
-  /// was not done, nothing is kept. If another node of a shared store has kept an answer since it was
-  /// looked for, the work is taken back and fails with ``StoreError/unavailable(_:)``: who asks again
-  /// gets that answer.
+  /// Does work and keeps its answers in the same commit. The reply is the work's own; if the work was not
+  /// done, nothing is kept. If another node of a shared store has kept an answer since the last look, the
+  /// work is taken back and fails with ``StoreError/unavailable(_:)``: a retry gets that answer.
   indirect case perform(StoreRequest, keeping: [AnswerDraft], AnswerMemory)
-  /// Makes a note, unless the same owner made it with the same title. The id of one that was made
-  /// so and deleted cannot be used for `restMax` milliseconds: a request that is late must not
-  /// bring it back.
+  /// Makes a note, unless the same owner made it with the same title. The id of a note that was made so and
+  /// deleted cannot be used for `restMax` milliseconds: a late request must not make it again.
   case create(NoteDraft, epoch: String, restMax: Timestamp)
 
   /// Whether the store changes by it.
@@ -113,7 +111,7 @@ public enum OnceRequest: Sendable {
 
 /// The reply to a keyed request.
 public enum OnceReply: Sendable, Equatable {
-  /// Nothing was answered under the key.
+  /// No answer is kept under the key.
   case unanswered
   /// The answer, as it was written.
   case answered([UInt8])

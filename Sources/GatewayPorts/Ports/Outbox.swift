@@ -96,9 +96,9 @@ public struct DeadLetter: Sendable, Equatable {
   public enum Reason: Int, Sendable {
     /// The event was not delivered for too long.
     case tooOld = 1
-    /// The receiver said that it wants no more.
+    /// The receiver has refused further events.
     case unwanted
-    /// Too much waited behind it.
+    /// Too many events waited behind it.
     case crowdedOut
   }
 
@@ -136,7 +136,7 @@ public struct OutboxStanding: Sendable, Equatable {
   }
 }
 
-/// Makes news of what happens in a store.
+/// Creates events about changes in a store.
 public protocol OutboxScribe: Sendable {
   /// Returns the events that report a request with this reply; mostly none.
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft]
@@ -144,7 +144,7 @@ public protocol OutboxScribe: Sendable {
 
 /// The rules of an outbox: the events it records, and its limits.
 public struct OutboxRules: Sendable {
-  /// Makes the news.
+  /// Creates the events.
   public var scribe: any OutboxScribe
   /// Events that wait for a target, at most: beyond, its oldest become dead letters.
   public var queuedMax: Int
@@ -161,8 +161,8 @@ public struct OutboxRules: Sendable {
 
 /// Work with an outbox. Each request is a commit of its own.
 public enum OutboxRequest: Sendable {
-  /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax`
-  /// bytes of data. What was held back until now is among them.
+  /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax` bytes
+  /// of data. Events whose hold has ended are among them.
   case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
   /// Finishes events: `told` are removed, `givenUp` become dead letters, and `adding` follows from them,
   /// all at once. Events given up that are no longer there are passed over.
@@ -172,7 +172,7 @@ public enum OutboxRequest: Sendable {
   case settle(
     told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
     adding: [OutboxDraft])
-  /// Lists what was given up, the newest first.
+  /// Lists the dead letters, the newest first.
   case deadLetters(limit: Int)
 }
 

@@ -1,7 +1,6 @@
 /// An index of the words of notes, beside the store, from which it can be rebuilt at any time.
 ///
-/// It has one owner and one thread. It knows neither rights nor what was deleted a moment ago: who asks it
-/// looks at both.
+/// It has one owner and one thread. It knows neither rights nor recent deletions: its caller checks both.
 public protocol SearchIndex: AnyObject {
   /// The state of each of some notes; `nil` for one that is not in the index.
   func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?]
@@ -9,14 +8,14 @@ public protocol SearchIndex: AnyObject {
   /// The ids of notes in the index, in an order of its own, those after one or the first.
   func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID]
 
-  /// Takes a note in, in place of what it has of it.
+  /// Adds a note, in place of its former state there.
   ///
-  /// - Returns: Whether its tags are others than before.
+  /// - Returns: Whether its tags have changed.
   /// - Complexity: O(*n*) for the note's old and new text, and amortised logarithmic in the index.
   @discardableResult
   func put(_ note: IndexedNote) throws(StoreError) -> Bool
 
-  /// Removes notes, as far as they are there.
+  /// Removes notes, if they are there.
   func remove(_ ids: [DocumentID]) throws(StoreError)
 
   /// Finds the notes with all terms of a query, best first.
@@ -63,7 +62,7 @@ extension SearchIndex {
   public var isShared: Bool { false }
 }
 
-/// The state in which a note is in an index.
+/// The state of a note in an index.
 public struct IndexedState: Sendable, Equatable {
   /// The revision of the text.
   public var revision: Int
@@ -133,15 +132,15 @@ public struct TagCount: Sendable, Equatable {
   }
 }
 
-/// A search, in the two steps between which rights are looked at.
+/// A search, in two steps; rights are checked between them.
 public enum SearchRequest: Sendable, Equatable {
   /// Finds the ids of notes, best first, with their folders if they are wanted.
   case find(SearchQuery, skipping: Int, limit: Int, withFolders: Bool = false)
   /// Finds the ids of notes with a tag, those that were changed last first, as ``find``.
   case tagged(String, skipping: Int, limit: Int, withFolders: Bool = false)
-  /// Counts the notes of each tag, of those that count.
+  /// Counts the notes of each tag, among the notes that count.
   case tags(FolderCounting)
-  /// Finds where some notes have the words of a query. Those that are gone by now are left out.
+  /// Finds the places of a query's words in some notes. Notes that are gone by now are left out.
   case places(SearchQuery, [DocumentID])
 }
 
@@ -150,7 +149,7 @@ public enum SearchReply: Sendable, Equatable {
   /// The ids of notes, best first, and the folders in which they are now, if they are wanted; `nil` for a note
   /// that is gone.
   case ids([DocumentID], folders: [FolderPath?] = [])
-  /// Tags with at least one note, those with the most first, and whether not all were looked at.
+  /// Tags with at least one note, those with the most first, and whether some were not looked at.
   case tags([TagCount], isCut: Bool)
   /// Notes with their places, in the order in which they were asked for.
   case hits([SearchHit])

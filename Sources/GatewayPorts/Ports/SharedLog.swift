@@ -10,8 +10,8 @@ public struct LogChain: Sendable, Hashable {
   /// The life of the database that it was read from: another one once a standby has taken its place,
   /// which may lack the newest commits, and the sessions that began with them.
   ///
-  /// A chain of an earlier life is not believed, even where the entries are the same: what a node has in
-  /// memory has to be read and sent again.
+  /// A chain of an earlier life is not trusted, even if the entries are the same: a node has to read its
+  /// documents again and send them again.
   public var life: Int
 
   /// Makes a checksum.
@@ -26,7 +26,7 @@ public struct LogChain: Sendable, Hashable {
 public struct AppendCondition: Sendable, Equatable {
   /// The chain at the revision before the first entry.
   public var chain: LogChain
-  /// The session in which each client among the entries sent its change; 0 for those that are not named.
+  /// The session in which each client among the entries sent its change; 0 for clients that are not named.
   ///
   /// A store refuses the whole append with `fenced` when a client's session is a newer one by now.
   public var sessions: [String: Int]
@@ -42,12 +42,12 @@ public struct AppendCondition: Sendable, Equatable {
 public enum LogNews: Sendable, Equatable {
   /// The same history continues with these entries, or with none.
   case entries(LogStretch)
-  /// Another epoch, a head before that revision, or another chain at it: what the node has is not this
-  /// log's.
+  /// Another epoch, a head before that revision, or another chain at it: the node's copy is not of this
+  /// log.
   case otherHistory
 }
 
-/// Entries of a shared log that follow what a node has.
+/// Entries of a shared log that follow a node's copy.
 public struct LogStretch: Sendable, Equatable {
   /// The note's title.
   public var title: String
@@ -59,7 +59,7 @@ public struct LogStretch: Sendable, Equatable {
   public var headRevision: Int
   /// The newest session of each client that was asked for.
   public var sessions: [String: Int]
-  /// The session of clients that the store has no session of.
+  /// The session of clients without a session in the store.
   ///
   /// A store may drop sessions of clients that have changed nothing, whose ids may be made up. The floor is at least
   /// as high as each of those: a change that was sent before a dropped session is still refused. Entries without a

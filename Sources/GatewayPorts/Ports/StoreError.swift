@@ -1,4 +1,4 @@
-/// Why the store did not do as asked.
+/// The reason why the store did not do a request.
 public enum StoreError: Error, Sendable, Equatable {
   /// No document has this name.
   case unknownDocument
@@ -7,17 +7,17 @@ public enum StoreError: Error, Sendable, Equatable {
   /// The entry does not follow the head: a revision beyond the next one, another epoch or chain, or an
   /// operation that starts from another length.
   case notNext(headRevision: Int)
-  /// The entries or the text asked for have been compacted away; the oldest that is left is named.
+  /// The requested entries or text have been compacted away; the oldest that remains is named.
   case compacted(oldestRevision: Int)
   /// The disk is full, or could not be written or synced. Trying again later may succeed.
   case unavailable(String)
-  /// The store does not take this request, whatever it does with others.
+  /// The store refuses this request, whatever others it accepts.
   case refused(String)
-  /// Another node has kept answers to requests that this work was for, at these places among the answers
-  /// that were to be kept: those requests are done, and nothing of this work.
+  /// Another node has kept answers to requests of this work, at these places among the answers that were to
+  /// be kept. Those requests are done, and nothing of this work is.
   case answeredElsewhere([Int])
-  /// The answer was lost: the work is done, or not, or may yet be. Reading tells, or doing it again where
-  /// that is harmless.
+  /// The answer was lost: the work is done, or not, or may yet be. A read shows it, or a retry if that is
+  /// harmless.
   case unknownOutcome(String)
   /// Nothing was appended, for these clients have begun newer sessions since they sent their changes.
   case fenced([String])

@@ -5,34 +5,34 @@
 public protocol StoreProvisioning: Sendable {
   /// Whether there is a store yet, without opening it.
   ///
-  /// - Throws: What is in a store's way.
+  /// - Throws: What prevents a store there.
   func exists() throws -> Bool
 
   /// Opens the store to work with it, making it if there is none.
   ///
-  /// - Throws: Why not, and what to do.
+  /// - Throws: The reason, and what to do.
   func open() throws -> sending any ServerStore
 
   /// Opens a store that another thread or process may have open, to read from it; as a
   /// ``ServerStore``, it does chores too.
   ///
-  /// - Throws: Why not, and what to do.
+  /// - Throws: The reason, and what to do.
   func openForReading() throws -> sending any DocumentStore
 
   /// Opens the index of words that belongs to the store, making it if there is none that fits.
   ///
-  /// - Throws: Why not, and what to do.
+  /// - Throws: The reason, and what to do.
   func openIndex() throws -> any SearchIndex
 }
 
-/// A server's store: documents, an outbox, and what a server needs of it beside requests.
+/// A server's store: documents, an outbox, and what a server needs beside requests.
 ///
 /// One connection belongs to one thread at a time.
 public protocol ServerStore: Outbox {
   /// Returns a secret that is made on first use, and kept from then on.
   ///
   /// - Parameters:
-  ///   - name: What it is for.
+  ///   - name: Its purpose.
   ///   - byteCount: Random bytes of a new one.
   func secret(named name: String, byteCount: Int) throws(StoreError) -> [UInt8]
 
@@ -43,28 +43,28 @@ public protocol ServerStore: Outbox {
   @discardableResult
   func removeEmptyRooms(idleSince time: Timestamp) throws(StoreError) -> Int
 
-  /// The store's promise, and how it has fared since it was opened.
+  /// The store's promise, and its counters since it was opened.
   var state: StoreState { get }
 
-  /// Looks at the store while nothing is asked of it, about once a second; ``state`` has what was found.
+  /// Checks the store while it is idle, about once a second; ``state`` has the result.
   func look()
 
-  /// Something about the store as it was found when it was opened, for the log; `nil` for nothing.
+  /// A remark about the store as it was found when it was opened, for the log; `nil` for none.
   var openingRemark: StoreRemark? { get }
 
-  /// Returns a call, for any thread, that ends all waiting for a database that is away: what is asked for
-  /// then fails at once. Nothing that was acknowledged depends on it.
+  /// Returns a call, for any thread, that ends all waiting for an unreachable database: requests then fail
+  /// at once. Nothing that was acknowledged depends on it.
   func interruption() -> @Sendable () -> Void
 
   /// Ends work with the store, so that it may be copied as it is.
   ///
-  /// - Returns: What keeps it from that, for the log; `nil` for nothing.
+  /// - Returns: What prevents that, for the log; `nil` for nothing.
   func settle() -> StoreRemark?
 
-  /// Keeps revocations for the other nodes of this store, and returns those that came in since a place.
+  /// Keeps revocations for the other nodes of this store, and returns those since a place.
   ///
   /// - Parameters:
-  ///   - revocations: Some that this node has taken in.
+  ///   - revocations: New revocations of this node.
   ///   - place: The place of the last call's result; 0 at first.
   /// - Returns: `nil` where there are no other nodes.
   func exchange(_ revocations: [Revocation], after place: Int) throws(StoreError) -> RevocationPage?
@@ -84,7 +84,7 @@ public protocol ServerStore: Outbox {
 
   /// Keeps the result of a chore.
   ///
-  /// - Throws: What the disk had against it. Nothing is lost: the chore is to be postponed.
+  /// - Throws: The disk's error. Nothing is lost: the chore is to be postponed.
   func keep(_ result: StoreChore.Result) throws(StoreError)
 
   /// Sets a chore aside that has failed, until ``retryChores()``.
@@ -98,22 +98,22 @@ public protocol ServerStore: Outbox {
 }
 
 extension ServerStore {
-  /// Returns `nil`: a database is what its own server says.
+  /// Returns `nil`: the database's server reports its own state.
   public var openingRemark: StoreRemark? { nil }
 
-  /// Does nothing: a database that is away is noticed by what is asked of it.
+  /// Does nothing: requests notice an unreachable database.
   public func look() {}
 
-  /// Returns a call that does nothing: a file is not away.
+  /// Returns a call that does nothing: a file is always reachable.
   public func interruption() -> @Sendable () -> Void { {} }
 
-  /// Returns `nil`: a store has one node unless it says otherwise.
+  /// Returns `nil`: a store has one node by default.
   public func exchange(
     _ revocations: [Revocation], after place: Int
   ) throws(StoreError) -> RevocationPage? { nil }
 }
 
-/// Revocations that nodes of one store have in common.
+/// Revocations that the nodes of one store share.
 public struct RevocationPage: Sendable {
   /// Revocations since the place that was asked for, this node's own among them.
   public var revocations: [Revocation]
@@ -121,8 +121,7 @@ public struct RevocationPage: Sendable {
   public var place: Int
   /// Whether there are more.
   public var hasMore: Bool
-  /// The newest place of the list. One before the place that was asked for says that the list has lost its
-  /// end.
+  /// The newest place of the list. A place before the requested one says that the list has lost its end.
   public var newest: Int
   /// The life of the database: another one once a standby has taken its place, or an older backup.
   public var life: Int
@@ -143,7 +142,7 @@ public struct RevocationPage: Sendable {
   }
 }
 
-/// The promise of a store, and how it has fared.
+/// The promise of a store, and its counters.
 public struct StoreState: Sendable, Equatable {
   /// The number of machines that have a commit on their disks before it is acknowledged, according to the
   /// store's settings: 1, or 2 for two and more.
@@ -190,7 +189,7 @@ public struct StoreChore: Sendable {
   }
 }
 
-/// Something about a store that an operator should know.
+/// A remark about a store for its operator.
 public struct StoreRemark: Sendable {
   /// The fact.
   public var message: String

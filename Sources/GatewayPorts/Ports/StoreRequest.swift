@@ -1,4 +1,4 @@
-/// Work for the store. What one batch holds is committed together, then synced once.
+/// Work for the store. The work of one batch is committed together, then synced once.
 public enum StoreRequest: Sendable {
   /// Makes a note with an empty log. Fails with `exists` if the name is taken.
   case create(
@@ -10,7 +10,7 @@ public enum StoreRequest: Sendable {
   case delete(id: DocumentID, keeping: Deletion? = nil)
   /// Works with deleted notes that are kept.
   case deleted(DeletedRequest)
-  /// Says what is known of one note beside its text.
+  /// Reads everything about one note except its text.
   case note(id: DocumentID)
   /// Lists all notes, the newest change first.
   case list
@@ -20,24 +20,24 @@ public enum StoreRequest: Sendable {
   case load(id: DocumentID, recentMax: Int)
   /// Loads entries `after < revision <= through`, oldest first.
   ///
-  /// Beyond `bytesMax` of operations as they are stored it ends early; the first entry does not count,
-  /// and two are given at least, if there are so many.
+  /// Beyond `bytesMax` of operations as they are stored it ends early; the first entry does not count, and
+  /// at least two are returned, if there are so many.
   case entries(id: DocumentID, after: Int, through: Int, bytesMax: Int = .max)
   /// Appends entries, whose first revision is the head's + 1. All or none.
   ///
   /// If another writer of the store was first, so that the log has other entries at these revisions,
   /// nothing is appended, and the reply is ``StoreReply/lostRace(_:)``.
   ///
-  /// A shared log is appended to under a condition, without which it would have to believe the revision
-  /// alone. It replies with ``StoreReply/appended(_:)``; with `notNext` where epoch or chain differ, and
-  /// with `fenced` where a client has begun a newer session. A race that was lost comes before `fenced`.
+  /// A shared log is appended to under a condition, since the revision alone may be of another history. It
+  /// replies with ``StoreReply/appended(_:)``; with `notNext` where epoch or chain differ, and with
+  /// `fenced` where a client has begun a newer session. A lost race is reported before `fenced`.
   case append(
     id: DocumentID, epoch: String, entries: [LogEntry], condition: AppendCondition? = nil)
-  /// Finds what a shared log has after a revision, if it is the log that has this chain there, and the
+  /// Reads a shared log's entries after a revision, if it is the log that has this chain there, and the
   /// newest sessions of some clients. It shows every commit that was over when the request was made, and
   /// each fence. Fails with `compacted` where entries are missing.
   case news(id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String] = [])
-  /// Finds the heads of many shared logs; `nil` for those that are not there.
+  /// Reads the heads of many shared logs; `nil` for missing ones.
   case heads(ids: [DocumentID])
   /// Begins a new session of clients in a shared log: entries that were sent in an earlier one are no
   /// longer appended. A client without a session is in session 0.
@@ -56,7 +56,7 @@ public enum StoreRequest: Sendable {
   case versions(id: DocumentID)
   /// Names a revision. Its text stays known when the log around it is compacted away.
   case saveVersion(id: DocumentID, epoch: String, version: NamedVersion)
-  /// Takes a revision's name away, if it has one.
+  /// Removes a revision's name, if it has one.
   case deleteVersion(id: DocumentID, revision: Int)
   /// Continues under another epoch, because a part of the history was lost that a client knows of.
   case renewEpoch(id: DocumentID, from: String, to: String)
@@ -65,7 +65,7 @@ public enum StoreRequest: Sendable {
   case compact(id: DocumentID, through: Int)
   /// Works with a room.
   case room(RoomRequest)
-  /// Works with what people do in rooms.
+  /// Works for people in rooms.
   case people(PeopleRequest)
   /// Works with groups, likes, and what people have read.
   case groups(GroupRequest)
@@ -79,8 +79,8 @@ public enum StoreRequest: Sendable {
   case links(LinkRequest)
   /// Works with the folders of notes.
   case folders(FolderRequest)
-  /// Does other work if a note is in one of some folders at that moment. Fails with `outOfReach` if it is in
-  /// another one, or there is no such note.
+  /// Does other work if a note is in one of some folders at that moment. Fails with `outOfReach` if the
+  /// note is in another folder, or missing.
   indirect case within(FolderCondition, StoreRequest)
   /// Does work once, however often it is asked for.
   case once(OnceRequest)
@@ -164,10 +164,9 @@ public enum DifferenceReply: Sendable, Equatable {
 
 /// The reply to one request.
 public enum StoreReply: Sendable {
-  /// Nothing was appended, for another writer was first: the entries that the log has from the first
-  /// revision on that was to be appended, oldest first. At least one, and about
-  /// ``lostRaceBytesMax`` bytes of operations at most; then there may be more. Of a shared log with the
-  /// chain at the last of them.
+  /// Nothing was appended, for another writer was first. These are the log's entries from the first
+  /// revision that was to be appended, oldest first: at least one, and about ``lostRaceBytesMax`` bytes of
+  /// operations at most; then there may be more. With the chain at the last of them in a shared log.
   case lostRace([LogEntry], chain: LogChain? = nil)
   /// Appended to a shared log, which has this chain at its head now.
   case appended(LogChain)
@@ -177,7 +176,7 @@ public enum StoreReply: Sendable {
   case heads([LogHead?])
   /// The sessions that have begun, by client.
   case sessions([String: Int])
-  /// Done, with nothing to say.
+  /// Done, without a result.
   case done
   /// The note as it is now.
   case note(NoteSummary)
@@ -224,7 +223,7 @@ public enum StoreReply: Sendable {
   /// commit has succeeded.
   case undecided(StoreError)
 
-  /// Bytes of operations that come with a lost race, about.
+  /// The approximate bytes of operations that come with a lost race.
   public static let lostRaceBytesMax = 1 << 20
 
   /// Why the work was not done, as far as the store knows; `nil` also for a lost race.

@@ -1,6 +1,6 @@
 /// Tokens that the server makes itself: for shared links, for single rooms, after a login.
 public protocol OwnTokens {
-  /// Makes a token that says all of the identity.
+  /// Makes a token with all of the identity.
   func token(for identity: Identity) -> String
   /// Returns the key that opens a link: 128 bits that only this server can tell from its id, or more.
   func key(ofLink id: String) -> String
@@ -18,20 +18,21 @@ public enum Revocation: Hashable, Sendable {
   case timed(String, until: Timestamp)
 }
 
-/// Remembers what was taken back.
+/// Stores revocations.
 public protocol Revocations: AnyObject {
-  /// Counts up whenever there is a new one, wherever it came from.
+  /// Counts up with each new revocation, from here or elsewhere.
   var generation: Int { get }
-  /// Looks whether there are new ones from elsewhere. Called about once a second.
+  /// Reads new revocations from elsewhere. Called about once a second.
   func refresh(now: Timestamp)
   /// Whether the token of the identity was taken back.
   func isRevoked(_ identity: Identity) -> Bool
-  /// Milliseconds since all was known that other gateways had taken back; 0 where there are no others.
+  /// Milliseconds since all revocations of other gateways were known; 0 without other gateways.
   func age(uptime: Int64) -> Int64
-  /// Takes tokens back, all or none, without waiting for a disk. However many there are, that is written to once.
+  /// Takes tokens back, all or none, without waiting for a disk. The disk is written once, however many
+  /// there are.
   ///
-  /// - Parameter goOn: Called on the caller's thread, now or later: when it would survive the process, or with what is
-  ///   in the way. Until then the tokens may count.
+  /// - Parameter goOn: Called on the caller's thread, now or later: when the revocations would survive the
+  ///   process, or with the error. Until then the tokens may count.
   func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void)
 }
 
@@ -48,9 +49,9 @@ public enum RevocationAge {
   public static let abandonedMilliseconds: Int64 = 120_000
 }
 
-/// Why nothing could be taken back.
+/// The reason why no token could be taken back.
 public enum RevocationError: Error, Sendable, Hashable {
-  /// It cannot be written down.
+  /// The disk cannot be written.
   case unwritable
   /// There are too many.
   case tooMany
@@ -63,7 +64,7 @@ extension Revocation {
   public static let nameBytesMax = 1_000
 }
 
-/// Revocations in memory: what every implementation has to say alike.
+/// Revocations in memory: the rules that every implementation shares.
 ///
 /// Names are compared byte by byte: to `String`, é and e with an accent are one.
 public struct RevokedTokens: Sendable {
@@ -71,7 +72,7 @@ public struct RevokedTokens: Sendable {
   private var tokens: Set<ExactName> = []
   /// Revocations with an end, which are removed then.
   private var timed: [ExactName: Timestamp] = [:]
-  /// Users that are the links of a note, and single links.
+  /// Users that represent the links of a note, and single links.
   private var linkCount = 0
   private var sessionCount = 0
 
@@ -117,7 +118,7 @@ public struct RevokedTokens: Sendable {
     user.utf8.starts(with: Identity.guestPrefix.utf8)
   }
 
-  /// Takes tokens back; says whether that is news.
+  /// Takes tokens back; returns whether that changes anything.
   @discardableResult
   public mutating func insert(_ revocation: Revocation) -> Bool {
     switch revocation {
@@ -159,8 +160,8 @@ public struct RevokedTokens: Sendable {
 
   /// Whether the token of the identity was taken back.
   ///
-  /// A token that does not say when it was issued counts as older than any revocation of its
-  /// user's: otherwise it could not be taken back.
+  /// A token without a time of issue counts as older than any revocation of its user: otherwise it could
+  /// not be taken back.
   public func isRevoked(_ identity: Identity) -> Bool {
     if let id = identity.tokenID.map(ExactName.init(_:)), tokens.contains(id) || timed[id] != nil {
       return true

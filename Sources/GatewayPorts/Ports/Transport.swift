@@ -21,7 +21,7 @@ public struct RequestID: Hashable, Sendable {
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Which of a transport's addresses a request came to.
+/// The address of a transport to which a request came.
 public enum Entrance: Sendable, Hashable {
   /// The public one.
   case front
@@ -83,9 +83,10 @@ public struct Response: Sendable, Error {
 
 /// The compression of a body for a client that accepts gzip.
 ///
-/// A compressor finds repetitions, so the length of its output depends on what repeats what: who can have text put into
-/// a body, and sees the lengths of the answers, could guess other text of the body. Names that other people have given are
-/// therefore compressed letter by letter, and never as a repetition of other bytes.
+/// A compressor finds repetitions, so the length of its output depends on what repeats what. An attacker
+/// who can put text into a body, and sees the lengths of the answers, could guess other text of the body.
+/// Names that other people have given are therefore compressed letter by letter, and never as a repetition
+/// of other bytes.
 public struct Packing: Sendable, Equatable {
   /// The number of bytes at the body's beginning in which repetitions are found. The rest is compressed letter by letter.
   public var repeatingCount: Int
@@ -94,7 +95,7 @@ public struct Packing: Sendable, Equatable {
   public init(repeatingCount: Int) { self.repeatingCount = repeatingCount }
 }
 
-/// The decision on a request to upgrade, made before anything is switched.
+/// The decision on a request to upgrade, made before the protocol is switched.
 public enum UpgradeDecision: Sendable {
   /// Switch protocols. The subprotocol is one the client offered, or `nil` for none.
   case accept(subprotocol: String?)
@@ -102,14 +103,14 @@ public enum UpgradeDecision: Sendable {
   case refuse(Response)
 }
 
-/// The decision on a request's body that is longer than those that are read unasked, made before more of it is read.
+/// The decision on a body that is too long to be read without a decision, made before more of it is read.
 public enum BodyDecision: Sendable {
-  /// Read it, up to so many bytes, and count it against a holder. An upload of a known length counts by itself, with its
-  /// whole length from the start.
+  /// Read it, up to a number of bytes, and count it against a holder. An upload of a known length counts by
+  /// itself, with its whole length from the start.
   case take(upTo: Int, for: Holder, isUpload: Bool = false)
   /// Answer with this response instead, and close.
   case refuse(Response)
-  /// Refuse it as too long for what it is sent to.
+  /// Refuse it as too long for its path.
   case tooLong
 }
 
@@ -126,8 +127,8 @@ public struct CloseCode: Hashable, Sendable {
 public protocol TransportDelegate: AnyObject {
   /// Decides about an upgrade before the socket is switched.
   func decide(upgrade head: RequestHead) -> UpgradeDecision
-  /// Decides about a body that is longer than those that are read unasked: of a length, or in chunks, whose length is
-  /// not known.
+  /// Decides about a body that is too long to be read without a decision: of a length, or in chunks, whose
+  /// length is not known.
   func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision
   /// An upgraded connection is open.
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?)
@@ -162,7 +163,7 @@ public protocol TransportDelegate: AnyObject {
 }
 
 extension TransportDelegate {
-  /// Takes no body that is longer than others.
+  /// Refuses long bodies.
   public func decide(bodyOf byteCount: Int?, for head: RequestHead) -> BodyDecision { .tooLong }
   /// Holds no request.
   public func isHeld(_ request: RequestID) -> Bool { false }
@@ -177,8 +178,8 @@ public protocol Transport: AnyObject {
   func send(_ frame: Frame, to connections: [ConnectionID])
   /// Bytes queued for a connection that its socket has not taken.
   func queuedBytes(for connection: ConnectionID) -> Int
-  /// Whether a connection's socket was full, and bytes have waited for it since. Otherwise what is queued waits only
-  /// for a turn of the loop.
+  /// Whether a connection's socket was full, and bytes have waited for it since. Otherwise queued bytes
+  /// wait only for a turn of the loop.
   func isStalled(_ connection: ConnectionID) -> Bool
   /// Writes what is queued for a connection until at most so many bytes are left, or its socket is full. To be called
   /// before a connection is taken for too slow.
@@ -190,9 +191,10 @@ public protocol Transport: AnyObject {
   var queuedBytesBound: Int { get }
   /// Sends what is queued, then a close frame; ends the socket if the peer does not answer.
   func close(_ connection: ConnectionID, code: CloseCode, reason: String)
-  /// Lets a connection send messages of up to so many bytes, and counts what is held of them against a holder.
+  /// Lets a connection send messages of up to a number of bytes, and counts its buffered bytes against a
+  /// holder.
   func admit(_ connection: ConnectionID, messageBytesMax: Int, as holder: Holder)
-  /// Counts what is held of a connection's messages against a holder, instead of its address.
+  /// Counts the buffered bytes of a connection's messages against a holder, instead of its address.
   func count(_ connection: ConnectionID, towards holder: Holder)
   /// Counts the response to a request against a holder, instead of the connection's address.
   func count(_ request: RequestID, towards holder: Holder)

@@ -38,17 +38,17 @@ public struct Verbs: OptionSet, Hashable, Sendable {
 
 /// The documents or rooms that a right applies to.
 public enum Subject: Hashable, Sendable {
-  /// A document, by its id and the folder that it is in; `nil` for one that is not known, by which no right to
-  /// folders counts.
+  /// A document, by its id and its folder; `nil` for an unknown folder, for which no right to folders
+  /// counts.
   case document(String, in: FolderPath?)
   /// A room, by its name.
   case room(String)
 }
 
-/// Names that are meant: one name, or all that begin alike.
+/// A set of names: one name, or all names with the same beginning.
 public struct NamePattern: Hashable, Sendable {
   private let stem: [UInt8]
-  /// Whether all that begins alike is meant; of folders, one and all below it.
+  /// Whether all names with the same beginning match; of folders, one and all below it.
   let isPattern: Bool
 
   /// - Parameter text: a name, or the beginning of names followed by `*`. A `*` anywhere else
@@ -68,8 +68,8 @@ public struct NamePattern: Hashable, Sendable {
     self.isPattern = isPattern
   }
 
-  /// The pattern as it is written; `nil` for the one name that ends with `*`, which can only be
-  /// said exactly.
+  /// The pattern as it is written; `nil` for exactly one name that ends with `*`, which has no written
+  /// form.
   public var text: String? {
     if isPattern { return name + "*" }
     return stem.last == UInt8(ascii: "*") ? nil : name
@@ -78,19 +78,19 @@ public struct NamePattern: Hashable, Sendable {
   /// The name, or the beginning of names.
   public var name: String { String(decoding: stem, as: UTF8.self) }
 
-  /// Whether every name is meant.
+  /// Whether every name matches.
   var isEverything: Bool { isPattern && stem.isEmpty }
 
-  /// Whether every name that is meant begins so.
+  /// Whether every matching name begins so.
   func begins(with text: String) -> Bool { stem.starts(with: text.utf8) }
 
-  /// Whether a path is the one before the last slash of the stem, or lies below it. Nothing is allocated, for lists ask
-  /// this of each note and each right.
+  /// Whether a path is the one before the last slash of the stem, or lies below it. Nothing is allocated,
+  /// for lists check each note against each right.
   func isAbove(_ path: String) -> Bool {
     path.utf8.starts(with: stem) || path.utf8.elementsEqual(stem.dropLast())
   }
 
-  /// Whether a name is meant. Compared byte by byte.
+  /// Whether a name matches. Compared byte by byte.
   public func matches(_ name: String) -> Bool {
     isPattern ? name.utf8.starts(with: stem) : name.utf8.elementsEqual(stem)
   }
@@ -98,7 +98,7 @@ public struct NamePattern: Hashable, Sendable {
 
 /// Rights on the documents, rooms or folders of a pattern.
 public struct Grant: Hashable, Sendable {
-  /// Which kind of thing.
+  /// The kind of subject.
   public enum Kind: Sendable {
     case documents
     case rooms
@@ -108,7 +108,7 @@ public struct Grant: Hashable, Sendable {
 
   /// Documents, rooms or folders.
   public var kind: Kind
-  /// Which of them.
+  /// The names of the subjects.
   public var pattern: NamePattern
   /// The rights to them.
   public var verbs: Verbs
@@ -135,12 +135,13 @@ public struct Identity: Hashable, Sendable {
   public var expiresAt: Timestamp?
   /// The user's rights.
   public var grants: [Grant]
-  /// Whether the token is one that many people hold, as that of a shared link: `user` then names
-  /// the link, and people are told apart by their client ids alone.
+  /// Whether many people hold the token, as that of a shared link: `user` then names the link, and people
+  /// are told apart by their client ids alone.
   public var isGuest = false
-  /// Whether the rights are those that the user source gives the user, now and whenever they change.
+  /// Whether the rights come from the source of users, now and whenever they change there.
   public var isListed = false
-  /// Whether it may run the server: take tokens back, make them. No token says so, only an API key.
+  /// Whether it may run the server: take tokens back, make them. Only an API key can be an operator's, no
+  /// token.
   public var isOperator = false
 
   /// Makes an identity.
@@ -161,8 +162,8 @@ public struct Identity: Hashable, Sendable {
   /// The prefix of the user ids of programs with an API key.
   public static let programPrefix = "key:"
 
-  /// Whether a user's name is one that the server gives itself, to links and to programs: no other
-  /// token may be that user's.
+  /// Whether a user's name is one that the server itself gives to links and to programs: no other token may
+  /// use it.
   public static func isReserved(_ user: String) -> Bool {
     isProgram(user) || user.utf8.starts(with: guestPrefix.utf8)
   }
@@ -172,7 +173,7 @@ public struct Identity: Hashable, Sendable {
     user.utf8.starts(with: programPrefix.utf8)
   }
 
-  /// Whether one of the grants covers all of these verbs on the subject, or several together do.
+  /// Whether one of the grants allows all of these verbs on the subject, or several together do.
   public func may(_ verbs: Verbs, _ subject: Subject) -> Bool {
     self.verbs(on: subject).isSuperset(of: verbs)
   }
@@ -192,13 +193,13 @@ public struct Identity: Hashable, Sendable {
   }
 
   /// The prefix of rooms that belong to a note, whose id follows the prefix. They notify readers of the
-  /// note when its comments change; publications there are refused, and no right to rooms opens them. Who
-  /// may read the note
-  /// by its folder may read the room while their connection follows the note, for a room's name tells no folder.
+  /// note when its comments change; publications there are refused, and no right to rooms opens them. A
+  /// user who may read the note by its folder may read the room while their connection follows the note,
+  /// since a room's name contains no folder.
   public static let noteRoomPrefix = "/note/"
 
-  /// The room that tells when the list of notes changes. Who may read several notes, by a pattern or by a folder, may
-  /// read it without a right to rooms.
+  /// The room that announces changes of the list of notes. A user who may read several notes, by a pattern
+  /// or by a folder, may read it without a right to rooms.
   public static let noteListRoom = "notes"
 
   /// Whether the bearer may have a list of notes: guests have one note, and so has a right to one id.
@@ -225,7 +226,7 @@ public struct Identity: Hashable, Sendable {
     var anothers: String?
     if case .room(let name) = subject {
       if name.utf8.starts(with: Self.noteRoomPrefix.utf8) {
-        // A room's name tells no time either: a link opens it like a right by the folder, to followers.
+        // A room's name contains no time either: a link opens it like a right by the folder, to followers.
         guard notesMadeUntil == nil else { return [] }
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
         return verbs(on: .document(note, in: nil)).intersection(.read)
@@ -256,9 +257,9 @@ public struct Identity: Hashable, Sendable {
       + ownRoomPrefixes.map { Grant(.rooms, NamePattern($0 + "*"), .all) })
 }
 
-/// Why a token is not accepted. Says nothing of the token's content but a registered algorithm.
+/// The reason why a token is rejected. Contains nothing of the token but a registered algorithm.
 public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// There is none.
+  /// There is no token.
   case missing
   /// It is not a token.
   case malformed
@@ -310,8 +311,8 @@ public enum AuthenticationError: Error, Sendable, Hashable, CustomStringConverti
 }
 
 extension Grant {
-  /// Reads `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` counts, for
-  /// names may have one too. Of folders, a blank is written `%20`, as in addresses.
+  /// Reads `MATCH=MAY`: a pattern, and verbs separated by commas or `all`. The last `=` counts, for names
+  /// may contain one too. In folders, a blank is written `%20`, as in addresses.
   public init(_ kind: Kind, text: String) throws(GrantTextError) {
     guard let equals = text.utf8.lastIndex(of: UInt8(ascii: "=")), equals > text.startIndex else {
       throw .form
@@ -354,16 +355,16 @@ extension Grant {
   }
 }
 
-/// Why a text is no grant.
+/// The reason why a text is not a grant.
 public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
   /// It is not `MATCH=MAY`.
   case form
-  /// No verb is called so.
+  /// No verb has this name.
   case verb(String)
   /// It is no pattern of folders.
   case folder
 
-  /// The expectation, and what came instead.
+  /// The expectation, and what was found instead.
   public var description: String {
     switch self {
     case .form: "expected MATCH=MAY, such as *=read,write"
@@ -375,7 +376,7 @@ public enum GrantTextError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Finds out whose an API key is. Keys are for programs that make HTTP requests; they do not open
+/// Finds the owner of an API key. Keys are for programs that make HTTP requests; they do not open
 /// WebSockets.
 public protocol APIKeys {
   /// Returns the identity of a key's owner; `nil` for an unknown key.
@@ -387,9 +388,9 @@ extension APIKeys {
   public static var prefix: String { "pk_" }
 }
 
-/// Finds out who a token belongs to.
+/// Finds the owner of a token.
 public protocol Authenticator {
-  /// Whether a token admits a user to a room, made for just that by a backend.
+  /// Whether a token, made by a backend for one room and one user, admits the user to the room.
   ///
   /// Its `name` is the room, its `sub` the user, and its `iat` the deadline.
   func admits(_ roomToken: String, to room: String, user: String, now: Timestamp) -> Bool

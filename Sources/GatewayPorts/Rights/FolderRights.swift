@@ -1,12 +1,11 @@
-/// The notes with which a caller may do what a request wants, by their folders and ages: values that a
-/// store can
-/// decide by, which knows these of a note and nothing of tokens.
+/// The notes with which a caller may do what a request wants, by their folders and ages: values with which
+/// a store can decide that knows the notes, and no tokens.
 public struct FolderRights: Hashable, Sendable {
-  /// The verbs that rights to the note itself do not give.
+  /// The verbs that rights to the note itself lack.
   private let missing: Verbs
   /// Rights to folders, of which several may add up.
   private let grants: [Grant]
-  /// The time after which the note must not have been made.
+  /// The latest allowed creation time of the note.
   private let madeUntil: Timestamp?
 
   fileprivate init(missing: Verbs, grants: [Grant], madeUntil: Timestamp?) {
@@ -30,7 +29,7 @@ public struct FolderCondition: Sendable {
   public var id: DocumentID
   /// The folders in which the request may be done.
   public var rights: FolderRights
-  /// Whether the newest deleted note of this name is meant.
+  /// Whether the condition is about the newest deleted note of this name.
   public var isOfDeleted: Bool
 
   /// Makes a condition.
@@ -43,11 +42,11 @@ public struct FolderCondition: Sendable {
 
 /// The rights of a caller to a note whose folder is not known.
 public enum NoteRight: Sendable {
-  /// They hold wherever the note is.
+  /// The caller has them wherever the note is.
   case granted
   /// They depend on its folder.
   case inFolders(FolderRights)
-  /// They hold nowhere.
+  /// The caller has them nowhere.
   case refused
 }
 
@@ -61,7 +60,7 @@ extension Identity {
   /// The latest creation time of a note that a link opens: it opens the note that it was made for, and no
   /// later one of the same id; `nil` for callers without a link.
   ///
-  /// Tokens name the second of their issue, and nodes' clocks may differ a little.
+  /// Tokens have a time of issue in whole seconds, and nodes' clocks may differ a little.
   var notesMadeUntil: Timestamp? { isGuest ? issuedAt.map { $0 &+ 60_000 } : nil }
 
   /// Returns what the bearer may do with a note that was made at a time.
@@ -100,7 +99,7 @@ extension Identity {
 }
 
 extension [Grant] {
-  /// The verbs that those which are meant give on notes together.
+  /// The verbs that the matching grants give on notes together.
   fileprivate func verbsOnNotes(where isMeant: (Grant) -> Bool = { _ in true }) -> Verbs {
     reduce(into: []) { if isMeant($1) { $0.formUnion($1.verbsOnNotes) } }
   }

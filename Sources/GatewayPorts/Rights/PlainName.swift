@@ -1,5 +1,5 @@
-/// A name from a token, a provider, a file or a request that has no second meaning where it is put: in the pattern of a
-/// right, in a path, in a line.
+/// A name from a token, a provider, a file or a request that has no second meaning in the pattern of a
+/// right, in a path, or in a line.
 ///
 ///     ada, ada@example.org, auth0|5f3a, 山田   names
 ///     *, a*, ., .., a/b, "a b", a\u{200B}       no names

@@ -11,11 +11,11 @@ public struct Session: Sendable, Hashable {
   public var id: String
   /// The user who has signed in.
   public var user: String
-  /// The number of exchanges so far: the refresh token that counts says this number.
+  /// The number of exchanges so far, which the valid refresh token contains.
   public var turn: Int
   /// The time of the sign-in.
   public var begunAt: Timestamp
-  /// The time at which the refresh token that counts was made: the session's last use.
+  /// The time at which the valid refresh token was made: the session's last use.
   public var renewedAt: Timestamp
   /// The time at which the session ends if it is not used before.
   public var expiresAt: Timestamp
@@ -81,8 +81,8 @@ public struct Session: Sendable, Hashable {
 public struct SessionRule: Sendable, Hashable {
   /// Milliseconds that a session lasts without being used.
   public var idleMilliseconds: Int64
-  /// Milliseconds after an exchange in which the token that was exchanged gives the same new one again: an
-  /// answer may have been lost, and two windows of a browser may ask at once.
+  /// Milliseconds after an exchange in which the exchanged token returns the same new one again: an answer
+  /// may have been lost, and two windows of a browser may ask at once.
   public var graceMilliseconds: Int64
 
   /// The grace of a server.
@@ -112,8 +112,9 @@ extension Session {
 
   /// Exchanges the refresh token of a turn.
   ///
-  /// A turn ahead of the current one counts as the current one: the server has signed it, so the store has been
-  /// set back, as by restoring a backup. A clock that is set back extends no time, and ends none early.
+  /// A turn ahead of the current one counts as the current one: the server has signed it, so the store was
+  /// set back, as by restoring a backup. A clock that is set back neither extends a session nor ends it
+  /// early.
   public mutating func renew(turn presented: Int, now: Timestamp, _ rule: SessionRule) -> Renewal {
     guard now < min(expiresAt, endsAt) else { return .expired }
     guard presented >= turn else {
@@ -129,13 +130,14 @@ extension Session {
 
 /// Work with the sessions of signed-in users.
 public enum SessionRequest: Sendable {
-  /// Keeps a new session. Of a user who has more than `countMax` then, those end whose last use is longest ago.
+  /// Keeps a new session. If the user has more than `countMax` then, those with the oldest last use end.
   /// Some sessions whose time is over are removed with it.
   case begin(Session, countMax: Int)
-  /// Exchanges the refresh token of a turn, see ``Session/renew(turn:now:_:)``. A session whose token was used
-  /// twice stays as it is: its tokens are taken back before it is ended, so that no crash leaves one that counts.
+  /// Exchanges the refresh token of a turn, see ``Session/renew(turn:now:_:)``. A session whose token was
+  /// used twice stays as it is: its tokens are taken back before it is ended, so that no crash leaves a
+  /// valid one.
   ///
-  /// A token of a former version belongs to no session yet; the one to `adopt` begins then.
+  /// A token of a former version belongs to no session yet; it begins the session `adopt`.
   case renew(
     id: String, user: String, turn: Int, adopting: Session?, now: Timestamp, SessionRule)
   /// Lists a user's sessions, the last used first; those whose time is over are left out.
@@ -149,7 +151,7 @@ public enum SessionRequest: Sendable {
   }
 }
 
-/// Sessions of a user that are meant.
+/// A choice among the sessions of a user.
 public enum SessionChoice: Sendable, Hashable {
   /// The session with an id.
   case one(String)
@@ -158,7 +160,7 @@ public enum SessionChoice: Sendable, Hashable {
   /// All sessions.
   case all
 
-  /// Whether a session of the user is meant.
+  /// Whether the choice includes a session of the user.
   public func includes(_ id: String) -> Bool {
     switch self {
     case .one(let one): id.utf8.elementsEqual(one.utf8)

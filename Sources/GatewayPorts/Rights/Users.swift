@@ -6,8 +6,8 @@ public struct User: Sendable, Hashable {
   public var name: String
   /// The user's rights.
   public var grants: [Grant]
-  /// The time at which the user was added or had a new password: tokens issued before it no longer
-  /// count. `nil` where that is not known.
+  /// The time at which the user was added or got a new password: older tokens are not valid. `nil` if that
+  /// is not known.
   public var since: Timestamp?
 
   /// Makes a user.
@@ -18,7 +18,7 @@ public struct User: Sendable, Hashable {
     self.since = since
   }
 
-  /// Whether a token of this user's name that was issued at this time is this user's.
+  /// Whether a token with this user's name and this time of issue belongs to this user.
   public func owns(tokenIssuedAt time: Timestamp?) -> Bool {
     guard let since else { return true }
     return time.map { $0 >= since } ?? false
@@ -26,7 +26,7 @@ public struct User: Sendable, Hashable {
 }
 
 extension Identity {
-  /// Takes over what a user is called and may do.
+  /// Takes over the name and the rights of another state of the user.
   public mutating func take(_ user: User) {
     name = user.name
     grants = user.grants
@@ -37,13 +37,13 @@ extension Identity {
 ///
 /// Asked from several threads.
 public protocol UserSource: AnyObject, Sendable {
-  /// Counts up whenever a user is another than before, or gone.
+  /// Counts up whenever a user is added, changed or removed.
   var generation: Int { get }
-  /// Looks whether there is something new. Called about once a second, on the gateway's loop.
+  /// Reads changes. Called about once a second, on the gateway's loop.
   func refresh(now: Timestamp)
   /// The user as of now; `nil` if there is none.
   func user(_ id: String) -> User?
-  /// The user, if the password is theirs. May take its time, and takes as much for a user who is not
-  /// there: it is called on a thread for this alone.
+  /// The user, if the password is theirs. May take long, and takes as long for an unknown user: it is
+  /// called on a thread of its own.
   func user(_ id: String, password: String) -> User?
 }

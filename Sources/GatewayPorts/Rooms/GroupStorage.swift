@@ -49,7 +49,7 @@ public struct GroupFacts: Sendable, Equatable {
   }
 }
 
-/// Changes of a group's facts; what is `nil` stays.
+/// Changes of a group's facts; a `nil` field stays as it is.
 public struct GroupChanges: Sendable, Equatable {
   /// The name.
   public var name: String?
@@ -189,9 +189,9 @@ public enum GroupReply: Sendable, Equatable {
   case unknownGroup
   /// There is no such publication, or it is no longer kept.
   case unknownPublication
-  /// They may not.
+  /// The person may not.
   case notAllowed
-  /// There are as many as there may be.
+  /// The limit is reached.
   case tooMany
 
   /// Whether it was done.

@@ -26,7 +26,7 @@ public struct PersonBlock: Sendable, Equatable {
   }
 }
 
-/// Work with what people do in rooms.
+/// Work for people in rooms.
 public enum PeopleRequest: Sendable {
   /// Notes how far a publication has come with a person.
   case receipt(PublicationPlace, Receipt)
@@ -36,7 +36,7 @@ public enum PeopleRequest: Sendable {
   case flag(RoomName, PublicationFlag)
   /// Takes a report back.
   case unflag(PublicationPlace, PersonID)
-  /// Lists what is reported in a room, the newest publications first.
+  /// Lists the reports of a room, the newest publications first.
   case flags(RoomName, limit: Int)
   /// Makes a person a member of a room, or no member.
   case member(RoomName, PersonID, isMember: Bool)
@@ -46,9 +46,9 @@ public enum PeopleRequest: Sendable {
   case block(PersonBlock, isBlocked: Bool)
   /// Lists all blocks of all people.
   case blocks
-  /// Notes when these were online last.
+  /// Notes when people were online last.
   case online([PersonID], Timestamp)
-  /// Tells when these were online last.
+  /// Returns when people were online last.
   case lastOnline([PersonID])
 
   /// Whether the store changes by it.
@@ -62,7 +62,7 @@ public enum PeopleRequest: Sendable {
 
 /// The reply to a request about people.
 public enum PeopleReply: Sendable, Equatable {
-  /// Done, with nothing to say.
+  /// Done, without a result.
   case done
   /// No such publication, or it is no longer kept.
   case unknownPublication
@@ -76,7 +76,7 @@ public enum PeopleReply: Sendable, Equatable {
   case members([PersonID])
   /// Blocks.
   case blocks([PersonBlock])
-  /// Times in the order of the question; `nil` for those never seen.
+  /// Times in the order of the question; `nil` for people never seen.
   case lastOnline([Timestamp?])
   /// Not done.
   case failed(StoreError)

@@ -17,11 +17,11 @@ public struct RoomMemory: Sendable, Hashable {
   public static let standard = RoomMemory(publicationsMax: 1_000, ageMax: 86_400_000)
 }
 
-/// Something to be published.
+/// A publication for the store.
 public struct PublicationDraft: Sendable, Equatable {
   /// The publisher's own name for it: the same one in the same room is published once.
   public var key: String?
-  /// The publication; its offset is the store's to give.
+  /// The publication; the store sets its offset.
   public var publication: Publication
   /// Whether followers of the room who are offline are to be notified.
   public var pushes: Bool
@@ -38,7 +38,7 @@ public struct PublicationDraft: Sendable, Equatable {
   }
 }
 
-/// Which part of a history to read.
+/// The part of a history to read.
 public enum RoomRange: Sendable, Hashable {
   /// The newest.
   case newest
@@ -48,7 +48,7 @@ public enum RoomRange: Sendable, Hashable {
   case before(Int)
 }
 
-/// Work with rooms. The store numbers what is published, and so there is one order.
+/// Work with rooms. The store numbers publications, so there is one order.
 public enum RoomRequest: Sendable {
   /// Publishes. Keys younger than `keyAge` milliseconds are remembered, at least.
   case publish(RoomName, PublicationDraft, memory: RoomMemory, keyAge: Timestamp)
@@ -61,7 +61,7 @@ public enum RoomRequest: Sendable {
     RoomName, from: RoomPosition?, limit: Int, bytesMax: Int, memory: RoomMemory, now: Timestamp)
   /// Continues under another epoch, because a client knows of publications that were lost.
   case renewEpoch(RoomName, from: String, to: String)
-  /// Finds the heads of many rooms, for a node that has their publications up to a place.
+  /// Reads the heads of many rooms, for a node that has their publications up to a place.
   case heads([RoomName])
 
   /// Whether the store changes by it.
@@ -77,7 +77,7 @@ public enum RoomRequest: Sendable {
 public enum RoomReply: Sendable, Equatable {
   /// It is published, at this place and time, now or earlier under the same key.
   case published(RoomPosition, time: Timestamp, isRepeated: Bool)
-  /// The key was used for something else.
+  /// The key was used for another publication.
   case keyReused
   /// A part of the history.
   case page(RoomPage)

@@ -1,7 +1,7 @@
-/// Letters with accents, and what search compares them as.
+/// Letters with accents, and the letters to which search compares them.
 ///
 /// The small letters of Latin, Greek and Cyrillic that Unicode decomposes into one of the letters at the
-/// left and accents, and some that people write without them.
+/// left and accents, and some that people write without their accents.
 enum SearchLetters {
   static let plain: [Unicode.Scalar: String] = {
     var plain: [Unicode.Scalar: String] = [:]

@@ -1,6 +1,6 @@
 import ParleyModel
 
-/// The part of a text that shows why it was found.
+/// The part of a text that shows why the note was found.
 public struct SearchPlace: Sendable, Equatable {
   /// A piece of the text. Line breaks and other control characters are spaces in it, one for one.
   public var text: String
@@ -11,7 +11,7 @@ public struct SearchPlace: Sendable, Equatable {
 
   /// Scalars of a piece, at most.
   public static let scalarsMax = 200
-  /// Scalars before the first mark, about.
+  /// The approximate number of scalars before the first mark.
   private static let before = 40
   /// Words of a text that are looked at as candidates, at most.
   private static let hitsMax = 2_000
@@ -110,8 +110,8 @@ extension SearchQuery {
 
   /// The places at which a text has the query's terms, in the order of their beginnings.
   ///
-  /// - Parameter together: The scalars within which all terms are enough: what comes behind them is not
-  ///   looked at.
+  /// - Parameter together: The scalars within which all terms are enough: places behind them are not
+  ///   searched.
   func hits(in text: String, max hitsMax: Int, together: Int = .max) -> [Hit] {
     guard !terms.isEmpty else { return [] }
     var hits: [Hit] = []

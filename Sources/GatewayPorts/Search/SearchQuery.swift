@@ -24,13 +24,13 @@ public struct SearchQuery: Sendable, Equatable {
 
   /// Reads a query.
   ///
-  /// - Throws: How long it may be.
+  /// - Throws: The limit that it exceeds.
   public init(_ text: String) throws(SearchQueryError) {
     guard text.utf8.count <= Self.bytesMax else { throw .tooLong(bytes: text.utf8.count) }
     var terms: [Term] = []
     var count = 0
     for part in text.unicodeScalars.split(whereSeparator: { $0.properties.isWhitespace }) {
-      // As some write it who search elsewhere.
+      // Some people write tags so in other programs.
       let isTag = part.count > 4 && String(part.prefix(4)).lowercased() == "tag:"
       let words = SearchWords.all(in: isTag ? "#" + String(part.dropFirst(4)) : String(part))
       let tags = words.filter(\.isTag)
@@ -53,7 +53,7 @@ public struct SearchQuery: Sendable, Equatable {
   }
 }
 
-/// The reason why a query is not looked for.
+/// The reason to reject a query.
 public enum SearchQueryError: Error, Sendable, Equatable {
   /// More than ``SearchQuery/bytesMax``.
   case tooLong(bytes: Int)

@@ -74,7 +74,7 @@ public enum SearchWords {
     case single
     /// Goes with the letter before it, and is compared.
     case mark
-    /// Goes with the letter before it, and is passed over.
+    /// Goes with the letter before it, and is ignored.
     case accent
   }
 
@@ -113,7 +113,7 @@ public enum SearchWords {
     }
   }
 
-  /// Appends what a letter is compared as.
+  /// Appends the folded form of a letter.
   static func fold(_ scalar: Unicode.Scalar, into word: inout String) {
     let value = scalar.value
     if value < 0x80 {
@@ -137,7 +137,7 @@ public enum SearchWords {
   }
 }
 
-/// Goes through a text and gives away its words.
+/// Walks through a text and returns its words.
 private struct Scanner {
   private let body: (SearchWords.Word) -> Bool
   private var word = SearchWords.Word(folded: "", range: 0..<0)
@@ -219,7 +219,7 @@ private struct Scanner {
     guard tag != nil else { return }
     switch kind {
     case .gap where scalar == "-" || scalar == "_":
-      // Other forms of the same, which an index takes for letters.
+      // Variants of both signs, which an index takes for letters.
       appendToTag(scalar == "-" ? "\u{2010}" : "\u{203F}")
     case .gap: endTag(at: place)
     case .accent: break

@@ -1,6 +1,6 @@
 /// A histogram of durations, as Prometheus counts them.
 ///
-/// A plain value: what counts on a loop is read on that loop.
+/// A plain value: a loop's histogram is read on that loop.
 public struct Histogram: Sendable {
   /// The upper bounds of the buckets in microseconds, ascending; beyond the last is one bucket more.
   public let bounds: [Int64]
@@ -46,10 +46,10 @@ public struct Histogram: Sendable {
     sum += other.sum
   }
 
-  /// About the value that this share of all is at or below, in microseconds; `nil` without any.
+  /// The approximate value that this share of all is at or below, in microseconds; `nil` without any.
   ///
-  /// Within a bucket values count as evenly spread, as Prometheus takes them; beyond the last bound
-  /// nothing is known, and the bound is given.
+  /// Values within a bucket count as evenly spread, as in Prometheus; beyond the last bound the result is
+  /// the bound.
   ///
   /// - Parameter share: from 0 to 1.
   public func quantile(_ share: Double) -> Int64? {

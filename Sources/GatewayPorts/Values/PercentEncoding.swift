@@ -1,6 +1,6 @@
 /// Bytes written as `%41` and the like, in addresses and in lines of files.
 package enum PercentEncoding {
-  /// A text with what a path must not hold encoded.
+  /// A text with everything encoded that a path must not contain.
   package static func encoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
@@ -22,7 +22,7 @@ package enum PercentEncoding {
     decoded(text, plus: UInt8(ascii: " "))
   }
 
-  /// The text that was meant; `nil` if an escape is broken or the result is not UTF-8.
+  /// The decoded text; `nil` if an escape is broken or the result is not UTF-8.
   ///
   /// - Complexity: O(*n*) bytes.
   package static func decoded(_ text: Substring) -> String? {
@@ -41,7 +41,7 @@ package enum PercentEncoding {
     bytes(in: value, plus: UInt8(ascii: " "))
   }
 
-  /// The bytes that were meant, written in one pass.
+  /// The decoded bytes, written in one pass.
   private static func bytes(in text: UnsafeBufferPointer<UInt8>, plus: UInt8) -> [UInt8]? {
     // An array of no capacity is one that all threads share, and its count would be written.
     guard !text.isEmpty else { return [] }

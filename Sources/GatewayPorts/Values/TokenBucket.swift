@@ -1,8 +1,8 @@
 /// A rate limit: an average per second, and a burst after a quiet time.
 public struct Rate: Sendable, Hashable {
-  /// In a second, on average; 0 for as much as comes.
+  /// The average amount per second; 0 for no limit.
   public var perSecond: Int
-  /// At once, after a quiet time.
+  /// The amount at once, after a quiet time.
   public var burst: Int
 
   /// Makes a rate.
@@ -11,7 +11,7 @@ public struct Rate: Sendable, Hashable {
     self.burst = burst
   }
 
-  /// A rate whose burst is what comes in some seconds of it.
+  /// A rate whose burst is the amount of some seconds.
   public init(perSecond: Int, burstSeconds: Int) {
     self.init(perSecond: perSecond, burst: perSecond * burstSeconds)
   }
@@ -19,8 +19,8 @@ public struct Rate: Sendable, Hashable {
 
 /// Usage of a rate limit: a bucket that holds a burst, and fills at the rate.
 ///
-/// In any time *t* (seconds), what is drawn is at most `rate.perSecond` · *t* + `rate.burst`, in whole
-/// numbers without rounding. What is larger than a whole bucket waits until it is full, and then leaves a
+/// In any time *t* (seconds), the drawn amount is at most `rate.perSecond` · *t* + `rate.burst`, in whole
+/// numbers without rounding. An amount larger than a whole bucket waits until it is full, and then leaves a
 /// debt, so that the average still holds. The rate is handed in with each call: a bucket is two words, and
 /// an unused bucket is full.
 public struct TokenBucket: Sendable, Hashable {
@@ -40,8 +40,8 @@ public struct TokenBucket: Sendable, Hashable {
     return isOver ? 0 : max(0, missing - back)
   }
 
-  /// Milliseconds until so much could be drawn if nothing else is drawn; 0 for now, and never one more than
-  /// it takes.
+  /// Milliseconds until an amount could be drawn if nothing else is drawn; 0 for now, and never one more
+  /// than it takes.
   public func wait(for count: Int, at rate: Rate, now: Int64) -> Int64 {
     guard rate.perSecond > 0 else { return 0 }
     let room = Int64(rate.burst) * 1_000 - missing(at: rate, now: now)
@@ -50,23 +50,23 @@ public struct TokenBucket: Sendable, Hashable {
     return lack <= 0 ? 0 : (lack + perSecond - 1) / perSecond
   }
 
-  /// Takes so much, whether it is there or not.
+  /// Draws an amount, even if the bucket holds less.
   public mutating func take(_ count: Int, at rate: Rate, now: Int64) {
     guard rate.perSecond > 0 else { return }
     missing = missing(at: rate, now: now) + Int64(count) * 1_000
     time = max(time, now)
   }
 
-  /// Takes so much if it is there.
+  /// Draws an amount if the bucket holds it.
   ///
-  /// - Returns: 0 if it was; else the milliseconds to wait, and nothing was taken.
+  /// - Returns: 0 if it did; else the milliseconds to wait, and nothing was drawn.
   public mutating func draw(_ count: Int, at rate: Rate, now: Int64) -> Int64 {
     let wait = wait(for: count, at: rate, now: now)
     if wait == 0 { take(count, at: rate, now: now) }
     return wait
   }
 
-  /// Whether nothing is missing, so that the bucket can as well be forgotten.
+  /// Whether the bucket is full, and can be forgotten.
   public func isFull(at rate: Rate, now: Int64) -> Bool {
     rate.perSecond <= 0 || missing(at: rate, now: now) == 0
   }
