@@ -7,7 +7,7 @@ enum NotesRequest {
   /// A page of all notes, or of those in one folder.
   case page(Page, in: FolderPath?)
   case create
-  /// Making one under an id of its maker's.
+  /// Making a note under an id that its maker chose.
   case put(Identity)
   case rename
   /// Moving to a folder, perhaps with another title.
@@ -17,7 +17,8 @@ enum NotesRequest {
   case bringBack
   case removeDeleted
   case one(known: EntityTags?)
-  /// Giving an answer again, if the note is still where it may be given; that of a removal also if the note is gone.
+  /// Repeating a kept answer, if the note is still in the caller's reach; the answer to a removal also if
+  /// the note is gone.
   case replay(Response, remover: Identity?)
   /// Reading a text, of a revision where one is asked for.
   case text(Format, of: Int?, known: EntityTags?)

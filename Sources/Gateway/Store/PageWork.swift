@@ -2,8 +2,8 @@ import GatewayPorts
 
 /// A page of a list, of which only what the reader may see is shown.
 ///
-/// The store knows no rights: a page takes as many steps as it needs, but does not look at more items
-/// than ``scanMax`` and a step, so that a user who may see few of many gets short pages.
+/// The store knows no rights. So a page takes as many steps as it needs, but reads about ``scanMax`` items
+/// at most: a user with rights to few of many gets short pages.
 struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
   /// The next step of a page.
   enum Step {
@@ -17,7 +17,7 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
   static var limitMax: Int { 1_000 }
   /// The number of items of a step at most, so that other reads have their turn in between.
   static var stepMax: Int { 250 }
-  /// The number of items that are looked at for one page, about.
+  /// The approximate number of items that are read for one page.
   static var scanMax: Int { 10_000 }
 
   let identity: Identity
@@ -32,7 +32,7 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
   init(identity: Identity, limit: Int) {
     self.identity = identity
     self.limit = limit
-    // One more tells whether there is another page.
+    // One more item shows whether there is another page.
     asked = min(limit + 1, Self.stepMax)
   }
 
@@ -49,7 +49,7 @@ struct PageWork<Item: Sendable, Place: Sendable>: Sendable {
     scanned += items.count
     guard items.count == asked, let last else { return .end(next: nil) }
     guard scanned < Self.scanMax else { return .end(next: last) }
-    // Where few may be seen, more are looked at.
+    // If few items are visible, larger steps are read.
     asked = found.count == limit ? 1 : Self.stepMax
     return .read(after: last)
   }

@@ -5,7 +5,7 @@ import SocketMessages
 /// The address of a publisher, which hears the outcome of its publication.
 enum Publisher {
   case native(ConnectionID, ref: String)
-  /// A request over HTTP, of which it is all.
+  /// A request over HTTP that consists of this publication.
   case request(RequestID)
   /// A part of a request over HTTP.
   case part(RequestID, index: Int)

@@ -2,10 +2,10 @@ import JSON
 import GatewayPorts
 import SocketMessages
 
-/// A publication on its way to the disk.
+/// A publication that waits for the store.
 struct RoomPublishing {
   let room: RoomName
-  /// The publication; offset and time are the store's to give.
+  /// The publication; the store sets offset and time.
   let publication: Publication
   /// Whether followers who are offline are to be notified.
   let pushes: Bool
@@ -17,16 +17,16 @@ struct RoomSubscribing {
   let room: RoomName
   let position: RoomPosition?
   let subscriber: Subscriber
-  /// Numbers the attempt: the connection may have left the room meanwhile, or subscribed again.
+  /// Numbers the attempt: meanwhile the connection may have left the room, or subscribed again.
   let attempt: UInt64
 }
 
 /// A page of a room's history that is being read, in one go or in several.
 struct RoomReading {
-  /// Which publications the reader wants.
+  /// The publications that the reader wants.
   enum Filter {
     case all
-    /// Publications whose authors are not kept from the reader.
+    /// Publications whose authors are not hidden from the reader by a block.
     case visible(to: PersonID)
     /// Messages of a group chat, likewise.
     case messages(to: PersonID?)

@@ -2,7 +2,7 @@ import GatewayPorts
 import JSON
 
 extension StoreBacklog {
-  /// About how many bytes a request holds while it waits; `nil` if it is not counted by itself.
+  /// The approximate bytes that a request holds while it waits; `nil` if it is not counted by itself.
   static func weight(of request: StoreRequest) -> Int? {
     switch request {
     // Its changes are counted one by one, from when they were taken.
@@ -21,12 +21,12 @@ extension StoreBacklog {
     }
   }
 
-  /// Whether a request goes to the store though too much waits there: what was promised, and what
-  /// does not wait for the disk.
+  /// Whether a request goes to the store even if too much waits there: work that was promised, and work
+  /// that does not wait for the disk.
   static func isPassed(by request: StoreRequest) -> Bool {
     switch request {
     case .append, .renewEpoch, .news, .heads, .fence: true
-    // Work that is done already; only its answer is to be kept.
+    // Work that is done already; only its answer has to be kept.
     case .once(.perform(.tell, _, _)): true
     case .once(.perform(let work, _, _)), .within(_, let work): isPassed(by: work)
     default: request.isAside

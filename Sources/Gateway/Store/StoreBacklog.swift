@@ -1,14 +1,14 @@
-/// An account of what waits for the store: how many requests, how many bytes, and since when.
+/// An account of the work that waits for the store: how many requests, how many bytes, and since when.
 ///
-/// It counts what is taken in with ``add(bytes:)`` and given back with ``remove(_:bytes:)``; it keeps
-/// nothing itself. Separately it notes when each piece of work at the store began, for what waits
-/// longest tells whether the store still works.
+/// It counts work that is added with ``add(bytes:)`` and removed with ``remove(_:bytes:)``; it holds no
+/// requests itself. It also notes when each piece of work at the store began, because the longest wait
+/// shows whether the store still works.
 package struct StoreBacklog: Sendable {
   /// The bounds at which no more is taken.
   package struct Limits: Sendable {
     /// Changes, publications and other requests.
     package var requestsMax: Int
-    /// Their bytes, about.
+    /// Their approximate bytes.
     package var bytesMax: Int
 
     package init(requestsMax: Int, bytesMax: Int) {
@@ -20,7 +20,7 @@ package struct StoreBacklog: Sendable {
   private let limits: Limits
   /// Requests that wait.
   package private(set) var requests = 0
-  /// Their bytes, about.
+  /// Their approximate bytes.
   package private(set) var bytes = 0
   /// The beginning of each piece of work, in the order of the numbers; work that is over may stay until
   /// it is the first.
@@ -33,23 +33,23 @@ package struct StoreBacklog: Sendable {
   /// An account of nothing.
   package init(_ limits: Limits) { self.limits = limits }
 
-  /// Whether no more may be taken. What is taken before may go beyond by one piece.
+  /// Whether no more may be added. The last piece may go beyond the limit.
   package var isFull: Bool { requests >= limits.requestsMax || bytes >= limits.bytesMax }
 
-  /// Takes a request in.
+  /// Adds a request.
   package mutating func add(bytes count: Int) {
     requests += 1
     bytes += count
   }
 
-  /// Gives requests back.
+  /// Removes requests.
   package mutating func remove(_ count: Int = 1, bytes byteCount: Int) {
     requests -= count
     bytes -= byteCount
     assert(requests >= 0 && bytes >= 0, "more was given back than was taken")
   }
 
-  /// Gives everything back.
+  /// Removes all requests.
   package mutating func removeAll() { remove(requests, bytes: bytes) }
 
   /// A piece of work begins. Numbers rise.
@@ -64,7 +64,7 @@ package struct StoreBacklog: Sendable {
     guard hasBegun(number) else { return }
     over.insert(number)
     while first < begun.count, over.remove(begun[first].number) != nil { first += 1 }
-    // What lies before the first one goes when it is the larger part.
+    // The finished part is removed when it is the larger one.
     if first > 64, first * 2 > begun.count {
       begun.removeFirst(first)
       first = 0

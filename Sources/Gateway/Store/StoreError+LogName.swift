@@ -1,7 +1,7 @@
 import GatewayPorts
 
 extension StoreError {
-  /// The error in a word, for logs: the store's own words may name files.
+  /// The error in a word, for logs: the store's own description may contain names of files.
   var logName: String {
     switch self {
     case .unknownDocument: "unknown document"
@@ -19,7 +19,7 @@ extension StoreError {
     }
   }
 
-  /// Whether the store itself is the reason, and not what it was asked for.
+  /// Whether the store itself is the cause, and not the request.
   var isOfTheStore: Bool {
     switch self {
     case .damaged, .unavailable, .refused, .unknownOutcome: true
@@ -34,7 +34,7 @@ extension StoreError {
     if case .unknownOutcome = self { true } else { false }
   }
 
-  /// Whether what was asked for is kept no longer.
+  /// Whether the requested data is no longer kept.
   var isCompacted: Bool {
     if case .compacted = self { true } else { false }
   }

@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// Work for the store, and the type of what it replies with.
+/// Work for the store, and the type of its reply.
 ///
 /// The store's port knows one type for all replies. Here each kind of work has its own, so that a caller
 /// that asked for entries need not check whether a page of a room came.
@@ -66,7 +66,7 @@ extension StoreTask {
     .init(.load(id: id, recentMax: recentMax))
   }
 
-  /// Loads entries `after < revision <= through`, oldest first, as ``StoreRequest`` says.
+  /// Loads entries `after < revision <= through`, oldest first, see ``StoreRequest``.
   static func entries(
     id: DocumentID, after: Int, through: Int, bytesMax: Int = .max
   ) -> StoreTask<[LogEntry]> {
@@ -96,14 +96,14 @@ extension StoreTask {
     .init(.once(.perform(.tell([]), keeping: [answer], memory)))
   }
 
-  /// Finds what follows in a log that several nodes share.
+  /// Reads what follows in a log that several nodes share.
   static func news(
     id: DocumentID, epoch: String, after: Int, chain: LogChain, clients: [String]
   ) -> StoreTask<LogNews> {
     .init(.news(id: id, epoch: epoch, after: after, chain: chain, clients: clients))
   }
 
-  /// Finds the heads of logs that several nodes share.
+  /// Reads the heads of logs that several nodes share.
   static func heads(ids: [DocumentID]) -> StoreTask<[LogHead?]> { .init(.heads(ids: ids)) }
 
   /// Begins new sessions of clients.
@@ -124,7 +124,7 @@ extension StoreTask {
     .init(.once(.create(draft, epoch: epoch, restMax: restMax)))
   }
 
-  /// Finds the answer that was given to a request.
+  /// Finds the kept answer to a request.
   static func answer(_ request: KeyedRequest, _ memory: AnswerMemory) -> StoreTask<AnswerReply> {
     .init(.once(.answer(request, memory)))
   }
@@ -138,10 +138,10 @@ extension StoreTask {
   /// Reads a part of a room's history.
   static func page(_ request: RoomRequest) -> StoreTask<RoomPage> { .init(.room(request)) }
 
-  /// Finds the heads of many rooms.
+  /// Reads the heads of many rooms.
   static func heads(of rooms: [RoomName]) -> StoreTask<[RoomHead]> { .init(.room(.heads(rooms))) }
 
-  /// Works with what people do in rooms.
+  /// Works for people in rooms.
   static func people(_ request: PeopleRequest) -> StoreTask<PeopleReply> { .init(.people(request)) }
 
   /// Works with groups; the request is about groups, or one whose answer is kept.
@@ -155,7 +155,7 @@ extension StoreTask {
   /// Works with links to notes; the request is about links, or one whose answer is kept.
   static func links(_ request: StoreRequest) -> StoreTask<LinkReply> { .init(request) }
 
-  /// Says what is known of one note beside its text.
+  /// Reads everything about one note except its text.
   static func note(id: DocumentID) -> StoreTask<NoteSummary> { .init(.note(id: id)) }
 
   /// Works with the files of notes.

@@ -2,6 +2,6 @@
 public struct StoreTicket: Hashable, Sendable {
   let rawValue: UInt64
 
-  /// Makes a name, which is the caller's to keep apart from others.
+  /// Makes a name; the caller keeps names distinct.
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 }

@@ -14,9 +14,9 @@ final class WholeNoteList {
   let identity: Identity
   /// The parts that the reader holds, if the list is sent in parts, and the reader.
   let parts: (held: HeldParts, reader: ListReader)?
-  /// The notes that changed last of those that were read; beyond twice ``countMax`` the others go.
+  /// The notes read so far that changed last; beyond twice ``countMax`` the others are dropped.
   private var kept: [NoteSummary] = []
-  /// The same with their hashes, where the list is sent in parts: hashed as they come, some at a time.
+  /// The same with their hashes, if the list is sent in parts: hashed as they are read, some at a time.
   private var keptItems: [NoteParts.Item] = []
   /// Whether there were more than the list holds.
   private(set) var isCut = false

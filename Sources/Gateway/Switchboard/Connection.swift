@@ -2,7 +2,7 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// An open connection: its identity, and what it has joined.
+/// An open connection: its identity, and its documents and rooms.
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class Connection {
@@ -17,7 +17,7 @@ final class Connection {
   }
 
   let id: ConnectionID
-  /// The way in which its messages are spoken.
+  /// The dialect of its messages.
   let dialect: Dialect
   /// The client's address, as far as the transport knows it; for operators alone.
   var address: String
@@ -37,8 +37,8 @@ final class Connection {
   var client = ""
   /// Whether the client had its id before, perhaps at another node.
   var isReturning = false
-  /// The most authors of a document whose numbers it keeps, which changes may come with in place of ids; 0 if it takes
-  /// none.
+  /// The most authors of a document whose numbers it keeps, so that changes may name authors by numbers; 0
+  /// if it takes no numbers.
   @exclusivity(unchecked) var numbersMax = 0
   /// The person's name as shown to others.
   var name = ""
@@ -53,7 +53,8 @@ final class Connection {
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
 
-  /// Rooms in which its person is, or would be if they were heard from, and the person's id there.
+  /// Rooms in which its person is present, or would be if the connection were not silent, and the person's
+  /// id there.
   var present: ExactDictionary<PersonID> = [:]
   /// The time of its last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
@@ -85,7 +86,7 @@ final class Connection {
     if let identity, !identity.isGuest, !identity.user.isEmpty { identity.user } else { nil }
   }
 
-  /// The rights that its own token gives it, and further ones that it was granted.
+  /// The rights of its own token, and of further ones.
   func verbs(on subject: Subject) -> Verbs {
     guard let identity else { return [] }
     let verbs = passes.reduce(into: identity.verbs(on: subject)) {
@@ -113,7 +114,7 @@ final class Connection {
     verbs(onNote: id, in: live?.folder, madeAt: live?.createdAt)
   }
 
-  /// The same by a note of a list.
+  /// The same for a note of a list.
   func verbs(on note: NoteSummary) -> Verbs {
     verbs(onNote: note.id, in: note.folder, madeAt: note.createdAt)
   }
@@ -127,7 +128,7 @@ final class Connection {
     }
   }
 
-  /// Whether it may be that it has a right to a document whose folder is not known.
+  /// Whether it might have a right to a document whose folder is not known.
   func mayHave(_ verbs: Verbs, on id: DocumentID) -> Bool {
     guard let identity else { return false }
     return ([identity] + passes).contains {
@@ -146,10 +147,10 @@ final class Connection {
   var isReady: Bool { if case .ready = phase { true } else { false } }
 }
 
-/// A connection's wish to hear of a document: a cursor into its log.
+/// A connection's following of a document: a cursor into its log.
 ///
-/// A slow reader costs this much, however far it is behind. Fields that every delivery touches are not
-/// checked for overlapping accesses: they are on one loop, and each access is a load or a store.
+/// A slow reader costs this much, however far it is behind. Fields that every delivery uses are not checked
+/// for overlapping accesses: they are on one loop, and each access is a load or a store.
 final class Subscription: CaretHolder {
   unowned let connection: Connection
   unowned let room: DocumentRoom
@@ -159,26 +160,25 @@ final class Subscription: CaretHolder {
   var verbs: Verbs = []
   /// The last revision queued for the connection.
   @exclusivity(unchecked) var revision: Int
-  /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes
-  /// that start before are refused: it knows the text, and not what a change became on the way.
+  /// The revision of the text that a native client was sent unasked, 0 if none was. Its changes from before
+  /// are refused: it knows the text, and not how its change was transformed.
   var textRevision = 0
-  /// Whether no new change is taken from it until it joins again: its client is here under another id
-  /// by now, and has been promised that what may still be on the way is not stored.
+  /// Whether its changes are refused until it joins again: its client has another id by now, and was
+  /// promised that copies of its change that are still on the way are not stored.
   var isFenced = false
-  /// Whether a change of it has had to wait.
+  /// Whether one of its changes has had to wait.
   var hasWaited = false
   /// The client's session, in a log that several nodes share.
   var session = 0
   /// The newest author's number that it has received.
   @exclusivity(unchecked) var numberKnown = 0
-  /// Whether the connection has too much queued to be given more; it continues from `revision`
-  /// when it has drained.
+  /// Whether too much is queued for the connection; it continues from `revision` when it has drained.
   @exclusivity(unchecked) var isLagging = false
   /// The read of entries for it that is under way.
   var catchUpRead: StoreTicket?
   /// The person's carets, on the document's durable head.
   @exclusivity(unchecked) var selections: [Selection] = []
-  /// Whether its client has done something at another node since it did here: it is shown as it is there.
+  /// Whether its client has acted at another node since it acted here: it is shown as it is there.
   var isSucceeded = false
   /// Whether the message about to be sent is about the connection itself, too.
   var isConcerned = false

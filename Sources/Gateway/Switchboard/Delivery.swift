@@ -2,16 +2,16 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// Newly durable entries, and the frames in which all who hear of them do.
+/// Newly durable entries, and their frames for followers.
 struct Delivery {
   let entries: ArraySlice<LogEntry>
   let first: LogEntry
   let revisions: ClosedRange<Int>
   /// The native followers' frame, made for the first of them.
   var shared: Frame?
-  /// The frame of the native followers who take numbers, made for the first of them.
+  /// The frame for native followers that take numbers, made for the first of them.
   var numbered: NumberedFrame?
-  /// The frames for followers who want one for each entry.
+  /// The frames for followers that need one for each entry.
   var sharedByEntry: [Frame] = []
 
   /// A frame with numbers in place of ids.

@@ -2,19 +2,19 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// The way in which a connection's messages are spoken.
+/// The protocol of a connection's messages.
 ///
-/// All connections that speak alike share one dialect. It is a class, and not a protocol's
-/// existential, so that a delivery costs a call through a table and nothing is retained for it.
+/// All connections of one protocol share one dialect. It is a class, and not a protocol's existential, so
+/// that a delivery costs a call through a table and nothing is retained for it.
 ///
-/// A dialect that has no word for something stays silent: that is what the methods do here.
+/// Most methods do nothing here: a dialect without a message for something stays silent.
 class Dialect: Part {
   /// The dialects' names in lists for operators.
   enum Listing: String {
     case native, whaler, socketIO, bayeux
   }
 
-  /// The ways in which dialects differ, beside their words.
+  /// The differences between dialects, beside their messages.
   struct Traits {
     /// The name under which operators see its connections.
     let listing: Listing
@@ -23,11 +23,11 @@ class Dialect: Part {
     var isSession = false
     /// Whether a connection has an identity for each of its subscriptions, and not one for all.
     var hasIdentityPerSubscription = false
-    /// Whether its clients hear of people, in documents and in rooms.
+    /// Whether its clients receive news of people, in documents and in rooms.
     var hearsOfPeople = false
     /// Whether its clients know which history of a document they follow.
     var knowsEpochs = false
-    /// Whether a document is made when a client joins it that is not there.
+    /// Whether joining creates a missing document.
     var createsDocuments = false
     /// Whether each change goes out in a frame of its own.
     var wantsFramePerEntry = false
@@ -47,7 +47,7 @@ class Dialect: Part {
 
   /// A whole message has arrived.
   ///
-  /// - Parameter excess: why it is not to be done, if it is too much.
+  /// - Parameter excess: the limit that refuses it, if a rate was exceeded.
   func received(
     _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection
@@ -61,7 +61,7 @@ class Dialect: Part {
     board.close(connection, .tooFast, "too much is being received at once; wait, and reconnect")
   }
 
-  /// Answers a message that is not done.
+  /// Answers a message that was refused.
   func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
     to connection: Connection
@@ -72,7 +72,7 @@ class Dialect: Part {
   /// Gives a follower the document that it has joined.
   func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}
 
-  /// Tells a client that reads pages that it has missed too much for one message.
+  /// Notifies a client that reads pages that it has missed too much for one message.
   func behind(
     _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
   ) {}
@@ -115,13 +115,13 @@ class Dialect: Part {
     messageID: String
   ) {}
 
-  /// Answers a change that is not taken.
+  /// Answers a change that was refused.
   func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection
   ) {}
 
-  /// Answers a change that is not taken now, for too much waits for the disk.
+  /// Answers a change that is refused for now, for too much waits for the disk.
   func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection) {}
 
   /// Acknowledges a change.
@@ -167,7 +167,7 @@ class Dialect: Part {
   /// - Returns: whether the connection is a session's place.
   func endSession(of connection: Connection, comesBack: Bool) -> Bool { false }
 
-  /// Brings what a session hears in line with what it may.
+  /// Applies the present rights of a session to its subscriptions.
   ///
   /// - Returns: whether the connection is a session's place.
   func applyRights(to connection: Connection) -> Bool { false }

@@ -4,8 +4,8 @@ extension DocumentRoom {
   /// Milliseconds for which an encoded text is kept that is not asked for.
   private static let sharedTextMilliseconds: Int64 = 5_000
 
-  /// The work of sending a newcomer the text, in bytes that are encoded: none where only what was missed is sent,
-  /// or where the text has been encoded for others.
+  /// The work of sending a newcomer the text, in bytes that are encoded: none if only missed changes are
+  /// sent, or if the text has been encoded for others.
   func textWork(of joining: DocumentJoining, by dialect: Dialect) -> Int {
     guard let live, live.entries(missedSince: joining.resume) == nil else { return 0 }
     let isThere = dialect.traits.sharesTexts && sharedText?.revision == live.durableRevision

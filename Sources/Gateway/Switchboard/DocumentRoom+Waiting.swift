@@ -15,7 +15,7 @@ extension DocumentRoom {
     }
   }
 
-  /// The waiters for a read of the log.
+  /// The requests that wait for a read of the log.
   var allAsking: [Waiting] { (logRead?.asking ?? []) + asking }
 
   /// Removes and returns the requests that wait for a read of the log.
@@ -29,7 +29,7 @@ extension DocumentRoom {
 }
 
 extension DocumentRoom.Waiting {
-  /// The edit that is made of a connection's change when it has left, if its client cannot send it again.
+  /// The edit that replaces a connection's change after it has left, if its client cannot send it again.
   func edit(insteadOf connection: Connection) -> DocumentRoom.ServerEdit? {
     guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
       let identity = connection.identity
@@ -40,7 +40,8 @@ extension DocumentRoom.Waiting {
       author: submission.author)
   }
 
-  /// The edit to be made instead of a change whose connection was closed for what has gone before; other work as it is.
+  /// The edit that replaces a change whose connection was closed because of an earlier message; other work
+  /// unchanged.
   func adopted(on board: Switchboard) -> Self {
     guard case .change(let id, _, _) = self, let connection = board.connections[id],
       !connection.isReady
@@ -50,7 +51,7 @@ extension DocumentRoom.Waiting {
 }
 
 extension DocumentJoining {
-  /// Whether it has to wait until a shared log has been read: its client may have seen more of it at
+  /// Whether it has to wait until a shared log has been read: its client may have seen a newer log at
   /// another node, or have a change on its way through one.
   func needsNews(of live: LiveDocument, for connection: Connection) -> Bool {
     guard live.isShared, !isFresh else { return false }
@@ -59,7 +60,7 @@ extension DocumentJoining {
 }
 
 extension DocumentRoom.ServerEdit {
-  /// Whether its author may make it now, in the folder where the document is.
+  /// Whether its author may make it now, by the document's present folder.
   func isGranted(
     on live: LiveDocument, _ board: Switchboard, _ owner: (any DocumentsOwner)?
   ) -> Bool {
@@ -72,7 +73,7 @@ extension DocumentRoom.ServerEdit {
     return condition.rights.cover(live.folder, madeAt: live.createdAt)
   }
 
-  /// Whether it has to wait until a shared log has been read: its author knows of another head.
+  /// Whether it has to wait until a shared log has been read: its author knows another head.
   func needsNews(of live: LiveDocument) -> Bool {
     guard live.isShared, !isFresh else { return false }
     if let expected, expected != live.headRevision { return true }
@@ -81,7 +82,8 @@ extension DocumentRoom.ServerEdit {
 }
 
 extension HistoryPageRequest {
-  /// Whether it has to wait until a shared log has been read: its reader knows of more of it, from another node.
+  /// Whether it has to wait until a shared log has been read: its reader knows newer entries, from another
+  /// node.
   func needsNews(of live: LiveDocument) -> Bool {
     live.isShared && !isFresh && resume.epoch == live.epoch
       && resume.revision > live.durableRevision

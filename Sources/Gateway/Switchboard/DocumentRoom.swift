@@ -2,7 +2,7 @@ import GatewayPorts
 import OTCore
 import SocketMessages
 
-/// A document and all who follow it.
+/// A document and its followers.
 ///
 /// A reference, owned by the gateway and confined to its loop.
 final class DocumentRoom {
@@ -20,7 +20,7 @@ final class DocumentRoom {
     enum Content {
       /// The whole text, made from a former one, or else from the newest.
       case text(String, base: HistoricText? = nil)
-      /// A change of the text at a revision, rebased over what came since.
+      /// A change of the text at a revision, rebased over later entries.
       case change(TextOperation, revision: Int)
 
       /// The revision that it was made from; `nil` for the newest.
@@ -32,7 +32,7 @@ final class DocumentRoom {
       }
     }
 
-    /// The request to be answered; `nil` if none brought it.
+    /// The request to be answered; `nil` without one.
     var request: RequestID?
     /// The author's identity, whose rights count when the edit is made; `nil` where the request's count.
     var bearer: Identity?
@@ -40,7 +40,7 @@ final class DocumentRoom {
     var author: String
     /// The revision that the head must have; any if `nil`.
     var expected: Int?
-    /// Whether it makes no revision where it changes nothing.
+    /// Whether it makes no revision if it changes nothing.
     var skipsIdentity = false
     /// Whether the log was read since it came, where several nodes share it.
     var isFresh = false
@@ -79,7 +79,7 @@ final class DocumentRoom {
   let id: DocumentID
   /// The document; `nil` while it is being read from the store.
   var live: LiveDocument?
-  /// The numbers that stand for it and its authors.
+  /// The numbers of the document and its authors in messages.
   var numbers: DocumentNumbers
   /// The newest text, while people come.
   var sharedText: SharedText?
@@ -99,13 +99,13 @@ final class DocumentRoom {
   var isCounting = false
   /// Bounded by `GatewaySettings.waitingMax`.
   private(set) var waiting: [Waiting] = []
-  /// About how many bytes wait.
+  /// The approximate bytes of waiting work.
   private(set) var waitingBytes = 0
   /// Work that needs to know the newest entries of a shared log: it waits for a read that begins later.
   var asking: [Waiting] = []
   /// The read of a shared log that is under way: nothing is handed to the store meanwhile.
   var logRead: LogRead?
-  /// The revision that a shared log is said to have; 0 if nothing was said since it was read.
+  /// The newest revision of a shared log by hints; 0 without a hint since it was read.
   var heardRevision = 0
   /// Whether the outcome of the last commit is unknown, before the log is read.
   var isUnsettled = false
@@ -120,11 +120,11 @@ final class DocumentRoom {
   var keptRequests: [RequestID] = []
   /// The read of older entries that is under way for waiting clients.
   var historyRead: StoreTicket?
-  /// Whether and how far the document is on its way to another epoch.
+  /// The document's progress towards another epoch.
   var renewal = Renewal.none
   /// The arrival times of changes that are not durable yet, in microseconds, oldest first.
   var arrivals: [Int64] = []
-  /// About how many bytes each change holds that is not durable yet, oldest first.
+  /// The approximate bytes of each change that is not durable yet, oldest first.
   var weights: [Int] = []
   /// Whether its changes go to the store with the end of a turn.
   var awaitsCommit = false
@@ -184,8 +184,8 @@ final class DocumentRoom {
     restingSum?.bytes += bytes
   }
 
-  /// Has the waiting changes of a connection that leaves be made without it, where its client cannot send them
-  /// again: all of them had come.
+  /// Turns the waiting changes of a connection that leaves into edits, if its client cannot send them
+  /// again: all of them had arrived.
   ///
   /// - Complexity: O(*n*) waiting.
   func adoptChanges(of connection: Connection) {
@@ -225,7 +225,7 @@ final class DocumentRoom {
     if subscriptions.isEmpty { idleSince = now }
   }
 
-  /// Whether nothing would be missed if it left the memory.
+  /// Whether nothing would be lost if it were removed from memory.
   func isForgettable(now: Int64) -> Bool {
     guard subscriptions.isEmpty, waitingCount == 0, logRead == nil, let idleSince else {
       return false

@@ -5,14 +5,14 @@ import SocketMessages
 protocol DocumentsOwner: AnyObject {
   /// A note was made by joining it.
   func noteListChanged()
-  /// An identity with the rights that it has now; `nil` if its token counts no longer.
+  /// An identity with its present rights; `nil` if its token is no longer valid.
   func current(_ identity: Identity) -> Identity?
   /// A connection has lost the right to read a note that was moved.
   func lostReading(_ connection: Connection)
   /// Has the store name a revision of a document whose epoch is known now.
   func save(_ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID)
-  /// The commit of a document's entries, with those answers to edits that are to be kept, and the requests
-  /// that these answer.
+  /// The commit of a document's entries, with the answers to edits that are to be kept, and the requests
+  /// that they answer.
   func keepingAnswers(
     of append: StoreRequest, to edits: [(request: RequestID, revision: Int)]
   ) -> (work: StoreRequest, kept: [RequestID])

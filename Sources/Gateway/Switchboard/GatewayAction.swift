@@ -9,8 +9,8 @@ public enum GatewayAction: Sendable {
   case broadcast(Frame, to: [ConnectionID])
   /// Close a connection after what is queued for it.
   case close(ConnectionID, code: CloseCode, reason: String)
-  /// Let a connection send messages of the full size, since its client has shown a token, and count what is held of them
-  /// against a holder.
+  /// Let a connection send messages of the full size, since its client has shown a token, and count its
+  /// buffered bytes against a holder.
   case admit(ConnectionID, as: Holder)
   /// Count the response to an HTTP request against a holder.
   case count(RequestID, towards: Holder)
@@ -21,13 +21,13 @@ public enum GatewayAction: Sendable {
   /// Do a step of a search; its reply arrives at ``Gateway/searched(_:reply:)``. Without an index it is
   /// ``SearchReply/failed(_:)``.
   case search(RequestID, SearchRequest)
-  /// Have the other gateways of the process do their parts of a request (``Gateway/requestPart(_:head:body:)``),
-  /// put their answers together with this one's, and give that to ``Gateway/gathered(_:_:)``. Where there are
-  /// no others it does not come.
+  /// Have the other gateways of the process do their parts of a request
+  /// (``Gateway/requestPart(_:head:body:)``), put their answers together with this one's, and give that to
+  /// ``Gateway/gathered(_:_:)``. This action does not occur without other gateways.
   case gather(RequestID, RequestHead, [UInt8], Response)
-  /// Publish bytes to the other nodes, as a hint: see ``Broker``. Without other nodes nothing is to be done.
+  /// Publish bytes to the other nodes, as a hint: see ``Broker``. Nothing to do without other nodes.
   case publish(topic: String, [UInt8])
-  /// Have what other nodes publish under a topic come to ``Gateway/heard(topic:_:)``.
+  /// Follow a topic: publications of other nodes go to ``Gateway/heard(topic:_:)``.
   case follow(topic: String)
   /// Stop following a topic.
   case leave(topic: String)

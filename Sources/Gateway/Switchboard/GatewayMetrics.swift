@@ -3,8 +3,8 @@ import SocketMessages
 
 /// The gateway's metrics, for its operator.
 ///
-/// Nothing is counted per document, room or person: such labels grow without bound, and would tell
-/// readers of the metrics what the notes are called.
+/// Nothing is counted per document, room or person: such labels grow without bound, and would reveal the
+/// names of notes to readers of the metrics.
 public struct GatewayMetrics: Sendable {
   /// Messages received, by their type; `unknown` and `malformed` are among them.
   public internal(set) var received: [String: Int] = [:]
@@ -12,23 +12,23 @@ public struct GatewayMetrics: Sendable {
   public internal(set) var framesSent = 0
   /// Changes that are on disk.
   public internal(set) var changesAccepted = 0
-  /// Changes that were sent again and had been taken before.
+  /// Changes that were sent again after they had been accepted.
   public internal(set) var changesRepeated = 0
-  /// Changes refused, by the code that the client got.
+  /// Changes refused, by the code that the client received.
   public internal(set) var changesRefused: [String: Int] = [:]
   /// Followers that were sent the whole text instead of the changes they missed, by the reason.
   public internal(set) var resyncs: [String: Int] = [:]
   /// Connections that the gateway has closed, by their close code.
   public internal(set) var closes: [UInt16: Int] = [:]
-  /// Messages, connections and requests that were too many, by the limit's name in `welcome`.
+  /// Messages, connections and requests over a limit, by the limit's name in `welcome`.
   public internal(set) var limited: [String: Int] = [:]
   /// Sessions of Socket.IO and Bayeux that were refused, by the reason.
   public internal(set) var sessionsRefused: [String: Int] = [:]
   /// Sessions without a token that ended for a newcomer, since all places were taken.
   public internal(set) var sessionsReplaced = 0
-  /// Sessions that ended since no token was shown in time.
+  /// Sessions that ended without a token in time.
   public internal(set) var sessionsExpired = 0
-  /// Commits of documents before which another node's came.
+  /// Commits of documents that lost a race to another node's.
   public internal(set) var racesLost = 0
   /// Entries that other nodes have appended to documents in memory.
   public internal(set) var entriesAdopted = 0
@@ -76,7 +76,7 @@ public struct OpenConnections: Sendable, Hashable {
 }
 
 extension GatewayMetrics {
-  /// Counts what another gateway has counted.
+  /// Adds the counts of another gateway.
   public mutating func add(_ other: GatewayMetrics) {
     received.merge(other.received, uniquingKeysWith: +)
     framesSent += other.framesSent
@@ -107,7 +107,7 @@ extension GatewayMetrics {
 }
 
 extension ClientMessage {
-  /// The type in the metrics. What a client invents is not taken over.
+  /// The type in the metrics. An unknown type does not become a label.
   var metricName: String { kind?.rawValue ?? "unknown" }
 }
 

@@ -2,7 +2,7 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// A part of the gateway: what it may do through the switchboard that all parts share.
+/// A part of the gateway, with what it may do through the switchboard that all parts share.
 ///
 /// Its members are called on the parts themselves, never through the protocol, so that they cost
 /// nothing.
@@ -38,8 +38,8 @@ extension Part {
     set { board.storeFailure = newValue }
   }
 
-  /// Takes note of a failure of the store's. One that concerns a single document or request says nothing
-  /// of others.
+  /// Takes note of a failure of the store. A failure of a single document or request says nothing of
+  /// others.
   func failed(_ error: StoreError) {
     switch error {
     case .unavailable, .unknownOutcome: storeFailure = error
@@ -78,7 +78,7 @@ extension Part {
     if let request { board.respond(request, response()) }
   }
 
-  /// The result of work for a request; `nil` if that refuses it, which is answered.
+  /// The result of work for a request; `nil` if that throws a refusal, which is then sent.
   @discardableResult
   func answering<Value>(_ request: RequestID, _ work: () throws(Response) -> Value) -> Value? {
     do throws(Response) { return try work() } catch {
@@ -87,16 +87,17 @@ extension Part {
     }
   }
 
-  /// Refuses a request that the store could not do.
+  /// Refuses a request after a failure of the store.
   ///
   /// - Parameter event: What has failed, for the log.
   func refuse(_ request: RequestID, _ error: StoreError, _ event: String) {
-    // A client that has gone is no failure.
+    // A client that has gone is not a failure.
     if error != .cancelled { surroundings.log.write(.error, event, [("error", error.logName)]) }
     respond(request, .storeFailed)
   }
 
-  /// Refuses a request about a note that the store could not do, or that is not there for its maker.
+  /// Refuses a request about a note after a failure of the store, or if the note is out of the caller's
+  /// reach.
   func refuse(_ request: RequestID, _ error: StoreError, ofNote event: String) {
     switch error {
     case .unknownDocument:
@@ -116,7 +117,7 @@ extension Part {
   func act(_ action: GatewayAction) { board.act(action) }
   func pushID() -> String { board.pushID() }
 
-  /// Some connections, oldest first: what is done with them happens in the same order in each run.
+  /// Some connections, oldest first, so that work on them happens in the same order in each run.
   func connectionsInOrder(_ isMeant: (Connection) -> Bool) -> [Connection] {
     connections.values.filter(isMeant).sorted { $0.id < $1.id }
   }

@@ -27,7 +27,7 @@ struct Room {
 
   /// The members' place in the history, if other nodes publish in the room, too.
   var cursor: RoomCursor?
-  /// Whether that place is being looked for.
+  /// Whether that place is being read.
   var isFindingPlace = false
 
   var isEmpty: Bool { occupants.isEmpty }
@@ -53,7 +53,7 @@ struct Room {
     occupants[connection.id] = Place(group: Int32(group), index: Int32(index))
   }
 
-  /// Lets a member wait: what is published from here on reaches it with what it has missed.
+  /// Makes a member wait: publications from here on reach it with those that it has missed.
   mutating func suspend(_ connection: ConnectionID) {
     guard let place = occupants[connection] else { return }
     leaveGroup(place)

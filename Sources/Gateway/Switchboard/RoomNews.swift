@@ -5,7 +5,7 @@ import SocketMessages
 struct RoomNews {
   enum Content {
     case publication(Publication, epoch: String)
-    /// A resource has changed: no room remembers it.
+    /// A resource has changed; rooms do not store this.
     case update(ResourceUpdate)
   }
 

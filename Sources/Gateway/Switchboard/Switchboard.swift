@@ -2,8 +2,7 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// The connections, and all that leaves the gateway: frames, closes, answers, and work for the
-/// store.
+/// The connections, and all that leaves the gateway: frames, closes, answers, and work for the store.
 ///
 /// The gateway's parts share it, and it knows none of them. A reference, owned by the gateway and
 /// confined to its loop.
@@ -13,9 +12,9 @@ final class Switchboard {
   let surroundings: Ports
 
   private(set) var connections: [ConnectionID: Connection] = [:]
-  /// The connections in the order in which they were opened, with gaps where others were.
+  /// The connections in the order in which they were opened, with gaps where connections were removed.
   private(set) var openingOrder = GappedArray<ConnectionID>()
-  /// Which connection a native client is on.
+  /// The connection of each native client.
   var connectionsByClient: ExactDictionary<ConnectionID> = [:]
   /// The counts since the start.
   var metrics = GatewayMetrics()
@@ -26,12 +25,12 @@ final class Switchboard {
   /// The number of failures since the start, and of interruptions during which others may have written.
   private(set) var storeFailures = 0
 
-  /// Takes note that other gateways may have written what this one has not heard of.
+  /// Takes note that other gateways may have written what is not known here.
   func mayHaveMissed() { storeFailures += 1 }
 
-  /// Whether the store is being asked if it commits again.
+  /// Whether the store is being probed for commits.
   var isProbing = false
-  /// The uptime from which it may be asked once more.
+  /// The uptime from which it may be probed again.
   var nextProbe: Int64 = 0
   /// Whether changes are refused, for the server is going down.
   var isDraining = false
@@ -40,7 +39,7 @@ final class Switchboard {
   /// Whether hints were lost since they arrived last.
   var hasLostHints = false
 
-  /// Ends connections and answers requests, which concerns all parts.
+  /// Ends connections and answers requests, for all parts.
   unowned var owner: (any SwitchboardOwner)?
 
   private var actions: [GatewayAction] = []
@@ -54,7 +53,7 @@ final class Switchboard {
   private var awaited: [StoreTicket: Work] = [:]
   /// The reads beside the commits that HTTP clients wait for.
   private var reads: [RequestID: StoreTicket] = [:]
-  /// The reads that take many steps, by the strangers whose requests they are.
+  /// The reads that take many steps, by their strangers.
   private var longReads = LongReads()
   /// The folders to which requests about notes are restricted, until they are answered.
   private var conditions: [RequestID: FolderCondition] = [:]
@@ -98,7 +97,7 @@ final class Switchboard {
         requestsMax: settings.storeRequestsMax, bytesMax: settings.storeBytesMax))
   }
 
-  /// Takes what is to be done, oldest first.
+  /// Returns the actions to do, oldest first.
   func takeActions() -> [GatewayAction] {
     finishFrame()
     guard !actions.isEmpty else { return [] }
@@ -119,7 +118,7 @@ final class Switchboard {
     connection.place = openingOrder.append(connection.id)
   }
 
-  /// Removes all connections, which hold their dialects.
+  /// Removes all connections, which refer to their dialects.
   func letGo() { (connections, openingOrder) = ([:], GappedArray()) }
 
   /// Removes and returns a connection; `nil` if there is none of this id.
@@ -161,29 +160,30 @@ final class Switchboard {
     for connection in slow.compactMap({ connections[$0] }) { closeSlow(connection) }
   }
 
-  /// Whether so few bytes wait for a connection's socket, after it was offered what only waits for a turn of the loop.
+  /// Whether few enough bytes wait for a connection's socket, after an attempt to write those that wait for
+  /// a turn of the loop.
   func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
     allHaveRoom(upTo: limit) || surroundings.queuedBytes(connection) <= limit
       || surroundings.makeRoom(connection, limit)
   }
 
-  /// Whether a connection keeps up with a log: little waits for its socket, or what waits there only waits for a turn
-  /// of the loop. Then a frame that all followers share is cheaper than a range of the log for each of them.
+  /// Whether a connection keeps up with a log: little waits for its socket, or only for a turn of the loop.
+  /// Then a frame that all followers share is cheaper than a range of the log for each of them.
   func keepsUp(_ connection: ConnectionID) -> Bool {
     let waiting = surroundings.queuedBytes(connection)
     return waiting <= settings.laggingBytes
       || waiting <= settings.queuedBytesMax / 4 && !surroundings.isStalled(connection)
   }
 
-  /// Whether so few bytes wait for every connection's socket. What is queued from here on counts once
-  /// it has been taken as actions.
+  /// Whether few enough bytes wait for every connection's socket. Frames queued from here on count once
+  /// they have been taken as actions.
   func allHaveRoom(upTo limit: Int) -> Bool { surroundings.queuedBytesBound() <= limit }
 
   private func closeSlow(_ connection: Connection) {
     close(connection, .slowReader, "too slow; reconnect and resume")
   }
 
-  /// Queues all frames of a message, which either all go out or none.
+  /// Queues all frames of a message: either all go out or none.
   func send(_ frames: [Frame], to connection: Connection) {
     guard let first = frames.first else { return }
     send(first, to: connection)
@@ -224,7 +224,7 @@ final class Switchboard {
     actions.append(action)
   }
 
-  /// Queues an action about a connection that is no place of its own.
+  /// Queues an action about a connection that only carries sessions.
   func act(_ action: GatewayAction) {
     switch action {
     case .send(let frame, let id): return queue(frame, for: id)
@@ -243,7 +243,7 @@ final class Switchboard {
 
   func respond(_ request: RequestID, _ response: Response) { owner?.respond(request, response) }
 
-  /// Milliseconds between looks at the heads of what several nodes share.
+  /// Milliseconds between reads of the heads of logs and rooms that several nodes share.
   var headsPause: Int64 {
     hearsHints ? settings.headsMilliseconds : settings.headsMillisecondsWithoutHints
   }
@@ -262,7 +262,7 @@ final class Switchboard {
 
   // MARK: Folders
 
-  /// Restricts what a request may do to a note to some folders: the store decides with each piece of work.
+  /// Restricts a request's work on a note to some folders: the store decides with each piece of work.
   func restrict(_ request: RequestID, to condition: FolderCondition?) {
     conditions[request] = condition
   }
@@ -276,7 +276,7 @@ final class Switchboard {
 
   /// Gives the store a task.
   ///
-  /// - Returns: By which the reply is known.
+  /// - Returns: The ticket that identifies the reply.
   @discardableResult
   func store<Value>(_ task: StoreTask<Value>, for purpose: StorePurpose<Value>) -> StoreTicket {
     store(task.request, for: purpose.awaited)
@@ -316,7 +316,7 @@ final class Switchboard {
     return ticket
   }
 
-  /// The store has replied: removes and returns what its work was for.
+  /// The store has replied: removes and returns the purpose of the work.
   func finish(_ ticket: StoreTicket) -> Awaited {
     guard let work = awaited.removeValue(forKey: ticket) else {
       preconditionFailure("no work with ticket \(ticket.rawValue) was given to the store")
@@ -354,10 +354,10 @@ final class Switchboard {
     if longReads.count > 0, let start = longReads.end(request) { start() }
   }
 
-  /// Whether work waits for the answer that the store has too much to do.
+  /// Whether work was refused because too much waits for the store.
   var hasTurnedAway: Bool { !turnedAway.isEmpty }
 
-  /// Removes and returns the work that did not go to the store.
+  /// Removes and returns the work that was refused so.
   func takeTurnedAway() -> [StoreTicket] {
     defer { turnedAway = [] }
     return turnedAway
@@ -366,8 +366,8 @@ final class Switchboard {
 
 /// The gateway, as the switchboard sees it.
 protocol SwitchboardOwner: AnyObject {
-  /// Ends a connection, and all that it takes part in.
+  /// Ends a connection, and its part in documents and rooms.
   func close(_ connection: Connection, _ why: CloseReason, _ reason: String)
-  /// Answers a request, whose answer may have to be kept first.
+  /// Answers a request; the answer may have to be kept first.
   func respond(_ request: RequestID, _ response: Response)
 }

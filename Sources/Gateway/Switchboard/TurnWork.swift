@@ -14,7 +14,7 @@ import OTCore
 /// rested when it began. Work is counted in bytes of text that are compared, copied, put into a document or encoded;
 /// see ``LiveDocument/work(on:from:)`` and ``DocumentRoom/textWork(of:by:)``.
 struct TurnWork {
-  /// About how many bytes wait in documents that rest, over all of them.
+  /// The approximate bytes that wait in resting documents, over all of them.
   final class Sum {
     var bytes = 0
   }
@@ -39,7 +39,7 @@ struct TurnWork {
   /// Whether documents rest.
   var isLeft: Bool { !resting.isEmpty }
 
-  /// About how many bytes wait in documents that rest.
+  /// The approximate bytes that wait in resting documents.
   var restingBytes: Int { sum.bytes }
 
   /// Whether a piece may be done now.
@@ -50,7 +50,7 @@ struct TurnWork {
   /// Takes note of a piece that is being done.
   mutating func spend(_ piece: Int) { left -= piece }
 
-  /// Has a document's work wait for the end of a turn: what comes for it waits behind.
+  /// Defers a document's work to the end of a turn: later work for it waits behind.
   mutating func rest(_ room: DocumentRoom) {
     guard !room.isResting else { return }
     room.rest(countedIn: sum)
@@ -80,7 +80,7 @@ extension DocumentRoom.Waiting {
   /// Bytes that any of them takes, beside text and components.
   private static let bytesOfEach = 256
 
-  /// About how many bytes it holds.
+  /// The approximate bytes that it holds.
   var byteCount: Int {
     switch self {
     case .join, .page, .version: Self.bytesOfEach
@@ -94,7 +94,7 @@ extension DocumentRoom.Waiting {
     }
   }
 
-  /// About the work of it, if it is a change. That of a join depends on its connection.
+  /// The approximate work of it, if it is a change. That of a join depends on its connection.
   func work(in live: LiveDocument) -> Int {
     switch self {
     case .join, .page, .version: 0
@@ -106,7 +106,7 @@ extension DocumentRoom.Waiting {
 }
 
 extension DocumentRoom.ServerEdit {
-  /// About the work of it: to find what a text changes, or to put in a change.
+  /// The approximate work of it: to find what a text changes, or to apply a change.
   func work(in live: LiveDocument) -> Int {
     switch content {
     case .text(let text, let base):

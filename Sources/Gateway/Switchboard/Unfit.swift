@@ -1,6 +1,6 @@
 import SocketMessages
 
-/// Why a message is not done: thrown where that is found, and answered where the message came.
+/// The reason to refuse a message: thrown where it is found, and answered where the message arrived.
 struct Unfit: Error {
   let code: ErrorCode
   let message: String

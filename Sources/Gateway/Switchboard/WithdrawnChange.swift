@@ -1,6 +1,6 @@
 import GatewayPorts
 
-/// A change that was to be committed and was taken back, and who is answered.
+/// A change that was to be committed and was taken back, and the receiver of its answer.
 struct WithdrawnChange {
   let submission: LiveDocument.Submission
   /// The time of its arrival, in microseconds; `nil` if it is not measured.
@@ -9,17 +9,17 @@ struct WithdrawnChange {
   var edit: DocumentRoom.PendingEdit?
 }
 
-/// The entries that a log has of clients whose changes have no numbers.
+/// A log's entries of clients whose changes have no numbers.
 ///
-/// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of
-/// a client's changes that were taken back, they are the first, in order.
+/// Only this node knows these clients' ids, and an append is done as a whole: so if the log has some of a
+/// client's withdrawn changes, they are the first, in order.
 struct EntriesWithoutNumbers {
   /// Entries by client, the newest first.
   private var entries: ExactDictionary<[LogEntry]> = [:]
 
   /// - Parameters:
-  ///   - adopted: What the log has.
-  ///   - withdrawn: Changes that were taken back, some of which it may have.
+  ///   - adopted: Entries of the log.
+  ///   - withdrawn: Changes that were taken back; the log may have some of them.
   init(_ adopted: ArraySlice<LogEntry>, of withdrawn: [WithdrawnChange]) {
     for change in withdrawn where !change.submission.isResendable {
       entries[change.submission.client] = []

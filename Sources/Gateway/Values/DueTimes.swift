@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// The times at which work that depends on ages is done, such as removing what was deleted long ago.
+/// The times at which work that depends on ages is done, such as removing old deleted notes.
 package struct DueTimes {
   /// Milliseconds from one to the next, and before the first.
   private let pause: Int64
@@ -22,8 +22,8 @@ package struct DueTimes {
     }
     guard uptime - last.uptime >= pause else { return false }
     self.last = (now, uptime)
-    // A clock that was set in between is believed when it has run for a while: one that was wrong for a
-    // moment would cost people their time.
+    // A clock that was set in between is trusted when it has run for a while: a clock that was wrong for a
+    // moment would delete notes too early.
     return abs((now - last.now) - (uptime - last.uptime)) <= Self.driftMax
   }
 }

@@ -2,20 +2,21 @@ package import GatewayPorts
 
 /// A type with a value that takes the place of an element that has left.
 package protocol GapMarked {
-  /// The type of what has not left.
+  /// The type of the elements.
   associatedtype Element
 
-  /// The value that stands for none.
+  /// The value of a gap.
   static var gap: Self { get }
 
   /// The element; `nil` for the gap.
   var element: Element? { get }
 }
 
-/// Elements in the order in which they came, of which any leaves in constant time.
+/// Elements in the order in which they came; any of them can be removed in constant time.
 ///
-/// An element that leaves leaves a gap. Gaps are closed once there are more of them than elements, so that a
-/// walk passes over no more gaps than elements. The owner keeps each element's place, which a removal may change:
+/// A removed element leaves a gap. Gaps are closed once there are more of them than elements, so that a
+/// walk passes over no more gaps than elements. The owner keeps each element's place, which a removal may
+/// change:
 ///
 ///     append(c) ─▶ 2            a  b  c
 ///     remove(at: 0) ─▶ false    ·  b  c

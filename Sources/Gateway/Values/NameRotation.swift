@@ -1,8 +1,8 @@
-/// Names of which all are looked at in each round, a slice at a time.
+/// Names that are all checked in each round, a slice at a time.
 ///
 /// However many there are, no slice is larger than a quarter of them, or than a number that costs little.
-/// After failures of the store a round begins at once; until it is over, and all that it found missing has been
-/// read, its owner is behind.
+/// After failures of the store a round begins at once; its owner is behind until the round is over and
+/// everything that it found missing has been read.
 struct NameRotation {
   /// Names in a slice, where they are few.
   private static let sliceMin = 2_000
@@ -14,14 +14,14 @@ struct NameRotation {
   private var begunAt: Int64 = 0
   /// The number of failures after which a round was completed.
   private var caughtUp = 0
-  /// The number of failures after which the round under way began; `nil` for one that began in its time.
+  /// The number of failures after which the round under way began; `nil` for a regular round.
   private var catchingUp: Int?
   /// Whether a slice is being looked at.
   private var isLooking = false
   /// The numbers up to which names have to be read, as that round has found.
   private var missing: [String: Int] = [:]
 
-  /// The names whose turn it is; none between two rounds, and until those before have been looked at.
+  /// The names whose turn it is; none between two rounds, and until the previous slice has been checked.
   ///
   /// - Parameters:
   ///   - now: The uptime, in milliseconds.

@@ -10,14 +10,14 @@ public struct PublicationNews: Sendable, Equatable {
   /// The publication.
   public var publication: Publication
 
-  /// Makes news of a publication.
+  /// Describes a publication.
   public init(room: RoomName, epoch: String, publication: Publication) {
     self.room = room
     self.epoch = epoch
     self.publication = publication
   }
 
-  /// Reads what ``draftForFollowers`` holds; `nil` if it is something else.
+  /// Reads what ``draftForFollowers`` holds; `nil` for anything else.
   public init?(json: [UInt8]) {
     guard let fields = JSONFields(json), let room = fields["room"]?.string,
       let epoch = fields["epoch"]?.string, let offset = fields["offset"]?.integer,

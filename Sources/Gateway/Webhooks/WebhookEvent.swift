@@ -1,7 +1,7 @@
 import GatewayPorts
 import JSON
 
-/// Kinds of news for an app's backend, by the names that it knows them under.
+/// Kinds of events for an app's backend, by their names there.
 public enum WebhookEvent: String, Sendable, CaseIterable {
   /// A note was made.
   case noteCreated = "note.created"
@@ -9,11 +9,11 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case noteRenamed = "note.renamed"
   /// A note was put into another folder.
   case noteMoved = "note.moved"
-  /// A note has another text. Told at most once in a while for each note.
+  /// A note has another text. Reported at most once per interval for each note.
   case noteChanged = "note.changed"
   /// A note was removed.
   case noteDeleted = "note.deleted"
-  /// A note that was deleted is there again.
+  /// A deleted note was restored.
   case noteUndeleted = "note.undeleted"
   /// A comment was made on a note, or an answer to one.
   case commentCreated = "comment.created"
@@ -29,7 +29,7 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
   case roomOccupied = "room.occupied"
   /// A room has no subscriber left.
   case roomVacated = "room.vacated"
-  /// Something was published.
+  /// A publication was made.
   case roomPublished = "room.published"
   /// A person has entered a room.
   case personJoined = "person.joined"
@@ -47,7 +47,7 @@ public enum WebhookEvent: String, Sendable, CaseIterable {
     .roomPublished, .personJoined, .personLeft,
   ])
 
-  /// News of this kind for the webhook.
+  /// An event of this kind for the webhook.
   func draft(
     about subject: String, at time: Timestamp, hold: Timestamp = 0, releasesHeld: Bool = false,
     _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void

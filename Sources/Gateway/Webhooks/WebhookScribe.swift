@@ -1,9 +1,9 @@
 public import GatewayPorts
 import JSON
 
-/// Makes news of what happens: of what is in the store by itself, of the rest when told.
+/// Creates webhook events: from store commits, and from calls for everything else.
 public struct WebhookScribe: OutboxScribe {
-  /// Kinds of news that the webhook gets.
+  /// Kinds of events for the webhook.
   public var events: Set<WebhookEvent>
   /// Milliseconds from a note's change until it is reported with all that have come since.
   public var changeMilliseconds: Timestamp
@@ -11,7 +11,7 @@ public struct WebhookScribe: OutboxScribe {
   public var pushes: Bool
   /// Whether another service follows which rooms are in use.
   public var followsRooms: Bool
-  /// Dates what the store is not told the time of. Read on the store's thread.
+  /// Dates requests that carry no time. Read on the store's thread.
   private let clock: any Clock & Sendable
 
   /// Makes a scribe.
@@ -54,7 +54,7 @@ public struct WebhookScribe: OutboxScribe {
     }
   }
 
-  /// News of a kind, if the webhook gets it.
+  /// An event of a kind, if the webhook receives that kind.
   private func news(
     _ event: WebhookEvent, about subject: String, at time: Timestamp, hold: Timestamp = 0,
     releasesHeld: Bool = false, _ fields: (inout JSONWriter.Object, inout [UInt8]) -> Void
