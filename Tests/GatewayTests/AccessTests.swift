@@ -76,7 +76,7 @@ struct AccessTests {
     #expect(rig.closeCodes[id] == CloseReason.tokenExpired.rawValue)
   }
 
-  @Test("what comes after the end is not looked at, though no tick has passed")
+  @Test("messages after the end are not read, though no tick has passed")
   func lateMessage() throws {
     book("short", .all, seconds: 10)
     let (id, _) = try rig.greet("short")
@@ -136,7 +136,7 @@ struct AccessTests {
 
   // MARK: Changed rights
 
-  @Test("who may no longer read is put out, and hears nothing more")
+  @Test("a client that may no longer read is put out, and hears nothing more")
   func readingLost() throws {
     let (id, _) = try rig.greet("writer")
     let (peer, _) = try rig.greet("manager")
@@ -293,7 +293,7 @@ struct AccessTests {
     #expect(revoke(#"{"client":"nobody"}"#) == (200, #"{"connections":0}"#))
   }
 
-  @Test("what another process has taken back counts at the next tick")
+  @Test("revocations of another process apply at the next tick")
   func revokedElsewhere() throws {
     let (id, _) = try rig.greet("writer")
     rig.revocations.addElsewhere(.user("u", before: rig.clock.now))
@@ -321,7 +321,7 @@ struct AccessTests {
     #expect(rig.request("DELETE", "/api/notes/n1", token: "pk_operator").status == 403)
   }
 
-  @Test("what cannot be written down is not taken back, and says so")
+  @Test("a revocation that cannot be stored is refused")
   func unwritable() throws {
     let (id, _) = try rig.greet("writer")
     rig.revocations.isBroken = true
@@ -474,7 +474,7 @@ struct AccessTests {
         == .blocks(.init(people: ["reader"])))
   }
 
-  @Test("who is here already may use a link as well")
+  @Test("a client that is connected already may use a link as well")
   func linkBesideToken() throws {
     _ = share("n1", #"{"access":"read"}"#)
     let (id, _) = try rig.greet("bare")

@@ -4,7 +4,7 @@ import OTCore
 import OTWorkloads
 import Testing
 
-@Suite("Who wrote what", .serialized)
+@Suite("Authors of the parts of a text", .serialized)
 struct AuthorshipTests {
   /// The same with an author for each letter: slow, and plain to see.
   private struct Letters {
@@ -60,7 +60,7 @@ struct AuthorshipTests {
     return operation
   }
 
-  @Test("the tree says what an author for each letter says", arguments: UInt64(1)...40)
+  @Test("the tree agrees with an author for each letter", arguments: UInt64(1)...40)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     // Some texts grow to several levels of the tree; in some, large parts are deleted.
@@ -94,7 +94,7 @@ struct AuthorshipTests {
     #expect(seen == numbered.names.count)
   }
 
-  @Test("what is deleted makes the tree smaller again")
+  @Test("deletions make the tree smaller again")
   func depth() {
     var random = SplitMix64(seed: 5)
     var authorship = Authorship()

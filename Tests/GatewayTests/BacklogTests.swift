@@ -7,9 +7,9 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-@Suite("The account of what waits for the store")
+@Suite("The account of work that waits for the store")
 struct StoreBacklogTests {
-  @Test("it is what was taken and not given back", arguments: UInt64(1)...30)
+  @Test("it is the sum of what was added and not removed", arguments: UInt64(1)...30)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let limits = StoreBacklog.Limits(requestsMax: 40, bytesMax: 4_000)
@@ -90,7 +90,7 @@ struct BacklogTests {
     } while !rig.stored.isEmpty || rig.endTurn()
   }
 
-  @Test("beyond the limit changes and publications are busy, and what was taken is done")
+  @Test("beyond the limit changes and publications are busy, and accepted ones are done")
   func limit() throws {
     rig.make("n1")
     let connections = try (0..<3).map { _ in try follower() }
@@ -197,7 +197,7 @@ struct BacklogTests {
     #expect(rig.unreadiness == nil)
   }
 
-  @Test("a note that is deleted with changes under way gives back what they counted")
+  @Test("a note that is deleted with changes under way releases their share of the account")
   func deletion() throws {
     rig.make("n1")
     let connections = try (0..<3).map { _ in try follower() }

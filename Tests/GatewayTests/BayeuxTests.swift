@@ -102,7 +102,7 @@ struct BayeuxTests {
     #expect(reply.contains(#""advice":{"reconnect":"handshake""#))
   }
 
-  @Test("a session is counted towards the user whose it is again, once another's token has ended")
+  @Test("a session counts towards its first user again, once another user's token has ended")
   func counted() {
     let rig = GatewayRig { $0.limits.userConnectionsMax = 1 }
     let all = [Grant(.rooms, NamePattern("/group/*"), .all)]
@@ -158,7 +158,7 @@ struct BayeuxTests {
     #expect(count("/group/1", in: heard) == 1 && count("/group/2", in: heard) == 0)
   }
 
-  @Test("who is blocked is not heard in this dialect either")
+  @Test("a blocked person is not heard in this dialect either")
   func blocked() throws {
     let rig = GatewayRig()
     let all = [Grant(.rooms, NamePattern("*"), .all)]
@@ -211,7 +211,7 @@ struct BayeuxTests {
   }
 
   @Test(
-    "what happens in a group is published in parts, and old apps read a sentence made from them")
+    "events of a group are published in parts, and old apps read a sentence made from them")
   func systemEvents() {
     let rig = GatewayRig(isDemo: true)
     let (id, client) = begin(rig)
@@ -230,7 +230,7 @@ struct BayeuxTests {
     #expect(page.contains(#""text":"\#(prose)""#))
   }
 
-  @Test("who publishes is the author of it, and never the service")
+  @Test("the publisher is the author of an event, and never the service")
   func stamped() {
     let rig = GatewayRig()
     rig.book?.enter("ada", user: "ada", [Grant(.rooms, NamePattern("/group/*"), .all)])
@@ -336,7 +336,7 @@ struct BayeuxTests {
     #expect(get(rig, "[]", callback: nil).body == "/**/jsonpcallback([]);")
   }
 
-  @Test("what is no script's request is refused in words, and shakes no hands")
+  @Test("a request that is not a script's is refused in words, and shakes no hands")
   func badScripts() {
     let rig = GatewayRig(isDemo: true) { $0.dialects.sessionsMax = 1 }
     for callback in ["alert(1)//", "a%28", "%3C/script%3E", "", "1"] {

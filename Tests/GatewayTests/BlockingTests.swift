@@ -76,7 +76,7 @@ struct BlockingTests {
     #expect(newest.hasMore)
   }
 
-  @Test("a gap stays told when what follows it is left out")
+  @Test("a gap is still reported when what follows it is left out")
   func gap() throws {
     let rig = GatewayRig {
       $0.roomMemory = RoomMemory(publicationsMax: 150, ageMax: 1_000_000)
@@ -164,7 +164,7 @@ struct BlockingTests {
     #expect(blocks.people.count == 1_000)
   }
 
-  @Test("what programs publish cannot be blocked, and no person has a program's name")
+  @Test("publications of programs cannot be blocked, and no person has a program's name")
   func programs() throws {
     let ben = try enter("ben")
     rig.ask(ben, .subscribe(.init(room: "r")))

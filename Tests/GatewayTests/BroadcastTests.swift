@@ -14,7 +14,7 @@ struct BroadcastTests {
   }
 
   @Test(
-    "a publication reaches who is in the room, once each, in the order in which they came",
+    "a publication reaches the subscribers of the room, once each, in the order of their arrival",
     arguments: UInt64(1)...10)
   func membership(seed: UInt64) throws {
     let rig = GatewayRig(isDemo: true)
@@ -51,7 +51,7 @@ struct BroadcastTests {
     }
   }
 
-  @Test("a subscriber that is too slow is closed, and the others get what is published")
+  @Test("a subscriber that is too slow is closed, and the others get the publications")
   func slowSubscriber() throws {
     let rig = GatewayRig(isDemo: true)
     let (publisher, _) = try rig.greet(nil)

@@ -79,7 +79,7 @@ struct CommentRangeTests {
     }
   }
 
-  @Test("many ranges over a long log cost what both do, and not the one for each of the other")
+  @Test("many ranges over a long log cost the sum of both, and not the product")
   func growth() {
     let law = GrowthLaw("move ranges", size: 200) { size in
       var operations: [TextOperation] = []

@@ -148,7 +148,7 @@ struct CommentTests {
   }
 
   @Test(
-    "what is no comment is refused in words, and nothing is kept",
+    "an invalid comment is refused in words, and nothing is kept",
     arguments: [
       ("", 400), ("[]", 400), ("{}", 400), (#"{"text":"x"}"#, 400),
       (#"{"text":"x","thread":"t","anchor":{"revision":1,"from":0,"to":1}}"#, 400),
@@ -281,7 +281,7 @@ struct CommentTests {
     #expect(try comments().map { $0["id"]?.string } == [made["id"]?.string])
   }
 
-  @Test("what a commit did not keep was not said")
+  @Test("a comment that the commit did not keep is not announced")
   func failure() throws {
     rig.store.commitsToFail = 1
     #expect(rig.request("POST", path, token: "critic", remark(0, 3)).status == 503)

@@ -127,7 +127,7 @@ struct DeletedNoteTests {
   }
 
   @Test(
-    "what is no page is said so",
+    "an invalid page is refused",
     arguments: ["limit=0", "limit=1001", "limit=x", "after=", "after=6e", "after=zz"])
   func noPage(query: String) {
     #expect(rig.request("GET", "/api/deleted?\(query)", token: "manager").status == 400)

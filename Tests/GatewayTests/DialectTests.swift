@@ -19,7 +19,7 @@ struct DialectTests {
     return id
   }
 
-  @Test("what many receive over WebSockets is encoded once, as for native clients")
+  @Test("a message for many over WebSockets is encoded once, as for native clients")
   func fanOut() {
     let rig = GatewayRig(isDemo: true)
     let ids = (0..<50).map { _ in join(rig) }
@@ -93,7 +93,7 @@ struct DialectTests {
     #expect(rig.frames(listener).count >= 20)
   }
 
-  @Test("who types on a channel of Bayeux says that and no more, and has to be one of its people")
+  @Test("typing on a channel of Bayeux carries nothing else, and needs the right to presence")
   func bayeuxTyping() throws {
     let rig = GatewayRig()
     func session(_ user: String, _ verbs: Verbs) throws -> (UInt64, String) {
@@ -180,7 +180,7 @@ struct DialectTests {
       ])
   }
 
-  @Test("who is blocked is not heard, typing or otherwise")
+  @Test("a blocked person is not heard, typing or otherwise")
   func blocked() throws {
     let rig = GatewayRig()
     for user in ["ada", "bob", "cid"] {
@@ -204,7 +204,7 @@ struct DialectTests {
     #expect(rig.frames(other).count == 2)
   }
 
-  @Test("B3: with the defaults, who does not authenticate within 15 s is sent away")
+  @Test("B3: with the defaults, a client that does not authenticate within 15 s is sent away")
   func silence() {
     let rig = GatewayRig()
     let id = rig.connect(as: .socketIO(query: "EIO=3&transport=websocket", address: "a"))

@@ -199,7 +199,7 @@ struct DocumentHistoryTests {
     }
   }
 
-  @Test("a note is made in a folder by who may manage notes there, and is taken once out of reach")
+  @Test("a note is made in a folder by a manager of notes there, and is taken once out of reach")
   func createInFolder() throws {
     let rig = GatewayRig()
     let team = try #require(NamePattern(folders: "team/*"))
@@ -225,7 +225,7 @@ struct DocumentHistoryTests {
     #expect(code(make("n1", in: "team/plans")) == .idTaken)
   }
 
-  @Test("a note is made by who may manage it, within the limits of names")
+  @Test("a note is made by a user who may manage it, within the limits of names")
   func createRefused() throws {
     let rig = GatewayRig { $0.limits.titleBytesMax = 5 }
     let (id, _) = try rig.greet(

@@ -49,7 +49,7 @@ struct DocumentNumberTests {
     }
   }
 
-  @Test("a letter comes in at most 80 bytes, and as before to who takes no numbers")
+  @Test("a letter takes at most 80 bytes, and as before for clients that take no numbers")
   func bytes() throws {
     let author = try follower()
     let short = try follower()
@@ -125,7 +125,7 @@ struct DocumentNumberTests {
     #expect(changes(slow.line).map { $0.contains(author.id) } == [true, false])
   }
 
-  @Test("who keeps fewer numbers than are in use gets ids")
+  @Test("a client that keeps fewer numbers than are in use gets ids")
   func fewKept() throws {
     let crowd = try (0..<70).map { _ in try follower() }
     let many = try follower(keeping: 4_096)

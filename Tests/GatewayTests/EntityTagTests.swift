@@ -16,7 +16,7 @@ struct EntityTagTests {
   }
 
   @Test(
-    "what is another tag, or none, is not",
+    "another tag, or an invalid one, does not match",
     arguments: [
       #""4""#, #""411""#, "41", "", #"W/"#, #"""#, #""41"#, #"w/"41""#, "**", #"broken, "41""#,
       #""7,41""#,

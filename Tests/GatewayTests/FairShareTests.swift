@@ -38,7 +38,7 @@ struct FairShareTests {
     #expect(shares.take(1, for: 9) == nil)
   }
 
-  @Test("what is given back can be taken again, and nothing is counted twice", arguments: 1...100)
+  @Test("a released amount can be taken again, and nothing is counted twice", arguments: 1...100)
   func law(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var shares = FairShares<Int>(capacity: 1 + Int(random.next() % 2_000))

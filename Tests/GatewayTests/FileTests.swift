@@ -82,7 +82,7 @@ struct FileTests {
     #expect(try upload(bytes).status == 200)
   }
 
-  @Test("who may not read the note gets no file of it, and another note's readers not by it")
+  @Test("a file needs the right to read its note, and is not read through another note")
   func rights() throws {
     let path = try path(Self.png(1, 1))
     #expect(try get("/api/notes/n1/\(path)", as: nil).status == 401)
@@ -96,7 +96,7 @@ struct FileTests {
   }
 
   @Test(
-    "what is no picture that browsers can draw is downloaded, whatever it is called",
+    "a file that is not a picture browsers can draw is downloaded, whatever its name",
     arguments: [
       Array("<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>".utf8),
       Array("<!doctype html><script>alert(1)</script>".utf8), Array("GIF".utf8), [0],

@@ -63,7 +63,7 @@ struct FolderTests {
   }
 
   @Test(
-    "hostile paths are rejected with what is wrong",
+    "hostile paths are rejected with the reason",
     arguments: [
       ("..", 400), ("a/../b", 400), ("a\\b", 400), ("team*", 400), ("a/\u{202E}b", 400),
       ("a\u{0}b", 400),

@@ -33,7 +33,7 @@ struct GroupTests {
     JSONFields(Array(answer.body.utf8))?["code"]?.string
   }
 
-  @Test("a group is made once, and shown with who made it")
+  @Test("a group is made once, and shown with its creator")
   func making() throws {
     make()
     let group = try #require(JSONFields(Array(ask("cid", "GET", "g/group").body.utf8)))
@@ -49,7 +49,7 @@ struct GroupTests {
     #expect(rig.request("GET", "/api/groups", token: "cid").body == #"{"groups":[]}"#)
   }
 
-  @Test("tokens decide who gets in, and membership who may change what")
+  @Test("tokens decide access, and membership decides changes")
   func rights() {
     #expect(ask("ann", "GET", "g/group").status == 404)
     make()
@@ -76,7 +76,7 @@ struct GroupTests {
     #expect(rig.request("GET", "/api/badges", token: "pk_operator").status == 403)
   }
 
-  @Test("what cannot be is refused, and says why")
+  @Test("an impossible request is refused with the reason")
   func refusals() {
     make()
     let long = String(repeating: "x", count: 5_000)
@@ -110,7 +110,7 @@ struct GroupTests {
     }
   }
 
-  @Test("subscribers hear what happens in a group, in its parts and in order")
+  @Test("subscribers hear the events of a group, in parts and in order")
   func events() throws {
     let (id, _) = try rig.greet("cid")
     _ = rig.ask(id, .subscribe(.init(room: "/group/g")))

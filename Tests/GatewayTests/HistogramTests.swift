@@ -35,7 +35,7 @@ struct HistogramTests {
     #expect(histogram(10, 1_000).quantile(0.99) == 400)
   }
 
-  @Test("what came since an earlier state is counted alone")
+  @Test("only values since an earlier state are counted")
   func since() {
     let earlier = histogram(10, 1_000)
     var later = earlier

@@ -158,7 +158,7 @@ struct LeftChangeTests {
     #expect(!(rig.store.document("n1")?.text.contains("after") ?? true))
   }
 
-  @Test("a note that is deleted takes with it what waits")
+  @Test("deleting a note discards its waiting changes")
   func deletion() {
     wait(.turn)
     rig.close(second)

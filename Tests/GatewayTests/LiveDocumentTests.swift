@@ -47,7 +47,7 @@ struct LiveDocumentTests {
     #expect(document.durableDocument.text.utf8.elementsEqual("X".utf8))
   }
 
-  @Test("what is committed stays left: Whaler's divergence case")
+  @Test("a committed insertion stays left: Whaler's divergence case")
   func tieRule() throws {
     var document = Self.document()
     _ = document.submit(

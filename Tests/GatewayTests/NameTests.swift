@@ -31,7 +31,7 @@ struct ReadableNameTests {
   }
 
   @Test(
-    "what is no name is refused for its reason",
+    "an invalid name is refused for its reason",
     arguments: [
       ("", .empty), (String(repeating: "a", count: 65), .tooLong),
       (String(repeating: "a", count: 100_000), .tooLong), ("..", .character), ("a/b", .character),
@@ -185,7 +185,7 @@ struct NameTests {
   }
 
   @Test(
-    "what is no name is refused",
+    "an invalid name is refused",
     arguments: ["", "..", "a%2fb", "*", "a-", "\u{202e}a", "\u{1f600}"])
   func badNames(name: String) {
     #expect(publish("n1", name).status == 400)

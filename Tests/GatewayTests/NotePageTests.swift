@@ -117,7 +117,7 @@ struct NotePageTests {
     }
   }
 
-  @Test("what may not be read is not named, and other notes do not hide what may")
+  @Test("unreadable notes are not named, and do not hide readable ones")
   func rights() throws {
     make(3, prefix: "few")
     make(5_000)

@@ -24,7 +24,7 @@ struct NoteTagTests {
     #expect(NoteTags.all(in: text).joined(separator: " ") == tags)
   }
 
-  @Test("what is read as a tag is one, whatever the text", arguments: 1...20 as ClosedRange<UInt64>)
+  @Test("every tag found is valid, whatever the text", arguments: 1...20 as ClosedRange<UInt64>)
   func laws(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let pieces = [

@@ -109,7 +109,7 @@ struct OnceTests {
     #expect(headers.map(\.value) == first.headers.map(\.value))
   }
 
-  @Test("what was done without being answered is answered after a restart", arguments: all)
+  @Test("a request that was done without an answer is answered after a restart", arguments: all)
   func crash(writing: Writing) throws {
     rig.isStepwise = true
     let lost = send(writing)
@@ -225,7 +225,7 @@ struct OnceTests {
     #expect(rig.store.log(of: "n1")?.count == 2)
   }
 
-  @Test("what failed of a batch is published when it comes again, and the rest is not")
+  @Test("failed parts of a batch are published on a retry, and the others are not")
   func batch() {
     let writing = Self.all[13]
     rig.isStepwise = true
@@ -276,7 +276,7 @@ struct OnceTests {
     #expect(!isKept("c"))
   }
 
-  @Test("an answer that is too long is not kept, and what is done is known all the same")
+  @Test("an answer that is too long is not kept, and the work is recognised all the same")
   func longAnswer() {
     let rooms = (0..<100).map { number in
       let name = String(repeating: "r", count: 190) + "\(number)"

@@ -99,7 +99,7 @@ struct PeopleTests {
     #expect(presence(ann, after: 5_000) == ["-ben"])
   }
 
-  @Test("who is silent for the lease is shown as gone until heard again")
+  @Test("a person who is silent for the lease is shown as gone until heard again")
   func lease() throws {
     let ann = try enter("ann")
     try subscribe(ann)
@@ -178,7 +178,7 @@ struct PeopleTests {
     #expect(rig.pushes(ben).count == 1)
   }
 
-  @Test("who is taken back is shown no longer, not even for the grace period")
+  @Test("a person whose token is revoked is shown no longer, not even for the grace period")
   func revoked() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -189,7 +189,7 @@ struct PeopleTests {
     #expect(presence(ann) == ["-ben"])
   }
 
-  @Test("who subscribes again without presence is there no longer")
+  @Test("a person who subscribes again without presence is there no longer")
   func presenceGivenUp() throws {
     let ann = try enter("ann")
     let ben = try enter("ben")
@@ -417,7 +417,7 @@ struct PeopleTests {
     ] { #expect(body.contains(field), "\(field)") }
   }
 
-  @Test("who is connected by Socket.IO or Bayeux is online: seen so, and told nothing outside")
+  @Test("users of Socket.IO and Bayeux are online: shown so, and sent no push")
   func onlineInOtherDialects() throws {
     let pushes = Pushes()
     var handlers = PeopleHandlers.standard(GatewaySettings())
@@ -430,7 +430,7 @@ struct PeopleTests {
       if user != "ann" { rig.close(id) }
     }
     let ann = try enter("ann", in: rig)
-    /// Who is seen online, and which changes are reported outside.
+    /// The people who are seen online, and those who receive a push.
     func look() throws -> (online: [String], told: [String]) {
       let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }
@@ -465,7 +465,7 @@ struct PeopleTests {
     #expect(try look() == ([], ["bay", "sio"]))
   }
 
-  @Test("what is not offered is no capability, and is answered so")
+  @Test("a feature that is not offered is no capability, and is answered so")
   func absent() throws {
     let rig = GatewayRig(people: PeopleHandlers())
     let (id, welcome) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))

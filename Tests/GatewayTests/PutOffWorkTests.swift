@@ -146,7 +146,7 @@ struct PutOffWorkTests {
     #expect(log(rig.store) == "" && answers(rig, author) == ["notAllowed"])
   }
 
-  @Test("another epoch begins between what came before it and what came behind it")
+  @Test("another epoch begins between the messages before it and the messages behind it")
   func epochs() throws {
     let rig = GatewayRig(isDemo: true, change: Self.limited)
     rig.make("n1", "n2")
@@ -174,7 +174,7 @@ struct PutOffWorkTests {
     #expect(epochs.count == 1 && epochs != ["epoch of n1"])
   }
 
-  @Test("a change that needs older entries, too, is followed by what came behind it")
+  @Test("a change that needs older entries, too, is followed by the messages behind it")
   func history() throws {
     let former = GatewayRig(isDemo: true)
     former.make("n1", "n2")

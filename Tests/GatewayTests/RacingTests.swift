@@ -74,7 +74,7 @@ struct RacingTests {
     }
   }
 
-  @Test("what lost the race is committed behind the others' changes, and told once")
+  @Test("changes that lost the race are committed behind the others', and delivered once")
   func change() throws {
     type()
     try append(others("ab", at: 1, length: 0), others("c", at: 2, length: 2))
@@ -141,7 +141,7 @@ struct RacingTests {
     #expect(rig.answer(repeated)?.body == #"{"revision":3}"#)
   }
 
-  @Test("nothing is left of what waited, for the account of the store")
+  @Test("finished work leaves nothing in the account of the store")
   func backlog() throws {
     let idle = rig.storeBacklog.bytes
     type()

@@ -191,7 +191,7 @@ struct RateLimitTests {
     #expect(message.reconnectAfter.lowerBound >= 1_000)
   }
 
-  @Test("who floods and reads nothing is closed once, as too slow")
+  @Test("a client that floods and reads nothing is closed once, as too slow")
   func floodingWithoutReading() throws {
     let rig = rig { $0.messagesPerSecondMax = 5 }
     let (id, _) = try rig.greet(nil)

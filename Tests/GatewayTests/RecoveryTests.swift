@@ -101,7 +101,7 @@ struct RecoveryTests {
     #expect(comeBack(back, rig).numbers == [5])
   }
 
-  @Test("a line whose end was not noticed is taken over, and what it swallowed is sent again")
+  @Test("a connection whose end was not noticed is taken over, and lost events are sent again")
   func takeover() {
     let rig = GatewayRig()
     let client = join(rig)
@@ -128,7 +128,7 @@ struct RecoveryTests {
     #expect(connect(all, "").recoveryID != nil)
   }
 
-  @Test("the id alone opens nothing: what was missed waits for the same user")
+  @Test("the id alone opens nothing: missed events wait for the same user")
   func bound() {
     let rig = GatewayRig()
     var client = join(rig)
@@ -256,7 +256,7 @@ struct RecoveryTests {
     #expect(comeBack(other, rig, token: "new").recoveryID != other.recoveryID)
   }
 
-  @Test("what a client joins by its place in a room comes once, whenever the line breaks")
+  @Test("a room joined by a place sends each event once, whenever the connection breaks")
   func catchingUp() {
     let rig = GatewayRig()
     publish(1, rig)

@@ -21,7 +21,7 @@ struct RefusalLogTests {
     }
   }
 
-  @Test("what is refused is logged once for a connection, without what was said")
+  @Test("a refusal is logged once for a connection, without the client's text")
   func refusals() throws {
     let log = Lines()
     let rig = GatewayRig(log: log)

@@ -93,7 +93,7 @@ struct ResumeTests {
     #expect(acknowledged(rig.ask(slow, change(at: 5, sequence: 1)))?.revision == 6)
   }
 
-  @Test("whose change has too much history before it rebases it and sends it again")
+  @Test("an author whose change has too much history before it rebases it and sends it again")
   func tooMuchHistory() throws {
     let rig = GatewayRig(isDemo: true) { $0.historyComponentsMax = 4 }
     rig.make("n1")

@@ -80,7 +80,7 @@ struct RevocationTurnTests {
     #expect(rig.answer(request)?.body == #"{"connections":\#(left.count)}"#)
   }
 
-  @Test("what is taken back meanwhile holds for those that have had their turn, too")
+  @Test("a later revocation applies to connections that have had their turn, too")
   func meanwhile() {
     let requests = [revoke("ben"), revoke("ada"), revoke("nobody")]
     while rig.endTurn() {}

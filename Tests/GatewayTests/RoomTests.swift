@@ -34,7 +34,7 @@ struct RoomTests {
     if case .error(let failure) = reply { failure.code } else { nil }
   }
 
-  @Test("what is published reaches all subscribers, numbered, with its person stamped")
+  @Test("a publication reaches all subscribers, numbered, with its person stamped")
   func publishing() throws {
     let rig = GatewayRig()
     let (ann, _) = try rig.greet(rig.token("ann", [Grant(.rooms, NamePattern("*"), .all)]))
@@ -284,7 +284,7 @@ struct RoomTests {
     #expect(batch.body.contains("notAllowed"))
   }
 
-  @Test("who hears of the list of notes hears when tags change")
+  @Test("subscribers of the list of notes hear when tags change")
   func tags() throws {
     let rig = GatewayRig(isDemo: true)
     let (reader, _) = try rig.greet(nil)

@@ -79,7 +79,7 @@ struct SearchTests {
   }
 
   @Test(
-    "what is no search is refused",
+    "an invalid search is refused",
     arguments: [
       ("", 400), ("q=%zz", 400), ("q=x&limit=0", 400), ("q=x&limit=51", 400), ("q=x&limit=x", 400),
       ("q=" + String(repeating: "x", count: 100_000), 413),
@@ -144,7 +144,7 @@ struct SearchTests {
     #expect(rig.request("GET", "/api/search?q=x", token: "reader").status == 200)
   }
 
-  @Test("an index that is busy, or away, is said to be")
+  @Test("an index that is busy, or unavailable, is reported so")
   func failing() {
     rig.index = { _ in .busy }
     #expect(rig.request("GET", "/api/search?q=x", token: "reader").status == 503)

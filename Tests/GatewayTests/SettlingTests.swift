@@ -47,7 +47,7 @@ struct SettlingTests {
     return (line, welcome.clientID)
   }
 
-  @Test("the reply says what the log holds under that id, and nothing to who does not ask")
+  @Test("the reply names what the log holds under that id, only for clients that ask")
   func mark() throws {
     let former = try client()
     rig.ask(former.line, change(at: 0, sequence: 1))
@@ -136,7 +136,7 @@ struct SettlingTests {
     #expect(joined.map(\.revision) == [fails ? 0 : 1])
   }
 
-  @Test("what is still on the way under that id is not taken, until its connection joins again")
+  @Test("a copy on the way under that id is refused, until its connection joins again")
   func fence() throws {
     let former = try client()
     let (line, _) = try rig.greet(nil)

@@ -258,7 +258,7 @@ struct SharedLogTests {
     #expect(a.isSettled && b.isSettled)
   }
 
-  @Test("a page behind what a reader has seen at another node is given, once the log has been read")
+  @Test("a page after revisions seen at another node is sent once the log has been read")
   func pages() throws {
     let author = try client(of: a)
     _ = try client(of: b)
@@ -366,7 +366,7 @@ struct SharedLogTests {
     #expect(changes(b.pushes(reader.line)) == [1, 2])
   }
 
-  @Test("who joins while the log cannot be read is answered when the changes are refused")
+  @Test("a client that joins while the log cannot be read is answered when changes are refused")
   func joinWhileUnreadable() throws {
     let author = try client(of: a)
     let (line, _) = try a.greet(nil)
@@ -511,7 +511,7 @@ struct SharedLogTests {
     #expect(a.isSettled && b.isSettled)
   }
 
-  @Test("who follows a note is to come again once a standby has taken the database's place")
+  @Test("followers of a note join again once a standby has taken the database's place")
   func failoverOfIdleNotes() throws {
     let author = try client(of: a)
     let reader = try client(of: b)

@@ -240,7 +240,7 @@ struct SharedNoteTests {
     #expect(words(b.takeHints()).count == 1)
   }
 
-  @Test("what is garbled or a lie is dropped and counted, and never shown beyond the text")
+  @Test("garbled or false messages are dropped and counted, and never shown beyond the text")
   func lies() throws {
     let first = try client(of: a)
     change(first, at: a, "abc")

@@ -38,7 +38,7 @@ struct TokenBucketTests {
     }
   }
 
-  @Test("what is larger than a burst counts in full", arguments: 1...20)
+  @Test("an amount larger than a burst counts in full", arguments: 1...20)
   func debt(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let rate = Rate(perSecond: 10, burst: 5)

@@ -62,7 +62,7 @@ struct TurnTests {
     #expect(rig.store.log(of: "n1")?.map(\.client) == followers.prefix(3).map(\.client))
   }
 
-  @Test("what was delivered in a turn is written before more is committed")
+  @Test("deliveries of a turn are written before more is committed")
   func deliveriesFirst() {
     type(0)
     _ = rig.endTurn()

@@ -117,7 +117,7 @@ struct TurnWorkTests {
     #expect(rig.store.document("n1")?.text == Self.text(Self.count - 1))
   }
 
-  @Test("what comes for a note whose work waits is done behind it")
+  @Test("messages for a note whose work waits are done behind it")
   func order() {
     for follower in 0..<3 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     insert("small", by: 3, at: 2, in: "n1")
@@ -136,7 +136,7 @@ struct TurnWorkTests {
     }
   }
 
-  @Test("who waits for another turn is answered when the note is deleted")
+  @Test("a client that waits for another turn is answered when the note is deleted")
   func deletion() {
     let requests = (0..<Self.count).map { replace($0) }
     let deletion = rig.begin("DELETE", "/api/notes/n1", headers: [:])
@@ -256,7 +256,7 @@ struct TurnWorkTests {
     #expect(answers(to: 0) == ["unavailable"])
   }
 
-  @Test("when a commit fails, its changes are refused and what waits continues")
+  @Test("when a commit fails, its changes are refused and waiting work continues")
   func failure() {
     for follower in 0..<3 { insert(Self.text(follower), by: follower, at: 2, in: "n1") }
     _ = rig.endTurn()

@@ -115,7 +115,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a value that the setting does not take is refused, with what it takes",
+    "an invalid value is refused, with the valid ones",
     arguments: [
       ("port", "70000"), ("port", "-1"), ("port", "x"), ("port", ""), ("port", "1_"),
       ("port", "99999999999999999999"),
@@ -143,7 +143,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("errors name the place, what was expected and what came")
+  @Test("errors name the place, the expectation and the value")
   func descriptions() {
     #expect(throws: ConfigurationError.self) { try load(["--port=x"]) }
     let error = ConfigurationError.invalidValue(

@@ -174,8 +174,8 @@ extension Documents {
 
   /// A commit has failed: all that was not durable is refused.
   ///
-  /// If the outcome is unknown and the log has one owner, followers are not told that their changes are not in the
-  /// log: they join again, and learn from the log which of them are.
+  /// If the outcome is unknown and the log has one owner, followers are not notified that the log lacks their
+  /// changes: they join again, and learn from the log which of them it has.
   func fail(_ error: StoreError, in room: DocumentRoom) {
     surroundings.log.write(.error, "commit failed", [("error", error.logName)])
     failed(error)
