@@ -179,7 +179,8 @@ struct GroupDataTests {
       guard case .problem(let problem) = step else { continue }
       #expect(
         problem.state
-          == .refused(.status(403, reason: "this is for members, or for who made the group")))
+          == .refused(
+            .status(403, reason: "only members of the group, or its creator, may do this")))
       try await bens.outbox.decide(problem, .discard)
     }
     _ = try await made(anns.remove(members[1].id))

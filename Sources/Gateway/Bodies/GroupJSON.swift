@@ -68,13 +68,13 @@ enum GroupJSON {
     case .badges(let badges, let hasMore):
       return list("badges", badges, next: hasMore ? badges.last?.room : nil, append)
     case .unknownGroup:
-      return .problem(404, .unknownDocument, "this room is no group; make it one, with a name")
+      return .problem(404, .unknownDocument, "the room is not a group; make it one, with a name")
     case .unknownPublication:
       return .problem(
         404, .unknownPublication, "no publication has this offset, or it is no longer kept")
     case .notAllowed:
-      return .problem(403, .notAllowed, "this is for members, or for who made the group")
-    case .tooMany: return .problem(409, .tooMany, "there are as many as there may be")
+      return .problem(403, .notAllowed, "only members of the group, or its creator, may do this")
+    case .tooMany: return .problem(409, .tooMany, "the limit is reached")
     }
   }
 

@@ -328,7 +328,7 @@ final class Comments: Part {
       case .notOwn:
         .problem(
           403, .notAllowed,
-          "a comment is edited by its author, and deleted by its author or who manages the note")
+          "a comment is edited by its author, and deleted by its author or a manager of the note")
       case .full(let count):
         .problem(
           413, .tooMany,

@@ -42,9 +42,9 @@ package struct Excess {
         "\(limits.addressRequestsPerSecondMax) requests from an address a second"
       }
     guard let retryAfter else {
-      return "there may be \(what), and there would be more; close one first"
+      return "at most \(what) are allowed; close one first"
     }
-    return "there may be \(what), and more came; send it again after \(retryAfter) ms"
+    return "at most \(what) are allowed; send it again after \(retryAfter) ms"
   }
 }
 

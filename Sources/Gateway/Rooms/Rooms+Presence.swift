@@ -238,7 +238,7 @@ extension Rooms {
     metrics.limited["signsPerSecondMax", default: 0] += 1
     throw Unfit(
       .tooFast,
-      "there may be \(settings.limits.signsPerSecondMax) signs of life a second, and more came; "
+      "at most \(settings.limits.signsPerSecondMax) signs of life a second are allowed; "
         + "send it again after \(wait) ms", retryAfter: Int(wait))
   }
 }

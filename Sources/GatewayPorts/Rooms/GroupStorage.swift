@@ -185,7 +185,7 @@ public enum GroupReply: Sendable, Equatable {
   case badge(RoomBadge)
   /// Badges, and whether there are more.
   case badges([RoomBadge], hasMore: Bool)
-  /// The room is no group.
+  /// The room is not a group.
   case unknownGroup
   /// There is no such publication, or it is no longer kept.
   case unknownPublication

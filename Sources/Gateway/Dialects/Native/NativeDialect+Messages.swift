@@ -7,7 +7,7 @@ extension NativeDialect {
     _ message: ClientMessage, ref: String, _ connection: Connection
   ) throws(Unfit) {
     switch message {
-    case .hello: throw Unfit(.notAllowed, "hello was said already")
+    case .hello: throw Unfit(.notAllowed, "hello was sent already")
     case .refresh(let refresh): try handle(refresh: refresh, ref: ref, connection)
     case .grant(let grant): try handle(grant: grant, ref: ref, connection)
     case .join(let join): try handle(join, ref: ref, connection)

@@ -34,7 +34,7 @@ final class NativeDialect: Dialect {
   ) {
     guard kind == .text else {
       sendError(
-        .badMessage, "expected a text frame with JSON; a binary frame came", ref: "",
+        .badMessage, "expected a text frame with JSON; got a binary frame", ref: "",
         to: connection)
       close(connection, .badMessage, "binary frame")
       return
