@@ -111,7 +111,7 @@ struct AdmissionTests {
       return
     }
     #expect(error.code == .busy && error.retryable && error.retryAfter != nil)
-    // From which each client draws its own delay.
+    // Each client draws its own delay from the range.
     #expect(goodbye.reconnectAfter.lowerBound < goodbye.reconnectAfter.upperBound)
     #expect(rig.closeCodes[id] == CloseReason.tooFast.rawValue)
     let others = [
@@ -161,7 +161,7 @@ struct AdmissionTests {
     #expect(status("PUT", "/api/rooms/other/members", reader) == 403)
     #expect(status("POST", "/api/tokens", ada) == 403)
     #expect(status("PUT", "/api/notes/n1/text", ada, count: 5 << 20) == 413)
-    // There is no such path, it takes no body, another method, another type, a short one.
+    // No such path, a path without a body, another method, another type, a short body.
     #expect(status("POST", "/index.html") == 404)
     #expect(status("DELETE", "/api/notes/n1", ada) == 413)
     #expect(status("PATCH", "/api/notes/n1/text", ada) == 405)

@@ -32,7 +32,7 @@ struct AirplaneTests {
 
     var length: Int { sizes.reduce(0) { $0 + $1 + 2 } }
 
-    /// The place right behind a line's mark.
+    /// The place behind a line's mark.
     func start(of line: Int) -> Int { sizes[..<line].reduce(1) { $0 + $1 + 2 } }
 
     mutating func insert(_ text: String, in line: Int) -> TextOperation {
@@ -80,9 +80,9 @@ struct AirplaneTests {
       for message in messages { rig.say(line, String(decoding: message, as: UTF8.self)) }
     }
 
-    /// Takes one message of the server.
+    /// Reads one message of the server.
     ///
-    /// - Returns: `false` if none has come.
+    /// - Returns: `false` if there is no message.
     mutating func step(_ rig: GatewayRig, _ waiting: inout [String]) throws -> Bool {
       if let line { waiting += rig.frames(line) }
       guard !waiting.isEmpty else { return false }
@@ -96,7 +96,7 @@ struct AirplaneTests {
   @Test(
     "every word is where it was typed, and nothing is there twice", arguments: [false, true])
   func everyWord(dies: Bool) throws {
-    // The part of the hour that is gone through; without it, a few minutes of a small note.
+    // The share of the hour that is simulated; by default, a few minutes of a small note.
     let part = ProcessInfo.processInfo.environment["PARLEY_AIRPLANE_HOUR"].flatMap(Double.init)
     let lineCount = part.map { Int(2_000 * $0) } ?? 60
     let editCount = part.map { Int(10_000 * $0) } ?? 300
@@ -177,7 +177,7 @@ struct AirplaneTests {
     }
     _ = rig.pushes(other)
 
-    // Back: the process dies before it connects, and in the middle of the pages.
+    // The traveller returns: the process dies before it connects, and in the middle of the pages.
     if dies { _ = traveller.twin.restart(keepsFirst: true, now: rig.clock.uptime) }
     traveller.connect(rig)
     var steps = 0

@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Who may do what. `Documentation/Authorisation.md` names these tests.
+/// The rights of each client. `Documentation/Authorisation.md` names these tests.
 @Suite("Rights on every message")
 struct AuthorisationTests {
   private let rig = GatewayRig()
@@ -151,7 +151,7 @@ struct AuthorisationTests {
   func join() throws {
     let (nobody, _) = try rig.greet("nobody")
     #expect(code(rig.ask(nobody, .join(.init(documentID: "n1")))) == .notAllowed)
-    // Whether it exists is not told either.
+    // Nor does the client learn whether it exists.
     #expect(code(rig.ask(nobody, .join(.init(documentID: "unheard of")))) == .notAllowed)
     let (writer, _) = try rig.greet("writer")
     #expect(code(rig.ask(writer, .join(.init(documentID: "private")))) == .notAllowed)

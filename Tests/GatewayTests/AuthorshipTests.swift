@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authors of the parts of a text", .serialized)
 struct AuthorshipTests {
-  /// The same with an author for each letter: slow, and plain to see.
+  /// The same with an author for each letter: slow, and obviously right.
   private struct Letters {
     var authors: [String] = []
 

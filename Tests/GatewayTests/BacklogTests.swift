@@ -116,7 +116,7 @@ struct BacklogTests {
     #expect(rig.unreadiness == nil)
     #expect(rig.store.log(of: "n1")?.count == 2)
     #expect(rig.store.rooms.publications(of: "r").count == 3)
-    // What was refused is taken now.
+    // A change that was refused is accepted now.
     #expect(change(connections[2]) == nil)
     #expect(publish(connections[1], "late") == nil)
     finish()
@@ -145,7 +145,7 @@ struct BacklogTests {
   @Test("over HTTP it is 503, and reads continue")
   func http() throws {
     rig.make("n1")
-    // What a gateway asks of its store when it begins is done first.
+    // The gateway's own first requests are done first.
     rig.pass(milliseconds: 1)
     rig.isStepwise = true
     let taken = (0..<Self.requestsMax).map { _ in

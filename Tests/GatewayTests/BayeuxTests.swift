@@ -78,7 +78,7 @@ struct BayeuxTests {
     rig.book?.enter("brief", user: "ada", expiresAt: rig.clock.now + 10_000, all)
     rig.book?.enter("long", user: "ada", expiresAt: rig.clock.now + 20_000, all)
     let (id, client) = begin(rig)
-    // The newer token is the briefer one; it takes nothing of the older one with it.
+    // The newer token ends earlier; the older subscription does not end with it.
     #expect(subscribe(rig, id, client, to: "/group/1", token: "long"))
     #expect(subscribe(rig, id, client, to: "/group/2", token: "brief"))
     #expect(subscribe(rig, id, client, to: "/group/3", token: "brief"))
@@ -93,7 +93,7 @@ struct BayeuxTests {
     let heard = rig.frames(id)
     #expect(count("/group/1", in: heard) == 1 && count("/group/3", in: heard) == 1)
     #expect(count("/group/2", in: heard) == 0)
-    // With the last one the session ends: the client shakes hands again, with newer tokens.
+    // With the last subscription the session ends: the client shakes hands again, with newer tokens.
     rig.pass(milliseconds: 10_000)
     _ = rig.frames(id)
     connect(rig, id, client)
@@ -287,7 +287,7 @@ struct BayeuxTests {
       #expect(!subscribe(rig, id, client, to: channel, token: "eve"), "\(channel)")
     }
     #expect(subscribe(rig, id, client, to: "/user/eve", token: "eve"))
-    // By a pattern over everything one hears what is one's own, and nothing of others.
+    // By a pattern over everything a client hears its own channel, and no other user's.
     if pattern != "/us*" { #expect(subscribe(rig, id, client, to: "/**", token: "eve")) }
     for room in ["/user/ada", "/me/ada", "/user/eve"] { publish(in: room, rig) }
     #expect(count(#""data":1"#, in: rig.frames(id)) == 1)
@@ -360,7 +360,7 @@ struct BayeuxTests {
       #"[{"channel":"/meta/subscribe","clientId":"\#(client)","subscription":"/user/ada","#
       + #""ext":{"access_token":"ada"}}]"#
     #expect(get(rig, subscribe).body.contains(#""successful":true"#) == isAllowed)
-    // In a body it does.
+    // In a body it counts.
     #expect(rig.request("POST", "/faye", from: "a", subscribe).body.contains(#""successful":true"#))
   }
 

@@ -125,7 +125,7 @@ struct BlockingTests {
     let ben = try enter("ben")
     for number in 0..<1_000 {
       block(ben, "p\(number)")
-      // There may be so many signs of life a second.
+      // Signs of life have a rate limit.
       if number % 20 == 19 { rig.pass(milliseconds: 1_000) }
     }
     func blockOneMore() -> ServerMessage? {
@@ -187,7 +187,7 @@ struct BlockingTests {
     }
   }
 
-  /// A store that answers when told to.
+  /// A store that answers on demand.
   private final class SlowStore: PeopleStore {
     var waiting: [(PeopleReply) -> Void] = []
 

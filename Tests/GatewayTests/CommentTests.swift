@@ -201,7 +201,7 @@ struct CommentTests {
     let answer = try #require(few.rig.response(excess))
     #expect(answer.status == 429)
     #expect(answer.headers.contains { $0 == ("retry-after", "20") })
-    // Another user's rate is another's.
+    // Another user has a rate of their own.
     #expect(few.make(few.remark(0, 3, "e"), as: "writer").0 == 413)
     few.rig.pass(milliseconds: 20_000)
     #expect(few.make(few.remark(0, 3, "f")).0 == 413)

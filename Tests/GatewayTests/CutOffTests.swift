@@ -4,7 +4,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// A gateway that cannot read what other gateways have taken back.
+/// A gateway that cannot read other gateways' revocations.
 @Suite("Cut off from revocations")
 struct CutOffTests {
   private let rig = GatewayRig()

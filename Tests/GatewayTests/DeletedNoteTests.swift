@@ -147,7 +147,7 @@ struct DeletedNoteTests {
     delete("n1")
     let day: Int64 = 86_400_000
     for _ in 0..<29 {
-      // In steps as a server's clock goes.
+      // In steps, like a server's clock.
       rig.pass(milliseconds: day)
     }
     #expect(try ids() == ["n1"])

@@ -10,7 +10,7 @@ import Testing
 struct DocumentHistoryTests {
   private static let epoch = "epoch of n1"
 
-  /// A gateway that remembers little, and a note with so many revisions, each a letter at its start.
+  /// A gateway that remembers little, and a note with a number of revisions, each a letter at its start.
   private func rig(
     revisions: Int, _ change: (inout GatewaySettings) -> Void = { _ in }
   ) throws -> GatewayRig {
@@ -255,7 +255,7 @@ struct DocumentHistoryTests {
     let id = try #require(joined.presence.first?.personID)
     #expect(joined.presence.count == 1)
 
-    // A third device hears of two that are one person, and in another note of another.
+    // To a third device, both are one person, and another person in another note.
     rig.make("n2")
     let (third, _) = try rig.greet(rig.token("ben", [Grant(.documents, NamePattern("*"), .all)]))
     func people(_ note: String) -> [String?] {

@@ -49,7 +49,7 @@ struct DocumentPresenceTests {
     var presence = DocumentPresence(limit: limit)
     var here: [Int: String] = [:]
     var followers: [Int: Knowledge] = [:]
-    // What a slow follower has not read yet.
+    // The turns that a slow follower has not read yet.
     var unread: [Int: [DocumentPresence.Turn]] = [:]
     var crossings = 0
     var wasCounted = false
@@ -73,14 +73,14 @@ struct DocumentPresenceTests {
           followers[client] = nil
           unread[client] = nil
         case (.some, 3):
-          // A line that breaks and is back within the turn.
+          // A connection that breaks and returns within the turn.
           presence.leave("c\(client)")
           presence.enter(Self.person(client, "R\(step)"))
           here[client] = "R\(step)"
           unread[client] = nil
           followers[client] = Knowledge("c\(client)", joining: presence)
         case (.some, 4):
-          // Joining again on the same line starts over.
+          // Joining again on the same connection starts over.
           unread[client] = nil
           followers[client] = Knowledge("c\(client)", joining: presence)
         case (.some, 5):
@@ -153,7 +153,7 @@ struct DocumentPresenceTests {
     #expect(turn?.joined == [])
     #expect(turn?.left == ["c0", "c1", "c3"])
     #expect(presence.told == [Self.person(2)])
-    // More who come change the count, which is not told by itself in each turn.
+    // More newcomers change the count, which is not sent by itself in each turn.
     presence.enter(Self.person(5))
     #expect(presence.takeTurn(tellsCount: false) == nil)
     #expect(presence.hasCountNews)

@@ -22,7 +22,7 @@ struct FileTests {
     rig.make("n2")
   }
 
-  /// A PNG that says it has a size, and has nothing else.
+  /// A PNG that names a size, and contains nothing else.
   static func png(_ width: UInt32, _ height: UInt32) -> [UInt8] {
     var bytes: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]
     bytes += Array("IHDR".utf8)

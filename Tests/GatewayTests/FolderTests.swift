@@ -110,7 +110,7 @@ struct FolderTests {
 
   // MARK: Rights
 
-  /// Verbs of a right, from none to all that matter.
+  /// The verbs of a right, from none to all that are relevant.
   private static let levels = ["", "manage", "read", "read,write", "read,write,manage"]
 
   @Test("a move takes all that it can give away, and manage where it goes", arguments: levels)
@@ -415,7 +415,7 @@ struct FolderTests {
         "PATCH", "/api/notes/\(id)", token: "mover", #"{"folder":"b"}"#
       ).status
       #expect(status == 200)
-      // What is written after the move is not shown, whichever is heard of first.
+      // Changes after the move are not shown, whichever message arrives first.
       #expect(here.request("PUT", "/api/notes/\(id)/text", token: "mover", "secret").status == 200)
       if isHinted {
         for hint in here.takeHints().reversed() { there.hear(hint.topic, hint.bytes) }
@@ -446,7 +446,7 @@ struct FolderTests {
         guard case .folders(.of(let folders)) = store.perform([.folders(.of(ids))])[0] else {
           return .busy
         }
-        // Between the two steps one is moved out of reach.
+        // Between the two steps one note is moved out of reach.
         _ = store.perform([.folders(.move(id: "n3", to: FolderPath(stored: "board"), time: 1))])
         return .ids(ids, folders: folders)
       case .tagged, .tags: return .busy
@@ -464,7 +464,7 @@ struct FolderTests {
 
   // MARK: A model
 
-  /// A user of the model, with rights that are looked at name by name.
+  /// A user of the model, with rights that are checked name by name.
   private struct Person {
     var name: String
     var rights: [(words: [String], isBelow: Bool, verbs: Set<String>)]

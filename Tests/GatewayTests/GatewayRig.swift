@@ -6,9 +6,9 @@ import SocketMessages
 import Testing
 import WebSocketFrames
 
-/// A gateway over a store in memory, with everything that it wants done at once, unless `isStepwise`.
+/// A gateway over a store in memory, whose actions are done at once, unless `isStepwise`.
 final class GatewayRig {
-  /// Bytes that wait for connections, none unless told otherwise.
+  /// Bytes that wait for connections; none by default.
   final class Queues {
     var bytes: [UInt64: Int] = [:]
     /// Connections whose sockets have room: their bytes only wait for a turn of the loop.
@@ -33,22 +33,22 @@ final class GatewayRig {
   /// Fragments of messages whose end is still to come.
   private var beginnings: [UInt64: [UInt8]] = [:]
   private(set) var closeCodes: [UInt64: UInt16] = [:]
-  /// The parties that connections were admitted as, and those that responses count against.
+  /// The holders of connections, and of responses.
   private(set) var admitted: [UInt64: Holder] = [:]
   private(set) var holders: [UInt64: Holder] = [:]
   private var responses: [UInt64: Response] = [:]
   /// The number of answers to each request.
   private(set) var answerCounts: [UInt64: Int] = [:]
   private var nextID: UInt64 = 1
-  /// Whether turns end and the store works only when told to.
+  /// Whether turns end and the store works only on demand.
   var isStepwise = false
-  /// What the store has not done yet.
+  /// Requests that the store has not done yet.
   private(set) var stored: [(ticket: StoreTicket, request: StoreRequest)] = []
-  /// Work of the store that is wanted no longer.
+  /// Requests to the store that were cancelled.
   private(set) var forgotten: [StoreTicket] = []
   /// The steps of searches.
   private(set) var searches: [SearchRequest] = []
-  /// The index of words; an empty one unless told otherwise.
+  /// The index of words; an empty one by default.
   var index: (SearchRequest) -> SearchReply = { search in
     switch search {
     case .find, .tagged: .ids([])
@@ -65,20 +65,20 @@ final class GatewayRig {
     return hints
   }
 
-  /// The topics of hints that it follows.
+  /// The topics of hints that the gateway follows.
   private(set) var topics: Set<String> = []
-  /// Connections in the order in which they were sent something.
+  /// Connections in the order in which frames were sent to them.
   var recipients: [UInt64] = []
   /// The addresses in memory of the payloads of frames that were sent.
   var frameAddresses: [UInt] = []
-  /// How long each of them is, in bytes.
+  /// The length of each of them, in bytes.
   var frameSizes: [Int] = []
 
   /// - Parameters:
   ///   - isDemo: without it, tokens are checked against the book.
-  ///   - users: whose sessions end with their passwords; without it there are none.
-  ///   - store: what an earlier gateway has left, after a restart.
-  ///   - prefix: what the names begin with that it makes.
+  ///   - users: the source of users, whose sessions end with their passwords; none by default.
+  ///   - store: the store of an earlier gateway, after a restart.
+  ///   - prefix: the beginning of the names that it makes.
   init(
     isDemo: Bool = false, users: (any UserSource)? = nil, people: PeopleHandlers? = nil,
     log: any LogSink = NoLog(), store: MemoryStore = MemoryStore(), prefix: String = "g",
@@ -143,7 +143,7 @@ final class GatewayRig {
     return nextID
   }
 
-  /// What an upgrade is refused with.
+  /// The response that refuses an upgrade.
   func refusal(ofUpgrade headers: [String: String], query: String = "", as opening: Opening)
     -> Int?
   {
@@ -191,12 +191,12 @@ final class GatewayRig {
     perform()
   }
 
-  /// What has been pushed to a connection since.
+  /// The messages pushed to a connection since the last call.
   func pushes(_ id: UInt64) -> [ServerMessage] {
     (inboxes.removeValue(forKey: id) ?? []).map(\.message)
   }
 
-  /// What a Whaler connection was sent since.
+  /// The frames sent to a Whaler connection since the last call.
   func frames(_ id: UInt64) -> [String] { texts.removeValue(forKey: id) ?? [] }
 
   /// Lets time pass.
@@ -218,7 +218,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Tells that a message was dropped in part, or was too long.
+  /// Reports that a message was dropped in part, or was too long.
   func crowd(_ id: UInt64) {
     gateway.crowded(ConnectionID(id))
     perform()
@@ -229,7 +229,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Tells that what waited for a connection has been sent.
+  /// Reports that the bytes that waited for a connection have been sent.
   func drain(_ id: UInt64) {
     gateway.drained(ConnectionID(id))
     perform()
@@ -295,7 +295,7 @@ final class GatewayRig {
     gateway.decision(onBody: byteCount, of: head)
   }
 
-  /// How a request was answered; `nil` if it was not yet.
+  /// The answer to a request; `nil` if there is none yet.
   func answer(_ request: UInt64) -> (status: Int, body: String)? {
     responses[request].map { ($0.status, String(decoding: $0.body, as: UTF8.self)) }
   }
@@ -337,22 +337,22 @@ final class GatewayRig {
   /// Requests that wait for the store.
   var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) { gateway.storeBacklog }
 
-  /// Why changes are refused at the moment.
+  /// The reason why changes are refused at the moment.
   var unreadiness: String? { gateway.unreadiness }
 
   // MARK: Step by step
 
-  /// Ends a turn, and says whether another is wanted at once.
+  /// Ends a turn; returns whether another is wanted at once.
   func endTurn() -> Bool { restAfterTurn() == 0 }
 
-  /// Ends a turn, and says after how many milliseconds another is wanted.
+  /// Ends a turn; returns the milliseconds after which another is wanted.
   func restAfterTurn() -> Int? {
     let rest = gateway.endTurn()
     for action in gateway.takeActions() { perform(action) }
     return rest
   }
 
-  /// Lets the store do what it was given, or the first of it, and report.
+  /// Lets the store do its requests, or the first of them, and reply.
   func storeWorks(on count: Int = .max) {
     let work = stored.prefix(count)
     stored.removeFirst(work.count)
@@ -362,7 +362,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Lets the store do what it was given, but for those requests that fail in the way said.
+  /// Lets the store do its requests and reply, except requests that fail in the given way.
   func storeWorks(failing failure: (StoreRequest) -> StoreError?) {
     let work = stored
     stored = []
@@ -373,7 +373,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Has all that the store was given be answered with nothing, whether it is done or not.
+  /// Loses the answers to all requests at the store, whether they are done or not.
   func losesAnswers(afterDoing isDone: Bool) {
     let work = stored
     stored = []
@@ -384,7 +384,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// Has all that the store was given be refused, and nothing be done.
+  /// Refuses all requests at the store, without doing any.
   func refusesWork() {
     let work = stored
     stored = []
@@ -394,20 +394,20 @@ final class GatewayRig {
     perform()
   }
 
-  /// Has the store answer the first piece of work with a reply, without doing it.
+  /// Has the store answer the first request with a reply, without doing it.
   func storeAnswers(_ reply: StoreReply) {
     gateway.stored(stored.removeFirst().ticket, reply: reply)
     perform()
   }
 
-  /// Lets the store do what it was given, and report later.
+  /// Lets the store do its requests, and reply later.
   func workBegins() -> [(ticket: StoreTicket, reply: StoreReply)] {
     let work = stored
     stored = []
     return Array(zip(work.map(\.ticket), store.perform(work.map(\.request))))
   }
 
-  /// Has the store report.
+  /// Has the store reply.
   func workEnds(_ replies: [(ticket: StoreTicket, reply: StoreReply)]) {
     for item in replies { gateway.stored(item.ticket, reply: item.reply) }
     perform()
@@ -419,7 +419,7 @@ final class GatewayRig {
     perform()
   }
 
-  /// The index of words has notes with other tags.
+  /// The tags of notes in the index of words have changed.
   func tagsChange() {
     gateway.tagsChanged()
     perform()
@@ -434,7 +434,7 @@ final class GatewayRig {
   /// The gateway's counts.
   var metrics: GatewayMetrics { gateway.metrics }
 
-  /// Whether nothing that was taken waits.
+  /// Whether all accepted work is done.
   var isSettled: Bool { gateway.isSettled }
 
   // MARK: Inside
@@ -490,7 +490,7 @@ final class GatewayRig {
   }
 }
 
-/// Another message than the expected one.
+/// A message other than the expected one.
 struct Unexpected: Error {
   let message: ServerMessage?
 }

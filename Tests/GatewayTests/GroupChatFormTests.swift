@@ -3,7 +3,7 @@ import Gateway
 import JSON
 import Testing
 
-/// The few forms that the server has of its own, beside the models that clients have.
+/// The few forms of the server's own, beside the models of clients.
 @Suite("Forms of group chats")
 struct GroupChatFormTests {
   @Test("a message that was posted is a client's message once it has its id and time")

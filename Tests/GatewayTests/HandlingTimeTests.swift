@@ -8,11 +8,11 @@ import SocketIO
 import SocketMessages
 import Testing
 
-/// A message or request in its largest and most hostile forms, as a client with a token sends it, and one without.
+/// A message or request in its largest and most hostile forms, from a client with a token and one without.
 struct Hostility: Sendable, CustomTestStringConvertible {
-  /// What is read: a message of a dialect, or a request.
+  /// The name of the input: a message of a dialect, or a request.
   let testDescription: String
-  /// Calls its last argument for each form, with what does it on a gateway of its own.
+  /// Calls its last argument for each form, with the work on a gateway of its own.
   let forEachForm: Forms
 
   typealias Forms =
@@ -119,7 +119,7 @@ extension Hostility {
 
   // MARK: Bayeux
 
-  /// How messages of Bayeux come.
+  /// The ways in which messages of Bayeux arrive.
   private enum BayeuxCarrier: CaseIterable {
     case webSocket, body, form
   }
@@ -325,7 +325,7 @@ extension Hostility {
     ("a query of \($0)", String(repeating: $0, count: headBytesMax / $0.utf8.count))
   }
 
-  /// Requests in the words of other apps.
+  /// Requests in the protocols of other apps.
   static let apps = AppRequest.allCases.map { app in
     Hostility("\(app)") { size, measure in
       let headers = ["authorization": "Bearer all", "content-type": "application/json"]
@@ -361,7 +361,7 @@ extension Hostility {
     native + [envelope] + whaler + bayeux + socketIO + payloads + requests + apps + large
 }
 
-// No default: what is new needs a shape, and so is measured.
+// No default: a new one needs a shape, and so is measured.
 
 extension WhalerClientMessage.Kind {
   fileprivate var shape: MessageShape {

@@ -1,7 +1,7 @@
 import GatewayPorts
 import Testing
 
-/// What histograms say of the values they have counted.
+/// The results of histograms for the values they have counted.
 @Suite("Histograms")
 struct HistogramTests {
   private func histogram(_ values: Int64...) -> Histogram {

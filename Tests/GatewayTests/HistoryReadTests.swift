@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Reads of older changes: what they cost, and what goes wrong with them.
+/// Reads of older changes: their cost, and their failures.
 @Suite("Reads of older changes")
 struct HistoryReadTests {
   private static let epoch = "epoch of n1"
@@ -22,7 +22,7 @@ struct HistoryReadTests {
     }
   }
 
-  /// A gateway that remembers four changes of a note that has twenty.
+  /// A gateway that remembers four changes of a note with twenty.
   private func rig(
     log: any LogSink = NoLog(), letters: Int = 1,
     _ change: (inout GatewaySettings) -> Void = { _ in }
@@ -232,7 +232,7 @@ struct HistoryReadTests {
     for number in 0..<3 { #expect(code(page(rig, id, of: "m\(number)")) == nil) }
     #expect(code(page(rig, id, of: "m3")) == .busy)
     #expect(code(page(rig, id, of: "m0")) == nil)
-    // One that it follows counts as that.
+    // A page of a note that it follows counts as following.
     rig.ask(id, .join(.init(documentID: "m0")))
     #expect(code(page(rig, id, of: "m3")) == nil)
     #expect(code(page(rig, id, of: "m4")) == .busy)

@@ -1,12 +1,12 @@
 import JSON
 import SocketMessages
 
-/// JSON that costs its reader as much as can be, in the size of the largest message.
+/// JSON that costs its reader as much as possible, in the size of the largest message.
 ///
-/// Made from a description of what is read: each field in turn holds each hostile value of its type, and each hostile
-/// value comes beside the fields under a name that nothing reads.
+/// Made from a description of the fields that are read: each field in turn holds each hostile value of its
+/// type, and each hostile value comes beside the fields under a name that is not read.
 struct HostileJSON {
-  /// A message or body, and what is hostile in it.
+  /// A message or body, and its hostile part.
   struct Input {
     let shape: String
     /// The parts of it, which inputs share.
@@ -118,7 +118,7 @@ struct HostileJSON {
     return object + [UInt8(ascii: "}")]
   }
 
-  /// Fields that nothing reads, with a comma at the end.
+  /// Fields that are not read, with a comma at the end.
   private static func fields(
     _ names: [Input], _ strings: [Input], _ values: [Input]
   ) -> [Input] {

@@ -8,9 +8,9 @@ extension HostileSize {
   fileprivate var textScalarsMax: Int { bytesMax - 64 }
 }
 
-/// Work of the largest legal size: what it brings may not be refused, and takes several turns.
+/// Work of the largest legal size: it may not be refused, and takes several turns.
 extension Hostility {
-  /// A text of so many bytes.
+  /// A text of a number of bytes.
   private static func text(of piece: String, _ byteCount: Int) -> String {
     String(repeating: piece, count: byteCount / piece.utf8.count)
   }

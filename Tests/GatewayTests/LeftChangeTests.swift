@@ -5,8 +5,8 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Changes that had come whole, and wait when their connections end: clients that number nothing cannot send them
-/// again.
+/// Changes that had arrived whole, and wait when their connections end: clients that number nothing cannot
+/// send them again.
 @Suite("Changes that wait longer than their connections")
 struct LeftChangeTests {
   /// The reason why a change waits.
@@ -72,7 +72,7 @@ struct LeftChangeTests {
     )
   }
 
-  /// Has the second one's change wait.
+  /// Makes the second one's change wait.
   ///
   /// - Parameter isJoining: whether it joins again before, and waits for the answer.
   private func wait(_ wait: Wait, isJoining: Bool = false) {
@@ -132,7 +132,7 @@ struct LeftChangeTests {
     case .moved:
       let move = rig.begin(
         "PATCH", "/api/notes/n1", headers: ["authorization": "Bearer api"], #"{"folder":"other"}"#)
-      // What was read of the history comes behind the news of the move.
+      // The history that was read arrives after the news of the move.
       rig.workEnds(rig.workBegins().reversed())
       #expect(rig.answer(move)?.status == 200)
     }
@@ -152,7 +152,7 @@ struct LeftChangeTests {
     let frames = rig.frames(second)
     #expect(frames.contains { $0.contains(#""messageId":"own""#) && $0.contains("late") })
     #expect(!frames.contains { $0.contains("resourceConnectionConf") && $0.contains("late") })
-    // What comes from now on is too late.
+    // Changes from now on are too late.
     insert("after", by: second, at: 0)
     settle()
     #expect(!(rig.store.document("n1")?.text.contains("after") ?? true))

@@ -10,7 +10,7 @@ struct LifetimeTests {
     func write(_ level: LogLevel, _ message: String, _ data: [(key: String, value: String)]) {}
   }
 
-  /// The log stands for all that a gateway holds: nothing else holds it.
+  /// The log represents everything that a gateway holds: nothing else holds it.
   @Test("holds nothing, though connections of every dialect were open")
   func everythingGoes() throws {
     weak var held: Quiet?

@@ -218,7 +218,7 @@ struct LiveDocumentTests {
     #expect(document.durableEntries(after: 8).map(\.revision) == [9, 10])
   }
 
-  /// A loser would be refused for being unlucky.
+  /// A change that lost its race would otherwise be refused without a fault of its author.
   @Test("in a shared log the entries since the base of what waits are kept, up to a bound")
   func trimSharedLog() {
     for basesMax in [100, 5, 0] {
@@ -247,7 +247,7 @@ struct LiveDocumentTests {
     }
   }
 
-  /// Takes another node's insertion at the start of a text of so many letters.
+  /// Takes another node's insertion at the start of a text of a number of letters.
   private static func adopt(_ step: Int, by document: inout LiveDocument) {
     var operation = TextOperation()
     operation.insert("x")

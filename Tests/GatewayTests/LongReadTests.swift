@@ -27,7 +27,7 @@ struct LongReadTests {
       })
   }
 
-  /// Has the store do what it was asked for, one request after the other, until nothing is left.
+  /// Has the store do its requests, one after the other, until nothing is left.
   ///
   /// - Returns: The number of requests.
   private func finish() -> Int {
@@ -61,7 +61,7 @@ struct LongReadTests {
     #expect(rig.stored.count == 1)
     let other = begin("ben", path)
     #expect(rig.stored.count == 2)
-    // One that waits is given up.
+    // A waiting read is given up.
     rig.abandon(second)
     rig.storeWorks(on: 1)
     #expect(rig.answer(first)?.status == 200)

@@ -5,14 +5,14 @@ import OTCore
 import SocketMessages
 import Testing
 
-/// A message that is done in a gateway with much of something in it.
+/// A message that is handled in a gateway that holds a large amount of something.
 struct GatewayWork: Sendable, CustomStringConvertible {
-  /// The message, and what there is much of.
+  /// The message, and the large amount.
   let description: String
-  /// How much, at the smaller size.
+  /// The amount, at the smaller size.
   let size: Int
   let prepare: @Sendable (QuietRig, _ size: Int) -> Void
-  /// Leaves the gateway as it was after two steps, but for a few changes or publications more.
+  /// Leaves the gateway as it was after two steps, except for a few changes or publications more.
   let step: @Sendable (QuietRig, _ size: Int) -> Void
 
   init(
@@ -41,7 +41,7 @@ extension GatewayWork {
   private static let people = 250
   private static let many = 2_000
 
-  /// All that is measured of a kind of message. No default: a new message needs work of its own.
+  /// The measurements of a kind of message. No default: a new message needs work of its own.
   static func all(_ kind: ClientMessage.Kind) -> [GatewayWork] {
     let document = QuietRig.document
     let room = QuietRig.room

@@ -48,7 +48,7 @@ struct ReadableNameTests {
     #expect(throws: reason) { try ReadableName(written) }
   }
 
-  /// Texts of letters that names have, of others, and of parts of characters.
+  /// Texts of letters that are allowed in names, of others, and of parts of characters.
   private static func text(_ rng: inout SplitMix64) -> String {
     let pools: [[UInt32]] = [
       Array(0x61...0x7a), Array(0x41...0x5a), Array(0x30...0x39), [0x2d],
@@ -164,7 +164,7 @@ struct NameTests {
       #expect(rig.request(method, path, token: token, body).status == 403, "\(method) \(path)")
     }
     #expect(rig.request("GET", "/api/notes/n1/text", token: token).status == 200)
-    // A reader hears of what others write.
+    // A reader receives changes by others.
     #expect(rig.request("PUT", "/api/notes/n1/text", token: "writer", "new").status == 200)
     #expect(rig.pushes(reader).contains { if case .changes = $0 { true } else { false } })
   }

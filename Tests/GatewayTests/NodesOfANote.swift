@@ -89,7 +89,7 @@ struct NodesOfANote {
   private let store = MemoryStore(isShared: true)
   private var nodes: [GatewayRig] = []
   private var clients: [Client] = []
-  /// Lines that are dead at one end.
+  /// Connections that are dead at one end.
   private var deadLines: [(node: Int, line: UInt64)] = []
   private var hints: [(node: Int, topic: String, bytes: [UInt8])] = []
   private var cut: Set<Int> = []
@@ -129,7 +129,7 @@ struct NodesOfANote {
     }
   }
 
-  /// Words arrive: any of those under way, or all in order.
+  /// Messages arrive: any of those under way, or all in order.
   private mutating func deliver(_ count: Int) {
     for _ in 0..<count where !hints.isEmpty {
       let hint = hints.remove(at: isLossy ? below(min(hints.count, 6)) : 0)
@@ -197,7 +197,7 @@ struct NodesOfANote {
       .select(.init(documentID: "n1", revision: client.revision, selections: selections)))
   }
 
-  /// Its line ends; the node knows, or not yet.
+  /// Its connection ends; the node knows, or not yet.
   private mutating func hangUp(_ client: Client) {
     guard client.line != 0 else { return }
     if below(2) == 0 {
@@ -252,7 +252,7 @@ struct NodesOfANote {
           client.name += "'"
           try say(client, .profile(.init(name: client.name)))
         } else {
-          // Again, on the same line.
+          // Again, on the same connection.
           try say(client, .join(.init(documentID: "n1")))
         }
       }

@@ -15,7 +15,7 @@ struct NotePageTests {
     _ = rig.token("few", [Grant(.documents, NamePattern("few-*"), .read)])
   }
 
-  /// What a list says.
+  /// The content of a list.
   private struct List {
     var ids: [String]
     var next: String?
@@ -50,7 +50,7 @@ struct NotePageTests {
     #expect(response.status == 400)
   }
 
-  /// Goes through all pages.
+  /// Reads all pages.
   private func walk(
     limit: Int, token: String = "all", between: () -> Void = {}
   ) throws -> [[String]] {

@@ -30,7 +30,7 @@ struct NotePartTests {
     var byteCount = 0
     var status = 0
 
-    /// Names with what may be done, in the order of their bytes.
+    /// Names with the rights to them, in the order of their bytes.
     var all: [String] { parts.flatMap(\.self).sorted() }
   }
 

@@ -66,7 +66,7 @@ struct OnceTests {
     response?.headers.contains { $0 == ("idempotency-replayed", "true") } ?? false
   }
 
-  /// What the rooms of the tests have: how far each is.
+  /// The offsets of the tests' rooms.
   private func offsets(_ rig: GatewayRig) -> [Int] {
     ["r", "s"].map { room in
       let reply = rig.store.perform([
@@ -127,7 +127,7 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
-    // The gateway that ended holds what waits for the store, and that holds it.
+    // The gateway that ended holds the requests that wait for the store, and they hold it.
     defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     let before = (notes(next), offsets(next), next.store.log(of: "n1")?.count)
@@ -148,7 +148,7 @@ struct OnceTests {
       rig.storeWorks()
     }
     rig.store.restart()
-    // The gateway that ended holds what waits for the store, and that holds it.
+    // The gateway that ended holds the requests that wait for the store, and they hold it.
     defer { while !rig.stored.isEmpty || rig.endTurn() { rig.refusesWork() } }
     let next = GatewayRig(isDemo: true, store: rig.store, prefix: "h")
     #expect(next.answer(send(Self.all[10], to: next))?.status == 201)

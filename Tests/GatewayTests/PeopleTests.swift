@@ -170,7 +170,7 @@ struct PeopleTests {
       ])
     #expect(typing(ann) == ["-ben"])
     #expect(presence(ann) == ["-ben"])
-    // It still hears what is published, and nothing of people.
+    // It still receives publications, and nothing of people.
     let cid = try enter("cid")
     try subscribe(cid)
     #expect(presence(ben) == [])
@@ -430,7 +430,7 @@ struct PeopleTests {
       if user != "ann" { rig.close(id) }
     }
     let ann = try enter("ann", in: rig)
-    /// The people who are seen online, and those who receive a push.
+    /// The people who are seen online, and the receivers of a push.
     func look() throws -> (online: [String], told: [String]) {
       let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }

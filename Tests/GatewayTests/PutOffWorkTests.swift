@@ -5,7 +5,8 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Events that come while large work waits for another turn: they find it as if it had come just before them.
+/// Events that arrive while large work waits for another turn: they have the same effect as just before the
+/// work.
 @Suite("What happens while large work waits")
 struct PutOffWorkTests {
   private static let letters = 5_000
@@ -40,7 +41,7 @@ struct PutOffWorkTests {
         operation: operation))
   }
 
-  /// Does all that a turn may, so that large work waits from here on.
+  /// Uses up a turn's work, so that large work waits from here on.
   private func tire(_ rig: GatewayRig, by client: Client) {
     rig.isStepwise = true
     rig.ask(client.line, change("!", in: "n2"))

@@ -14,7 +14,7 @@ final class QuietRig {
   static let document = "d"
   static let room = "r"
   static let epoch = "epoch of d"
-  /// A token of person 0 beside the one that hello was said with.
+  /// A token of person 0 beside the token of its hello.
   static let pass = "pass"
 
   private let clock = VirtualClock()
@@ -25,9 +25,9 @@ final class QuietRig {
   var keepsPeople = true
   private var nextID: UInt64 = 1
   private let reads: Bool
-  /// Kinds that were sent.
+  /// Kinds of messages that were sent.
   private(set) var kinds: Set<ClientMessage.Kind> = []
-  /// What was not done, in the server's words; of rigs that read what is sent.
+  /// The server's refusals; of rigs that read the server's messages.
   private(set) var refusals: [String] = []
 
   /// The document's revision, and the number of person 0's latest change.
@@ -36,7 +36,7 @@ final class QuietRig {
   /// Whether the next step does, or takes back.
   private var isBack = false
 
-  /// - Parameter reads: Whether what is sent is read for refusals.
+  /// - Parameter reads: Whether the server's messages are read for refusals.
   init(reads: Bool = false) {
     self.reads = reads
     var settings = GatewaySettings()
@@ -80,14 +80,14 @@ final class QuietRig {
 
   static func names(_ count: Int) -> [String] { (0..<count).map { "name \($0)" } }
 
-  // MARK: Making much of something
+  // MARK: Making large amounts
 
   func make(_ documents: [String]) {
     _ = store.perform(
       documents.map { .create(id: $0, epoch: "epoch of \($0)", title: $0, time: clock.now) })
   }
 
-  /// Lets people in, who are told apart by their number from 0 on.
+  /// Lets people in, numbered from 0.
   func enter(_ count: Int) {
     for _ in 0..<count {
       let person = Self.person(Int(nextID) - 1)
@@ -158,14 +158,14 @@ final class QuietRig {
       })
   }
 
-  /// Does something in the store, once for each number.
+  /// Does work in the store, once for each number.
   func people(_ count: Int, _ request: (Int) -> PeopleRequest) {
     _ = store.perform((0..<count).map { .people(request($0)) })
   }
 
   // MARK: Steps
 
-  /// Opens a connection, on which nothing was said yet.
+  /// Opens a connection without a message.
   func open() -> UInt64 {
     defer { nextID += 1 }
     gateway.opened(ConnectionID(nextID), as: .native, token: nil, limitedBy: nil)
@@ -178,10 +178,10 @@ final class QuietRig {
     perform()
   }
 
-  /// Has a person say something.
+  /// Sends a message of a person.
   func ask(_ person: Int, _ message: ClientMessage) { ask(Self.connection(person), message) }
 
-  /// Says something on a connection.
+  /// Sends a message on a connection.
   func ask(_ connection: UInt64, _ message: ClientMessage) {
     if let kind = message.kind { kinds.insert(kind) }
     var bytes: [UInt8] = []
@@ -190,7 +190,7 @@ final class QuietRig {
     perform()
   }
 
-  /// Lets a second pass, with what is done by time.
+  /// Lets a second pass, with the work that depends on time.
   func tick() {
     clock.advance(milliseconds: 1_000)
     gateway.ticked()

@@ -5,8 +5,8 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Several writers of one store: who loses a race adopts what the others have appended, and submits
-/// again what waited.
+/// Several writers of one store: a writer that loses a race adopts the entries of the others, and submits
+/// its waiting changes again.
 @Suite("Racing for a revision")
 struct RacingTests {
   private let rig = GatewayRig(isDemo: true)
@@ -58,7 +58,7 @@ struct RacingTests {
       author: "Other", time: 1)
   }
 
-  /// Lets everything that waits go to the store.
+  /// Lets all waiting requests go to the store.
   private func finish() {
     while rig.endTurn() || !rig.stored.isEmpty { rig.storeWorks() }
   }

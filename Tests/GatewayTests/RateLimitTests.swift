@@ -7,7 +7,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// What comes too fast, on a clock that the test moves.
+/// Messages that come too fast, by a clock that the test moves.
 @Suite("Rates")
 struct RateLimitTests {
   private static let here = IPAddress("192.0.2.1")
@@ -81,7 +81,7 @@ struct RateLimitTests {
         operation: operation))
   }
 
-  /// Milliseconds that an answer says to wait; `nil` for another one.
+  /// Milliseconds to wait according to an answer; `nil` for another answer.
   private func pause(_ message: ServerMessage?) -> Int? {
     switch message {
     case .error(let error) where error.code == .tooFast && error.retryable: error.retryAfter
@@ -132,7 +132,7 @@ struct RateLimitTests {
     let (first, _) = try rig.greet("ada")
     let (second, _) = try rig.greet("ada")
     let (other, _) = try rig.greet("ben")
-    // The hellos came before it was known whose they are.
+    // The hellos came before their users were known.
     for id in [first, second, first, second, first, second] { #expect(isPong(rig.ask(id, .ping))) }
     #expect(pause(rig.ask(first, .ping)) == 334)
     #expect(pause(rig.ask(second, .ping)) == 334)

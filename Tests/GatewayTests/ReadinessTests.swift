@@ -5,7 +5,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Readiness after failures of the store, and what one document's failure says of it.
+/// Readiness after failures of the store, and the consequence of a single document's failure.
 @Suite("Readiness while the store fails")
 struct ReadinessTests {
   private let rig = GatewayRig(isDemo: true)
@@ -100,7 +100,7 @@ struct ReadinessTests {
     cut.pass(milliseconds: 1_000)
     cut.storeWorks()
     #expect(cut.unreadiness?.contains("other gateways") == true)
-    // The heads are looked at without waiting for their time, and what they show is read.
+    // The heads are read without waiting for their time, and then the logs that have changed.
     var steps = 0
     while cut.unreadiness != nil, steps < 10 {
       cut.pass(milliseconds: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Resuming over Socket.IO: connection state recovery")
 struct RecoveryTests {
-  /// A client over a WebSocket, and what it knows.
+  /// A client over a WebSocket, and its knowledge.
   private struct Client {
     var id: UInt64
     var name = ""
@@ -40,7 +40,7 @@ struct RecoveryTests {
       }
     }
 
-    /// The numbers that were published, in the order in which they came.
+    /// The numbers that were published, in the order of arrival.
     var numbers: [Int] {
       events.compactMap { event in
         event.firstRange(of: #""n":"#).flatMap {
@@ -50,7 +50,7 @@ struct RecoveryTests {
     }
   }
 
-  /// - Parameter hello: what CONNECT says.
+  /// - Parameter hello: the content of CONNECT.
   private func connect(_ rig: GatewayRig, _ hello: String) -> Client {
     var client = Client(
       id: rig.connect(as: .socketIO(query: "EIO=4&transport=websocket", address: "a")))

@@ -8,10 +8,10 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Every request of the HTTP interface costs at most in proportion to what it is about.
+/// The cost of each request of the HTTP interface grows at most in proportion to its subject.
 @Suite("Growth of requests", .serialized)
 struct RequestGrowthTests {
-  /// A request of an operation, with what grows.
+  /// A request of an operation, and the amount that grows.
   struct Growing: Sendable, CustomTestStringConvertible {
     /// As `openapi.json` names it.
     let operation: String
@@ -20,7 +20,7 @@ struct RequestGrowthTests {
     var testDescription: String { operation }
 
     /// - Parameters:
-    ///   - what: what there is `size` of.
+    ///   - what: the name of the amount.
     ///   - size: The smaller of both sizes.
     ///   - prepare: Makes a request that can be made again and again; it returns the status.
     init(
@@ -36,7 +36,7 @@ struct RequestGrowthTests {
       }
     }
 
-    /// A request that is made once of each server: what earlier ones left does not count.
+    /// A request that is made once of each server: the effects of earlier requests do not count.
     static func once(
       _ operation: String, _ what: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig, Int) -> () -> Int
@@ -57,7 +57,7 @@ struct RequestGrowthTests {
       self.law = law
     }
 
-    /// As many requests as the size says: none costs more for those that were made before.
+    /// As many requests as the size says: none costs more because of earlier ones.
     static func often(
       _ operation: String, size: Int,
       prepare: @escaping @Sendable (GatewayRig) -> (Int) -> Int

@@ -5,7 +5,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// What a client may build on: the place in the log that it knows, and no other.
+/// The base of a client's changes: the place in the log that it knows, and no other.
 @Suite("Places in the log")
 struct ResumeTests {
   /// Inserts a letter at the start of a text of so many.
@@ -25,7 +25,7 @@ struct ResumeTests {
     if case .acknowledged(let acknowledged)? = message { acknowledged } else { nil }
   }
 
-  /// What a join brings: how many changes, or `nil` for the text.
+  /// The content of the reply to a join: the number of changes, or `nil` for the text.
   private func changes(
     _ rig: GatewayRig, resume: ResumePoint?
   ) throws -> Int? {

@@ -99,7 +99,7 @@ struct RouteTests {
         stated == words || stated.hasPrefix(words + ",") || stated.hasPrefix(words + " ")
           || stated.hasPrefix(words + ";"), "\(Self.name(route)): \(stated)")
     }
-    // Those of the page itself and of dialects are in no table.
+    // Requests of the page itself and of dialects are in no table.
     for request in ["GET /", "GET /assets", "POST /private/pusher"] { needs[request] = nil }
     #expect(needs.keys.sorted() == [])
   }

@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// People in one note on several nodes: who is there, and where their carets are.
+/// People in one note on several nodes, and their carets.
 @Suite("A note on several nodes")
 struct SharedNoteTests {
   private static let topic = "note/n1"
@@ -65,7 +65,7 @@ struct SharedNoteTests {
           operation: operation)))
   }
 
-  /// Hands on what each node has said to the other since the last time.
+  /// Delivers the messages of each node to the other since the last time.
   private func exchange() {
     for _ in 0..<4 {
       for hint in a.takeHints() { b.hear(hint.topic, hint.bytes) }
@@ -73,7 +73,7 @@ struct SharedNoteTests {
     }
   }
 
-  /// The words about people among hints; the others say that the log has grown.
+  /// The messages about people among hints; the others say that the log has grown.
   private func words(_ hints: [(topic: String, bytes: [UInt8])]) -> [(
     topic: String, bytes: [UInt8]
   )] {
@@ -148,7 +148,7 @@ struct SharedNoteTests {
     #expect(left(a.pushes(first.line)).isEmpty)
     a.pass(milliseconds: 100)
     #expect(left(a.pushes(first.line)) == [second.id])
-    // It was only cut off.
+    // It was only disconnected.
     for _ in 0..<30 {
       pass(milliseconds: 100)
       exchange()
@@ -165,7 +165,7 @@ struct SharedNoteTests {
     pass(milliseconds: 100)
     select(second, at: b, 3, revision: 1)
     _ = a.pushes(first.line)
-    // The words about the caret overtake the hint.
+    // The message about the caret overtakes the hint.
     let hints = b.takeHints()
     for hint in words(hints) { a.hear(hint.topic, hint.bytes) }
     #expect(carets(a.pushes(first.line)).isEmpty)
@@ -276,7 +276,7 @@ struct SharedNoteTests {
     #expect(carets(a.pushes(first.line)).isEmpty)
     tell(4, revision: 1, "2,2")
     #expect(carets(a.pushes(first.line)) == [[1, 2]])
-    // So many carets as a client may have.
+    // As many carets as a client may have.
     tell(5, revision: 1, Array(repeating: "1,1", count: 100).joined(separator: ","))
     #expect(carets(a.pushes(first.line)).map(\.count) == [17])
     a.pass(milliseconds: 5_499)
@@ -371,7 +371,7 @@ struct SharedNoteTests {
     pass(milliseconds: 100)
     exchange()
     _ = (a.pushes(witness.line), b.pushes(other.line))
-    // Its line to the first node is dead, but that does not know yet.
+    // Its connection to the first node is dead, but the node does not know yet.
     let now = try client(of: b, name: "Ann again", claim: former.claim)
     #expect(now.id == former.id)
     pass(milliseconds: 100)

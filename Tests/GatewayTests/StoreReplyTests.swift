@@ -6,7 +6,7 @@ import SimulationKit
 import SocketMessages
 import Testing
 
-/// Replies of the store to everything that waits for one.
+/// Replies of the store to all work that waits for one.
 @Suite("Whatever the store replies, each client is answered once")
 struct StoreReplyTests {
   /// Work that ends in one answer, however the store replies.
@@ -121,7 +121,7 @@ struct StoreReplyTests {
         run.kinds.append(kind)
         _ = rig.restAfterTurn()
       }
-      // What failed is tried again a second later, and ends after a few times.
+      // Failed work is tried again a second later, and ends after a few times.
       rig.pass(milliseconds: 500)
       if answers() > 0, place.map({ run.kinds.count > $0 }) ?? true, rig.stored.isEmpty { break }
     }
