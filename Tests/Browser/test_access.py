@@ -13,8 +13,8 @@ from test_upgrade import mark
 PASSWORD = "correct horse é"
 # What is offered of a note to whoever may only read it.
 MENU_OF_READERS = [
-    "Copy link", "Copy text", "History", "Show Markdown signs", "Read beside the text", "Download Markdown",
-    "Download text", "Download HTML", "Print…",
+    "Copy link", "Copy text", "History", "Show Markdown signs", "Show who wrote what", "Read beside the text",
+    "Download Markdown", "Download text", "Download HTML", "Print…",
 ]  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def test_signing_in_with_a_token(guarded, person):
 
 def test_signing_out_in_one_of_two_tabs(guarded, person):
     note = guarded.create("Secret plan")
-    ada = person("Ada").open(note, f"#token={guarded.token}")
+    ada = person("Ada", worker=True).open(note, f"#token={guarded.token}")
     ada.type("classified")
     ada.wait_until_saved()
     wait_until_kept(ada)
@@ -140,7 +140,7 @@ def test_signing_out_in_one_of_two_tabs(guarded, person):
 
 def test_words_that_wait_at_a_sign_out_stay_their_writers(guarded, person):
     note = guarded.create("Unsent")
-    ada = person("Ada").open(note, f"#token={guarded.token}")
+    ada = person("Ada", worker=True).open(note, f"#token={guarded.token}")
     wait_until_kept(ada)
     guarded.kill()
     ada.wait_for_status("offline")
@@ -194,7 +194,7 @@ def test_another_person_signs_in_over_words_that_wait(guarded, person):
 
 def test_another_persons_address_in_a_tab_with_words_that_wait(guarded, person):
     note = guarded.create("Shared desk")
-    ada = person("Ada").open(note, f"#token={guarded.token}")
+    ada = person("Ada", worker=True).open(note, f"#token={guarded.token}")
     ada.type("before")
     ada.wait_until_saved()
     wait_until_kept(ada)

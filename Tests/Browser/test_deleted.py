@@ -45,7 +45,7 @@ def test_a_deletion_is_undone_at_once(server, person):
 def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
     restored, lost = server.create("Kept"), server.create("<img src=x onerror=alert(1)>")
     server.put_text(restored, "the text")
-    ann = person("Ann")
+    ann = person("Ann", worker=True)
     ann.page.goto("/")
     for title in ("Kept", "<img src=x onerror=alert(1)>"):
         delete(ann, title)

@@ -170,7 +170,7 @@ def test_all_is_in_the_language_and_fits(server, person, language):
 
 def test_a_chosen_language_stays_also_without_the_server(server, person):
     note = server.create("Plan")
-    ann = person("Ann", locale="de-CH").open(note)
+    ann = person("Ann", locale="de-CH", worker=True).open(note)
     page = ann.page
     expect(page.locator("html")).to_have_attribute("lang", "de")
     expect(page.locator("#status-text")).to_have_text(texts("de")["status.saved"][0])

@@ -59,7 +59,7 @@ def fill(server):
 def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(server, person):
     note = fill(server)
     comments = f"/api/notes/{note}/comments"
-    ann = person("Ann")
+    ann = person("Ann", worker=True)
     traffic = Traffic(ann.page)
     ann.page.goto("/")
     expect(ann.page.locator("#notes .note-link")).to_have_count(NOTES + 1)

@@ -60,7 +60,7 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
     guest.page.get_by_role("menuitem", name="History").click()
     expect(guest.page).to_have_url(re.compile(r"/p/Minutes-2026#history$"))
     guest.page.reload()
-    expect(guest.page.locator("#history-text")).to_contain_text("Zero")
+    expect(guest.page.locator("#history-page")).to_contain_text("Zero")
     guest.page.locator("#history-close").click()
     # Withdrawn, it is gone from where it is read, with words for it.
     part.get_by_role("button", name="Withdraw name").click()

@@ -76,7 +76,7 @@ class Seen:
 
     def __init__(self, server, person, language):
         self.server = server
-        self.ada = person("Ada", locale=language)
+        self.ada = person("Ada", locale=language, worker=True)
         self.guest = person("Guest", locale=language, worker=False)
         self.page = self.ada.page
         self.page.goto(f"/n/{server.note}")

@@ -36,7 +36,7 @@ function giveTitle() {
   const note = page.current;
   if (!note?.hasText || !mayManage(note.documentId) || page.typedTitle) return;
   const { documentId: id } = note;
-  const title = list.titleOf(id) ?? note.title ?? "";
+  const title = list.titleOfOpen(note);
   const isFree = title === "" || title === untitled || (given?.id === id && given.title === title);
   const heading = isFree ? headingTitle(note.text ?? "") : "";
   if (!heading || heading === title) return;

@@ -184,6 +184,16 @@ export class NoteList extends Emitter {
     return this.#notes?.find((note) => note.id === id)?.may?.includes(verb);
   }
 
+  /**
+   * The title to show of a note that is open. Its own is newer than the list's.
+   *
+   * @param {{documentId: string, title: string}} note
+   * @returns {string} Empty while it is not known.
+   */
+  titleOfOpen({ documentId: id, title }) {
+    return this.wantedTitleOf(id) ?? (title || this.titleOf(id) || "");
+  }
+
   /** @param {string} id */
   titleOf(id) {
     return this.wantedTitleOf(id) ?? this.notes?.find((note) => note.id === id)?.title;

@@ -27,9 +27,7 @@ let isEdited = false;
 /** The title of the note that is shown. */
 function titleNow() {
   if (page.newNote) return page.newNote.title;
-  if (!page.current) return "";
-  const { documentId, title } = page.current;
-  return list.wantedTitleOf(documentId) ?? (title || list.titleOf(documentId) || "");
+  return page.current ? list.titleOfOpen(page.current) : "";
 }
 
 /** @param {string} title In the field; selected there if the one before was. */
