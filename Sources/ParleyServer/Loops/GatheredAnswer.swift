@@ -42,7 +42,7 @@ package struct GatheredAnswer {
   private let kind: Kind
   /// The answer so far.
   package private(set) var response: Response
-  /// The rooms that somebody is in, at any loop, by the bytes of their names.
+  /// The rooms with subscribers at any loop, by the bytes of their names.
   private var rooms: Set<[UInt8]>
 
   /// Begins with the answer of the loop that was asked.

@@ -92,8 +92,8 @@ package final class LoopGuard: Sendable {
 }
 
 extension LoopWatch.ThreadState {
-  /// Reads a line of `/proc/PID/task/TID/stat`, in which the name stands in brackets and may hold
-  /// anything.
+  /// Reads a line of `/proc/PID/task/TID/stat`, in which the name is in brackets and may contain any
+  /// character.
   package init(stat: String) {
     guard let end = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else {
       self = .unknown

@@ -8,11 +8,11 @@ package struct NodeBoard: Sendable {
   package static let topic = "gateways"
   /// Milliseconds between reports.
   package static let reportMilliseconds: Int64 = 2_000
-  /// Milliseconds between reports to those who are new.
+  /// Milliseconds between reports while a new gateway waits for one.
   package static let greetingMilliseconds: Int64 = 250
   /// Milliseconds without a report after which a gateway is forgotten.
   package static let keptMilliseconds: Int64 = 60_000
-  /// Other gateways that are kept, at most: more are passed by.
+  /// The most other gateways that are kept; reports of further ones are ignored.
   package static let nodesMax = 256
 
   private struct Other {
@@ -39,7 +39,7 @@ package struct NodeBoard: Sendable {
     return true
   }
 
-  /// Takes in another gateway's report; what is none changes nothing.
+  /// Takes in another gateway's report, and ignores a malformed one.
   ///
   /// - Parameter own: The name of this process's run.
   package mutating func hear(_ bytes: [UInt8], own: String, now: Int64) {

@@ -3,7 +3,7 @@ import JSON
 
 /// The facts that a gateway tells the others of one database about itself, for people who operate them.
 package struct NodeReport: Equatable, Sendable {
-  /// The name of the process's run: one that begins anew is another.
+  /// Identifies this run of the process; a restart gets a new one.
   package var run: String
   /// The name for people.
   package var name: String
@@ -56,7 +56,7 @@ package struct NodeReport: Equatable, Sendable {
     }
   }
 
-  /// Reads a report; `nil` if it is none.
+  /// Reads a report; `nil` if it is malformed.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.bytesMax, let fields = JSONFields(bytes),
       let run = fields["run"]?.string, !run.isEmpty, let name = fields["name"]?.string,

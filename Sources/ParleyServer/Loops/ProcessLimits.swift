@@ -18,7 +18,8 @@ final class ProcessLimits: SharedLimits {
       State(users: UsageBook(allowances.user), addresses: UsageBook(allowances.address)))
   }
 
-  /// Never below none: those who went while too many others were known were not counted when they came.
+  /// Adds to the number of a party's connections, which is never below zero: a connection that was
+  /// opened while the book was full was not counted, though its end is.
   func count(_ connections: Int, of party: LimitedParty) {
     use(party) { usage, _, _ in usage.connections = max(0, usage.connections + connections) }
   }

@@ -63,8 +63,8 @@ public final class Server: Sendable {
     if let remark = store.prepare({ $0.openingRemark }) {
       log.write(.warning, remark.message, [("reason", remark.reason), ("hint", remark.hint)])
     }
-    // Before anybody is connected, for it ends what they would come back to. A disk that is full now
-    // leaves it to the next start.
+    // Before the first connection, since clients could not resume in a removed room. If the disk is
+    // full, the next start removes the rooms.
     let idleSince = SystemClock().now - Self.emptyRoomMilliseconds
     store.prepare { _ = try? $0.removeEmptyRooms(idleSince: idleSince) }
     let resumeSecret = try store.prepare {
@@ -287,8 +287,8 @@ public final class Server: Sendable {
     }
   }
 
-  /// Tells clients to come back, writes what is accepted, ends all threads, and returns when that
-  /// is done. From any thread but the loop's.
+  /// Asks clients to reconnect, writes what is accepted, ends all threads, and returns when that
+  /// is done. Callable from any thread but the loop's.
   ///
   /// It returns late, or never, if the disk does not answer: see ``ForcedEnd``.
   ///

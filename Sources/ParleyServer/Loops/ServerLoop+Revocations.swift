@@ -3,8 +3,8 @@ import TransportLibwebsockets
 
 /// The exchange of revocations among the gateways on one store.
 ///
-/// Each has its own file, which its connections are held to without asking anybody. About once a second
-/// it tells the others through the store, and takes theirs over.
+/// Each gateway has its own file, and checks its connections against it alone. About once a second it
+/// sends its new revocations to the others through the store, and takes theirs over.
 ///
 ///     file ─▶ untold ─▶ store thread ─▶ the store ─▶ every other node's file
 package struct RevocationExchange {
@@ -26,8 +26,8 @@ package struct RevocationExchange {
 
   /// Takes note of how far a page has come.
   ///
-  /// - Returns: Whether the store's list may lack what it had: it has another life, or has lost its end. Then it is
-  ///   read from its beginning, and is to be told all again.
+  /// - Returns: Whether the store's list may lack revocations that it had, since the database was replaced or has lost
+  ///   its newest entries. The list is then read from its beginning, and all known revocations have to be sent again.
   package mutating func take(_ page: RevocationPage) -> Bool {
     let isOther = page.newest < place || page.life != life ?? page.life
     life = page.life
@@ -51,14 +51,14 @@ package struct RevocationExchange {
 }
 
 extension SharedRevocations {
-  /// Takes over all that the other gateways have taken back, before anybody is let in.
+  /// Takes over all revocations of the other gateways, before the first client is let in.
   ///
   /// - Returns: The place in the store's list up to which all is known.
   func catchUp(from store: any ServerStore) -> Int {
     var place = 0
     while true {
       let begin = SystemClock().uptime
-      // What cannot be read now is read later; until then nobody comes in by a token.
+      // Unread revocations are read later; until then no client is let in by a token.
       guard let page = (try? store.exchange([], after: place)).flatMap(\.self) else { return place }
       takeOver(page.revocations)
       place = page.place

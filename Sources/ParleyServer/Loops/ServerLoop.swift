@@ -22,7 +22,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let sessions: SessionService
     let links: LinkService
     let login: LoginService?
-    /// The queue of logins, where this loop has it.
+    /// The queue of logins; only the first loop has one.
     let loginThread: LoginThread?
     let packingThread: PackingThread
     let provider: ProviderService?
@@ -94,7 +94,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   /// Whether this loop follows what other gateways say of themselves.
   var followsNodes = false
   private var onSettled: (() -> Void)?
-  /// Work for the store that this turn of the loop has brought, and reads that nobody waits for any more.
+  /// Work for the store that this turn of the loop has brought, and reads whose requests were abandoned.
   private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
   private var forgotten: [StoreTicket] = []
   /// The number of the store's reconnections that the gateway knows of.
@@ -252,16 +252,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     forgotten.removeAll(keepingCapacity: true)
   }
 
-  /// Takes no more changes; when all accepted ones are on disk and acknowledged, says goodbye to
-  /// everybody and calls `onSettled`.
+  /// Takes no more changes; when all accepted ones are on disk and acknowledged, asks all clients to
+  /// reconnect and calls `onSettled`.
   func drain(onSettled: @escaping () -> Void) {
     self.onSettled = onSettled
     gateway.drain()
     perform()
   }
 
-  /// Finds who follows the publication's room and is offline, and makes what they are to be told;
-  /// `nil` if the store cannot be read.
+  /// Finds the offline followers of the publication's room, and makes their notifications; `nil` if
+  /// the store cannot be read.
   func drafts(
     for news: PublicationNews, then goOn: @escaping @Sendable ([OutboxDraft]?) -> Void
   ) {
@@ -535,8 +535,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Whether somebody asks for a page that may show a title where its address is pasted. The page's own worker,
-  /// which keeps one page for all addresses, does not.
+  /// Whether a request is for a page whose title may show where its address is pasted. Requests of the page's own
+  /// worker, which keeps one page for all addresses, are not.
   private func isPreviewed(_ head: RequestHead) -> Bool {
     let destination = head.headers["sec-fetch-dest"] ?? "document"
     return head.method == "GET" && LinkService.isPreviewed(head.path)
@@ -624,7 +624,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func isHeld(_ request: RequestID) -> Bool { gateway.isHeld(request) }
 
   func abandoned(_ request: RequestID) {
-    // The store's work goes on; its answer to an abandoned request is dropped by the transport.
+    // The store's work continues; the transport drops the answer to an abandoned request.
     attached.searchThread.forget(request, by: place)
     attached.login?.abandoned(request)
     gateway.abandoned(request)

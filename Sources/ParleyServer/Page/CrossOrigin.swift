@@ -1,12 +1,12 @@
 import Gateway
 package import GatewayPorts
 
-/// Lets pages of allowed origins use the HTTP API and what clients load (CORS, as WHATWG's Fetch has it).
+/// Lets pages of allowed origins use the HTTP API and what clients load (CORS, as WHATWG's Fetch defines it).
 ///
 /// A browser hands a page of another origin an answer only if its headers name the page's origin, and
-/// asks before it sends more than a form could. Origins that nobody allowed get no such header, not
-/// even on errors. Cookies are never asked for: tokens stand in `Authorization`. The dialects of
-/// Socket.IO and Bayeux have headers of their own.
+/// asks before it sends more than a form could. Other origins get no such header, not even on errors.
+/// Cookies are never allowed, since tokens are in `Authorization`. The dialects of Socket.IO and
+/// Bayeux have headers of their own.
 package struct CrossOrigin: Sendable {
   private let origins: OriginPolicy
 

@@ -2,8 +2,8 @@ import GatewayPorts
 
 /// Answers each message with itself, for tests of WebSocket itself and for load programs.
 ///
-/// Off unless `echo-path` names its path: it asks nobody for a token, and whoever is let in by
-/// `Origin` can make the server send what they like to themselves.
+/// Off unless `echo-path` names its path: it requires no token, and any client that the check of
+/// `Origin` admits can make the server send it any bytes.
 struct EchoEndpoint {
   private let path: String
   private var connections: Set<ConnectionID> = []

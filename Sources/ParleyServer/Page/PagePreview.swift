@@ -2,7 +2,7 @@
 ///
 ///     <meta property="og:title" content="…">
 ///
-/// A note's text is never in it, and its title only where the address alone lets anybody read the note.
+/// Never contains a note's text, and its title only where the address alone suffices to read the note.
 package struct PagePreview: Sendable {
   /// The name of the site, and the title where there is none to show.
   private static let siteName = "Parley"

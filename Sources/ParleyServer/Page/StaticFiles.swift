@@ -65,9 +65,9 @@ package struct StaticFiles {
   /// Content codings with the ending of their files, the smallest first.
   private static let codings = [(name: "br", ending: "br"), (name: "gzip", ending: "gz")]
 
-  /// The client for web pages of anybody; the number is that of its interface.
+  /// The client for other sites' pages; the number is the version of its interface.
   private static let sdkPrefix = "/sdk/1/"
-  /// Pages of every origin may load it: it holds nothing of anybody, and connects where it is let in.
+  /// Pages of every origin may load it: it contains no user's data, and connects where it is let in.
   private static let sdkHeaders: [(name: String, value: String)] = [
     ("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin"),
     ("timing-allow-origin", "*"), ("x-content-type-options", "nosniff"),
@@ -76,7 +76,7 @@ package struct StaticFiles {
   private let root: String
   private let isKeptOffline: Bool
   private let pageHeaders: [(name: String, value: String)]
-  /// Of the page for operators, whose buttons nobody may have pressed unseen.
+  /// The headers of the page for operators: no other page may frame it and have its buttons clicked unseen.
   private let operatorHeaders = Self.securityHeaders(ancestors: [])
   private var entries: [String: Entry] = [:]
   private var oneDown: Entry?
@@ -170,7 +170,7 @@ package struct StaticFiles {
       tag = String(tag.dropLast()) + "-\(String(Self.hash(preview.text), radix: 36))\""
     }
     if head.path.hasPrefix("/s/") {
-      // The address is the key: it goes to nobody else.
+      // The address is the key, so it is not sent to other sites.
       headers.removeAll { $0.name == "referrer-policy" }
       headers += [("referrer-policy", "no-referrer"), ("x-robots-tag", "noindex")]
     }

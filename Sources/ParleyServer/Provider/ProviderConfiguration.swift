@@ -14,13 +14,13 @@ public struct ProviderConfiguration: Sendable, Equatable {
   public var scopes = ["openid", "profile", "email"]
   /// The claim with the user's id.
   public var userClaim = "sub"
-  /// Text before the user's id, so that it is nobody's of another source.
+  /// Text before the user's id, so that it differs from the ids of other sources.
   public var userPrefix = ""
   /// The claim with the user's groups.
   public var groupsClaim = "groups"
-  /// Rights of everybody who signs in.
+  /// Rights of every user who signs in.
   public var rights: [String] = []
-  /// Groups with the rights of those in them, each `GROUP RIGHT…`.
+  /// Groups with the rights of their members, each `GROUP RIGHT…`.
   public var groups: [String] = []
   /// Domains of which an address has to be; without any, no address is looked at.
   public var emailDomains: [String] = []
@@ -34,9 +34,9 @@ public struct ProviderConfiguration: Sendable, Equatable {
 }
 
 extension ProviderConfiguration {
-  /// A group with the rights of those in it.
+  /// A group with the rights of its members.
   package struct Group: Sendable, Equatable {
-    /// The name, as the provider has it.
+    /// The name that the provider uses.
     package let name: String
     /// The rights.
     package let rights: [GrantTemplate]
@@ -72,7 +72,7 @@ extension ProviderConfiguration {
     init(_ description: String) { self.description = description }
   }
 
-  /// Reads a right as the file of users has it; `{user}` in it is the user's id.
+  /// Reads a right in the form of the file of users; `{user}` in it is the user's id.
   package static func right(_ text: String) throws(RightProblem) -> GrantTemplate {
     do throws(GrantTextError) {
       if text.hasPrefix("room:") {

@@ -12,7 +12,7 @@ import JSON
 /// Description and keys are kept for the sign-ins to come. An ID token whose key is not among the kept ones is
 /// checked a second time with keys that were fetched for it, and no third time.
 struct ProviderExchange {
-  /// The wish of whoever signs in.
+  /// The request of a user who signs in.
   enum Wish: Sendable {
     /// To be sent to the provider.
     case begin
@@ -106,7 +106,7 @@ struct ProviderExchange {
     return goOn(description)
   }
 
-  /// Goes on with the answer to the request that was asked for.
+  /// Continues with the answer to the last request.
   ///
   /// - Parameters:
   ///   - uptime: for the age of what is kept.
@@ -163,7 +163,7 @@ struct ProviderExchange {
       state = .ended
       return .end(.described(description))
     }
-    // Another provider's answer (RFC 9207): its code is for nobody here.
+    // Another provider's answer (RFC 9207): its code must not be sent to this one.
     if let issuer {
       guard issuer.utf8.elementsEqual(settings.issuer.utf8) else {
         return end(.misbehaves, "the browser came back from another issuer")
@@ -221,7 +221,7 @@ struct ProviderExchange {
     guard let more = JSONFields(userInfo) else {
       throw ProviderFailure(.misbehaves, "its user info is no JSON object")
     }
-    // Whoever is meant by the access token has to be who signs in.
+    // The access token has to be of the user who signs in.
     guard let subject = more["sub"]?.string, subject.utf8.elementsEqual(token.subject.utf8) else {
       throw ProviderFailure(.misbehaves, "its user info is another user's")
     }
@@ -301,7 +301,7 @@ struct ProviderExchange {
       if code.utf8.elementsEqual("invalid_grant".utf8) {
         throw ProviderFailure(.used, "the provider does not take the code")
       }
-      // Words of the standard alone, for the rest is anybody's text.
+      // Only the standard's codes are repeated, since other text may contain anything.
       let isKnown = knownErrors.contains(code)
       throw ProviderFailure(
         .misbehaves, "it refuses tokens with \(status)" + (isKnown ? ", \(code)" : ""))
@@ -311,7 +311,7 @@ struct ProviderExchange {
       throw ProviderFailure(.misbehaves, "it gives no id_token")
     }
     let accessToken = fields?["access_token"]?.string
-    // Into a header goes what can stand in one.
+    // The access token goes into a header, so characters that a header cannot contain are rejected.
     let isPlain = accessToken?.utf8.allSatisfy { (0x21...0x7e).contains($0) } ?? false
     return Tokens(idToken: idToken, accessToken: isPlain ? accessToken : nil)
   }

@@ -1,6 +1,6 @@
 /// The reason why a sign-in at the identity provider ends without a user.
 struct ProviderFailure: Error, Sendable, Equatable {
-  /// The kinds that a person is told, by these words in the page's address.
+  /// The kinds that the page explains to the user, by these words in its address.
   enum Kind: String, Sendable, CaseIterable {
     /// Too many sign-ins are under way.
     case busy

@@ -19,7 +19,7 @@ final class ProviderService {
   private static let ticketCookie = "parley-ticket"
   /// Milliseconds that the page may take to fetch its tokens.
   private static let ticketMilliseconds: Int64 = 60_000
-  /// Longer codes are none.
+  /// Longer codes are rejected.
   private static let codeBytesMax = 4_096
 
   private let settings: ProviderSettings
@@ -244,7 +244,7 @@ final class ProviderService {
     return used.updateValue(ticket.expiresAt ?? now, forKey: id) == nil
   }
 
-  /// Whether a request to refresh or log out brings a token of a user whom the provider has named.
+  /// Whether a request to refresh or log out contains a token of a user from the provider.
   func isMine(_ head: RequestHead, _ body: [UInt8]) -> Bool {
     guard let (token, _) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
       return false
@@ -252,7 +252,7 @@ final class ProviderService {
     return tokens.isRefreshTokenOfProvided(token)
   }
 
-  /// Gives new tokens for a refresh token of a user whom the provider has named; `nil` if the answer follows.
+  /// Gives new tokens for a refresh token of a user from the provider; `nil` if the answer follows.
   func refresh(_ request: RequestID, _ head: RequestHead, _ body: [UInt8]) -> Response? {
     guard head.method == "POST" else { return .methodNotAllowed(["POST"]) }
     guard let (text, isKept) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {

@@ -2,7 +2,7 @@ import CryptoOpenSSL
 import GatewayPorts
 import JSON
 
-/// An identity provider as a sign-in needs it, and the rights of those whom it names.
+/// An identity provider as a sign-in needs it, and the rights of its users.
 struct ProviderSettings: Sendable {
   /// The provider, as its tokens name it.
   let issuer: String
@@ -45,7 +45,7 @@ struct ProviderSettings: Sendable {
   var isEncrypted: Bool { page.hasPrefix("https://") }
 }
 
-/// The settings by which the provider's claims say who somebody is and what they may do.
+/// The settings that map the provider's claims to a user and rights.
 extension ProviderSettings {
   /// The rights of a user by their groups; without the groups that no setting names.
   ///
@@ -89,9 +89,9 @@ extension ProviderSettings {
       || (!groups.isEmpty && value(groupsClaim, in: claims) == nil)
   }
 
-  /// The user whom claims name.
+  /// The user that the claims name.
   ///
-  /// - Throws: `ProviderFailure` for somebody who may not come in.
+  /// - Throws: `ProviderFailure` for a user who is not allowed to sign in.
   func user(subject: String, claims: JSONFields) throws(ProviderFailure) -> ProvidedUser {
     let address = verifiedAddress(in: claims)
     if !emailDomains.isEmpty {

@@ -24,8 +24,8 @@ struct Cookies: Sendable {
 
   /// The header that sets a cookie; with an empty value and no time, the one that removes it.
   ///
-  /// - Parameter isStrict: whether it is sent with requests of the page's own alone, and not when somebody
-  ///   comes from elsewhere.
+  /// - Parameter isStrict: whether it is sent only with the page's own requests, and not when the user follows a link
+  ///   from another site.
   func setting(
     _ name: String, to value: String, seconds: Int64, isStrict: Bool
   ) -> (name: String, value: String) {

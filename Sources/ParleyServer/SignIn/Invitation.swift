@@ -2,7 +2,7 @@ import CryptoOpenSSL
 package import GatewayPorts
 import Hashing
 
-/// An invitation, by which somebody becomes a user: a line of a file.
+/// An invitation, with which a person becomes a user: a line of a file.
 ///
 ///     k3v9 sha256:9f86d0… uses:5 until:1763712000000 document:*=read,write
 ///
@@ -18,10 +18,10 @@ package struct Invitation: Sendable, Equatable {
   package var isWithdrawn = false
   /// The time from which on it can no longer be used.
   package var until: Timestamp
-  /// The rights of those who use it, as in the file of users.
+  /// The rights of its users, as in the file of users.
   package var rights: [String]
 
-  /// More people than this are not let in by one invitation.
+  /// The most people that one invitation lets in.
   package static let usesMax = 1_000
   /// The prefix of every token, by which scanners find leaked ones.
   package static let prefix = "pi_"
@@ -30,7 +30,7 @@ package struct Invitation: Sendable, Equatable {
   /// Milliseconds after its time for which an invitation is remembered.
   private static let memoryMilliseconds: Timestamp = 30 * 86_400_000
 
-  /// Reasons why an invitation lets nobody in any more.
+  /// Reasons why an invitation no longer lets people in.
   package enum Ending: Sendable, Equatable {
     /// Used by as many people as it was made for.
     case usedUp
@@ -58,17 +58,17 @@ package struct Invitation: Sendable, Equatable {
       .joined()
   }
 
-  /// The reason why it lets nobody in any more; `nil` while it does.
+  /// The reason why it no longer lets people in; `nil` while it does.
   package func ending(at now: Timestamp) -> Ending? {
     if isWithdrawn { return .withdrawn }
     if uses < 1 { return .usedUp }
     return now < until ? nil : .expired
   }
 
-  /// Whether somebody may still come in by it.
+  /// Whether it still lets people in.
   package func counts(at now: Timestamp) -> Bool { ending(at: now) == nil }
 
-  /// Whether it is kept, so that whoever opens a former one hears what became of it.
+  /// Whether it is kept, so that the page can say why a former one has ended.
   func isRemembered(at now: Timestamp) -> Bool { now < until + Self.memoryMilliseconds }
 
   // MARK: The line
@@ -82,7 +82,7 @@ package struct Invitation: Sendable, Equatable {
       .joined(separator: " ")
   }
 
-  /// Reads a line; `nil` if it is none.
+  /// Reads a line; `nil` if it is malformed.
   init?(_ line: Substring) {
     let words = line.split(separator: " ").map(String.init)
     guard words.count >= 4, words[1].hasPrefix("sha256:"), words[2].hasPrefix("uses:"),

@@ -4,9 +4,9 @@ package import GatewayPorts
 /// Invitations in a file of the data folder, which `parley invite` and the server change.
 ///
 /// Each change replaces the file in one step, under a lock. Invitations that have ended are remembered for a while, so
-/// that whoever opens one is told so, and does not count as guessing.
+/// that the page can say so, and opening one does not count as guessing.
 package struct InvitationFile: Sendable {
-  /// Why somebody did not become a user.
+  /// The reason why an invitation was not accepted.
   package enum Refusal: Error, Sendable, Equatable {
     /// No invitation has this token, or it ended too long ago.
     case invitation
@@ -14,7 +14,7 @@ package struct InvitationFile: Sendable {
     case ended(Invitation.Ending)
     /// The name is not one that a user can have.
     case name(String)
-    /// The name is somebody else's.
+    /// The name is another user's.
     case taken
     /// A file cannot be read or written.
     case file(FileError)
@@ -69,7 +69,7 @@ package struct InvitationFile: Sendable {
     lock.syncFolder()
   }
 
-  /// Throws if no invitation has this token, or not any more.
+  /// Throws if no invitation has this token, or the invitation has ended.
   package func check(_ token: String, now: Timestamp) throws(Refusal) {
     _ = try index(
       of: token, among: Self.file { () throws(FileError) in try all() }, now: now)
@@ -87,10 +87,10 @@ package struct InvitationFile: Sendable {
     return index
   }
 
-  /// Makes somebody with an invitation's token a user.
+  /// Makes a person with an invitation's token a user.
   ///
-  /// The use is taken first, and given back if there is no user after all: what dies in between lets
-  /// nobody in too many.
+  /// The use is taken first, and given back if the user cannot be made: a crash in between wastes a
+  /// use, but never lets one user too many in.
   package func accept(
     _ token: String, id: String, name: String?, password: PasswordHash, users: UserEditing,
     now: Timestamp

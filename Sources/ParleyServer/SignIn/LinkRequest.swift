@@ -45,7 +45,7 @@ package struct LinkRequest {
   ///
   /// - Parameters:
   ///   - server: The server's address, for people or for WebSockets.
-  ///   - token: The token that gives the right to manage the note, or an API key; `nil` where everybody may.
+  ///   - token: The token that gives the right to manage the note, or an API key; `nil` where none is required.
   ///   - trust: A file of certificates in PEM form that are trusted in place of the system's.
   /// - Throws: ``Failure/address``.
   package init(server: String, token: String?, trust: String?) throws(Failure) {
@@ -66,8 +66,8 @@ package struct LinkRequest {
   ///
   /// - Parameters:
   ///   - note: The note's id.
-  ///   - access: The rights of whoever has the link: `read`, `comment` or `write`.
-  ///   - seconds: For how long it holds; with `nil`, as long as the server has it.
+  ///   - access: The rights that the link gives: `read`, `comment` or `write`.
+  ///   - seconds: For how long the link is valid; `nil` for the server's own time.
   package func link(
     to note: String, access: String, seconds: Int?
   ) throws(Failure) -> Link {

@@ -2,9 +2,9 @@ import GatewayPorts
 
 /// Counts attempts that fail, such as logins, and slows down further ones.
 ///
-/// Attempts count by user and address together, so that guesses from elsewhere lock nobody out; and by address alone, for
-/// guesses that go through many users. An attempt is reserved when it begins: however many are sent at once, no more are
-/// made than when each waited for the one before.
+/// Attempts count by user and address together, so that guesses from elsewhere lock no user out; and by address alone,
+/// for guesses at many users. An attempt is reserved when it begins: a client that sends many at once gets no more of
+/// them than a client that waits for each answer.
 ///
 ///     begin ─▶ 0 ─▶ … ─▶ failed, succeeded or cancelled
 ///       └────▶ milliseconds to wait
@@ -19,7 +19,7 @@ package struct LoginAttempts {
       self = IPAddress(address).map { .address($0.subscriber) } ?? .text(address)
     }
 
-    /// Whether attempts count by it alone. A proxy on this machine stands for all of its clients.
+    /// Whether attempts count by it alone. The address of a proxy on this machine is that of all its clients.
     var countsAlone: Bool {
       switch self {
       case .address(let address): !address.isLoopback

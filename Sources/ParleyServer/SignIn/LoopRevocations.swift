@@ -1,7 +1,7 @@
 import GatewayPorts
 import TransportLibwebsockets
 
-/// Revocations as one loop of the process sees them: it is told on its own thread what became of what it asked for.
+/// The revocations as one loop of the process uses them: it receives the results of its additions on its own thread.
 ///
 /// Unchecked: used on the loop's thread alone, but for the calls to its mailbox.
 final class LoopRevocations: Revocations, @unchecked Sendable {

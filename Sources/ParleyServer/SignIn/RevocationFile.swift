@@ -8,8 +8,8 @@ package import GatewayPorts
 /// for one; `until 1763715600000 s.5f3a` for those of a session or a link. What is in memory stays revoked though its
 /// line goes; that counts at the next start.
 ///
-/// Reading and writing wait for the disk, and for whoever has locked the file, on the caller's thread: loops use it by
-/// ``SharedRevocations``.
+/// Reading and writing block the caller's thread until the disk answers and other processes unlock the file: loops use
+/// it by ``SharedRevocations``.
 package final class RevocationFile {
   /// Counts up whenever there is a new one.
   package private(set) var generation = 0
@@ -114,7 +114,7 @@ package final class RevocationFile {
 
   /// Leaves out what says nothing new.
   private func compact() {
-    // As long as it is locked nobody appends: what is read here is all that has to stay.
+    // While the file is locked no process appends, so everything that has to remain is read here.
     guard let file = try? LockedFile(path: path) else { return }
     guard (try? read()) != nil else { return }
     let text = revoked.all.map { Self.line($0) + "\n" }.joined()

@@ -2,8 +2,8 @@ package import GatewayPorts
 
 /// The refresh token of the page in a cookie, which no script reads and all windows of the browser share.
 ///
-/// Whoever asks for it at the sign-in stays signed in when the browser is closed. The page gets its access tokens
-/// for the cookie then, and never sees the refresh token.
+/// A user who asks for it at the sign-in stays signed in when the browser is closed. The page then gets its access
+/// tokens for the cookie, and never sees the refresh token.
 package struct SessionCookie: Sendable {
   private static let name = "parley-session"
 

@@ -2,13 +2,13 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 
-/// Sessions for those who give out tokens: begun at a sign-in, renewed for a refresh token.
+/// Sessions for the services that issue tokens: begun at a sign-in, renewed for a refresh token.
 ///
 /// Used on the loop's thread.
 final class SessionService {
   /// Why there is no session.
   enum Failure: Error {
-    /// There is none any more: its time is over, it was ended, or its token was used twice.
+    /// The session has ended: it expired, was ended, or its token was used twice.
     case ended
     /// The store does not say.
     case unavailable

@@ -3,7 +3,7 @@ package import GatewayPorts
 import Locks
 
 /// Revocations as all loops of a process use them: in memory, where they look, and in a file, which a thread of its own
-/// writes and reads. Whatever the disk does, and whoever has locked the file, no loop waits for it.
+/// writes and reads. No loop ever waits for the disk, or for another process that has locked the file.
 ///
 ///     loops          add ─▶ additions ─▶ thread   one write and one sync for all of them ─▶ known ─▶ told
 ///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────────────▶ known
@@ -12,7 +12,7 @@ package final class SharedRevocations: Sendable {
   /// A call when revocations would survive the process, or with what is in the way; on any thread.
   package typealias Told = @Sendable (RevocationError?) -> Void
 
-  /// Revocations that are to be written down, with whoever asked for it.
+  /// Revocations to be written down, with the caller's continuation.
   private struct Addition {
     let revocations: [Revocation]
     let told: Told
@@ -34,7 +34,7 @@ package final class SharedRevocations: Sendable {
     var known: RevokedTokens
     /// Counts up whenever there is a new one.
     var generation = 0
-    /// Revocations that other nodes have not been told of.
+    /// Revocations that have not been sent to other nodes.
     var untold: [Revocation]
     var work = Work()
     var lookedAt: Timestamp = 0
@@ -124,7 +124,7 @@ package final class SharedRevocations: Sendable {
     return state.withLock { $0.completeAt }.map { max(0, uptime - $0) } ?? .max
   }
 
-  /// Takes some of those that other nodes are to be told of.
+  /// Takes some of the revocations that have to be sent to other nodes.
   package func takeUntold(atMost limit: Int) -> [Revocation] {
     state.withLock { state in
       let taken = Array(state.untold.prefix(limit))
@@ -133,12 +133,12 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Puts back those that they could not be told of.
+  /// Puts back revocations that could not be sent.
   func putBack(_ revocations: [Revocation]) {
     state.withLock { $0.untold = revocations + $0.untold }
   }
 
-  /// Has other nodes be told of all of them once more.
+  /// Has all revocations sent to the other nodes again.
   package func tellAgain() { state.withLock { $0.untold = $0.known.all } }
 
   /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
@@ -171,7 +171,7 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Writes additions down, and tells those who asked for them.
+  /// Writes additions down, and calls their continuations.
   private static func write(
     _ additions: [Addition], _ file: RevocationFile, _ state: Monitor<State>
   ) {
@@ -190,7 +190,7 @@ package final class SharedRevocations: Sendable {
     for addition in additions { addition.told(failure) }
   }
 
-  /// Holds to what the file has, and has other nodes be told of it.
+  /// Applies the file's new revocations, and has them sent to the other nodes.
   private static func hold(_ news: [Revocation], _ state: Monitor<State>) {
     guard !news.isEmpty else { return }
     state.withLock { state in

@@ -3,8 +3,8 @@ package import GatewayPorts
 
 /// Changes a file of users, which a server may be reading.
 ///
-/// Each change replaces the file in one step, and waits for others that are being made: the file has
-/// the users of before or those of after, whatever becomes of the machine or its disk in between.
+/// Each change replaces the file in one step, after other changes under way: the file contains the users
+/// from before the change or those from after it, even if the machine or its disk fails in between.
 package struct UserEditing: Sendable {
   private let path: String
 
@@ -24,7 +24,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Returns the id of the account that a name means, as the file has it; `nil` if it has no such account.
+  /// Returns the id of the account that a name means, as written in the file; `nil` if the file has no such account.
   package func id(of user: String) throws(FileError) -> String? {
     guard Files.isFile(path) else { return nil }
     let wanted = AccountName(user)

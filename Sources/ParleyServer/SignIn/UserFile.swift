@@ -36,7 +36,7 @@ public final class UserFile: UserSource {
     let watch = FileWatch(path: path)
     state = Monitor(State(entries: try Self.read(path), watch: watch))
     self.log = log
-    // Made now, so that the first login of nobody takes no longer than others.
+    // Made now, so that the first login with an unknown name takes no longer than others.
     _ = PasswordHash.ofNobody
   }
 

@@ -13,7 +13,7 @@ package struct UserLine: Sendable, Equatable {
   /// The names of the user's groups.
   package var groups: [String] { rights.compactMap(GroupLine.groupName) }
 
-  /// Longer names are refused: nobody could log in with them.
+  /// Longer names are rejected, since a login with them would be.
   private static let bytesMax = 200
 
   /// Makes the line of a new user.
@@ -21,7 +21,7 @@ package struct UserLine: Sendable, Equatable {
   /// - Parameters:
   ///   - name: what others see; `nil` is the id.
   ///   - rights: `document:MATCH=MAY` and `room:MATCH=MAY`.
-  ///   - since: the time before which tokens of this id belong to somebody else.
+  ///   - since: the time before which tokens of this id belong to another user.
   package init(
     id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp
   ) throws(FileError) {
@@ -80,7 +80,7 @@ package struct UserLine: Sendable, Equatable {
     guard !Identity.isReserved(id) else { throw reserved(nil) }
   }
 
-  /// Throws if a name that somebody chose reads as something else in the file: a group, a right or a pattern.
+  /// Throws if a name that a user chose would be read as a group, a right or a pattern in the file.
   static func check(chosen id: String) throws(FileError) {
     guard PlainName(AccountName.tidied(id)) != nil, !id.utf8.starts(with: "@".utf8),
       !id.utf8.contains(where: "{}:=".utf8.contains)
