@@ -1,7 +1,7 @@
 // The client core behind a door: one machine, called by languages other than Swift.
 //
-// Whoever calls writes an event into the input, calls `handle`, and does the actions that it finds in the
-// output. A form so plain needs no parser on either side: a byte for the kind, then fields in the
+// The caller writes an event into the input, calls `handle`, and performs the actions in the output.
+// A form so plain needs no parser on either side: a byte for the kind, then fields in the
 // order of `readEvent` and `write`. A number is a 64-bit float, for it is a JavaScript number there; a
 // text or a run of bytes is its length as such a number, then its bytes, texts in UTF-8. Positions in a
 // text are UTF-16 units of the text on the screen, as the editor counts.
@@ -53,9 +53,9 @@ struct Door {
     Double(client?.machine.revision(of: fields.text())?.revision ?? 0)
   }
 
-  /// Output: how many are in a note where they are too many to be named, or -1; the number of those who
-  /// are; and of each the client's id, name, colour, whether they write, and the number of selections
-  /// with each one's anchor and head.
+  /// Output: the number of people in a note if they are too many to be named, else -1; the number of named
+  /// people; and of each the client's id, name, colour, whether they write, and the number of selections
+  /// with the anchor and head of each.
   mutating func notePeople(_ fields: consuming Input) -> Int32 {
     let id = fields.text()
     guard let machine = client?.machine else { return 0 }
@@ -78,7 +78,7 @@ struct Door {
   }
 
   /// Output: the number of people present in a room, and of each the id, name and colour; then the number
-  /// of those who type, and their ids.
+  /// of people who type, and their ids.
   mutating func roomPeople(_ fields: consuming Input) -> Int32 {
     let name = fields.text()
     guard let machine = client?.machine else { return 0 }
@@ -95,8 +95,8 @@ struct Door {
     return Int32(people.count)
   }
 
-  /// Output: the server's text that the note's first keep without an answer stands on. It is asked for only
-  /// where it is not on disk yet, for it is as long as the note. Result: -1 if there is no such keep.
+  /// Output: the server's text under the edits of the note's first `keep` without an answer. The page asks for
+  /// it only if it is not on disk yet, for it is as long as the note. Result: -1 if there is no such `keep`.
   mutating func keptText(_ fields: consuming Input) -> Int32 {
     guard let kept = client?.firstKeep(of: fields.text()) else { return -1 }
     output.bytes = kept.encodedText()
@@ -518,7 +518,7 @@ private struct Screens {
         isOpen = false
         return
       }
-      // What stands between two retains is one replacement to the editor.
+      // All inserts and deletes between two retains are one replacement to the editor.
       if !isOpen { changes.append((position, position, [])) }
       isOpen = true
       if kind == .insert {

@@ -66,7 +66,7 @@ struct Input {
 struct Output {
   var bytes: [UInt8] = []
 
-  /// Begins anew. A large text's room is given back.
+  /// Empties the output, and frees the memory of a large text.
   @inline(never)
   mutating func restart() {
     bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)

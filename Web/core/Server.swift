@@ -32,8 +32,8 @@ public func operationApply(_ count: Int32) -> Int32 {
   return 0
 }
 
-/// Input: a server's message. Result: 1 if this client reads it, 0 if it knows no such type, -1 if it is
-/// none.
+/// Input: a server's message. Result: 1 if this client reads it, 0 if it knows no such type, -1 if the
+/// message is malformed.
 @_expose(wasm, "message_check")
 @_cdecl("message_check")
 public func messageCheck(_ count: Int32) -> Int32 {

@@ -47,7 +47,7 @@ import { drawCount, scheduleCount } from "./editing/wordcount.js";
 /** @type {(() => void)[]} To the note that is shown. */
 let subscriptions = [];
 
-/** @param {string} invitation Stands in the address until it can be taken: a page that is loaded anew has it still. */
+/** @param {string} invitation Stays in the address until it can be taken, so that it survives a reload. */
 async function takeInvitation(invitation) {
   try {
     const { join } = await loadPart(() => import("./account/passwords.js"));
@@ -71,7 +71,7 @@ function show() {
   } else if (invite) {
     void takeInvitation(invite);
   } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
-    // Another link, put into the address of this tab: with other rights, everything starts anew.
+    // Another link, put into the address of this tab, gives other rights, so the page starts again.
     location.reload();
     return;
   }
@@ -308,7 +308,7 @@ addEventListener("pagehide", () => {
   keep();
 });
 addEventListener("beforeunload", (event) => {
-  // Edits that are kept in this browser's storage come back by themselves; refused ones may not, nor those without room there.
+  // The next page restores edits from this browser's storage. Refused edits may be lost, and edits that did not fit there.
   if ([...notes.values()].some((note) => note.refusal || note.isKeepFailing)) event.preventDefault();
 });
 
@@ -322,7 +322,7 @@ for (const record of allPending(ownerNow())) {
 const unmade = new Set(newNotes.all.map(({ place }) => place));
 for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();
-// Who has come back from the identity provider comes with a token.
+// A user who returns from the identity provider gets a token first.
 void arrive().then(() => connection.start());
 // What the browser keeps is what it has fetched already.
 void loadText().then(setUpOffline);

@@ -25,7 +25,7 @@ export class Emitter {
   /**
    * @template {keyof Events} Name
    * @param {Name} name
-   * A listener that throws keeps neither the others nor the caller from going on: its error is thrown afterwards.
+   * A listener that throws stops neither the other listeners nor the caller: its error is thrown afterwards.
    *
    * @param {Events[Name]} detail
    */

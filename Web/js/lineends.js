@@ -96,7 +96,7 @@ export class LineEnds {
   note(changes) {
     /** @type {TextChange[]} */
     const own = [];
-    // From the last to the first: a "\r" that becomes a "\n" may stand behind another.
+    // From the last to the first: a "\r" that becomes a "\n" may follow another.
     for (let index = changes.length - 1; index >= 0; index -= 1) {
       const change = /** @type {TextChange} */ (changes[index]);
       const before = changes[index - 1];

@@ -1,11 +1,11 @@
-// What the page shows now. Its parts draw themselves; what concerns several of them is told here.
+// What the page shows now. Its parts draw themselves; events for several parts are emitted here.
 
 import { Emitter } from "./emitter.js";
 
 /**
- * went: the address is another one. access: who this person is to the server, or what stands in their
- * way. me: how others see this person. notes: how notes in the list stand. renewed: the note that is shown
- * has to be opened anew. drawn: signs of Markdown are drawn from now on, or no longer.
+ * went: the address is another one. access: who this person is to the server, or why they have no access.
+ * me: how others see this person. notes: the state of notes in the list. renewed: the note that is shown
+ * has to be opened again. drawn: signs of Markdown are drawn from now on, or no longer.
  *
  * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void, drawn: void}>}
  */

@@ -1,17 +1,17 @@
 // Parts of the page that are fetched when they are needed.
 //
-// A server that has been upgraded since this page was opened may have them no longer. Then the page is loaded
-// anew: what was typed is kept in the browser, and the address says what was shown.
+// A server that has been upgraded since this page was opened may have them no longer. Then the page reloads
+// itself: what was typed is kept in the browser, and the address says what was shown.
 
 import { at } from "./base.js";
 
-/** Pages load themselves anew at most so often, should a server have two builds at once; milliseconds. */
+/** The least time between reloads, should a server have two builds at once; milliseconds. */
 const reloadEvery = 60_000;
-/** A page that is still there after so long is not loaded anew; milliseconds. */
+/** A page that is still there after so long does not reload; milliseconds. */
 const stayedAfter = 5_000;
 const reloadKey = "parley.reloaded";
 
-/** Whether the page has begun to load itself anew. A step to another address within it would end that. */
+/** Whether the page has begun to reload itself. A step to another address within it would cancel the reload. */
 let isReloading = false;
 
 /** @param {string} html @returns {string | undefined} The build that a page is of; one that is served as it was written has none. */
@@ -33,7 +33,7 @@ async function isOutdated(build) {
   }
 }
 
-/** Whether the page may load itself anew; from then on, not for a while. */
+/** Returns whether the page may reload itself; from then on, not for a while. */
 function mayReload() {
   try {
     const last = Number(sessionStorage.getItem(reloadKey) ?? 0);
@@ -46,8 +46,8 @@ function mayReload() {
 }
 
 /**
- * Loads a part that a person waits for. One that they can do without is imported as it is: what is typed
- * while a page loads anew goes nowhere.
+ * Loads a part that a person waits for; reloads the page if the server no longer has the part. A part that they can
+ * do without is imported directly instead, since what is typed during a reload is lost.
  *
  * @template Part
  * @param {() => Promise<Part>} load An `import`.

@@ -25,14 +25,14 @@ import { lastingStore, tabStore } from "./storage.js";
 import { Tags } from "./notes/tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
-/** How this tab has come back from the identity provider, if it has. */
+/** The outcome, if this tab has just returned from the identity provider. */
 export const comeback = comeBack();
 const link = await openShortLink(location, formerPass(tabStore()));
 export const access = new Access({ location, storage: tabStore(), channel: channelBetweenTabs(), link });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);
 
-/** Whose unsaved edits these are: a user's, or those of whoever comes by a link, or in a demo. */
+/** The owner of unsaved edits: a user, or "" for people with a link, and in a demo. */
 export const ownerNow = () => (access.isLink ? "" : ownerOf(access.token));
 
 /** @param {string | undefined} token One of a person's own. */
@@ -44,7 +44,7 @@ const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub 
 /** How long the browser may take to bring the copies; milliseconds. */
 const copiesWithin = 1_000;
 
-/** Copies are kept where the page itself is: without it nobody could read them. */
+/** Copies are kept only where the page itself is kept, since they cannot be read without it. */
 async function openCopies() {
   if (!globalThis.navigator?.serviceWorker || !navigator.locks) return new Copies(undefined, ownerOfCopies);
   const copies = new Copies(`parley.copies${home}`, ownerOfCopies, lastingStore());

@@ -1,14 +1,14 @@
 // Before the page has started: keeps the latest click on a button for the code that will listen to it, and
 // says so when the start takes long or fails. A page that a browser has kept since before an upgrade names files
-// that the server has no longer: it is loaded anew.
+// that the server has no longer: it is reloaded.
 //
 // A classic script on purpose: it listens before the first button is there. The modules come later than the
 // buttons, over a slow line much later, and a browser's `load` event does not wait for them.
 (() => {
-  /** How long a start may take until the person is told; milliseconds. */
+  /** How long a start may take before the page shows a message; milliseconds. */
   const patience = 20_000;
 
-  /** Pages load themselves anew at most so often, as in parts.js; milliseconds. */
+  /** The least time between reloads, as in parts.js; milliseconds. */
   const reloadEvery = 60_000;
   const reloadKey = "parley.reloaded";
 

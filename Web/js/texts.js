@@ -4,7 +4,7 @@
 //   "count.words": { one: "{count} word", other: "{count} words" }
 //
 // Which of several forms is meant follows from `count`, by the plural rules of the language. Numbers are written as
-// the language writes them. A text of somebody's own, in the middle of a sentence, keeps its direction to itself.
+// the language writes them. A user's text in the middle of a sentence does not change the direction of the rest.
 
 /**
  * @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text
@@ -22,8 +22,8 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}
 const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])[\p{L}\p{N}]/u;
 
 /**
- * A text of somebody's own for the middle of a sentence, whose order it must not change: Hebrew or Arabic would take
- * the punctuation after it along, and so would Latin letters in an Arabic sentence.
+ * A user's text for the middle of a sentence, isolated so that it does not change the order of the sentence: Hebrew or
+ * Arabic would take the punctuation after it along, and so would Latin letters in an Arabic sentence.
  *
  * @param {string} text
  * @param {boolean} isRight Whether the sentence is written from right to left.

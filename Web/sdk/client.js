@@ -1,4 +1,4 @@
-// A connection to a gateway, for pages of anybody. The rules of the protocol are in the client core; what is here
+// A connection to a gateway, for pages of other sites. The rules of the protocol are in the client core; this file
 // loads it, gets it tokens, and keeps unsaved edits in the browser's storage.
 
 import { claimsOf } from "../js/account/access.js";
@@ -41,7 +41,7 @@ const retryLongest = 60_000;
 /** Milliseconds for which a client has to have been online for its token to have been good. */
 const tokenLeast = 5_000;
 
-/** What others see of those who gave no colour. */
+/** Colours of people who chose none. */
 const colors = ["#0b6e99", "#8a3ffc", "#b54708", "#0f7b3f", "#c11574", "#5925dc", "#a15c00", "#155eef"];
 
 /** @param {string} name */
@@ -438,7 +438,7 @@ export class Parley extends Emitter {
     this.emit("status", status);
   }
 
-  /** Gets another token of the same person, and goes on with it. */
+  /** Gets another token of the same person, and continues with it. */
   async #renew() {
     if (this.#isAsking || !this.#options.token) return;
     clearTimeout(this.#retry);

@@ -13,7 +13,7 @@ const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000
  *
  * @param {string} before
  * @param {string} after
- * @param {number} [caret] Where the caret stands in `after`: of "aa" typed into "aaa" it tells the place.
+ * @param {number} [caret] The caret's place in `after`, which decides where "aa" was typed into "aaa".
  * @returns {TextChange | undefined}
  */
 export function difference(before, after, caret = after.length) {
@@ -21,7 +21,7 @@ export function difference(before, after, caret = after.length) {
   const shorter = Math.min(before.length, after.length);
   const lastUnit = (/** @type {string} */ text, /** @type {number} */ end) => text.charCodeAt(text.length - 1 - end);
   const isSameAt = (/** @type {number} */ end) => lastUnit(before, end) === lastUnit(after, end);
-  // What stands behind the caret was there before.
+  // The text behind the caret was there before.
   const behind = Math.min(shorter, after.length - Math.min(caret, after.length));
   let end = 0;
   while (end < behind && isSameAt(end)) end += 1;
@@ -35,7 +35,7 @@ export function difference(before, after, caret = after.length) {
 }
 
 /**
- * Where a place of a text stands after edits.
+ * Returns where a place of a text is after edits.
  *
  * @param {number} place
  * @param {TextChange[]} changes Ascending, all in the text before any of them.
@@ -51,8 +51,8 @@ export function moved(place, changes, isBehind = false) {
 }
 
 /**
- * Where a selection stands after edits by others. What they insert at one of its ends stays outside, for the next key
- * would replace it; a caret stays before.
+ * Returns where a selection is after edits by others. What they insert at one of its ends stays outside, for the next
+ * key would replace it; a caret stays before.
  *
  * @param {{anchor: number, head: number}} selection
  * @param {TextChange[]} changes Ascending, all in the text before any of them.

@@ -225,7 +225,7 @@ export function monaco(note, editor) {
     const before = applied(model.getValue(), composed.waiting);
     const change = difference(before, shownOf(next));
     if (!change) return;
-    // A place behind a half that is alone is none to Monaco: it would take what follows along.
+    // Monaco has no place behind half of a character that is alone: it would move past what follows, so that is replaced, too.
     const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
     composed.take([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
   };
@@ -258,7 +258,7 @@ export function monaco(note, editor) {
         const change = difference(withoutHalf, model.getValue());
         withoutHalf = undefined;
         if (change) edit([change]);
-        // A half that stayed alone is shown as it is stored; a model may not be changed while it tells of a change.
+        // A half that stayed alone is shown as it is stored; a model must not be changed within its change event.
         queueMicrotask(() => {
           composed.catchUp();
           show(text);

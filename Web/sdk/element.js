@@ -125,7 +125,7 @@ export class ParleyNoteElement extends Base {
       delete (/** @type {any} */ (this).token);
       this.#token = token;
     }
-    // Moved within the page, it goes on.
+    // An element that is moved within the page keeps its connection.
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     void this.#open();
@@ -172,7 +172,7 @@ export class ParleyNoteElement extends Base {
         if (connections.get(key) === entry) connections.delete(key);
         void entry.parley.then((parley) => parley.close(), () => {});
       };
-      // Whoever is taken out of the page meanwhile has no use for it.
+      // An element that is removed from the page meanwhile releases the connection.
       this.#leave = release;
       const parley = await entry.parley;
       if (round !== this.#round) return;
@@ -183,7 +183,7 @@ export class ParleyNoteElement extends Base {
       if (round !== this.#round) return;
       this.#status.textContent = words.failed;
       if (error instanceof ParleyError && error.code === "unreachable") {
-        // A gateway that is down comes back.
+        // A gateway that is down may return, so try again.
         this.#again = setTimeout(() => void this.#open(), Math.min(60_000, 2_000 * 2 ** this.#attempts));
         this.#attempts += 1;
       }

@@ -3,7 +3,7 @@
 /**
  * unsupported: this browser, or the page's content-security policy, lets no WebAssembly run. unreachable: the
  * gateway's files could not be fetched. refused: the gateway did not do what it was asked for. invalid: an argument is
- * of no use. unsure: the gateway has forgotten this client, and nobody can say whether something was published.
+ * of no use. unsure: the gateway has forgotten this client, so whether something was published is unknown.
  *
  * @typedef {"unsupported" | "unreachable" | "refused" | "invalid" | "unsure"} ParleyErrorCode
  */

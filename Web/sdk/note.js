@@ -14,13 +14,13 @@ import { ParleyError } from "./errors.js";
 
 /**
  * opening: no text yet. live: in step with the gateway. away: the text is here and may be edited, the gateway is not
- * reached. failed: it cannot be opened, for `failure`; edits are kept. deleted: somebody deleted it.
+ * reached. failed: it cannot be opened, for `failure`; edits are kept. deleted: a user deleted it.
  *
  * @typedef {"opening" | "live" | "away" | "failed" | "deleted" | "closed"} NoteState
  */
 
 /**
- * Another person who has the note open. Selections are at `anchor` and `head`, which is where the caret stands.
+ * Another person with the note open. Selections are from `anchor` to `head`, where the caret is.
  *
  * @typedef {{key: number, name: string, color: string, isWriting: boolean,
  *   selections: {anchor: number, head: number}[]}} Person
@@ -90,7 +90,7 @@ export class SharedNote extends Emitter {
         }
       });
     });
-    // Whoever does not wait for it is not troubled by it.
+    // A page that does not wait for `ready` gets no unhandled rejection.
     this.ready.catch(() => {});
   }
 
@@ -192,7 +192,7 @@ export class SharedNote extends Emitter {
     return this.#isClosed ? undefined : this.#note.text;
   }
 
-  /** The others who have the note open; of a crowd, those who acted last. @returns {Person[]} */
+  /** The other people with the note open; of a crowd, the most recently active ones. @returns {Person[]} */
   get people() {
     /** @type {Map<number, {anchor: number, head: number}[]>} */
     const selections = new Map();
@@ -204,7 +204,7 @@ export class SharedNote extends Emitter {
     }));
   }
 
-  /** How many others have it open: more than `people` where too many are here to name them all. */
+  /** The number of other people with the note open: more than `people` if they are too many to be named. */
   get othersCount() {
     return this.#note.othersCount;
   }
@@ -221,12 +221,12 @@ export class SharedNote extends Emitter {
       const why = this.access === "read" ? "may be read alone" : `is ${this.state}`;
       throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
     }
-    // An editor that is bound knows where its text ends; whoever writes by numbers may be wrong.
+    // A bound editor knows where its text ends; a caller that computes places may be wrong.
     check(changes, source === undefined ? (this.text ?? "") : undefined);
     if (changes.length === 0) return;
     const sound = changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
     this.#note.edit(sound);
-    // Others' edits that the core has taken already are told first: these were made on them.
+    // Others' edits that the core has taken already are emitted first, for these were made on them.
     this.#connection.afterwards(() => this.emit("changes", { changes: sound, isOwn: true, source }));
   }
 
@@ -322,7 +322,7 @@ const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
  * @param {string} documentId
  * @param {string} owner
  * @param {EditStorage | undefined} storage
- * @param {Set<string>} taken Client ids whose edits are none of it any more; that of those at hand is added.
+ * @param {Set<string>} taken Client ids whose edits are already open; the id of the edits found here is added.
  */
 function open(core, connection, documentId, owner, storage, taken) {
   if (!storage) return { note: new Note({ core, connection, documentId }), isAside: false };

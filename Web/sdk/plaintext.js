@@ -111,7 +111,7 @@ const bound = new WeakMap();
 
 /**
  * Shows a note's text in a field, and takes what is typed there; until the returned function is called, or the field is
- * bound again. Whoever changes the field's text by a script has to dispatch an `input` event.
+ * bound again. A script that changes the field's text has to dispatch an `input` event.
  *
  * @param {SharedNote} note
  * @param {HTMLTextAreaElement | HTMLElement} element A `<textarea>`, or an element to be edited as plain text.
@@ -154,7 +154,7 @@ export function bind(note, element) {
     if (change) composed.take([change]);
   };
 
-  /** What was typed, though nobody has heard of it. */
+  /** Takes over what was typed since the last event. */
   const takeTyped = () => {
     if (!hasText || !note.isWritable) return;
     const now = field.read();
@@ -203,7 +203,7 @@ export function bind(note, element) {
   element.addEventListener("input", takeTyped, { signal });
   element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
   element.addEventListener("select", tellSelection, { signal });
-  // No other half comes any more.
+  // The other half no longer follows.
   element.addEventListener("blur", () => isHalf && takeTyped(), { signal });
   field.allow(note.isWritable);
   if (note.text !== undefined) show(note.text);

@@ -11,7 +11,7 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * Something that was published. `position`: its place; keep it to go on from there on the next visit. `time`:
+ * Something that was published. `position`: its place; keep it to continue from there on the next visit. `time`:
  * milliseconds since 1970, by the gateway's clock. `personId`: who published it, stamped by the gateway, or "".
  * `senderId`: what the publisher called itself, or "".
  *
@@ -20,14 +20,14 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * Publications between the two places are missing, for they are not known any more, or the reader was too slow: fetch
- * anew what the room is about.
+ * Publications between the two places are missing, since the gateway no longer has them, or the reader was too slow:
+ * fetch what the room is about again.
  *
  * @typedef {{kind: "gap", after: RoomPosition, through: RoomPosition}} Gap
  */
 
 /**
- * The resource that the room is named after has changed: fetch it anew. Rooms do not remember these.
+ * The resource that the room is named after has changed: fetch it again. Rooms do not remember these.
  *
  * @typedef {{kind: "resource"}} ResourceUpdate
  */
@@ -63,7 +63,7 @@ export class SharedRoom extends Emitter {
   state = "opening";
   /** Why it is not heard, in the state `failed`: an error code of the protocol, or `readingLost`. */
   failure = "";
-  /** The place of the newest publication that was told here. @type {RoomPosition | undefined} */
+  /** The place of the newest publication that was emitted. @type {RoomPosition | undefined} */
   position;
 
   #core;
@@ -129,7 +129,7 @@ export class SharedRoom extends Emitter {
     }));
   }
 
-  /** The ids of those who type. @returns {string[]} */
+  /** The ids of people who type. @returns {string[]} */
   get typists() {
     return this.#core.roomPeople(this.name).typing;
   }
@@ -185,7 +185,7 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * How far a publication of this person's has come, and with whom.
+   * Returns which people have received or read a publication of this person's.
    *
    * @param {RoomPosition} position The publication's.
    * @returns {Promise<Receipt[]>} Rejects with ParleyError: invalid, refused (see its `reason`).
@@ -228,7 +228,7 @@ export class SharedRoom extends Emitter {
     if (this.state === "failed") this.#connection.subscribe(this.name, this.#isPresent);
   }
 
-  /** Hears from it no longer. What is being published goes on, but its answer is not awaited. */
+  /** Leaves the room. Publishing under way continues, but its answer is not awaited. */
   close() {
     if (this.state === "closed") return;
     this.isTyping = false;
@@ -242,7 +242,7 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Nothing comes any more: the connection has ended.
+   * Ends all loops and questions, since the connection has ended.
    *
    * @param {ParleyError} error
    */
@@ -340,7 +340,7 @@ function newAnswer() {
   return answer;
 }
 
-/** A key that nobody has used. */
+/** Makes a random key, which has not been used before. */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 
 /**

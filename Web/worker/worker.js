@@ -21,7 +21,7 @@ const languages = { "@languages": "" };
 const patience = 3_000;
 
 const scope = self.registration.scope;
-// Another gateway may stand at the same origin, below another path.
+// Another gateway may have the same origin, below another path.
 const ownCaches = `parley.page ${new URL(scope).pathname} `;
 const cacheName = ownCaches + build;
 

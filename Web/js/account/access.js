@@ -1,6 +1,6 @@
 // Whose rights this tab speaks with: a token of the person's own, that of a shared link, or none.
 //
-// Tokens come in the part of the address behind "#", which is sent to no server and stands in no log:
+// Tokens come in the part of the address behind "#", which is sent to no server and is in no log:
 //
 //   #token=…   the person's own. It is taken out of the address at once.
 //   #share=…   a shared link's. It stays, for the address is the link.
@@ -17,8 +17,8 @@
 import { Emitter } from "../emitter.js";
 
 /**
- * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if whoever
- *   gave the token said it. Kept: the browser has the token for new ones in a cookie.
+ * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if it came
+ *   with the token. Kept: the browser has the refresh token in a cookie.
  * @typedef {OwnToken & {isLink: boolean, key?: string}} Pass With the key of a short link.
  * @typedef {{sub?: string, name?: string, exp?: number}} Claims
  */
@@ -60,7 +60,7 @@ export function fragmentOf(hash) {
  * All that a token says, as it was written.
  *
  * @param {string} token
- * @returns {Record<string, unknown> | undefined} Undefined if it is none.
+ * @returns {Record<string, unknown> | undefined} Undefined if the token is malformed.
  */
 function payloadOf(token) {
   const parts = token.split(".");
@@ -82,7 +82,7 @@ function payloadOf(token) {
  * server can tell whether it is true.
  *
  * @param {string} token
- * @returns {Claims | undefined} Undefined if it is none.
+ * @returns {Claims | undefined} Undefined if the token is malformed.
  */
 export function claimsOf(token) {
   const claims = payloadOf(token);
@@ -119,9 +119,9 @@ export class Access extends Emitter {
   #storage;
   /** @type {BroadcastChannel | undefined} */
   #channel;
-  /** Whether the page is about to be loaded anew. What is on it is its former person's until then. */
+  /** Whether the page is about to be reloaded. Until then it shows what the former user saw. */
   #hasLeft = false;
-  /** Whether the person has signed out, and nobody has signed in since: no tab brings a token of itself then. */
+  /** Whether the person has signed out, and no user has signed in since. Then no tab offers its token. */
   #isOut;
   /** @type {string | undefined} The token that another tab had. */
   #offered;
@@ -150,7 +150,7 @@ export class Access extends Emitter {
     return this.pass?.token;
   }
 
-  /** Whether the person has signed out in this browser, and nobody has signed in since. */
+  /** Whether the person has signed out in this browser, and no user has signed in since. */
   get isOut() {
     return this.#isOut;
   }
@@ -190,7 +190,7 @@ export class Access extends Emitter {
     return refreshToken !== undefined && payloadOf(refreshToken)?.aud === "parley:refresh";
   }
 
-  /** What has to stand in the address of a note, behind "#", for it to open again. */
+  /** The part of a note's address behind "#" with which the note opens again. */
   get fragment() {
     // The path of a published note says all.
     if (this.pass?.key) return this.pass.key[0] === "/" ? "" : `s=${this.pass.key}`;
@@ -222,7 +222,7 @@ export class Access extends Emitter {
    * signed out in all tabs.
    *
    * @param {object} options
-   * @param {OwnToken} [options.next] Another person's, with which the page goes on.
+   * @param {OwnToken} [options.next] Another person's, with which the page continues.
    * @param {boolean} [options.isHere] Whether it concerns this tab alone.
    */
   leave({ next, isHere = false } = {}) {

@@ -43,7 +43,7 @@ export const renew = async (refreshToken) =>
 export const logOut = (refreshToken) => request("/api/user/logout", "POST", { refreshToken });
 
 /**
- * Ends the session of tokens that have come when nobody wanted them any longer.
+ * Ends the session of tokens that arrived after the sign-in was cancelled.
  *
  * @param {OwnToken} own
  */
@@ -52,7 +52,7 @@ export function giveBack({ refreshToken, isKept }) {
 }
 
 /**
- * Takes the tokens of who has come back from the identity provider, which the server has for this browser.
+ * Takes the tokens that the server has for this browser after a sign-in at the identity provider.
  *
  * @param {boolean} keep Whether the browser keeps the session.
  */

@@ -88,7 +88,7 @@ function ask({ title, text, fields, yes, submit }) {
       problem.textContent = wrong;
       keepFocusOn(confirm);
     } else {
-      // Closed meanwhile, by somebody who expects that it was done.
+      // The user has closed the dialog meanwhile, and expects that it was done.
       toast(`${title} – ${wrong}`);
     }
   };

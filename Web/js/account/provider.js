@@ -1,4 +1,4 @@
-// Signing in at an identity provider: this tab leaves for it, and comes back to where it was.
+// Signing in at an identity provider: this tab leaves for it, and returns to where it was.
 //
 // The server sends people back to the page's own address, with one of these behind "#":
 //
@@ -14,7 +14,7 @@ const placeKey = "parley.place";
 const keepKey = "parley.keep";
 
 /**
- * Remembers what this tab shows, for when it comes back.
+ * Remembers what this tab shows, for its return.
  *
  * @param {boolean} keep Whether the browser keeps the session.
  */
@@ -24,11 +24,11 @@ export function leaveForProvider(keep) {
     if (keep) sessionStorage.setItem(keepKey, "true");
     else sessionStorage.removeItem(keepKey);
   } catch {
-    // It comes back to the list then.
+    // It returns to the list then.
   }
 }
 
-/** Whether the browser is to keep the session of who comes back. */
+/** Whether the browser keeps the session of the user who returns. */
 export function isToBeKept() {
   try {
     return sessionStorage.getItem(keepKey) !== null;
@@ -49,7 +49,7 @@ function formerPlace() {
 }
 
 /**
- * Whether this tab has just come back, and how; puts back into the address what it showed before.
+ * Returns the outcome if this tab has just returned from the provider, and restores the address of what it showed.
  *
  * @returns {{problem?: string} | undefined}
  */

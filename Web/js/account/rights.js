@@ -4,7 +4,7 @@ import { notes } from "../notes/opennotes.js";
 import { access, folders, list } from "../session.js";
 import { accessTrouble } from "./signin.js";
 
-/** Whether notes may be made. Who has signed in, and has to again, may go on: it is kept until then. */
+/** Whether notes may be made. A user whose sign-in has expired may still make some: they are kept until the next. */
 export const mayCreate = () =>
   !access.isLink && folders.forNewNote !== undefined && (access.pass !== undefined || accessTrouble() === undefined);
 

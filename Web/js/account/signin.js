@@ -84,7 +84,7 @@ async function renewToken({ isFirst = false } = {}) {
 /** Why the identity provider has not let the person in, or cannot be offered, until they have seen it. */
 let providerProblem = "";
 
-/** Takes the tokens of who has come back from the identity provider, or what to say in their place. */
+/** Takes the tokens of a user who has returned from the identity provider, or the problem to show. */
 export async function arrive() {
   if (!comeback) return;
   if (comeback.problem !== undefined) {
@@ -156,7 +156,7 @@ export function accessTrouble() {
   return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
 }
 
-/** Asks the server again for the link that could not be opened; what the page has goes on with it. */
+/** Asks the server again for the link that could not be opened; if that works, the page continues with it. */
 async function openLinkAgain() {
   if (isOpening) return;
   isOpening = true;
@@ -185,7 +185,7 @@ function connect() {
 const forgetWithin = 3_000;
 
 /**
- * Forgets the token, or the link, and starts anew without.
+ * Forgets the token, or the link, and reloads the page without.
  *
  * @param {object} options
  * @param {boolean} [options.isHere] Whether the other tabs know of it already.
@@ -208,10 +208,10 @@ export async function leaveAccess({ isHere = false } = {}) {
 }
 
 /**
- * Gives the connection that stands another token.
+ * Gives the open connection another token.
  *
  * @param {string} token
- * @returns {Promise<string | undefined>} The code of the error; "unreachable" if no connection stands, or it ended
+ * @returns {Promise<string | undefined>} The code of the error; "unreachable" if there is no connection, or it ended
  *   before the server had answered.
  */
 async function refresh(token) {
@@ -280,7 +280,7 @@ export async function askForToken() {
   try {
     ways = await waysToSignIn();
   } catch (error) {
-    // A token can be given all the same; that there may be other ways is not kept from anybody.
+    // The user can still enter a token; the problem says that there may be other ways.
     providerProblem ||= messageOf(error);
   }
   // Meanwhile another dialog may have opened, or the person may be in.

@@ -16,7 +16,7 @@ const keyName = "parley.operator";
 let key = stored();
 /** @type {any} */
 let timer;
-/** Counts the rounds of questions, so that answers to an older one are let go. */
+/** Counts the rounds of requests, so that answers to an older one are dropped. */
 let round = 0;
 /** The server's clock, ahead of this one by so many milliseconds. */
 let ahead = 0;
@@ -132,7 +132,7 @@ function take(stats) {
   say(stats.isReady ? "saved" : "refused", stats.isReady ? "Serving" : "Cannot store changes now");
 }
 
-/** @param {string} state As the note's page has it. @param {string} text */
+/** @param {string} state One of the states of the note's page. @param {string} text */
 function say(state, text) {
   byId("state").dataset.state = state;
   if (byId("state-text").textContent !== text) byId("state-text").textContent = text;

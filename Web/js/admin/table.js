@@ -1,4 +1,4 @@
-// A list of the operator's page: drawn anew at each answer, row by row, so that what has the focus, or
+// A list of the operator's page: drawn again at each answer, row by row, so that what has the focus, or
 // is under the pointer, stays where it is.
 
 /**
@@ -25,7 +25,7 @@ export class Table {
    * @param {object} options
    * @param {HTMLElement} options.host
    * @param {string} options.name
-   * @param {string} options.rowName Set as `data-…` to the row's key, for whoever looks for one.
+   * @param {string} options.rowName The attribute `data-…` that holds the row's key.
    * @param {Column<Item>[]} options.columns
    * @param {(item: Item) => string} options.keyOf
    */
@@ -84,7 +84,7 @@ export class Table {
     const cell = document.createElement("td");
     if (isNumber) cell.className = "is-number";
     if (isAction) cell.className = "is-action";
-    // On a phone the rows stand as cards, and each value says what it is.
+    // On a phone the rows are cards, and each value has a label.
     else cell.dataset.label = name;
     return cell;
   }

@@ -1,8 +1,8 @@
-// What the client core (door.js) asks for, done: the socket, the clock, the browser's storage; and what it says of
-// the line, told to the page. The rules of the protocol are all in the core.
+// Performs what the client core (door.js) asks for, with the socket, the clock and the browser's storage, and
+// reports the state of the connection to the page. The rules of the protocol are all in the core.
 //
 // Each event's actions are done in their order, those of one event before those of the next, whatever the page does
-// when it hears of them. What the core says of states is taken over first, so that whoever is told sees them all.
+// when it hears of them. New states from the core are taken over first, so that each listener sees them all.
 
 import { Emitter } from "../emitter.js";
 
@@ -58,7 +58,7 @@ const browser = {
  * An open note, as the connection sees it.
  *
  * @typedef {object} NoteEnd
- * @property {(action: NoteAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: NoteAction) => void} take Takes a state over, without events.
  * @property {(action: NoteAction) => void} perform
  */
 
@@ -66,14 +66,14 @@ const browser = {
  * A room that is used for more than to hear that it is live.
  *
  * @typedef {object} RoomEnd
- * @property {(action: RoomAction) => void} take Takes a state over, and tells nobody.
+ * @property {(action: RoomAction) => void} take Takes a state over, without events.
  * @property {(action: RoomAction) => void} perform
  */
 
 /**
- * expiring: the token ends at that time (milliseconds); `refresh` with another goes on without a break. resource:
- * one has changed. room: a room is heard from, again, or cannot be. document: a note's title is another, or it was deleted.
- * access: this person's rights to a note are others.
+ * expiring: the token ends at that time (milliseconds); `refresh` with another continues without a break. resource:
+ * one has changed. room: a room is heard from, again, or cannot be. document: a note's title has changed, or it was
+ * deleted. access: this person's rights to a note have changed.
  *
  * @typedef {{status: ConnectionStatus, welcome: Welcome, lost: void, expiring: number, resource: string,
  *   room: string, document: {documentId: string, title?: string, deleted?: boolean}, access: string}} ConnectionEvents
@@ -109,9 +109,9 @@ export class Connection extends Emitter {
   #isActing = false;
   /** @type {string[] | undefined} Messages that are held back. */
   #held;
-  /** How many have asked for that, and have not got their answer yet. */
+  /** The number of requests for which they are held back. */
   #holds = 0;
-  /** @type {((problem: string | undefined) => void)[]} Those who wait for what becomes of a token. */
+  /** @type {((problem: string | undefined) => void)[]} Callers that wait for the answer to a new token. */
   #refreshing = [];
 
   /**
@@ -179,7 +179,7 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Goes on with a newer token of the same person, without a break.
+   * Continues with a newer token of the same person, without a break.
    *
    * @param {string} token
    * @returns {Promise<string | undefined>} The code of the error; undefined if the server took it.
@@ -245,7 +245,7 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Calls this once all that the core has asked for so far is done: at once, unless that is going on.
+   * Calls `tell` once all actions that the core has asked for are done; at once, if there are none.
    *
    * @param {() => void} tell
    */

@@ -12,8 +12,8 @@
  */
 
 /**
- * How a note stands. joining: no text yet. live: in step with the server. away: the text is here, the line is
- * not.
+ * The state of a note. joining: no text yet. live: in step with the server. away: the text is here, the connection
+ * is not.
  *
  * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "leaving" | "left"} Phase
  * @typedef {{phase: Phase, failure: string, access: "read" | "write", unconfirmed: number, refusal: string,
@@ -54,8 +54,8 @@
  */
 
 /**
- * The state of a room, what is published there, and what becomes of own publications: of those that failed, an error
- * code of the protocol, or `unsure` where nobody can say whether it was stored.
+ * The state of a room, what is published there, and the outcome of own publications: for a failed one, an error code
+ * of the protocol, or `unsure` if it is unknown whether it was stored.
  *
  * @typedef {"opening" | "live" | "away" | "failed" | "closed"} RoomPhase
  * @typedef {{kind: "roomStatus", room: string, phase: RoomPhase, failure: string}
@@ -372,7 +372,7 @@ export class Core {
   }
 
   /**
-   * The server's text that a note's first `keep` without an answer stands on.
+   * Returns the server's text under the edits of a note's first `keep` without an answer.
    *
    * @param {string} note
    */

@@ -12,7 +12,7 @@ const forms = new Map([["parley.session.1", 11], ["parley.session.2", 13], ["par
 /**
  * @typedef {object} FormerEdits
  * @property {string} session
- * @property {string} [base] The server's text, where it stands by itself.
+ * @property {string} [base] The server's text, if it is stored by itself.
  * @property {{id: string}} identity
  * @property {string} documentId
  * @property {string} title

@@ -7,7 +7,7 @@
 // - beside the unconfirmed edits in `localStorage`, for a tab that was closed or crashed. A new tab
 //   adopts such an identity, with its edits, once the lock that its owner held has gone.
 //
-// What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
+// Edits that a signed-in user left are for the same user alone (`owner`; "" if no user was signed in).
 //
 // One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
 
@@ -19,7 +19,7 @@ import { lastingStore, tabStore } from "../storage.js";
  */
 
 /**
- * As it is stored: with the place of the text that it stands on.
+ * The form in storage: with the place of the server's text under the edits.
  *
  * @typedef {PendingRecord & {slot?: "a" | "b", tag?: string}} StoredRecord
  */
@@ -34,9 +34,9 @@ const silent = new WeakSet();
  * Holds a lock until the tab goes away.
  *
  * @param {string} name
- * @param {boolean} [whenSilent] What counts where the browser does not answer. After a false, a lock that
- *   comes late is let go.
- * @param {Promise<void>} [end] Lets it go earlier.
+ * @param {boolean} [whenSilent] The result if the browser does not answer. After a false, a lock that
+ *   comes late is released.
+ * @param {Promise<void>} [end] Releases it earlier.
  * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
  */
 export function hold(name, whenSilent = true, end = new Promise(() => {})) {
@@ -84,7 +84,7 @@ const isIdentity = (value) =>
 /** @param {ClientIdentity} identity */
 const isOfServer = ({ resumeToken }) => resumeToken !== "";
 
-/** An id that nobody else has; without `crypto.randomUUID`, which pages over plain HTTP do not have. */
+/** Makes a random, unique id; without `crypto.randomUUID`, which pages over plain HTTP do not have. */
 export const randomId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -97,13 +97,13 @@ const isPendingOf = (value, owner) =>
   isIdentity(value?.identity) && typeof value.session === "string" && (value.owner ?? "") === owner;
 
 /**
- * Stores a text beside a former one, in its place where there is no room for both, and then what stands on it.
- * Where there is no room for the new text alone, or not for what stands on it, the former one stays.
+ * Stores a text, and then the edits on it. The text goes beside a former one, or in its place if there is no room for
+ * both. If there is no room for the new text alone, or for the edits on it, the former text stays.
  *
  * @param {string | undefined} formerKey
  * @param {string} key
  * @param {string} text
- * @param {() => void} then Stores what stands on the text. Throws where there is no room.
+ * @param {() => void} then Stores the edits on the text. Throws if there is no room.
  */
 function putInPlaceOf(formerKey, key, text, then) {
   let former;
@@ -158,7 +158,7 @@ const ownerOf = (value) => value.owner;
 export class EditStorage {
   #identityKey;
   #pendingPrefix;
-  /** Of the texts that unconfirmed edits stand on. */
+  /** Of the server's texts under unconfirmed edits. */
   #basePrefix;
   /** Of edits that this page could not read, and of their texts. */
   #asidePrefix;
@@ -198,15 +198,15 @@ export class EditStorage {
    */
   async claimIdentity(owner) {
     const own = read(tabStore(), this.#identityKey);
-    // Somebody else may have signed in in this tab.
+    // Another user may have signed in in this tab.
     if (isIdentity(own) && (ownerOf(own) ?? owner) === owner) {
       if (await this.#hold(own.id, true)) return { id: own.id, resumeToken: own.resumeToken };
       tabStore().removeItem(this.#identityKey);
     }
-    // Without locks nobody can tell a closed tab from a sleeping one: leave its edits to it.
+    // Without locks a closed tab cannot be told from a sleeping one: leave its edits to it.
     if (!globalThis.navigator?.locks) return undefined;
     for (const { identity } of this.allPending(owner)) {
-      // One of edits that were never sent is none to the server.
+      // The server does not know the identity of edits that were never sent.
       if (isOfServer(identity) && (await this.#hold(identity.id, false))) {
         this.#write(identity, owner);
         return identity;
@@ -249,7 +249,7 @@ export class EditStorage {
     return [...this.#adopted.values()];
   }
 
-  /** Lets go of the identities that are held, so that another client of this browser may have them. */
+  /** Releases the identities that are held, so that another client of this browser may take them. */
   close() {
     this.#end();
   }
@@ -297,7 +297,7 @@ export class EditStorage {
   }
 
   /**
-   * A note's own edits under a client id, with the text that they stand on.
+   * Returns a note's edits under a client id, with the server's text that they were made on.
    *
    * @param {string} documentId
    * @param {string} clientId

@@ -22,7 +22,7 @@ import { Emitter } from "../emitter.js";
  */
 
 /**
- * The server's text that they stand on: it is as long as the note, and stays the same for many edits. The
+ * The server's text under unconfirmed edits: it is as long as the note, and stays the same for many edits. The
  * tag tells one such text of a note from others.
  *
  * @typedef {{tag: string, read: () => string}} Base
@@ -34,7 +34,7 @@ import { Emitter } from "../emitter.js";
 /**
  * reset: the editor starts from a new text. changes: to be made in it; `isOwn` says that this person asked
  * for them, and may undo them. edited: it has made some. shownEdit: these, as the page shows them; of ShownNote alone.
- * joined: it is known who is here. peers: others' carets may have moved. notice: to be told to the person.
+ * joined: it is known who is here. peers: others' carets may have moved. notice: a message for the person.
  *
  * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void,
  *   shownEdit: {changes: TextChange[]}, joined: void, peers: void, people: void, status: void, left: void, title: string,
@@ -57,10 +57,10 @@ export class Note extends Emitter {
   #connection;
   #pending;
   #status = unknown;
-  /** @type {NoteStatus["phase"]} The one that was told last. */
+  /** @type {NoteStatus["phase"]} The phase at the last event. */
   #toldPhase = "joining";
   #toldAccess = "write";
-  /** @type {ReturnType<Core["people"]> | undefined} Until somebody comes, goes or moves. */
+  /** @type {ReturnType<Core["people"]> | undefined} Cached until a person comes, goes or moves. */
   #here;
   /** @type {Map<string, number>} Of all who have been here, by client id. */
   #keys = new Map();
@@ -87,7 +87,7 @@ export class Note extends Emitter {
   constructor({ core, connection, documentId, title, pending, restored, copied }) {
     super();
     this.documentId = documentId;
-    // The core tells of a title that is another than the one it has kept.
+    // The core reports a title only if it differs from the one that it has kept.
     this.title = restored?.title ?? copied?.title ?? title ?? "";
     this.#copiedAccess = copied?.access;
     this.#core = core;
@@ -170,14 +170,14 @@ export class Note extends Emitter {
     return Math.max((count ?? 1) - 1, all.length);
   }
 
-  /** The others who have the note open; of a crowd, those who acted last. @returns {Person[]} */
+  /** The other people with the note open; of a crowd, the most recently active ones. @returns {Person[]} */
   get people() {
     return this.#peopleHere.all.map(({ clientId, name, color, isWriting }) => ({
       clientId, name, color, isWriting, key: this.#keyOf(clientId),
     }));
   }
 
-  /** @param {string} clientId @returns {number} Tells one who is here from others. */
+  /** @param {string} clientId @returns {number} A number for this client alone. */
   #keyOf(clientId) {
     const known = this.#keys.get(clientId);
     if (known !== undefined) return known;
@@ -186,7 +186,7 @@ export class Note extends Emitter {
   }
 
   /**
-   * Where the others' carets and selections stand in the editor's text.
+   * The other people's carets and selections in the editor's text.
    *
    * @returns {PeerSelection[]}
    */
@@ -251,8 +251,8 @@ export class Note extends Emitter {
   }
 
   /**
-   * Leaves the document. Unconfirmed edits stay in the browser's storage; where it takes none, the document is left
-   * once the server has them, and `left` is told.
+   * Leaves the document. Unconfirmed edits stay in the browser's storage; if it takes none, the document is left
+   * once the server has them, and `left` is emitted.
    */
   close() {
     this.#connection.handle("leave", this.documentId);
@@ -346,7 +346,7 @@ export class Note extends Emitter {
     const base = { tag, read: () => this.#core.keptText(this.documentId) };
     let isSaved = this.#pending.save(this, { identity, session: edits }, base);
     if (former !== undefined && former !== id) {
-      // Whoever finds these edits under both ids would send them twice.
+      // A tab that found these edits under both ids would send them twice.
       this.#pending.remove(this, former);
       isSaved ||= this.#pending.save(this, { identity, session: edits }, base);
     }
@@ -355,7 +355,7 @@ export class Note extends Emitter {
       this.#connection.handle("kept", this.documentId, Math.round(performance.now() - began));
       return;
     }
-    // Whoever went on from what was kept before would send edits twice.
+    // A tab that continued from what was kept before would send edits twice.
     if (isRequired) this.#forget();
     this.#connection.handle("keepFailed", this.documentId);
     this.emit("notice", { kind: "storage" });

@@ -1,4 +1,4 @@
-// Fetching anew what the server has, whenever it says that it has changed.
+// Fetches a resource of the server again, whenever the server says that it has changed.
 
 import { isPassing } from "./http.js";
 
@@ -45,7 +45,7 @@ export class Refresher {
     }
   }
 
-  // Nobody may call again soon: the line of hints is there, and the next hint may be far.
+  // The next call may be far away, since the connection that brings the hints has not failed.
   /** @param {unknown} error */
   #tryAgain(error) {
     const pause = isPassing(error) ? pauses[this.#failures] : undefined;
