@@ -225,7 +225,7 @@ export function monaco(note, editor) {
     const before = applied(model.getValue(), composed.waiting);
     const change = difference(before, shownOf(next));
     if (!change) return;
-    // Monaco has no place behind half of a character that is alone: it would move past what follows, so that is replaced, too.
+    // Monaco has no place behind a lone half of a character, and would take in the next unit. So that is replaced, too.
     const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
     composed.take([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
   };

@@ -1,7 +1,7 @@
 // Ranges of comments in the editor's text: shown, and moved along with every edit.
 //
-// The server says where a range stood at a revision that the page had at one moment; what has been edited here since
-// moves it on. So nobody has to know which of those edits the server has.
+// The server says where a range was at a revision that the page had at one moment; edits made here since then move
+// the range. So the page does not need to know which of those edits the server has.
 
 import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.js";
 
@@ -15,7 +15,7 @@ import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.j
 
 /** Takes the place of all ranges. */
 const setMarks = StateEffect.define();
-/** The comment whose range stands out. */
+/** The comment whose range is highlighted. */
 const setChosen = StateEffect.define();
 
 /**
@@ -32,7 +32,7 @@ const decorated = (marks, chosen) =>
   );
 
 /**
- * Text inserted at an edge stays outside, as the server has it.
+ * Moves a mark. Text inserted at an edge stays outside, as on the server.
  *
  * @param {Mark} mark
  * @param {ChangeSet} changes

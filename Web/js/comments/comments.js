@@ -18,7 +18,7 @@ import { Emitter } from "../emitter.js";
  * @typedef {{text: string, author: string, thread?: string}} Draft
  */
 
-/** The rooms that tell whoever may read a note that its comments have changed. */
+/** The rooms that notify readers of a note that its comments have changed. */
 const roomPrefix = "/note/";
 
 /**
@@ -94,13 +94,13 @@ export class Comments extends Emitter {
   #isFetching = false;
   #isStale = false;
   #isClosed = false;
-  /** Whether the note was joined when its status was told last. */
+  /** Whether the note was joined at its last change of status. */
   #isFollowing = false;
   /** Whether ranges are to be fetched as soon as the server has all that was typed. */
   #wantsPlaces = false;
   /** A revision from which on a comment has a range that this page does not have yet. */
   #placedFrom = 0;
-  /** @type {(() => void)[]} Those who wait until the server has all that was typed. */
+  /** @type {(() => void)[]} Callers that wait until the server has all that was typed. */
   #settling = [];
   /** @type {(() => void)[]} */
   #subscriptions;
@@ -136,9 +136,9 @@ export class Comments extends Emitter {
   }
 
   /**
-   * Subscribes to the note's room whenever the note is joined, and then fetches the comments, once the room is heard from:
-   * what changes after that, the room says. Before, the gateway does not know the note's folder, and
-   * rejects whoever may read the note by its folder alone.
+   * Subscribes to the note's room whenever the note is joined. The comments are fetched once the room is heard from,
+   * for it reports all later changes. Before the join, the gateway does not know the note's folder, and rejects users
+   * whose right to read comes from the folder alone.
    */
   #follow() {
     const isJoined = this.#note.phase === "live";
@@ -259,7 +259,7 @@ export class Comments extends Emitter {
         ...open.flatMap(({ id, place }) => {
           if (!place) return [];
           if (place.revision !== at.revision) {
-            // Somebody has made it on a text that is still on its way here.
+            // It was made on a revision that has not arrived here yet.
             this.#placedFrom = Math.max(this.#placedFrom, place.revision);
             this.#wantsPlaces = true;
             return former.filter((mark) => mark.id === id);

@@ -7,7 +7,7 @@ import { t } from "../shell/language.js";
 import { messageOf } from "../words.js";
 
 /**
- * @typedef {ReturnType<typeof commentSender>} CommentSender For a composer: what it begins with, and what becomes of it.
+ * @typedef {ReturnType<typeof commentSender>} CommentSender For a composer: its first text, and where it sends its text.
  */
 
 /**

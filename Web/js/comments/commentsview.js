@@ -53,9 +53,9 @@ export function showComments({ note, editor, connection, ask, changed, profile, 
   const here = commentButton({ view, isWanted: () => comments.mayComment && !draft.isBegun, begin });
   /** @type {Map<string, {thread: Thread, shown: import("./threadview.js").ThreadView}>} Threads that are drawn, by their ids. */
   const views = new Map();
-  /** @type {string | undefined} The thread that stands out. */
+  /** @type {string | undefined} The thread that is highlighted. */
   let chosen;
-  /** Whether somebody wants to comment on what is not selected yet, which is said until they do or close the panel. */
+  /** Whether the user wants to comment without a selection. A hint asks for one until they select or close the panel. */
   let wantsSelection = false;
   /** Whether a comment was begun before the comments were there. */
   let isAwaited = false;

@@ -14,9 +14,9 @@ const encoder = new TextEncoder();
  * @param {string} [options.original] Words that are somewhere else, too, so that they can be given up; none if it is new.
  * @param {() => number} options.bytesMax
  * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
- *   once it is there. What fails otherwise is told as `failed` has it.
- * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed In words; and whether nobody knows if it
- *   is there, so that the same words have to be sent again before they may be changed.
+ *   once it is there. `failed` puts its errors into words.
+ * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed An error in words; and whether it is
+ *   unknown if the text has arrived, so that the same text has to be sent again before it may be changed.
  * @param {() => void} [options.cancel]
  * @param {() => void} [options.changed] The words in it are others by a person's hand.
  */
@@ -49,7 +49,7 @@ export function composer({ label, send, original = "", text = original, bytesMax
   }
   form.append(area, problem, buttons);
   let isBusy = false;
-  /** Whether nobody knows if the words are there. */
+  /** Whether it is unknown if the text has arrived. */
   let isOpen = false;
 
   async function go() {

@@ -10,7 +10,7 @@ import { t } from "../shell/language.js";
  * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
  * @param {import("./comments.js").Comments} options.comments
  * @param {() => import("./commentsender.js").CommentSender} options.sending Asked for when one is begun.
- * @param {() => void} options.redraw The threads are to be drawn anew.
+ * @param {() => void} options.redraw Draws the threads again.
  */
 export function newComment({ editor, comments, sending, redraw }) {
   const { comments: marks, view } = editor;
@@ -53,7 +53,7 @@ export function newComment({ editor, comments, sending, redraw }) {
       return form !== undefined;
     },
     /**
-     * Begins one on a range; goes on with one that has words already.
+     * Begins a comment on a range, unless one with words is begun already, which gets the focus.
      *
      * @param {{from: number, to: number}} range In UTF-16 units.
      */

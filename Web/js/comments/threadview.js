@@ -45,7 +45,7 @@ function action(label, name, run) {
  * @param {() => import("./commentsender.js").CommentSender} options.answering Asked for when an answer may be written.
  * @param {() => void} options.choose It is looked at.
  * @param {() => void} options.jump Its words are to be shown in the text.
- * @param {() => void} options.redraw All threads are to be drawn anew.
+ * @param {() => void} options.redraw Draws all threads again.
  * @param {() => void} options.ended It was deleted here, and the focus with it.
  */
 export function threadView({ id, comments, profile, answering, choose, jump, redraw, ended }) {
@@ -93,7 +93,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
     quote.textContent = words;
     quote.setAttribute("aria-label", t("comments.show", { quote: words }));
     element.classList.toggle("is-resolved", first.resolved !== undefined);
-    // The words that somebody edits stay as they are.
+    // A comment that is being edited here stays as it is.
     const kept = editing === undefined ? null : itemWith(editing);
     const focused = body.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.action : undefined;
     const items = [first, ...answers].map((comment) => (kept && comment.id === editing ? kept : itemOf(comment)));

@@ -1,6 +1,5 @@
 // Words for comments on a note that the server does not have yet, in the tab's drawer: they outlive a reload, and the
-// browser. With them is kept what was sent of them, if nobody knows whether it is there: sent again under its key, it is
-// made once.
+// browser. A request whose outcome is unknown is kept with them: sent again under its key, it makes one comment.
 
 /**
  * @typedef {{text: string, body: object, key: string}} Sent

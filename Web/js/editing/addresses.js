@@ -37,7 +37,7 @@ export async function saveFileHere(file) {
 /**
  * Follows a link of the text: to a place here, to a file of the note, or elsewhere in a new tab.
  *
- * @param {string} url As the text has it.
+ * @param {string} url As written in the text.
  */
 export function followAddress(url) {
   const place = placeIn(url);

@@ -45,7 +45,7 @@ export async function colourCode(host) {
       console.warn(error);
       delete code.dataset.isColoured;
     }
-    // Whoever types meanwhile is not kept waiting.
+    // Pauses between slices let the page handle typing.
     if (performance.now() - began < sliceMax) continue;
     await new Promise((resolve) => setTimeout(resolve));
     began = performance.now();

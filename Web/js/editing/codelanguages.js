@@ -50,7 +50,7 @@ const fetched = new Map();
 /**
  * The name of the language that a fence names; undefined for one that is not known here.
  *
- * @param {string} info What stands behind the fence: “js”, “{.python}”, “sh title=x”.
+ * @param {string} info The text behind the fence: “js”, “{.python}”, “sh title=x”.
  */
 export const nameOfLanguage = (info) => names.get(/[\w#+-]+/.exec(info)?.[0]?.toLowerCase() ?? "");
 

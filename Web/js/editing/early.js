@@ -1,8 +1,8 @@
 // What a person types into a note before its text is here.
 //
 // A note has to be joined before it can be edited: that takes a round trip, or as long as the line is
-// down. Nobody waits for it with typing. So a plain field stands where the text will be; what is typed
-// into it goes in front of the text when that comes. Until then it outlives the tab, as edits do.
+// down. People can type before that: a plain field takes the place of the text, and what is typed into
+// it goes in front of the text when that comes. Until then it outlives the tab, as edits do.
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 

@@ -55,7 +55,7 @@ import { writingHelp } from "./writinghelp.js";
  */
 
 /**
- * What the editor tells of comments: their ranges have moved; they are doubtful; one was clicked; the selection is another.
+ * The editor's events about comments: ranges have moved; ranges are doubtful; one was clicked; the selection has changed.
  *
  * @typedef {{moved: () => void, doubtful: () => void, clicked: (id: string) => void, selected: () => void}} CommentListener
  */
@@ -151,9 +151,9 @@ const searchPanelKeymap = searchKeymap.filter(
 const parseWithin = 150;
 
 /**
- * Enter and Backspace go by what Markdown makes of the line: a list goes on, a quote ends. The parser
- * works in small slices between events, so on a busy machine it may not have come to the caret yet,
- * and the list would end there. Then it is given the time it needs before the key is looked at.
+ * Parses up to the caret. Enter and Backspace depend on what the line is in Markdown: a list gets another
+ * item, a quote ends. The parser works in small slices between events, so on a busy machine it may not
+ * have come to the caret yet, and the list would end there.
  *
  * @param {EditorView} view
  */
@@ -317,7 +317,7 @@ export function createEditor({ host, note, sheets }) {
       try {
         take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
       } catch (error) {
-        // The session knows the text; an editor that does not is given it anew.
+        // The editor's text has diverged from the session's: replace it.
         console.warn(error);
         comments.reset();
         composed?.reset();

@@ -41,7 +41,7 @@ export async function fetchFile(note, file) {
   return response?.blob();
 }
 
-/** @type {Map<string, Promise<string | undefined>>} Addresses of pictures of one note; undefined for what is none. */
+/** @type {Map<string, Promise<string | undefined>>} Addresses of pictures of one note; undefined for other files. */
 let addresses = new Map();
 
 /** @param {string} note @param {string} file */
@@ -56,7 +56,7 @@ function addressOf(note, file) {
   return made;
 }
 
-/** Lets go of the pictures of a note that is no longer shown. */
+/** Releases the pictures of a note that is no longer shown. */
 export function forgetFiles() {
   for (const address of addresses.values()) void address.then((url) => url && URL.revokeObjectURL(url)).catch(() => {});
   addresses = new Map();

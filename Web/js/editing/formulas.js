@@ -50,7 +50,7 @@ export const formulas = {
         const text = context.slice(at, Math.min(context.end, at + sourceMax));
         const isDisplay = context.char(at + 1) === 36;
         const [found, inner = ""] = (isDisplay ? display : inLine).exec(text) ?? [];
-        // The signs of a formula that is none are text, both of them.
+        // Both signs before something that is not a formula are text.
         if (!found || (!isDisplay && /\s$/.test(inner))) return isDisplay ? at + 2 : -1;
         const [length, end] = [isDisplay ? 2 : 1, at + found.length];
         return context.addElement(

@@ -1,11 +1,11 @@
 // Characters of two units whose halves come one by one: some keyboards, and Firefox for keys that a program presses,
-// tell of an emoji twice. The first half by itself is no text: it waits for the other, or for whatever comes next.
+// send two events for an emoji. The first half by itself is no text: it waits for the other, or for the next input.
 
 const isHigh = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 
 /**
- * Whether the first half of a pair stands before a place, without the other behind it.
+ * Whether the first half of a pair is before a place, without the other behind it.
  *
  * @param {string} text
  * @param {number} [place] The end of the text unless it is given.

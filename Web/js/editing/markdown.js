@@ -79,7 +79,7 @@ export function markdownInText() {
         update({ docChanged, changes, state, view }) {
           if (!docChanged) return;
           changes.iterChanges((_from, _to, from, to) => {
-            // What is typed stands beside what was there, and a fence has a line of its own.
+            // The rest of the line counts, too: typed text may complete what was there, and a fence takes a whole line.
             const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
             const begin = Math.max(first.from, from - lookedAtMax);
             this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + lookedAtMax)));

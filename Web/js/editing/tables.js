@@ -1,4 +1,4 @@
-// Tables in Markdown: their cells padded, so that the columns stand below each other in the text, too.
+// Tables in Markdown: their cells are padded, so that the columns are aligned in the text, too.
 
 /** Characters that take the place of two: of East Asian scripts, and most emoji. */
 const wide =
@@ -38,7 +38,7 @@ export function cellsOf(line) {
 }
 
 /**
- * A table whose columns stand below each other.
+ * Returns a table with aligned columns.
  *
  * @param {string} text The lines of a table: the second is the rule below its head.
  * @returns {string}

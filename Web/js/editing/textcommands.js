@@ -59,7 +59,7 @@ function withCaretBehind(state, changes) {
 }
 
 /**
- * Puts something at the start of the lines that are selected, or takes it away if all have it.
+ * Puts a prefix at the start of the selected lines, or removes it if all of them begin with it.
  *
  * @param {RegExp} known What may be there.
  * @param {(index: number) => string} start

@@ -1,4 +1,4 @@
-// Where the text stands: the editor, or the field for words that are typed before it is there.
+// The place of the text: the editor, or the field for words that are typed before it is there.
 
 import { followComments } from "../comments/commenting.js";
 import { byId } from "../shell/dialogs.js";

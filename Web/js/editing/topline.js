@@ -17,7 +17,7 @@ export class TopLine {
   #place;
   /** Pixels of the line above the edge. */
   #hidden = 0;
-  /** Where it was scrolled to when it was told last: to ask would have the text laid out. */
+  /** The scroll position at the last event: reading it now would have the text laid out. */
   #scrolled = 0;
   /** @type {number | undefined} What is added to that for the place in the heights of lines. */
   #offset;
@@ -40,7 +40,7 @@ export class TopLine {
 
   /** To be called before a change by others. */
   hold() {
-    // Whoever looks at the beginning sees what is added there.
+    // A reader at the very top sees text that is added there, so that no line is held.
     if (this.#place !== undefined || this.#scrolled <= 0) return;
     const view = this.#view;
     this.#offset ??= topOf(view) - view.scrollDOM.scrollTop;

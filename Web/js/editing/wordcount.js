@@ -21,7 +21,7 @@ export function drawCount() {
   if (!text) byId("count").textContent = "";
   else if (text.length > 200_000) byId("count").textContent = t("count.characters", { count: text.length });
   else if (language === "ja") {
-    // Nothing stands between the words of its texts.
+    // Japanese has no spaces between words.
     const characters = [...text.toString().replace(/\s/g, "")].length;
     byId("count").textContent = t("count.characters", { count: characters });
   } else {

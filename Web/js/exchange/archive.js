@@ -18,7 +18,7 @@ export function crc32(bytes) {
  * A title as the name of a file that every system takes.
  *
  * @param {string} title
- * @param {string} otherwise The name of a file whose title has nothing that can stand in one.
+ * @param {string} otherwise The name if no character of the title can be in a file's name.
  */
 export function fileName(title, otherwise) {
   const plain = title

@@ -1,4 +1,4 @@
-// What is in the files that a person gives to be imported: notes, and files that are none.
+// The contents of the files that a person gives to be imported: notes, and other files.
 //
 // The rules are those of the command `parley import`: the same code (Sources/Importing), here as WebAssembly. It asks for
 // the bytes that it needs, so that an archive stays on the disk; a file that is made to do harm harms this tab alone.

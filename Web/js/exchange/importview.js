@@ -1,5 +1,5 @@
-// The dialog that makes notes of files: choosing them, how far it is, and what came in and what did not. Closed, it
-// goes on, and says at the end what it did.
+// The dialog that makes notes of files: choosing them, the progress, and which were imported and which were not. The
+// import continues if the dialog is closed, and reports its result at the end.
 
 import { announce, byId, openDialog, toast } from "../shell/dialogs.js";
 import { request } from "../client/http.js";
@@ -24,7 +24,7 @@ document.adoptedStyleSheets.push(sheet);
 
 /** Of each kind; more are counted. */
 const rowsMax = 500;
-/** Until limits are known, those of a server that was told nothing. */
+/** The limits of a server with default settings, until the server's own are known. */
 const limitsOtherwise = { messageBytesMax: 4 << 20, documentScalarsMax: 4_000_000 };
 
 /** Whether the dialog has work under way: what else is given meanwhile is not taken. */

@@ -1,4 +1,4 @@
-// Deleted notes, in a dialog: when each was deleted and by whom, and how it comes back.
+// Deleted notes, in a dialog: when each was deleted, its deleter, and a button that restores it.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
 import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";

@@ -1,7 +1,7 @@
 // Folders of notes: which there are, which one the list shows, and its notes.
 //
-// What the server says is asked for anew with the list. Without it, folders are those of the notes in the copy of
-// the list. Where the whole list is too long to be fetched, the notes of a folder come in pages.
+// The folders are fetched again with the list. Without a server, they are those of the notes in the copy of
+// the list. If the whole list is too long to be fetched, the notes of a folder come in pages.
 
 import { Emitter } from "../emitter.js";
 import { request } from "../client/http.js";
@@ -155,7 +155,7 @@ export class Folders extends Emitter {
     const { notes, next } = await request(
       `/api/notes?folder=${encodeURIComponent(folder)}&limit=${pageSize}${place}`,
     );
-    // Others may be there by now: of another folder, or anew.
+    // Other pages may be there by now: of another folder, or after another fetch.
     if (this.#chosen !== folder || (before && this.#pages !== before)) return;
     this.#pages = { folder, notes: [...(before?.notes ?? []), ...notes], next };
     this.emit("changed", undefined);
@@ -171,7 +171,7 @@ export class Folders extends Emitter {
     this.#entries = folders;
     this.#granted = granted ?? [];
     this.emit("changed", undefined);
-    // Notes may have come into the folder, or gone from it: its pages begin anew.
+    // Notes may have come into the folder, or gone from it: fetch its pages again from the first.
     if (this.#pages || (this.#chosen !== undefined && this.#list.isCut)) await this.#fetchPage(undefined);
   }
 

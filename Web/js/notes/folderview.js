@@ -1,7 +1,7 @@
 // The folders above the list of notes, and the way to a note's own above its text.
 //
-// A list of buttons within lists: each folder is one that is pressed while the list shows it; before a folder with
-// others below it stands one that shows or hides these. Arrow keys go up and down, and open and close.
+// A list of buttons within lists: each folder is a button that is pressed while the list shows it; before a folder
+// with others below it is a button that shows or hides these. Arrow keys go up and down, and open and close.
 
 import { byId, icon } from "../shell/dialogs.js";
 import { treeOf } from "./folders.js";
@@ -29,7 +29,7 @@ export const showsRecent = () => isRecent;
 
 function closedNow() {
   const owner = ownerNow();
-  // Somebody may have signed in since.
+  // Another user may have signed in since.
   if (closed?.owner === owner) return closed.folders;
   closed = { owner, folders: new Set() };
   try {
@@ -65,7 +65,7 @@ export function chooseFolder(folder, wantsRecent = false) {
   if (wasRecent !== isRecent) folders.emit("changed", undefined);
 }
 
-/** Anew where something in it is another. */
+/** Draws the folders again if they have changed. */
 export function drawFolders() {
   const box = byId("folders");
   const tree = treeOf(folders.all, compare);

@@ -1,4 +1,4 @@
-// Notes that somebody has begun, and the server has yet to make.
+// Notes that the user has begun, and the server has yet to make.
 //
 //   begin ─▶ asking ─(made)─▶ over
 //              │ ▲
@@ -167,7 +167,7 @@ export class NewNotes extends Emitter {
     this.emit("changed", note);
     try {
       const made = await this.#list.create(note.ask(), note.key, note.folder);
-      // Given up meanwhile: it is made all the same, and stands in the list.
+      // Discarded meanwhile: the server has made it all the same, and it is in the list.
       if (!this.#notes.has(note.key)) return;
       this.emit("made", { newNote: note, note: made });
       // Not before its words are the made note's.

@@ -56,7 +56,7 @@ function forgetNewNote(newNote) {
 }
 
 /**
- * A note that is begun has no text yet, and nobody else in it.
+ * Draws the status of a note that is begun: it has no text yet, and no other people.
  *
  * @param {import("./newnote.js").NewNote} newNote
  */

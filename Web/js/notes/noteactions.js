@@ -34,7 +34,7 @@ const askWithin = 5_000;
 /** @param {string} id */
 export async function removeNote(id) {
   const title = list.titleOf(id) || untitled;
-  // Whether there is a way back is asked for before somebody reads that there is none.
+  // The question says whether the note can be restored, so the server's answer to that comes first.
   if (list.deletedAgeMax === undefined) await withLimit(list.refresh(), askWithin, undefined);
   const { deletedAgeMax = 0 } = list;
   const isSure = await confirm({

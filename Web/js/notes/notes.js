@@ -32,11 +32,11 @@ const sendAgainAfter = 5_000;
 /** A title waits so long at most for the answer to one of the same note that was sent before it; milliseconds. */
 const formerWithin = 10_000;
 
-/** Where it is kept that somebody may not make notes. */
+/** Before the key under which it is kept that a user may not make notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
 /**
- * fetched: the list as the server has it. refused: a title that had waited is not set.
+ * fetched: the list from the server. refused: a title that had waited is not set.
  *
  * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], held: HeldList}, refused: Refused}>}
  */
@@ -47,7 +47,7 @@ export class NoteList extends Emitter {
   held;
   /** Whose list that is. */
   #heldBy;
-  /** @type {number | undefined} Milliseconds for which a deleted note may come back, 0 if it may not; as the server says. */
+  /** @type {number | undefined} Milliseconds for which a deleted note can be restored, 0 if it cannot; from the server. */
   deletedAgeMax;
   /** Whether there are more notes than the server names at once. */
   isCut = false;

@@ -39,7 +39,7 @@ const unsavedOf = (id) => {
   return note ? unsavedIn(note) : 0;
 };
 
-/** Anew where something in it is another; cheap where nothing is. */
+/** Draws the rows that have changed; cheap if there is none. */
 export function drawList() {
   const box = byId("notes");
   // Nothing may take the field away from under the fingers.
@@ -75,7 +75,7 @@ export function drawList() {
   byId("notes-cut").hidden = !isTagCut;
   byId("notes-cut").textContent = isTagCut ? t("tag.cut", { words: `tag:${tags.chosen}` }) : "";
   if (focusedKey) {
-    // Of a note that is gone, the next one has it.
+    // If the note is gone, the next row gets the focus.
     const row = box.children[Math.min(index, box.childElementCount - 1)];
     const same = box.querySelector(`[data-key="${CSS.escape(focusedKey)}"]`);
     /** @type {HTMLElement | null | undefined} */ (same ?? row?.querySelector(".note-link"))?.focus();
@@ -277,7 +277,7 @@ export function setUpNotesList() {
     rowsMax += rowsStep;
     if (folders.hasMore) folders.fetchMore().catch((error) => toast(messageOf(error)));
     drawList();
-    // The button may be gone: who came by keys goes on at the first new row.
+    // The button may be gone: the focus moves to the first new row, for people who use the keyboard.
     /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();
   });
   folders.on("changed", drawList);

@@ -66,7 +66,7 @@ function noteAsLeft(documentId) {
     if (!(error instanceof CoreError)) throw error;
     setPendingAside(documentId, kept.identity.id);
     const note = noteAsCopied(options);
-    // Another version of the page wrote them, or the browser has spoilt them. Once there is somebody to hear it.
+    // Another version of the page wrote them, or the browser has spoilt them. Emitted once the caller can listen.
     queueMicrotask(() => note.emit("notice", { kind: "aside" }));
     return note;
   }
@@ -109,8 +109,8 @@ function leftBehind(documentId) {
 export const isSentHere = (clientId) => identities().some(({ id }) => id === clientId);
 
 /**
- * Changes to a note that are not saved. What a tab that is gone has left, and has not had its turn, counts as one:
- * nobody is to close the page because all seems to be saved.
+ * Changes to a note that are not saved. Edits that a closed tab left, and that are not being sent yet, count as one,
+ * so that the page does not seem to be saved.
  *
  * @param {Note} note
  */

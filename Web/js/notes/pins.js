@@ -1,4 +1,4 @@
-// Notes that a person has pinned: they stand first in the list. Kept by the browser, for each person who signs in
+// Notes that a person has pinned: they are first in the list. Kept by the browser, for each person who signs in
 // here; another browser has its own.
 
 import { Emitter } from "../emitter.js";
@@ -21,7 +21,7 @@ export class Pins extends Emitter {
    * @param {object} surroundings
    * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
    * @param {() => string} surroundings.owner Who this is.
-   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Tells of what other tabs keep.
+   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Its events report what other tabs keep.
    */
   constructor({ storage, owner, window }) {
     super();
@@ -79,7 +79,7 @@ export class Pins extends Emitter {
   }
 
   /**
-   * The notes with those that are pinned first, both as they stand in the list.
+   * Returns the notes with the pinned ones first, each group in the order of the list.
    *
    * @template {{id: string}} Note
    * @param {readonly Note[]} notes

@@ -20,8 +20,8 @@ const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
  * @param {object} note
  * @param {string} note.id
  * @param {string} note.title
- * @param {string} note.address Where those find it who may open it anyway.
- * @param {boolean} note.isDemo Whether that is everybody.
+ * @param {string} note.address For people who may open the note without a link.
+ * @param {boolean} note.isDemo Whether every visitor may.
  * @param {boolean} note.isWritable Whether this person may pass on the right to write.
  */
 export async function openSharing({ id, title, address, isDemo, isWritable }) {

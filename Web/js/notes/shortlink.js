@@ -1,6 +1,6 @@
-// Short links: the address "/s/KEY", or "#s=KEY" at a note, stands for the token that the server has for the key.
+// Short links: the address "/s/KEY", or "#s=KEY" at a note, stands for the token that the server gives for the key.
 //
-// The key goes to the server in the body of a request and stands behind "#" from then on, where it reaches no log.
+// The key goes to the server in the body of a request and is behind "#" from then on, so that it reaches no log.
 // The address "/p/NAME" of a published note is a link whose key everyone knows: it stays as it is.
 
 import { fragmentOf } from "../account/access.js";
@@ -62,7 +62,7 @@ export async function openShortLink(place, known, pause = forAWhile) {
   const key = keyIn(place);
   if (key === undefined) return undefined;
   const isAtNote = fragmentOf(place.hash).key !== undefined;
-  // A reload asks nobody, and works without a server.
+  // A reload uses the known token, and so works without a server.
   if (isAtNote && known?.key === key && known.token !== ended && known.token !== unopened) return { key, token: known.token };
   try {
     const { note, token } = await opened(key, pause);

@@ -20,9 +20,9 @@ export class Tags extends Emitter {
   all = [];
   /** @type {string | undefined} */
   #chosen;
-  /** @type {Set<string> | undefined} Of the notes that have it; undefined until it is known. */
+  /** @type {Set<string> | undefined} Of the notes with the chosen tag; undefined until they are known. */
   #ids;
-  /** Whether more notes have it than the server names. */
+  /** Whether more notes have the chosen tag than the server names. */
   #isCut = false;
   #ask;
   #refresher = new Refresher(() => this.#fetch());
@@ -52,7 +52,7 @@ export class Tags extends Emitter {
   }
 
   /**
-   * Those of some notes that have the tag that is chosen.
+   * Returns the notes that have the chosen tag.
    *
    * @template {{id: string}} Note
    * @param {Note[]} notes
@@ -64,9 +64,9 @@ export class Tags extends Emitter {
   }
 
   /**
-   * Whether notes that have the tag that is chosen are missing in a list.
+   * Whether notes with the chosen tag are missing in a list.
    *
-   * @param {readonly object[]} filtered Those of the list that have it.
+   * @param {readonly object[]} filtered The notes of the list with the tag.
    * @param {boolean} isListCut Whether the list is known to have only some of all notes.
    */
   areMissing(filtered, isListCut) {

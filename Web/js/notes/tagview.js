@@ -1,4 +1,4 @@
-// Tags above the list of notes, as buttons of which one may be pressed: then the list shows the notes that have it.
+// Tags above the list of notes, as buttons of which one may be pressed: then the list shows the notes with that tag.
 
 import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -6,7 +6,7 @@ import { drawTabStop, stepWithin } from "../shell/roving.js";
 import { tags } from "../session.js";
 import { messageOf } from "../words.js";
 
-/** Tags that are shown before somebody asks for more. */
+/** Tags that are shown before the user asks for more. */
 const shownMax = 8;
 let isWhole = false;
 let drawn = "";

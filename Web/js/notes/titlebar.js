@@ -21,7 +21,7 @@ function grow() {
   titleField.style.height = `${titleField.scrollHeight + 2}px`;
 }
 
-/** Whether somebody has written in the field, and not left it since. */
+/** Whether the user has written in the field, and not left it since. */
 let isEdited = false;
 
 /** The title of the note that is shown. */
@@ -38,7 +38,7 @@ function put(title) {
   if (isSelected && document.activeElement === titleField) titleField.select();
 }
 
-/** In the field, unless somebody has written there, and in the window's title. */
+/** Draws the title in the field, unless the user has written there, and as the window's title. */
 export function drawTitle() {
   const id = page.place ?? "";
   const title = titleNow();
@@ -54,7 +54,7 @@ export function drawTitle() {
   document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
 }
 
-/** What somebody has written in the field becomes the note's title. */
+/** Makes what the user has written in the field the note's title. */
 export function keepTitle() {
   page.typedTitle = undefined;
   const { note: id } = titleField.dataset;

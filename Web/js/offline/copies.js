@@ -1,8 +1,8 @@
 // Copies of the list and of the notes that were opened last, in this browser, for reading and writing without a
 // server. Edits are not in them: those are kept by themselves (identity.js), and go out once.
 //
-// Copies belong to one person. They go when that person signs out, when somebody else signs in, when the server
-// says that a note is gone or no longer theirs, and by themselves after a while. Who came by a link has none.
+// Copies belong to one person. They are removed when that person signs out, when another user signs in, when the
+// server says that a note is gone or no longer theirs, and after a while. A visitor with a link has none.
 //
 //   notes   what there is: whose, which, how large, when it was opened; small, and read at once
 //   states  the client core's state and the text of each
@@ -84,7 +84,7 @@ async function isWritten(database, work) {
   try {
     const transaction = database.transaction(stores, "readwrite");
     const end = committed(transaction);
-    // The end is what tells of a failure.
+    // The end of the transaction reports its failure.
     await Promise.all([work(transaction), end]);
     return true;
   } catch {
@@ -178,7 +178,7 @@ export class Copies {
       for (const owner of this.#doomed?.owners ?? []) if (await this.#clear(database, owner)) this.#doomed?.remove(owner);
       await this.#load(database);
     } catch {
-      // The first copy that is not kept tells of it.
+      // The first copy that cannot be kept reports it.
     }
   }
 
@@ -213,7 +213,7 @@ export class Copies {
         copy = await done(this.#database?.transaction("states").objectStore("states").get([owner, id]) ?? never());
       }
     } catch {
-      // The server has it.
+      // The server has the note.
     }
     this.#read.set(id, copy);
   }
@@ -223,7 +223,7 @@ export class Copies {
    *
    * @param {Work} work
    * @param {{waits?: boolean}} options Whether it is done even if the browser takes long to bring the database.
-   *   What is to be kept is not, for nobody knows how much of that would wait.
+   *   Work that keeps something is not, since an unknown amount of it would wait.
    * @returns {Promise<boolean>} Whether it is on disk.
    */
   #write(work, { waits = false } = {}) {
@@ -361,14 +361,14 @@ export class Copies {
     });
   }
 
-  /** Removes all that is this person's, and keeps nothing more until the page is loaded anew. */
+  /** Removes all that is this person's, and keeps nothing more until the page is reloaded. */
   async forget() {
     const removed = this.clear();
     this.stop();
     await removed;
   }
 
-  /** Removes everything, of everybody. */
+  /** Removes all copies of all users. */
   async forgetAll() {
     await this.#write(
       (transaction) => {

@@ -1,10 +1,10 @@
-// What a tab keeps until the server has it: notes that are begun, and words for notes that are not open.
+// The things that a tab keeps until they are on the server: notes that are begun, and words for notes that are not open.
 //
 // It lies in `localStorage`, so that it outlives the tab and the browser; under the id of the tab, which
 // holds a lock of that name. A tab that opens later takes over what belongs to tabs that have gone: it
 // holds their locks then, and leaves things where they lie, so that there is nothing to lose on the way.
 //
-// What somebody who was signed in has left is for the same person alone (`owner`; "" for nobody).
+// What a signed-in user left is for the same user alone (`owner`; "" if no user was signed in).
 
 import { hold, randomId } from "../client/identity.js";
 import { lastingStore, tabStore } from "../storage.js";
@@ -142,7 +142,7 @@ export async function openDrawer(owner) {
     }
   }
   const drawer = new Drawer({ storage, owner, id });
-  // Without locks nobody can tell a closed tab from a sleeping one.
+  // Without locks a closed tab cannot be told from a sleeping one.
   if (globalThis.navigator?.locks) {
     const others = new Set(thingsIn(storage, owner()).map(({ place }) => place).filter((place) => place !== id));
     for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);

@@ -19,7 +19,7 @@ const saved = new WeakMap();
 /** @type {WeakSet<Note>} Notes that the server has let this person into, since the page was loaded. */
 let entered = new WeakSet();
 
-/** Whether the page itself is kept. Before that, copies could be read by nobody. */
+/** Whether the page itself is kept. Before that, copies could not be read. */
 let isOn = Boolean(globalThis.navigator?.serviceWorker?.controller);
 
 /** @param {Note} note Is written, if it is another one than before. */
@@ -93,7 +93,7 @@ export function setUpCopies(isOpen) {
   });
   connection.on("welcome", () => void copies.tidy());
   connection.on("status", ({ state, code }) => {
-    // Nobody without a name reads here any longer, or this person does not.
+    // The server no longer lets in people without a token, or no longer this person.
     const isOut = code === accessCodes.revoked || (code === accessCodes.unauthorised && !access.pass);
     if (state !== "stopped" || !isOut || access.isLink) return;
     entered = new WeakSet();

@@ -10,7 +10,7 @@ import { access, connection, isNewPerson, list, profile } from "../session.js";
 /** Whether the server takes the name from the token. */
 export const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
 
-/** The name that others see, as the server has it. */
+/** The name that others see, in the form of the server. */
 export function myName() {
   const { name, sub } = access.claims ?? {};
   if (isNamed()) return access.pass?.name || name || sub || profile.name;
@@ -20,7 +20,7 @@ export function myName() {
 /**
  * The colour of an author who has the note open now.
  *
- * @param {string} author The name, as the server has it.
+ * @param {string} author The name, in the form of the server.
  * @returns {string | undefined}
  */
 export function colorHere(author) {
@@ -39,7 +39,7 @@ export function drawMe() {
 }
 
 /**
- * Who comes with a name and a colour that were made up does not come with those of somebody who is here.
+ * Changes a made-up name and colour of this person if another person who is here has the same.
  *
  * @param {import("./people.js").Profile[]} others
  */
@@ -52,7 +52,7 @@ export function standApart(others) {
   tellProfile();
 }
 
-/** Whether nobody has seen this person's name yet. */
+/** Whether no other person has seen this person's name yet. */
 let isUnseen = isNewPerson;
 
 /** Tells the server, and the page. */

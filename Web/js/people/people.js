@@ -53,7 +53,7 @@ const guestMark = " (guest)";
 /** @param {string} name Of a guest. @returns {string} As the server knows them. */
 export const asGuest = (name) => name + guestMark;
 
-/** @param {string} name As the server has it. @returns {string} As it is shown: a guest's mark in the page's language. */
+/** @param {string} name In the form of the server. @returns {string} As it is shown: a guest's mark in the page's language. */
 export const shownName = (name) =>
   name.endsWith(guestMark) ? t("me.guest", { name: name.slice(0, -guestMark.length) }) : name;
 
@@ -68,7 +68,7 @@ export const profileKey = "parley.profile";
 export const nameLengthMax = 40;
 
 /**
- * A name and a colour that nobody of the others has, as far as there are any.
+ * Draws a name and a colour that no other person has, as far as there are any.
  *
  * @param {{name: string, color: string}[]} [others]
  * @param {() => number} [random] 0 ..< 1.
@@ -93,11 +93,11 @@ function drawColor(others, random) {
 }
 
 /**
- * What to change in a profile that was made up, so that it is told from the others who are here.
+ * Returns what to change in a made-up profile, so that it differs from the other people who are here.
  *
  * @param {Profile} profile
  * @param {{name: string, color: string}[]} others
- * @param {{isNew?: boolean, random?: () => number}} [options] Whether nobody has seen the name yet.
+ * @param {{isNew?: boolean, random?: () => number}} [options] `isNew`: no other person has seen the name yet.
  * @returns {{name: string, color: string} | undefined} Undefined if it may stay.
  */
 export function unlike(profile, others, options) {
@@ -210,7 +210,7 @@ export function whoIsHere(names, othersCount) {
 }
 
 /**
- * Each person once, in whatever number of windows: same name and same colour are one person, as `unlike` has it.
+ * Returns each person once, with the number of windows: the same name and colour are one person, as in `unlike`.
  *
  * @template {{name: string, color?: string, clientId?: string, isWriting: boolean}} Shown
  * @param {Shown[]} shown
@@ -254,7 +254,7 @@ let segmenter;
  */
 export function initials(name) {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  // What stands in brackets at the end says something about the person, and is not the name.
+  // Text in brackets at the end says something about the person, and is not the name.
   const plain = name.replace(/[\u2066-\u2069]/g, "");
   const words = (plain.replace(/\s*[(（][^()（）]*[)）]\s*$/u, "") || plain).trim().split(/\s+/).filter(Boolean);
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
@@ -264,7 +264,7 @@ export function initials(name) {
 
 /**
  * @param {{name: string, color?: string, clientId?: string}} person
- * @param {{label?: boolean}} [options] Whether the picture stands alone and needs a name.
+ * @param {{label?: boolean}} [options] Whether the picture is alone and needs a name.
  */
 export function avatar(person, options) {
   const label = options?.label ?? true;

@@ -47,7 +47,7 @@ function tableLines({ rows, sides }) {
   const count = cells.reduce((most, row) => Math.max(most, row.length), 0);
   const longest = cells.reduce((most, row) => row.reduce((one, cell) => Math.max(one, cell.length), most), 0);
   const [head = [], ...body] = cells;
-  // Shorter rows are filled by whoever reads the table.
+  // Parsers of Markdown fill shorter rows.
   while (head.length < count) head.push("");
   const rule = head.map((_, column) => ({ right: "--:", center: ":-:" })[sides[column] ?? ""] ?? "---");
   const text = [head, rule, ...body].map((row) => `| ${row.join(" | ")} |`).join("\n");

@@ -101,7 +101,7 @@ function collapsed(pieces) {
 const punctuationMax = 50;
 
 /**
- * Spaces, and punctuation beside letters, stand outside of marks: `**a: **b` and `**a:**b` mark nothing.
+ * Moves spaces, and punctuation beside letters, out of marks, for `**a: **b` and `**a:**b` mark nothing.
  *
  * @param {Piece[]} pieces
  * @returns {Piece[]}

@@ -2,7 +2,7 @@
 //
 // The HTML comes parsed, in a document that runs nothing and loads nothing. What is made of it is Markdown from a short
 // list of elements: everything else is left out, or is text. Conversion is a generator that pauses every few hundred
-// nodes, so that its caller can let the page go on, or stop it.
+// nodes, so that its caller can let the page handle events, or stop it.
 
 import { linesInSteps } from "./blocks.js";
 import { inlineMarkdown } from "./inline.js";
@@ -287,7 +287,7 @@ class Conversion {
     const rows = [];
     /** @type {string[]} */
     const sides = [];
-    /** @type {number[]} By column, rows for which a cell goes on. */
+    /** @type {number[]} By column, the number of further rows that a cell spans. */
     const spans = [];
     writer.flush();
     if (attribute(table, "role") === "presentation" || contains(table, layoutNames)) return yield* this.below(table, writer, marks);

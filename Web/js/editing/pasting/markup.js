@@ -103,7 +103,7 @@ export function marksIn(node, name, marks) {
 
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 
-/** @param {string} address @returns {string | undefined} As Markdown has it; undefined for one that is not followed, such as a script. */
+/** @param {string} address @returns {string | undefined} Written as Markdown; undefined for one that is not followed, such as a script. */
 export function safeTarget(address) {
   let url;
   try {

@@ -1,4 +1,4 @@
-// What pasting does with HTML, files and addresses. The page fetches this part when somebody first brings any of them.
+// Pasting HTML, files and addresses. The page fetches this part when the first of them is pasted or dropped.
 
 import { isolateHistory } from "../../codemirror.js";
 import { wholeText } from "../../lineends.js";
@@ -12,7 +12,7 @@ export { uploadsInto } from "./uploads.js";
 
 /** UTF-16 units of HTML that are converted. */
 export const htmlMax = 5_000_000;
-/** How long one step may keep the page from going on; milliseconds. */
+/** How long one step may block the page; milliseconds. */
 const stepTime = 12;
 /** A conversion that takes longer says so; milliseconds. */
 const saidAfter = 400;
@@ -23,7 +23,7 @@ const saidAfter = 400;
  */
 
 /**
- * Converts HTML in steps, between which the page goes on.
+ * Converts HTML in steps, between which the page handles events.
  *
  * @param {string} html
  * @param {AbortSignal} signal

@@ -1,7 +1,7 @@
 // Files that are put into a text: pasted, dropped, or chosen. Pictures get a line of their own.
 //
-// While a file is on its way, a mark stands where it will be. The mark is not in the text: it goes along with
-// everybody's edits, nobody else sees it, and nothing of it is left if the upload fails.
+// While a file is on its way, a mark shows where it will be. The mark is not in the text: it moves with all
+// edits, other users do not see it, and it disappears if the upload fails.
 
 import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../../codemirror.js";
 import { putPicture } from "./insertion.js";
@@ -13,7 +13,7 @@ import { messageOf } from "../../words.js";
 /** @typedef {{id: number, place: number, name: string}} Mark */
 
 const began = StateEffect.define();
-/** The upload of a mark has ended; files that were given together go on at `end`. */
+/** The upload of a mark has ended; the next file that was given with it goes to `end`. */
 const ended = StateEffect.define();
 let lastId = 0;
 
@@ -153,7 +153,7 @@ export function uploadsInto(note, view) {
         const kept = await upload(note.documentId, file, leaving.signal);
         if (leaving.signal.aborted) return;
         const known = view.state.field(marks, false)?.find((/** @type {Mark} */ { id }) => id === mark.id);
-        // A text that came anew has lost the mark.
+        // The mark is lost if the whole text was replaced.
         const from = known?.place ?? view.state.selection.main.head;
         if (view.state.readOnly) throw new Error(t("note.readOnlyHint"));
         const insertion = insertionOf(view, kept, from, { isFirst: index === 0, isOnly: files.length === 1 });
@@ -177,7 +177,7 @@ export function uploadsInto(note, view) {
   return {
     /** @param {File[]} files @param {number} place */
     add: (files, place) => void add(files, place),
-    /** The editor goes: what is on its way has no place any more. */
+    /** The editor is removed: uploads under way are stopped. */
     destroy() {
       const isBusy = (view.state.field(marks, false)?.length ?? 0) > 0;
       leaving.abort();

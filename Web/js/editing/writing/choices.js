@@ -11,7 +11,7 @@ import { emoji } from "./emoji.js";
 /** Choices that are shown at a time. */
 const shownMax = 20;
 
-/** @type {[Kind, RegExp][]} What stands before the caret; the last group is what was typed to choose. */
+/** @type {[Kind, RegExp][]} The text before the caret; the last group is what was typed to choose. */
 const triggers = [
   ["part", /^(?:\s*>\s?)*\s*(?:(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)?(\/([^\s/]{0,30}))$/],
   ["note", /(\[\[([^\][\n]{0,60}))$/],
@@ -47,7 +47,7 @@ export function matching(choices, query) {
   return ranked.sort((one, other) => one.rank - other.rank).slice(0, shownMax).map(({ choice }) => choice);
 }
 
-/** @param {Date} date @returns {string} As ISO 8601 has it, of this place. */
+/** @param {Date} date @returns {string} In the form of ISO 8601, in the local time zone. */
 const dayOf = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
 
 const table = "| ¦    |     |     |\n| --- | --- | --- |\n|     |     |     |";

@@ -234,7 +234,7 @@ class Drawing {
     else this.add(Decoration.replace({ widget }), node.from, node.to);
   }
 
-  /** @param {Node} node Room in its cells, so that its columns stand below each other. */
+  /** @param {Node} node Its cells get room, so that its columns are aligned. */
   table({ from, to }) {
     if (to - from > tableMax) return;
     const rows = [];

@@ -9,7 +9,7 @@ import { EditorSelection, syntaxTree } from "../../codemirror.js";
 const rowsMax = 2_000;
 
 /**
- * The cells of a row as they stand between its bars.
+ * The cells of a row, with all that is between its bars.
  *
  * @param {string} text
  */
