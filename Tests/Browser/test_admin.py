@@ -63,7 +63,7 @@ def test_a_connection_is_seen_and_ended(server, person):
     admin = person("Admin", viewport={"width": 1180, "height": 900})
     sign_in(admin, server.operator)
     expect(connections(admin)).to_have_count(0)
-    expect(admin.page.get_by_text("Nobody is connected.")).to_be_visible()
+    expect(admin.page.get_by_text("No clients are connected.")).to_be_visible()
     expect(admin.page.locator("#state-text")).to_have_text("Serving")
 
     ann = person("Ann").open(note)

@@ -111,7 +111,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog.get_by_label("Name shown to others").fill("Bea B.")
     dialog.get_by_label("Password").fill(PASSWORD)
     bea.press("Enter")
-    expect(dialog.get_by_role("alert")).to_contain_text("Somebody else has this name.")
+    expect(dialog.get_by_role("alert")).to_contain_text("Another user has this name.")
     dialog.get_by_label("E-mail").fill("bea@example.org")
     dialog.get_by_role("button", name="Join").click()
     expect(dialog).to_be_hidden()

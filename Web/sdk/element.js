@@ -231,7 +231,7 @@ export class ParleyNoteElement extends Base {
     if (state === "stopped" && reason === "noAccess") return "You are not signed in, or may not come in.";
     if (note.state === "away" && !note.isKept) return "No connection. Leave this page open: your changes are here alone.";
     if (state === "stopped" && reason === "otherVersion") {
-      return "The server has another version. What you wrote is kept here: load the page anew later.";
+      return "The server has another version. What you wrote is kept here: reload the page later.";
     }
     if (state === "stopped" && reason === "refused") return "The server does not let this page in.";
     if (note.state === "opening" && state === "waiting") return "The server cannot be reached. It is tried again.";

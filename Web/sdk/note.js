@@ -84,7 +84,7 @@ export class SharedNote extends Emitter {
       this.on("text", resolve);
       this.on("state", () => {
         if (this.#isClosed) reject(new ParleyError("invalid", "the note was closed before it had a text"));
-        else if (this.state === "deleted") reject(new ParleyError("refused", "the note does not exist any more"));
+        else if (this.state === "deleted") reject(new ParleyError("refused", "the note no longer exists"));
         else if (this.state === "failed" && !this.#note.hasText) {
           reject(new ParleyError("refused", `the note cannot be opened: ${this.failure}`));
         }

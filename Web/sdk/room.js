@@ -301,7 +301,7 @@ export class SharedRoom extends Emitter {
       case "receipts": {
         const question = this.#questions.get(action.offset);
         this.#questions.delete(action.offset);
-        if (action.code) question?.reject(new ParleyError("refused", `no receipts are told: ${action.code}`, action.code));
+        if (action.code) question?.reject(new ParleyError("refused", `the receipts cannot be read: ${action.code}`, action.code));
         else question?.resolve(action.receipts);
         break;
       }
@@ -326,7 +326,7 @@ export class SharedRoom extends Emitter {
 /** @param {string} code */
 const failure = (code) =>
   code === "unsure"
-    ? new ParleyError("unsure", "the gateway has forgotten this client: whether this was published nobody can say")
+    ? new ParleyError("unsure", "the gateway has forgotten this client, so whether this was published is unknown")
     : new ParleyError("refused", `the gateway did not publish this: ${code}`, code);
 
 /** @param {string} code */

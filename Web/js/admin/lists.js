@@ -89,7 +89,7 @@ export function makeLists({ hostOf, disconnect, now }) {
   /** @type {List<ConnectionEntry>} */
   const connections = {
     id: "connections",
-    none: "Nobody is connected.",
+    none: "No clients are connected.",
     table: new Table({
       host: hostOf("connections"),
       name: "Connections",

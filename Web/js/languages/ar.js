@@ -271,7 +271,7 @@ export default {
   "editor.failed": "تعذّر تحميل المحرر.",
   "editor.failedText": "يُحتفظ بما تكتبه هنا. أعد تحميل الصفحة عند الاتصال بالإنترنت.",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "محفوظة",
   "status.upToDate": "محدَّثة",

@@ -1,4 +1,4 @@
-// The page's texts in German. Nobody is addressed, as far as that reads well.
+// The page's texts in German. They avoid addressing the reader, as far as that reads well.
 
 export default {
   // Words of several places.
@@ -271,7 +271,7 @@ export default {
   "editor.failed": "Der Editor konnte nicht geladen werden.",
   "editor.failedText": "Was hier geschrieben wird, bleibt erhalten. Bitte die Seite neu laden, sobald es wieder eine Verbindung gibt.",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "Gespeichert",
   "status.upToDate": "Aktuell",

@@ -155,7 +155,7 @@ export default {
   // Nothing open.
 
   "welcome.title": "Write it together.",
-  "welcome.text": "Open a note in two windows, or share its link. Everybody can type at once; no word is lost, even when the network fails.",
+  "welcome.text": "Open a note in two windows, or share its link. Everyone can type at once; no word is lost, even when the network fails.",
   "welcome.start": "Start a note",
   "keys.new": "new note",
   "keys.list": "list of notes",
@@ -271,7 +271,7 @@ export default {
   "editor.failed": "The editor could not be loaded.",
   "editor.failedText": "Your text here is stored. Reload the page when you are online.",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "Saved",
   "status.upToDate": "Up to date",
@@ -312,7 +312,7 @@ export default {
   "notice.copyMine": "Copy my text",
   "notice.discardMine": "Discard my changes",
   "discard.title": "Discard your unsaved changes?",
-  "discard.text": "The note goes back to what everybody else sees.",
+  "discard.text": "The note goes back to what everyone else sees.",
   "discard.yes": "Discard them",
 
   // A note that is begun.
@@ -338,7 +338,7 @@ export default {
   "people.withYou": "Here with you: {names}",
   "people.crowd": { one: "{count} people are here", other: "{count} people are here" },
   "people.crowdWith": { one: "{count} people are here, among them {names}", other: "{count} people are here, among them {names}" },
-  "people.crowdInList": { one: "{count} people have this note open. Those who write are named.", other: "{count} people have this note open. Those who write are named." },
+  "people.crowdInList": { one: "{count} people have this note open. Only people who write are named.", other: "{count} people have this note open. Only people who write are named." },
   "people.nameWriting": "{name} (writing)",
   "people.writing": "writing…",
   "people.you": "you",
@@ -350,8 +350,8 @@ export default {
   // Deleting, and bringing back.
 
   "remove.title": "Delete “{title}”?",
-  "remove.textForAWhile": "It is deleted for everybody. For {length} you can restore it from “Deleted notes”.",
-  "remove.text": "It is deleted for everybody, with its history. This cannot be undone.",
+  "remove.textForAWhile": "It is deleted for everyone. For {length} you can restore it from “Deleted notes”.",
+  "remove.text": "It is deleted for everyone, with its history. This cannot be undone.",
   "remove.yes": "Delete note",
   "remove.no": "Keep it",
   "remove.done": "“{title}” was deleted.",
@@ -411,7 +411,7 @@ export default {
   "history.nameFailed": "The version was not named. {reason}",
   "history.restoreVersion": "Restore “{name}”?",
   "history.restoreTime": "Restore the text of {time}?",
-  "history.restoreText": "It becomes the newest text, for everybody. Nothing is lost: the current text stays in the history and can be restored the same way.",
+  "history.restoreText": "It becomes the newest text, for everyone. Nothing is lost: the current text stays in the history and can be restored the same way.",
   "history.restoredVersion": "Restored “{name}”. You can undo this like any other edit.",
   "history.restoredTime": "Restored the text of {time}. You can undo this like any other edit.",
   "history.restoreFailed": "Nothing was restored. {reason}",
@@ -544,7 +544,7 @@ export default {
   "comments.edited": "{time}, edited",
   "comments.remove": "Delete",
   "comments.removeTitle": "Delete this comment?",
-  "comments.removeText": "It is deleted for everybody and cannot be restored.",
+  "comments.removeText": "It is deleted for everyone and cannot be restored.",
   "comments.removed": "This comment was deleted.",
   "comments.gone": "Its text was deleted.",
   "comments.show": "Show in the text: {quote}",
@@ -560,10 +560,10 @@ export default {
   // Sharing.
 
   "sharing.title": "Share “{title}”",
-  "sharing.addressForAll": "Everybody who can reach this server opens it here",
+  "sharing.addressForAll": "Everyone who can reach this server opens it here",
   "sharing.address": "People who already have access open it here",
   "sharing.hintForAll": "A link can restrict its visitors to reading. Note that this server is open: they can open the note without it, too.",
-  "sharing.hint": "Whoever has it can open this note, and no other, without signing in.",
+  "sharing.hint": "Anyone with the link can open this note, and no other, without signing in.",
   "sharing.link": "A link for others",
   "sharing.allows": "The link allows",
   "sharing.read": "Read",
@@ -630,7 +630,7 @@ export default {
   "trouble.signInsFailed": "Too many sign-ins have failed. Try again in a few minutes.",
   "trouble.invitation": "This invitation has expired, was used up or was withdrawn. Ask the person who sent it for a new one.",
   "trouble.userName": "This name cannot be used. It may have up to 200 characters, and no spaces if you sign in with it.",
-  "trouble.userNameTaken": "Somebody else has this name. Choose another one.",
+  "trouble.userNameTaken": "Another user has this name. Choose a different one.",
   "trouble.passwordLength": "A password has 8 to 1,000 characters.",
   "trouble.server": "The server had a problem. Try again later.",
   "trouble.refused": "The server did not accept this.",

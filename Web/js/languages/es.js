@@ -271,7 +271,7 @@ export default {
   "editor.failed": "No se ha podido cargar el editor.",
   "editor.failedText": "Lo que escribas aquí se conserva. Recarga la página cuando tengas conexión.",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "Guardado",
   "status.upToDate": "Al día",

@@ -1,4 +1,4 @@
-// The page's texts in French. A narrow space stands before marks of two parts, and inside of quotation marks.
+// The page's texts in French. A narrow space is before marks of two parts, and inside of quotation marks.
 
 export default {
   // Words of several places.
@@ -271,7 +271,7 @@ export default {
   "editor.failed": "L’éditeur n’a pas pu être chargé.",
   "editor.failedText": "Ce que vous écrivez ici est conservé. Rechargez la page une fois en ligne.",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "Enregistré",
   "status.upToDate": "À jour",

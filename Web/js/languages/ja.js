@@ -271,7 +271,7 @@ export default {
   "editor.failed": "エディターを読み込めませんでした。",
   "editor.failedText": "ここに書いた内容は保持されます。オンラインのときにページを再読み込みしてください。",
 
-  // How it stands.
+  // The state of the note.
 
   "status.saved": "保存済み",
   "status.upToDate": "最新",

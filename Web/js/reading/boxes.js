@@ -1,4 +1,4 @@
-// Boxes of a page that are ticked: each tick is an edit of the text, which everybody sees.
+// Boxes of a page that can be ticked: each tick is an edit of the text, which all users see.
 
 import { toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -20,8 +20,8 @@ function markerOf(box) {
 }
 
 /**
- * Makes the edit of a box that a person has ticked. A tick that cannot be made is undone on the page, and the person is
- * told.
+ * Makes the edit of a box that a person has ticked. A tick that cannot be made is undone on the page, with a message to
+ * the person.
  *
  * @param {HTMLInputElement} box
  * @param {DrawnText | undefined} drawn What the page shows.
@@ -33,13 +33,13 @@ export function tick(box, drawn) {
   toast(t("note.tickFailed"));
 }
 
-/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text has it now. */
+/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text contains the tick now. */
 function put(box, drawn) {
   const note = page.current;
   const range = drawn?.movedRange(markerOf(box));
   const text = range && note?.text?.slice(range.from, range.to);
   if (!note || !range || text === undefined || !marker.test(text)) return false;
-  // Somebody else was faster.
+  // Another user was faster.
   if (isTicked(text) === box.checked) return true;
   if (!note.isWritable) return false;
   const edit = { from: range.from + 1, to: range.from + 2, insert: box.checked ? "x" : " " };

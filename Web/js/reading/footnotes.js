@@ -1,9 +1,9 @@
-// Footnotes: “[^name]” in a text, and “[^name]: what it says” anywhere in it. They stand at the end of the page, in the
-// order in which the text first names them.
+// Footnotes: “[^name]” in a text, and “[^name]: what it says” anywhere in it. They are shown at the end of the page, in
+// the order in which the text first names them.
 
 /** The start of a footnote's text. */
 const definition = /^\[\^([^\]\s]{1,100})\]:[ \t]*/;
-/** What stands below a footnote's first line belongs to it when it is indented by so much. */
+/** Lines below a footnote's first line belong to it if they are indented by so much. */
 const indent = 4;
 
 /**

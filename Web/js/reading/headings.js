@@ -4,7 +4,7 @@
 const mark = "heading-";
 
 /**
- * The name of a heading in an address: as other services make it, so that links to it go on working.
+ * The name of a heading in an address: as other services make it, so that links to it still work.
  *
  * @param {string} text
  */

@@ -76,7 +76,7 @@ const addClass = (element, name) => void (element.className = `${element.classNa
  * @param {Node} node @param {Source} source @param {string} own The text between its brackets.
  */
 function targetOf(node, { text, references }, own) {
-  // Addresses in its words are none of its own.
+  // An address within the link's words is not its target.
   const behind = [...childrenOf(node)].filter(({ from }) => from > node.from + own.length);
   const [url, title, label] = ["URL", "LinkTitle", "LinkLabel"].map((kind) => behind.find(({ name }) => name === kind));
   // Empty parentheses lead to the page itself.

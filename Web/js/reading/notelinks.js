@@ -6,7 +6,7 @@ import { at, noteAt } from "../base.js";
 /**
  * The note, and the heading, that an address in a text leads to; undefined if it leads elsewhere.
  *
- * @param {string} url As the text has it: “#heading”, “/n/ID”, or a whole address of this server.
+ * @param {string} url As written in the text: “#heading”, “/n/ID”, or a whole address of this server.
  * @returns {{note?: string, heading?: string, href: string} | undefined} Without a note, it is this one.
  */
 export function placeIn(url) {
@@ -16,7 +16,7 @@ export function placeIn(url) {
   if (!address || address.origin !== location.origin || address.search) return undefined;
   const note = noteAt(address.pathname);
   if (note === undefined) return undefined;
-  // A shared link is somebody's right to come in, and no place in a note.
+  // A shared link is a right to open a note, and no place in a note.
   const { share, key, token } = fragmentOf(address.hash);
   if (share || key || token) return undefined;
   return { note, heading: address.hash ? headingIn(address.hash) : undefined, href: address.href };

@@ -22,7 +22,7 @@ const readingNow = () => chosen ?? (access.isReader ? "instead" : "");
 /** Whether a page is to be seen. */
 export const isReading = () => readingNow() !== "";
 
-/** Fetches what reads notes as pages; undefined if it cannot be fetched, which the person is told. */
+/** Fetches the part that shows notes as pages; undefined if it cannot be fetched, with a message to the person. */
 export async function loadRendering() {
   try {
     loading ??= loadPart(() => import("./pageview.js")).then((fetched) => fetched.adoptStyles().then(() => fetched));

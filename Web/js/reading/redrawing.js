@@ -223,7 +223,7 @@ function heightOf({ startContainer: node, startOffset: offset }) {
  * @param {() => void} make
  */
 export function keepingTop(host, make) {
-  // Whoever looks at the beginning sees what is added there.
+  // A reader at the very top sees text that is added there, so that no line is held.
   const top = host.scrollTop > 0 ? topOf(host) : undefined;
   const before = top && heightOf(top);
   make();

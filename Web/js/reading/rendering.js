@@ -44,8 +44,8 @@ function directed(block) {
 /** @typedef {{blocks: Drawn[], notes: Map<string, {key: string, draw: () => HTMLElement}>, meaning: string}} Blocks */
 
 /**
- * Reads a text in steps: its blocks, each with what it is made of, so that those that stay as they are need not be made
- * anew; and what references mean in all of them. Footnotes are apart, by name.
+ * Reads a text in steps: its blocks, each with its source as a key, so that unchanged ones need not be made again; and
+ * what references mean in all of them. Footnotes are apart, by name.
  *
  * @param {string} text
  * @returns {Generator<void, Blocks>}
@@ -61,7 +61,7 @@ export function* readingBlocks(text) {
     const name = node.name === "FootnoteDefinition" ? footnoteOf(node, shown) : undefined;
     if (name !== undefined && !notes.has(name)) notes.set(name, node);
   }
-  // What a reference means may stand anywhere.
+  // The definition of a reference may be anywhere.
   const meaning = JSON.stringify([...references, ...footnotes]);
   const drawn = found.map((node) => ({
     key: `${node.name} ${shown.slice(node.from, node.to)}`,
@@ -98,7 +98,7 @@ export function drawFootnotes(named, notes) {
   const section = make("section", "footnotes");
   section.setAttribute("aria-label", t("note.footnotes"));
   const items = make("ol");
-  // A footnote may name others: they follow, and each stands there once. A set goes on to what is put in meanwhile.
+  // A footnote may name others: they follow, and each is shown once. Iteration of a set includes items added meanwhile.
   const order = new Set(named);
   let number = 0;
   for (const name of order) {
@@ -125,7 +125,7 @@ export function drawFootnotes(named, notes) {
  *
  * @param {HTMLElement} page
  * @param {string} text
- * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] What stands before all.
+ * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] Makes an element before all blocks.
  * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} [moved] Where a part of the text
  *   that the element shows is in the new text.
  * @returns {ReturnType<typeof nameHeadings>} Its headings.
@@ -177,7 +177,7 @@ export function renderInto(page, text, leadBy, moved = (range) => range) {
 }
 
 /**
- * Where in a text a heading stands.
+ * Returns where in a text a heading is.
  *
  * @param {string} text
  * @param {string} slug

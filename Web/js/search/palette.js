@@ -36,9 +36,9 @@ const besideMin = 2;
 /** Notes that are shown before a word is typed, and of those with it in their titles. */
 const titlesMax = 8;
 const foundMax = 20;
-/** How long nobody types before the texts are searched; milliseconds. */
+/** The pause in typing after which the texts are searched; milliseconds. */
 const typingPause = 150;
-/** After how long an edit is found, and a little more; milliseconds. Words that nothing had are looked for again then. */
+/** After how long an edit is found, and a little more; milliseconds. Then a search without results is repeated. */
 const indexPause = 2_500;
 
 /** @type {ReturnType<typeof makePalette> | undefined} */
@@ -170,7 +170,7 @@ function makePalette() {
     focusIdle();
   }
 
-  /** Titles at once, texts when nobody types for a moment. */
+  /** Searches the titles at once, and the texts after a pause in typing. */
   function look() {
     clearTimeout(timer);
     asking?.abort();
@@ -204,7 +204,7 @@ function makePalette() {
       const all = [...first, ...rest];
       const said = answer.more ? "search.best" : "search.found";
       draw([...first, ...commands, ...rest], all.length ? t(said, { count: all.length }) : t("search.none"));
-      // Somebody may just have written them.
+      // The words may just have been written.
       if (!answer.notes.length && !isLast) timer = setTimeout(() => void search(words, titles, commands, true), indexPause);
     } catch (error) {
       if (mine.signal.aborted) return;
@@ -229,7 +229,7 @@ function makePalette() {
     if (event.target === dialog) dialog.close();
   });
   dialog.addEventListener("close", () => {
-    // It may be told of late, when somebody searches again.
+    // The event may come late, when the user searches again.
     if (dialog.open) return;
     clearTimeout(timer);
     asking?.abort();

@@ -23,7 +23,8 @@ export async function openSearch(words = "", choose) {
 /** Makes the button and the field of the list lead there. */
 export function setUpSearching() {
   if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
-  // Whoever holds the key that begins a shortcut goes on typing before the window could be fetched.
+  // The palette is fetched as soon as a key that begins a shortcut is pressed, for letters that are typed before the
+  // palette opens would go elsewhere.
   const prepare = (/** @type {KeyboardEvent} */ { key }) => {
     if (key !== "Control" && key !== "Meta") return;
     document.removeEventListener("keydown", prepare);

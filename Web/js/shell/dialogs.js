@@ -1,4 +1,4 @@
-// What opens above the page: menu, confirmation, toast, and what a screen reader is told.
+// Elements above the page: menu, confirmation, toast, and announcements for screen readers.
 
 import { iconAddress } from "../assets.js";
 import { isRight, t } from "./language.js";
@@ -25,7 +25,7 @@ export function icon(name) {
 }
 
 /**
- * Asks before something that cannot be undone, or that everybody will see.
+ * Asks before something that cannot be undone, or that all users will see.
  *
  * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
  * @returns {Promise<boolean>} False, too, where another question waits for its answer, which would count for both.
@@ -94,7 +94,7 @@ const takers = new WeakMap();
 
 /** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
 export function openDialog(dialog) {
-  // The browser tells of a closing in a task of its own; the key that opens the dialog again may come before it.
+  // The browser fires `close` in a task of its own; the key that opens the dialog again may come before it.
   takers.get(dialog)?.();
   dialog.returnValue = "";
   showModal(dialog);

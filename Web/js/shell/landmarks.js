@@ -4,7 +4,7 @@ import { byId } from "./dialogs.js";
 
 const narrow = matchMedia("(max-width: 720px)");
 
-/** Says to whoever goes by landmarks what the page is about now. */
+/** Makes the list or the note the main landmark, by what the page shows now. */
 export function drawLandmarks() {
   const isList = narrow.matches && byId("app").dataset.view === "home";
   byId("sidebar").setAttribute("role", isList ? "main" : "complementary");

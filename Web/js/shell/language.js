@@ -57,7 +57,7 @@ export { language };
 /** Whether the page is laid out from right to left. */
 export const isRight = isFromTheRight(language);
 
-/** The language as the browser has it, with its country: numbers, dates and times are written as there. */
+/** The browser's tag of the language, with a country: numbers, dates and times are written as there. */
 export const locale = (globalThis.navigator?.languages ?? []).find((tag) => tag.split("-")[0]?.toLowerCase() === language) ?? language;
 
 const say = speaker({ language, locale, own, english });
@@ -73,7 +73,7 @@ export const t = (key, values) => say(key, values);
 /** @param {string} key @returns {key is Key} Whether there is a text of that name. */
 export const isKey = (key) => Object.hasOwn(english, key);
 
-/** @param {string} text Of somebody's own, for the middle of a sentence. */
+/** @param {string} text A user's, for the middle of a sentence. */
 export const isolated = (text) => isolatedIn(text, isRight);
 
 const numbers = new Intl.NumberFormat(locale);

@@ -75,7 +75,7 @@ export function drawConnectionNotice() {
     });
   }
   if (trouble) {
-    // Without a text it stands where the text would.
+    // Without a text, the trouble is shown in the place of the text.
     if (page.current?.hasText) notices.set("connection", { ...trouble, isBad: true, buttons: [trouble.button] });
     else notices.delete("connection");
     return;

@@ -40,7 +40,7 @@ function remember(kind) {
   try {
     localStorage.setItem(seenPrefix + kind, "true");
   } catch {
-    // It is told again then.
+    // It is shown again then.
   }
 }
 

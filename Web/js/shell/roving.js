@@ -15,7 +15,7 @@ export function drawTabStop(box) {
   for (const one of buttons) one.tabIndex = one === stop ? 0 : -1;
 }
 
-/** @param {HTMLElement} box A list whose keys somebody else handles. */
+/** @param {HTMLElement} box A list whose keys another part handles. */
 export function keepTabStop(box) {
   box.addEventListener("focusin", () => drawTabStop(box));
 }

@@ -1,4 +1,4 @@
-// How the note stands: saved or not, open or gone, and what can be done about it.
+// The state of the note: saved or not, open or gone, and what can be done about it.
 
 import { announce, byId } from "./dialogs.js";
 import { t } from "./language.js";
@@ -26,7 +26,7 @@ const savingShowsAfter = 400;
 let unsavedSince;
 /** @type {any} */
 let statusTimer;
-/** Why there is no text to work on, as screen readers were told it; empty where there is one. */
+/** Why there is no text to work on, as announced to screen readers; empty if there is a text. */
 let toldLoss = "";
 
 /** @param {import("../client/note.js").Note} note A deleted one, or one that the server does not know. */
@@ -35,7 +35,7 @@ function deletedText({ hasText, unconfirmedCount }) {
   return unconfirmedCount > 0 ? t("gone.unsaved") : t("gone.deleted");
 }
 
-/** All that depends on how the note, and the line to the server, stand. */
+/** Draws all that depends on the state of the note and of the connection. */
 export function drawStatus() {
   clearTimeout(statusTimer);
   if (page.newNote) drawNewStatus(page.newNote);

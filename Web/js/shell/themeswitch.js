@@ -1,4 +1,4 @@
-// The button for light, dark, or as the system has it. What was chosen counts before the first paint:
+// The button for light, dark, or the system's theme. The choice is applied before the first paint:
 // theme.js.
 
 import { announce, byId } from "./dialogs.js";
