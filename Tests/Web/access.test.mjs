@@ -45,7 +45,7 @@ test("the address tells a token, a link and the history apart", () => {
   assert.deepEqual(fragmentOf("#token=a.b.c"), { token: "a.b.c", share: undefined, invite: undefined, isHistory: false, isNew: false, newKey: undefined, key: undefined, heading: undefined, isSignedIn: false, signInProblem: undefined });
 });
 
-test("what a token says is read, and what is none is not", () => {
+test("claims are read from a token, and from no malformed one", () => {
   const claims = { sub: "ada", name: "Ada 🦆 Лавлейс", exp: 12.5 };
   assert.deepEqual(claimsOf(tokenOf(claims)), claims);
   assert.deepEqual(claimsOf(tokenOf({ sub: 7, name: null, exp: "soon" })), {
@@ -122,7 +122,7 @@ test("tabs hand on the person's own token, and only to the same person", () => {
   assert.deepEqual(first.offers, [newer]);
   first.access.take({ token: newer });
   assert.deepEqual([eve.offers, guest.offers], [[], []]);
-  // A guest's link is nobody else's business, and what has ended helps nobody.
+  // A guest's link is not for other tabs, and an expired token is of no use to them.
   const lonely = browser();
   const ended = new Access({
     location: { hash: `#token=${tokenOf({ sub: "ada", exp: 1 })}` }, storage: storageOf(), channel: lonely(),
@@ -133,7 +133,7 @@ test("tabs hand on the person's own token, and only to the same person", () => {
   other.ask();
 });
 
-/** A browser whose tabs can be loaded anew. */
+/** A browser whose tabs can be reloaded. */
 function withTabs() {
   const channel = browser();
   return (/** @type {string} */ hash, kept = new Map()) => {
@@ -169,12 +169,12 @@ test("who signs out in one tab has signed out in all, and no tab brings them bac
   for (const { kept } of [here, there]) {
     const again = open("", kept);
     assert.equal(again.access.token, undefined);
-    // Not even as somebody else, who is signed in in another tab, or as whom a new tab goes on.
+    // Another user's token, from another tab or a new one, is not taken either.
     again.access.ask();
     newcomer.access.ask();
     newcomer.access.take({ token: eves });
     assert.deepEqual(again.events, []);
-    // But who signs in now does so for all tabs that have nobody.
+    // But a user who signs in now does so for all tabs without a user.
     const bos = tokenOf({ sub: "bo" });
     const bo = open("");
     bo.access.take({ token: bos });
@@ -199,7 +199,7 @@ test("a tab that signs out again tells the others again, for one may have been o
   assert.deepEqual(late.events, ["signed out"]);
 });
 
-test("who leaves a link goes on with their own token, where a tab has it", () => {
+test("a guest who leaves a link continues with their own token, if another tab has one", () => {
   const open = withTabs();
   const mine = tokenOf({ sub: "ann" });
   const tab = open(`#token=${mine}`);
@@ -220,7 +220,7 @@ test("another person has the tab from its next load on", () => {
   assert.equal(open("", here.kept).access.token, bos);
 });
 
-test("initials are those of the name, not of what stands in brackets after it", () => {
+test("initials are of the name, not of the brackets after it", () => {
   assert.equal(initials("Bo Li (guest)"), "BL");
   assert.equal(initials("(guest)"), "(");
 });

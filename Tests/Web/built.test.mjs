@@ -90,7 +90,7 @@ test("each file has its compressed forms, and they hold the same", () => {
   }
 });
 
-test("a page names its build, and no script stands in it", () => {
+test("a page names its build, and contains no script", () => {
   for (const page of ["index.html", "index.below.html", "admin.html"]) {
     const html = read(page);
     assert.match(html, /<meta name="build" content="\w{10}" \/>/);

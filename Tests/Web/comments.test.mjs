@@ -7,7 +7,7 @@ import { Comments, scalarsBefore, threadsOf, unitsOf } from "../../Web/js/commen
 import { Emitter } from "../../Web/js/emitter.js";
 import { UnsentComments } from "../../Web/js/comments/unsentcomments.js";
 
-/** Lets what has been promised go on. */
+/** Waits until pending promises are settled. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** @param {string} id @param {number | undefined} from @param {object} [more] */
@@ -65,7 +65,7 @@ test("places in scalars are places in UTF-16 units, and back", () => {
   for (const [scalar, unit] of units) if (scalar <= 5) assert.equal(scalarsBefore(text, unit), scalar);
 });
 
-test("threads stand in the order of the text, those without a place last, each with its answers", () => {
+test("threads are in the order of the text, those without a place last, each with its answers", () => {
   const all = [first("gone", undefined), first("b", 9), { ...first("x", 0), thread: "b" }, first("a", 3), { ...first("y", 0), thread: "none" }];
   const threads = threadsOf(/** @type {any} */ (all));
   assert.deepEqual(threads.map(({ first: { id } }) => id), ["a", "b", "gone"]);

@@ -25,7 +25,7 @@ function after(text, operation) {
   return made;
 }
 
-test("deleted words stand before inserted ones, and a line's changes are one part", () => {
+test("deleted words come before inserted ones, and a line's changes are one part", () => {
   const parts = [
     { kept: 4 }, { deleted: "😀 old" }, { inserted: "new", author: "Ann" }, { kept: 6 }, { inserted: "!", author: "Bo" },
     { kept: 3 }, { deleted: "last" },

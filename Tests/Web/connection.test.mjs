@@ -19,7 +19,7 @@ test("it says hello, and again with its identity after a loss", () => {
   assert.deepEqual(world.statuses, ["connecting", "online", "waiting", "connecting", "online"]);
 });
 
-test("who connects too often stays who they were, and away for as long as they are told", () => {
+test("a client that connects too often keeps its identity, and waits as long as the server says", () => {
   const world = new World({ identity: { id: "ann-1", resumeToken: "t" } });
   world.connection.start();
   world.open();
@@ -55,7 +55,7 @@ test("a token that is not accepted does not cost the identity", () => {
   assert.equal(world.sent.at(-1)?.data.token, "fresh");
 });
 
-test("a token that ends is told of, and a newer one goes in without a break", async () => {
+test("the end of a token is announced, and a newer one takes its place without a break", async () => {
   const world = new World();
   /** @type {number[]} */
   const ends = [];
@@ -145,7 +145,7 @@ test("whatever the page does when it hears of something, the core's actions are 
   assert.deepEqual(world.order, ["lost", "waiting", "note away", "connecting"]);
 });
 
-/** A line with a note "d" that says how it stands. */
+/** A line with a note "d" that reports its state. */
 function lineWithNote() {
   const line = new Line();
   /** @type {string[]} */

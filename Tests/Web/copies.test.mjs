@@ -50,7 +50,7 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   assert.equal(kept.length, 1);
   assert.deepEqual(kept[0].identity, { id: "unsent-1", resumeToken: "" });
 
-  // And a third one, which goes on from that.
+  // And a third one, which continues from that.
   const third = new World();
   const restored = { ...kept[0], base: "text", title: "" };
   const last = new Note({ core: third.core, connection: third.connection, documentId: "d", restored });
@@ -58,7 +58,7 @@ test("a copy has the server's text, and none of the edits that wait", () => {
   assert.equal(last.unconfirmedCount, 1);
 });
 
-/** A database in memory, which opens when it is told to. */
+/** A database in memory, which opens when the test says so. */
 class FakeDatabases {
   /** @type {Map<string, Map<string, any>>} Of one database. */
   stores = new Map();
@@ -182,7 +182,7 @@ test("and by the next page, where this one goes away before that", async () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("they are those of the person who asked, whoever is there when it is done", async () => {
+test("copies are those of the person who asked, even if another one is there when it is done", async () => {
   const databases = await withCopies();
   let owner = "ann";
   const copies = copiesIn(databases, () => owner);

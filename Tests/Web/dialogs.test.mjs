@@ -61,7 +61,7 @@ test("what is said in passing is said in the topmost dialog, for all else is cov
 test("an answer counts for the question that was read, and for no other", async () => {
   const byId = pageOfElements();
   const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });
-  // Both waited for the server, as it may be when somebody goes on by keys.
+  // Both waited for the server, as it may be when the user continues by keys.
   const second = confirm({ title: "Delete “Two”?", text: "", yes: "Delete" });
   assert.equal(byId("confirm-title").textContent, "Delete “One”?");
   byId("confirm").close("confirm");
@@ -71,11 +71,11 @@ test("an answer counts for the question that was read, and for no other", async 
   assert.equal(await third, false);
 });
 
-test("a closing that is told of late ends no question asked since", async () => {
+test("a late event of closing ends no question asked since", async () => {
   const byId = pageOfElements();
   const dialog = byId("confirm");
   const isAt = (/** @type {string} */ id) => ["toast", "live"].every((name) => byId(name).parentElement === byId(id));
-  // The browser tells of it in a task of its own, which a key may overtake.
+  // The browser fires the event in a task of its own, which a key may overtake.
   const closeQuietly = (/** @type {string} */ value) => Object.assign(dialog, { returnValue: value, open: false });
   for (const answer of ["", "confirm"]) {
     const first = confirm({ title: "Delete “One”?", text: "", yes: "Delete" });

@@ -164,7 +164,7 @@ test("numbers that no integer of 32 bits holds end in a new join, and in nothing
   }
 });
 
-test("an edit goes out in scalars, and comes back as UTF-16", async () => {
+test("an edit is sent in scalars, and received as UTF-16", async () => {
   const rig = await Rig.load();
   rig.welcome();
   rig.join("a😀b");
@@ -315,7 +315,7 @@ test("keeping edits costs as much as the edits, however long the note", async ()
   const [keep] = rig.told("keep");
   assert.ok(keep.edits.length < 300, keep.edits);
   const again = await Rig.load();
-  // Another text than the one they stand on does not fit.
+  // Another text than the one under the edits does not fit.
   assert.throws(() => again.handle("restore", "d", keep.edits, "word ".repeat(100_000)), CoreError);
   again.handle("restore", "d", keep.edits, rig.core.keptText("d"));
   assert.equal(again.screen, rig.screen);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import { Drawer, openDrawer } from "../../Web/js/offline/drawer.js";
 import { FakeStorage } from "./support.mjs";
 
-/** Locks of all tabs of a browser; each tab's are let go together. */
+/** Locks of all tabs of a browser; each tab's are released together. */
 class Locks {
   /** @type {Map<string, object>} */
   held = new Map();
@@ -104,7 +104,7 @@ test("without locks a closed tab's things are left alone", async () => {
   assert.deepEqual((await open(first.session, { withLocks: false })).drawer.names(""), ["new.1"]);
 });
 
-test("what is kept after somebody has signed in is theirs, and not nobody's", async () => {
+test("what is kept after a sign-in is the user's own", async () => {
   let owner = "";
   const drawer = new Drawer({ storage, owner: () => owner, id: "tab" });
   drawer.set("new.1", "nobody's");

@@ -196,7 +196,7 @@ test("a title waits for the server, and holds against the list until then", asyn
   assert.equal(list.titleOf("n-1"), "New");
 });
 
-/** What is done at the server: by this page, or by somebody else and heard of. */
+/** Changes at the server: by this page, or by another user and reported. */
 const changesOfList = {
   "a deletion": (/** @type {NoteList} */ list) => list.remove("n-1", "Ann"),
   "a title": (/** @type {NoteList} */ list) => list.rename("n-1", "New"),
@@ -382,7 +382,7 @@ test("a word that is being composed is waited for", () => {
   assert.equal(early.text("n-1"), "漢");
 });
 
-test("a title waits for a server that has no time, and one that is refused then is told of", async (context) => {
+test("a title waits for a busy server, and its rejection then is reported", async (context) => {
   const pass = stopTime(context);
   const line = Object.assign(new Emitter(), { subscribe: () => {} });
   const storage = new FakeStorage();

@@ -108,7 +108,7 @@ test("what was typed after a reload is no part of a change that had been sent", 
   }
 });
 
-test("a refused edit is carried over, and offered to the server anew", () => {
+test("a rejected edit is carried over, and sent to the server again", () => {
   for (const record of [refused, withTexts(refused, "text!", 2), withTexts(refused, "text!", 1)]) {
     const { line, note } = opened(record);
     assert.equal(note.text, "text!");
@@ -132,6 +132,6 @@ test("what is in no former form is left as it is, for the core to judge", () => 
     const record = { ...plain, session: text };
     assert.throws(() => opened(record), CoreError, text);
   }
-  // The text that they stand on is another, or has gone.
+  // The text under the edits is another, or is gone.
   for (const base of [undefined, "", "<a😀", "<a😀bc"]) assert.throws(() => opened({ ...plain, base }), CoreError);
 });

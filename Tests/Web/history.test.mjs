@@ -1,4 +1,4 @@
-// What the history view is told: whose stretch is where, what differs, and which text was asked for.
+// The data of the history view: the author of each stretch, the differences, and the text that was asked for.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -202,7 +202,7 @@ test("of a slider's many places, the text of the last one is asked for, and no o
   assert.equal(asked.length, 2);
 });
 
-test("a text that cannot be had is told of, unless it is not wanted any more", async () => {
+test("a text that cannot be fetched is reported, unless it is no longer wanted", async () => {
   const { asked, history, settle } = world();
   /** @type {string[]} */
   const failures = [];

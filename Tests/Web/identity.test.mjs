@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 const ann = { id: "ann", resumeToken: "token" };
-/** A text that edits stand on. */
+/** A server's text under edits. */
 const base = (/** @type {string} */ tag, text = `text ${tag}`) => ({ tag, read: () => text });
 const record = { identity: ann, documentId: "d", title: "Title", session: "edits", owner: "user-1" };
 
@@ -66,7 +66,7 @@ test("a note's edits are found by their note, client id and owner", () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("the text that edits stand on is stored once, until it is another", () => {
+test("the text under edits is stored once, until it changes", () => {
   const count = (/** @type {string} */ prefix) => storage.writes.filter((key) => key.startsWith(prefix)).length;
   for (let edit = 0; edit < 50; edit += 1) savePending({ ...record, session: `edits ${edit}` }, base("1"));
   assert.equal(count("parley.base."), 1);
@@ -139,7 +139,7 @@ test("edits that an earlier version of the page stored hold their text themselve
   assert.equal(pendingOf("d", "ann", "user-1")?.base, "text 1");
 });
 
-test("what is kept of nobody's, and what cannot be read, is told apart", () => {
+test("edits without an owner are found, and unreadable ones are not", () => {
   savePending({ ...record, owner: undefined }, base("1"));
   assert.equal(pendingOf("d", "ann", "")?.session, "edits");
   savePending({ ...record, documentId: "e", session: /** @type {any} */ (7) }, base("1"));

@@ -86,7 +86,7 @@ async function only(path, data) {
   return /** @type {import("../../Web/js/exchange/importreader.js").Found} */ (found[0]);
 }
 
-test("a text is UTF-8, or UTF-16 that says so; all else is said to be none", async () => {
+test("a text is UTF-8, or UTF-16 with a mark; all else is rejected", async () => {
   const utf16 = (/** @type {string} */ text, isBig = false) => {
     const bytes = new DataView(new ArrayBuffer(2 * text.length));
     for (let index = 0; index < text.length; index += 1) bytes.setUint16(2 * index, text.charCodeAt(index), !isBig);
@@ -174,7 +174,7 @@ test("what is typed or pasted as a title is one line, as the server takes it", (
   }
 });
 
-test("every file has an outcome: a note, or why it is none", async () => {
+test("every file has an outcome: a note, or a problem", async () => {
   assert.deepEqual(
     await read([
       ["one.md", "# One\r\n"],
@@ -319,7 +319,7 @@ const pad = {
   "pad:g.abc$Plan:revs:0": { changeset: "Z:1>0$", meta: { atext: { text: "not this\n", attribs: "|1+9" } } },
 };
 
-test("a pad keeps its text and its lists; a mark that nobody typed is no letter of it", async () => {
+test("a pad keeps its text and its lists, without the marks of its lists", async () => {
   assert.deepEqual((await only("team/plan.etherpad", JSON.stringify(pad))).draft, {
     title: "Head", folder: "team", pad: { revision: 42, authors: ["Ann"] },
     text: "Ünï 🐦\n1. first\n   1. inner\n2. second\n- dot\n  - deep\n\tin\n## Head\n* mine\n",
@@ -338,7 +338,7 @@ test("a note in Parley's own JSON has its title, its folder and its text", async
   assert.deepEqual((await only("a.json", JSON.stringify(own))).draft, { title: "Plan", folder: "team/plans", text: "# Other\n" });
 });
 
-test("a pad whose marks do not fit its text keeps it as it is, and JSON that is none is refused", async () => {
+test("a pad whose marks do not fit its text keeps it as it is, and other JSON is rejected", async () => {
   for (const attribs of [undefined, 7, "", "garbage", "+zz", "*0|1+7-3", "*z+1", "+".repeat(1_000)]) {
     const { draft } = await only("x.etherpad", JSON.stringify({ "pad:x": { atext: { text: "*a\nb\n", attribs } } }));
     assert.equal(draft?.text, "*a\nb");
@@ -361,7 +361,7 @@ test("a long pad is read in time in proportion to its length", async () => {
   assert.equal((await only("x.etherpad", JSON.stringify(long))).draft?.text.split("\n").length, count);
 });
 
-/** A server that keeps notes, and fails as it is told. */
+/** A server that keeps notes, and fails as the test says. */
 function gateway(fail = (/** @type {string} */ _path, /** @type {number} */ _number) => /** @type {RequestError | undefined} */ (undefined)) {
   const notes = new Map();
   const answers = new Map();
@@ -386,7 +386,7 @@ function gateway(fail = (/** @type {string} */ _path, /** @type {number} */ _num
           answers.set(key, { revision: body.revision + 1 });
         }
       }
-      // It was done, and nobody heard.
+      // It was done, but the answer is lost.
       if (error) throw error;
       return answers.get(key);
     },

@@ -110,11 +110,11 @@ test("texts have the form that the build reads, and no HTML", () => {
  * @type {Record<string, RegExp>}
  */
 const foreign = {
-  // Nobody is addressed.
+  // The reader is not addressed.
   de: /\wen Sie\b|\b(?:[Dd]u|[Dd]ich|[Dd]ir|[Dd]eine?\w*|Ihnen|Ihre?\w*)\b|[^ ]…$/,
-  // People are "vous", and a narrow space stands before marks of two parts.
+  // People are "vous", and a narrow space is before marks of two parts.
   fr: /\b(?:tu|toi|ton|tes)\b|exploitant|[^\u202f][:;?!»]|«(?!\u202f)/,
-  // People are "tú", and what has happened is told in the perfect.
+  // People are "tú", and events are in the perfect.
   es: /\b(?:(?:usted|busque|escriba|ponga|pulse)\b|inténtelo|puede seguir|se pudo|se (?:eliminó|envió|cerró|movió|detuvo|importó))/i,
   ja: /ログイン|ログアウト|取得できませんでした|\d文字/,
   ar: /مشغّل|تعذر |جلب|م\.ب/,
@@ -145,9 +145,9 @@ const noTexts = new Set([
 function textsIn(name, source) {
   const code = source
     .replace(/^(?:import|export)\b[^;]*? from "[^"]*";$/gm, "")
-    // What goes wrong inside is told to developers.
+    // Internal errors are for developers.
     .replace(/(?:new \w*Error|super|console\.\w+)\((?:[^()]|\([^()]*\))*\)/g, "")
-    // The editor's own words stand before the page's; Markdown's and HTML's parts have names.
+    // The editor's own words are the keys of the page's; Markdown's and HTML's parts have names.
     .replace(/"[^"\n]*": t\(/g, "t(");
   const found = [];
   for (const [, , literal = ""] of code.matchAll(/(["'`])((?:\\.|(?!\1)[^\\\n])*)\1/g)) {

@@ -52,7 +52,7 @@ function joined(text) {
   return opened;
 }
 
-test("what is typed at the end of a line stands in front of its CR LF, in scalars", () => {
+test("what is typed at the end of a line goes before its CR LF, in scalars", () => {
   const { line, note, screen, type } = joined("😀\r\ncd\r\n");
   assert.equal(screen.text, "😀\ncd\n");
   assert.equal(note.text, "😀\ncd\n");

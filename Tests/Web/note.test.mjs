@@ -115,7 +115,7 @@ test("where there is room for one record only, the one under the former client i
   note.close();
 });
 
-test("when the server cannot tell what was missed, edits move to its text and the person is told", () => {
+test("when the server cannot tell what was missed, edits move to its text, with a notice", () => {
   const { line, note, screen, type } = joinedWith("old text");
   type(8, "!");
   line.lose();
@@ -198,7 +198,7 @@ test("a refusal that comes while it joins again does not keep it from trying tha
   assert.equal(line.count("join"), 2);
   line.pass(1_000);
   assert.equal(line.count("join"), 3);
-  // When it joins before it was to try again, that is not tried any more.
+  // If it joins before the next attempt, that attempt is cancelled.
   line.refuse("join", { code: "busy", retryable: true, retryAfter: 500 });
   line.lose();
   line.comeBack();
@@ -258,7 +258,7 @@ test("what was typed into a restored note is kept as sent before it is sent", ()
   note.edit([{ from: 1, to: 1, insert: "X" }]);
   line.beforeSending = (type) => {
     if (type !== "change") return;
-    // A page that goes on from there sends the same change, as the same one.
+    // A page that continues from there sends the same change, as the same one.
     const copy = openedNote({ line: new Line({ identity: restored.identity }), restored: kept.get("ann") });
     assert.equal(copy.note.text, "aX");
     copy.line.tell("joined", { revision: 8, lastSequence: 1, changes: [] });
@@ -307,7 +307,7 @@ test("people come, move, change their names, and go", () => {
   note.close();
 });
 
-test("a crowd is counted, and those who act are named", () => {
+test("a crowd is counted, and its active people are named", () => {
   const { line, note } = joinedWith("some text", {
     presence: [{ clientId: "bo", name: "Bo", color: "#2f68ad", selections: [[0, 4]] }],
     people: 312,
@@ -316,7 +316,7 @@ test("a crowd is counted, and those who act are named", () => {
   assert.deepEqual(note.people.map(({ name }) => name), ["Bo"]);
   line.tell("presence", { joined: [], updated: [], left: [], people: 313 });
   assert.equal(note.othersCount, 312);
-  // Who comes again within a turn is told of once, and has no carets from before.
+  // A client that rejoins within a turn is named once, and has no carets from before.
   line.tell("presence", { joined: [{ clientId: "bo", name: "Bo" }, { clientId: "cy", name: "Cy" }], people: 313 });
   assert.deepEqual(note.people.map(({ name }) => name), ["Bo", "Cy"]);
   assert.equal(note.peerSelections.length, 0);
@@ -351,7 +351,7 @@ test("who edits counts as writing, for a while", () => {
   line.tell("presence", { left: ["cy"] });
   line.pass(1_000);
   assert.deepEqual(writing(), []);
-  // Somebody whom presence has not told of, and a line that goes.
+  // An edit by a client that presence has not named, and then a lost line.
   edit("eve", 11);
   edit("bo", 12);
   line.lose();
@@ -360,7 +360,7 @@ test("who edits counts as writing, for a while", () => {
   note.close();
 });
 
-test("rights that change reach the note, and those that come back open it again", () => {
+test("changed rights reach the note, and restored ones open it again", () => {
   const { line, note, type } = joinedWith("text");
   line.tell("accessChanged", { access: "read" });
   assert.equal(note.isWritable, false);
@@ -371,7 +371,7 @@ test("rights that change reach the note, and those that come back open it again"
   assert.equal(note.phase, "failed");
   assert.equal(note.text, "atext");
   assert.equal(note.isWritable, false);
-  // Nothing of the document is listened to any more.
+  // Changes to the document are ignored.
   line.tell("changes", { revision: 8, changes: [{ clientId: "bo", sequence: 1, operation: ["x", 4] }] });
   assert.equal(note.revision, 7);
   note.reopen();
@@ -383,7 +383,7 @@ test("rights that change reach the note, and those that come back open it again"
   note.close();
 });
 
-test("coming back, it names the change that made its revision, and its time, if it knows them", () => {
+test("a rejoin names the change that made its revision, and its time, if it knows them", () => {
   const { line, note, type } = joinedWith("text", { change: { clientId: "bo", sequence: 4, time: 100 } });
   const resume = (/** @type {object} */ more = {}) => {
     line.lose();

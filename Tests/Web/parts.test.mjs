@@ -45,7 +45,7 @@ test("a part that is there is given, and nothing is asked", async (context) => {
 /** Until everything has run that waits for nothing. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a page of a former build loads itself anew, once, and goes on where it stays", async (context) => {
+test("a page of a former build reloads itself once, and continues if it stays", async (context) => {
   const pass = stopTime(context);
   const store = new Map();
   const first = browser(context, { own: "one", answer: answering("two"), store });

@@ -254,7 +254,7 @@ for (const [before, text, expected] of links) {
   test(`${JSON.stringify(text)} over ${JSON.stringify(before)}`, () => assert.equal(after(before, (state, range) => putLink(state, range, text)), expected));
 }
 
-test("styles and event handlers are none to the parser", () => {
+test("styles and event handlers are inert to the parser", () => {
   assert.equal(
     inert('<STYLE>a</STYLE><p style="x" class=a>b style= &lt;i style=""&gt;</p><br/style=x><i\nonload = x>'),
     '<p data-style="x" class=a>b style= &lt;i style=""&gt;</p><br/data-style=x><i\ndata-onload = x>',

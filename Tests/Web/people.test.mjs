@@ -48,7 +48,7 @@ test("who comes after others draws neither a name nor a colour of theirs", () =>
   assert.ok(palette.includes(drawProfile(here).color), "then colours come again");
 });
 
-test("a made-up profile makes way for those who are here, a chosen one does not", () => {
+test("a made-up profile makes way for the people who are here, a chosen one does not", () => {
   const [first = "", second = ""] = palette;
   const mine = { name: "Calm Heron", color: first, isDrawn: true };
   const random = () => 0;
@@ -72,7 +72,7 @@ test("a made-up profile makes way for those who are here, a chosen one does not"
   assert.equal(unlike(mine, crowd, { random }), undefined);
 });
 
-test("a crowd is told by its number", () => {
+test("a crowd is shown by its number", () => {
   assert.equal(whoIsHere([], 0), "Only you are here");
   assert.equal(whoIsHere(["Bo", "Cy (writing)"], 2), "Here with you: Bo, Cy (writing)");
   assert.equal(whoIsHere([], 311), "312 people are here");

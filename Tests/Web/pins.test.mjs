@@ -16,7 +16,7 @@ function storageWith(kept = {}) {
 const notes = ["a", "b", "c", "d"].map((id) => ({ id }));
 const ids = (/** @type {{id: string}[]} */ sorted) => sorted.map(({ id }) => id).join("");
 
-test("pinned notes stand first, in the list's own order, and outlive the page", () => {
+test("pinned notes are first, in the list's own order, and outlive the page", () => {
   const storage = storageWith();
   const pins = new Pins({ storage, owner: () => "ada" });
   let changes = 0;
@@ -62,7 +62,7 @@ test("what another tab pins is shown, and so is that all is gone", () => {
   assert.ok(!pins.has("a") && changes === 2);
 });
 
-test("what cannot be read is none, and a full storage keeps nobody from pinning", () => {
+test("unreadable pins are ignored, and a full storage does not prevent pinning", () => {
   for (const kept of ["", "{", "7", "null", '{"a":1}', "[7,null]"]) {
     const pins = new Pins({ storage: storageWith({ "parley.pins.": kept }), owner: () => "" });
     assert.equal(ids(pins.sorted(notes)), "abcd", kept);

@@ -1,4 +1,4 @@
-// What people are told of errors: by their codes, in words of their own.
+// Messages for people about errors: by their codes, in words of their own.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -34,7 +34,7 @@ test("every reason for which a sign-in at a provider fails has words for people,
   for (const [kind, text] of texts) assert.doesNotMatch(String(text), jargon, String(kind));
 });
 
-test("what has no code is told by its status, what has none either in general", () => {
+test("an error without a code has the message of its status, or a general one", () => {
   for (const status of [0, 400, 401, 403, 404, 409, 410, 413, 418, 422, 429, 500, 502, 503]) {
     assert.match(problemText(undefined, status), /^[A-Z].*\.$/);
     assert.doesNotMatch(problemText("aCodeOfLater", status), jargon);

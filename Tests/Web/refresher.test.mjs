@@ -1,4 +1,4 @@
-// The lists of notes, folders and tags, fetched anew whenever the server says that they have changed.
+// The lists of notes, folders and tags are fetched again whenever the server says that they have changed.
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -11,7 +11,7 @@ import { stopTime } from "./support.mjs";
 const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));
 
-/** All that is settled by now has gone on. */
+/** Waits until settled promises have run. */
 async function turn() {
   for (let step = 0; step < 5; step += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -42,7 +42,7 @@ const lists = /** @type {const} */ ([
 const body = { notes: [], folders: [{ folder: "team", notes: 1 }], tags: [{ tag: "plan", notes: 1 }] };
 
 for (const { name, path, make } of lists) {
-  test(`${name}: a change that is told while an answer is on its way is asked for, also if that fails`, async (context) => {
+  test(`${name}: a change during a fetch is fetched after it, even if it fails`, async (context) => {
     stopTime(context);
     for (const outcome of ["answered", "failed", "refused"]) {
       const asked = server();
@@ -82,7 +82,7 @@ for (const { name, path, make } of lists) {
     assert.equal(asked.length, 4);
     void list.refresh();
     await asked[4]?.fail();
-    // Somebody asks while it waits: once is enough.
+    // Another call while it waits takes the place of the next attempt.
     void list.refresh();
     await asked[5]?.answer(body);
     pass(100_000);

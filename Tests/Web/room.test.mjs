@@ -49,7 +49,7 @@ test("what is published is heard in order, and what was missed after a return", 
   assert.deepEqual(orders.position, position(8));
 });
 
-test("a page goes on from the position that it kept, and hears of a gap", () => {
+test("a page continues from the position that it kept, and is notified of a gap", () => {
   const { world, room: orders, heard, live } = opened({ from: position(3) });
   assert.deepEqual(world.last("subscribe")?.data, { room, position: position(3) });
   live(2_000, { recovered: false });

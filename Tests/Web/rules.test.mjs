@@ -24,8 +24,8 @@ const signs = [
   { rule: "histories", sign: /epoch/i, except: ["shell/problems.js", "client/formeredits.js", "comments/comments.js", "history/pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
-  // The editor shows a composed line later than the note contains it, and its authors of a moment ago: those are changes of the
-  // editor's, by its own algebra.
+  // The editor shows a composed line later than the note contains it, and the authors of a moment ago: those are the
+  // editor's changes, by its own algebra.
   { rule: "operations", sign: /transform\(|rebase\(|compose\(/, except: ["editing/composedline.js", "history/authorcolours.js"] },
   { rule: "messages", sign: /messageId|lastSequence|"(hello|join|resync|ping|refresh)"/, except: [] },
   {

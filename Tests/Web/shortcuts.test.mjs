@@ -69,7 +69,7 @@ test("elsewhere Alt and a letter, of any layout, is a shortcut", () => {
   }
 });
 
-test("Macs and iPads are told from the rest", () => {
+test("Macs and iPads are recognised", () => {
   assert.equal(isApple({ platform: "MacIntel" }), true);
   assert.equal(isApple({ platform: "iPad" }), true);
   assert.equal(isApple({ platform: "", userAgentData: { platform: "macOS" } }), true);

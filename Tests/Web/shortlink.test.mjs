@@ -26,14 +26,14 @@ test("a server that has too much to do is asked again", async () => {
   assert.equal(asked.count, 3);
 });
 
-test("a link that has ended is not asked for again, until the page is loaded anew", async () => {
+test("a link that has ended is not asked for again until the page is reloaded", async () => {
   const asked = server(404, 200);
   const ended = await openShortLink(place, undefined, atOnce);
   assert.equal(asked.count, 1);
   assert.deepEqual(await openShortLink(place, ended, atOnce), { key: "key", token: "t" });
 });
 
-test("a tab that has opened a link asks nobody", async () => {
+test("a tab that has opened a link does not ask the server", async () => {
   const asked = server(200);
   const opened = await openShortLink(place, undefined, atOnce);
   assert.deepEqual(await openShortLink(place, opened, atOnce), opened);

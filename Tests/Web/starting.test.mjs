@@ -1,4 +1,4 @@
-// Until the page has started: clicks are kept, and whoever waits for long is told.
+// Until the page has started: clicks are kept, and a long wait is explained.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -77,7 +77,7 @@ function openPage(store) {
     miss: (/** @type {object} */ target) => listeners.get("error")?.({ target }),
     clickOn: (/** @type {FakeElement} */ target) => listeners.get("click")?.({ target }),
     emit: (/** @type {string} */ type) => listeners.get(type)?.({ type }),
-    /** What the person is told. */
+    /** The message to the person. */
     told: () => body.children.map(({ children: [words] }) => words.textContent).join(" "),
     pressReload: () => body.children[0].children[1].listeners.forEach((/** @type {() => void} */ run) => run()),
     reloads: () => reloads,
@@ -122,7 +122,7 @@ test("a button that the start has hidden is not clicked", (context) => {
   assert.equal(create.clicks, 0);
 });
 
-test("whoever waits for long is told, and the page goes on when it can", (context) => {
+test("a long wait is explained, and the page continues when it can", (context) => {
   const pass = stopTime(context);
   const page = openPage();
   const create = new FakeElement(true);
@@ -138,7 +138,7 @@ test("whoever waits for long is told, and the page goes on when it can", (contex
   assert.equal(create.clicks, 1);
 });
 
-test("a start that fails is told once, whenever it fails", (context) => {
+test("a failed start is reported once, whenever it fails", (context) => {
   const pass = stopTime(context);
   for (const wait of [0, 20_000]) {
     const page = openPage();
@@ -153,7 +153,7 @@ test("a start that fails is told once, whenever it fails", (context) => {
   }
 });
 
-test("a page whose files the server has no longer loads itself anew, once", (context) => {
+test("a page whose files are gone from the server reloads itself once", (context) => {
   stopTime(context);
   const store = new Map();
   const page = openPage(store);
@@ -186,7 +186,7 @@ test("what does not come in time has something in its place", async (context) =>
   await assert.rejects(withLimit(Promise.reject(new Error("failed")), 50, "otherwise"), /failed/);
 });
 
-test("a browser that does not say whether a lock is free holds nobody up", async (context) => {
+test("a browser that does not say whether a lock is free delays the page only once", async (context) => {
   const pass = stopTime(context);
   const given = Object.getOwnPropertyDescriptor(globalThis, "navigator");
   context.after(() => {
@@ -206,11 +206,11 @@ test("a browser that does not say whether a lock is free holds nobody up", async
   const foreign = hold("foreign", false);
   pass(3_000);
   assert.deepEqual([await own, await foreign], [true, false]);
-  // Whoever has not answered once is not waited for again.
+  // A browser that has not answered once is not waited for again.
   const next = hold("next", false);
   pass(0);
   assert.equal(await next, false);
-  // Locks that come late: one's own is kept, that of a tab whose things were left alone is let go.
+  // Locks that come late: the tab's own is kept, that of a tab whose things were left alone is released.
   assert.ok(asked[0]?.({}) instanceof Promise);
   assert.equal(asked[1]?.({}), undefined);
   // One that answers in time is believed again.

@@ -66,7 +66,7 @@ export class ServerCore extends Core {
 export const newCore = () => new ServerCore(new WebAssembly.Instance(compiled));
 
 /**
- * Makes time stand still until a test moves it. (Those of Node 18, which Debian has, forget timers
+ * Stops time until a test moves it. (The mock timers of Node 18, which Debian has, forget timers
  * when another one is cleared.)
  */
 export function stopTime(/** @type {import("node:test").TestContext} */ context) {
@@ -131,7 +131,7 @@ const words = [
 export const randomText = (random, pieces = 4) =>
   Array.from({ length: random.below(pieces + 1) }, () => random.pick(words)).join("");
 
-/** Whether a UTF-16 offset stands between whole scalars. @param {string} text @param {number} at */
+/** Whether a UTF-16 offset is between whole scalars. @param {string} text @param {number} at */
 export const isBoundary = (text, at) =>
   !(at > 0 && at < text.length && text.codePointAt(at - 1) !== text.charCodeAt(at - 1));
 
@@ -336,7 +336,7 @@ export class World {
 /** What answers a join of the note "d", all but the text or the changes. */
 const joinedNote = { title: "Title", epoch: "e", revision: 7, lastSequence: 0, access: "write", presence: [] };
 
-/** A world with a line to the server that stands, and is lost and comes back as the test says. */
+/** A world with an open line to the server, which is lost and restored as the test says. */
 export class Line extends World {
   id = "ann";
 
