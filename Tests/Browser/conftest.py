@@ -124,7 +124,7 @@ class Server:
         self.log.close()
 
     def create(self, title):
-        """Makes a note over HTTP; its id. The list, whose order is by milliseconds, has it before those made earlier."""
+        """Makes a note over HTTP; its id. In the list, whose order is by milliseconds, it is before notes made earlier."""
         made = self.request("POST", "/api/notes", {"title": title})
         while time.time_ns() // 1_000_000 <= made["createdAt"]:
             pass
@@ -210,7 +210,7 @@ def browser():
 
 
 class Person:
-    """Somebody with a browser of their own.
+    """A person with a browser of their own.
 
     `worker`: whether the page has its service worker. A page without one is for tests that answer requests in the
     server's place once the page is open: with a worker in charge Chromium now and then sends them to the server all the

@@ -33,7 +33,7 @@ PREFERENCES = {
     # Several tabs in one window: none of them may be put to sleep.
     "dom.min_background_timeout_value": 4,
     "dom.timeout.enable_budget_timer_throttling": False,
-    # No questions, for nobody answers.
+    # No questions, for no user answers them.
     "dom.disable_beforeunload": True,
     "browser.shell.checkDefaultBrowser": False,
     "browser.aboutwelcome.enabled": False,
@@ -66,7 +66,7 @@ class Firefox:
         """Sends a command; its result."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
-        # Events stand between, which nobody has asked for.
+        # Events come before the answer, unasked.
         while (answer := json.loads(self.socket.recv(SECONDS))).get("id") != self.number:
             pass
         if answer["type"] == "error":

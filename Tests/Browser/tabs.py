@@ -33,7 +33,7 @@ class Tab:
         wait_until(has_come, lambda: f"{function} gave {seen!r}, not {wanted!r}")
 
     def press(self, *keys):
-        """Presses keys together, and lets go of them."""
+        """Presses keys together, and releases them."""
         downs = [{"type": "keyDown", "value": key} for key in keys]
         ups = [{"type": "keyUp", "value": key} for key in reversed(keys)]
         self.perform([{"type": "key", "id": "keys", "actions": downs + ups}])

@@ -57,7 +57,7 @@ def program(folder, *words, said=""):
 
 
 class TeamServer(Server):
-    """The program as its configuration has it."""
+    """The program with its configuration file."""
 
     def command(self):
         return [PROGRAM, "serve", "--config", "parley.conf", "--web-dir", WEB]
@@ -247,7 +247,7 @@ class Day:
         options = bea.page.get_by_role("option")
 
         def is_found():
-            # A note is found once nobody has typed in it for a moment.
+            # A note is found a moment after the last edit.
             field.fill("")
             field.fill("lower sta")
             bea.page.locator(".palette-state", has_text=re.compile("note")).wait_for()
@@ -356,7 +356,7 @@ class Day:
         mona.page.keyboard.insert_text("\n\nقائمة: أحضر الشاي والخبز\n")
         mona.wait_until_saved()
         expect(mona.page.locator("html")).to_have_attribute("dir", "rtl")
-        # Rows without letters stand where the others do.
+        # Rows without letters are aligned with the others.
         for line in mona.page.locator("#editor .table-line, #editor .code-line").all():
             expect(line).to_have_css("direction", "ltr")
         self.look(mona, "arabic")

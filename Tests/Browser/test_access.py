@@ -11,7 +11,7 @@ from test_offline import kept, wait_until_copied, wait_until_kept
 from test_upgrade import mark
 
 PASSWORD = "correct horse é"
-# What is offered of a note to whoever may only read it.
+# The menu of a note for users who may only read it.
 MENU_OF_READERS = [
     "Copy link", "Copy text", "History", "Show Markdown signs", "Show who wrote what", "Read beside the text",
     "Download Markdown", "Download text", "Download HTML", "Print…",
@@ -87,7 +87,7 @@ def test_signing_in_with_a_token(guarded, person):
     ada.type("let in")
     ada.wait_until_saved()
     expect(ada.page.locator("#notes .note-title")).to_have_text(["Behind the door"])
-    # A reload keeps it; no address has it.
+    # A reload keeps the token; no address contains it.
     ada.page.reload()
     ada.wait_for_status("saved")
     ada.wait_for_text("let in")
@@ -122,7 +122,7 @@ def test_signing_out_in_one_of_two_tabs(guarded, person):
         expect(tab.get_by_role("dialog")).to_contain_text("You are not signed in.")
         expect(tab.locator("#notes .note-title")).to_have_count(0)
         assert guarded.token not in tab.evaluate("JSON.stringify([{ ...sessionStorage }, { ...localStorage }])")
-    # Nor does a tab that opens now find anybody to go on as.
+    # Nor does a tab that opens now find a user to continue as.
     third = ada.new_page()
     third.goto(f"/n/{note}")
     expect(third.get_by_role("dialog")).to_contain_text("You are not signed in.")
@@ -305,7 +305,7 @@ def test_a_token_that_ends_and_is_followed_by_another(guarded, person):
     ada.page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
     expect(ada.page.get_by_role("dialog")).to_be_hidden()
     ada.page.evaluate("window.isSamePage = true")
-    # Nobody comes in time.
+    # No newer token comes in time.
     trouble = ada.page.locator("[data-kind=connection]")
     expect(trouble).to_contain_text("Your sign-in has expired.")
     expect(ada.page.locator("#status-text")).to_have_text("Signed out")
@@ -428,7 +428,7 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     expect(bo.page.get_by_label("Title of the note")).to_be_disabled()
     expect(bo.page.get_by_role("button", name="Share")).to_be_hidden()
     bo.page.get_by_role("button", name="More for this note").click()
-    # Whoever may write may comment.
+    # Users who may write may comment.
     menu = ["Add pictures or files…", *MENU_OF_READERS]
     menu.insert(2, "Comment on the selection")
     expect(bo.page.get_by_role("menuitem")).to_have_text(menu)
@@ -463,7 +463,7 @@ def test_what_is_not_allowed_is_not_offered(guarded, person):
     bo.picture("sharing-reading-only")
 
 
-def test_who_is_signed_out_by_a_server_that_comes_back_is_told_that_alone(guarded, person):
+def test_a_restarted_server_that_rejects_the_token_replaces_the_offline_notice(guarded, person):
     ada = person("Ada").open(guarded.create("Away"), f"#token={token()}")
     guarded.kill()
     away = ada.page.locator("[data-kind=offline]")
@@ -488,7 +488,7 @@ def test_a_late_link_is_not_taken_for_another_notes(guarded, person):
     ada.wait_for_status("saved")
     with ada.page.expect_response(re.compile(f"{second}/share")):
         sharing.click()
-    # The server has made it: it stands among those of its own note.
+    # The server has made it: it is among the links of its own note.
     for route in held:
         with ada.page.expect_response(re.compile(f"{first}/share")):
             route.continue_()
@@ -591,7 +591,7 @@ def test_what_one_user_left_unsaved_is_not_taken_by_another(guarded, person):
     wait_until(lambda: ada.page.evaluate(kept) == 1)
     ada.page.close()
     guarded.start()
-    # Somebody else at the same browser.
+    # Another user at the same browser.
     ada.page = ada.new_page()
     ada.open(note, f"#token={token(sub='eve')}")
     assert ada.text() == "kept: "

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 @pytest.fixture
 def server(tmp_path):
-    """An open server with the key of an operator, and one that is none."""
+    """An open server with an operator's key, and a key without that right."""
     keys = tmp_path / "api-keys"
 
     def new_key(name, *rights):
@@ -94,7 +94,7 @@ def test_a_connection_is_seen_and_ended(server, person):
     ann.wait_for_status("saved")
 
 
-def test_one_is_asked_to_come_back(server, person):
+def test_a_disconnected_client_is_asked_to_reconnect(server, person):
     note = server.create("Shopping")
     admin = person("Admin")
     sign_in(admin, server.operator)

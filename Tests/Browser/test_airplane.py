@@ -24,7 +24,7 @@ WORKER = True
 IS_LONG = os.environ.get("AIRPLANE") == "long"
 EDITS, CHANGES, LINES = (10_000, 12_000, 500) if IS_LONG else (400, 600, 60)
 
-# Types words behind lines and deletes lines' hyphens, each as an edit by itself; others' work goes on in between.
+# Types words behind lines and deletes lines' hyphens, each as an edit by itself; other work is done in between.
 WRITE = """async (edits) => {
     const view = (VIEW_IN)("#editor");
     for (const [index, [line, word]] of edits.entries()) {
@@ -68,7 +68,7 @@ class Line:
 
 
 def write_elsewhere(server, note, text, chance):
-    """What somebody else writes, as that person knows the note: words by line."""
+    """Edits by another user, on the text as that user knows it: words by line."""
     lines = text.split("\n")
     words = [[] for _ in lines]
     with NativeClient(server, name="Bo") as bo:
@@ -95,7 +95,7 @@ def kill(browser, page):
     processes = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
     with page.expect_event("crash"):
         for process in processes:
-            # Nobody else has a page open.
+            # No other page is open.
             if process["type"] == "renderer":
                 os.kill(process["id"], signal.SIGKILL)
 
@@ -149,7 +149,7 @@ def test_every_word_is_where_it_was_typed(server, browser, person):
         start = f"#{at:04}" + ("-" if at in hyphens else "")
         assert found.startswith(start)
         words = re.findall(r"\[[^\]]*\]", found)
-        # Nothing stands between the words, or in one of them.
+        # There is nothing between the words, or in one of them.
         assert start + "".join(words) == found
         assert [word for word in words if word[1] == "a"] == own[at]
         assert [word for word in words if word[1] == "b"] == theirs[at]

@@ -65,7 +65,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     expect(threads(ben)).to_have_count(1)
     expect(threads(ben).locator(".comment-text")).to_have_text(EVIL)
     expect(threads(ben).locator(".quote")).to_have_text("milk")
-    # In the colour that she has among those who are here.
+    # In the colour that she has among the people who are here.
     expect(threads(ben).locator(".comment .avatar")).to_have_css("background-color", "rgb(138, 75, 171)")
     check_axe(ben)
     # Ben types before it, at both of its edges and within it, and Ann at the same time behind it.
@@ -93,7 +93,7 @@ def test_a_remark_follows_its_words_and_is_answered_and_resolved(server, person)
     threads(ann).get_by_role("button", name="Edit").nth(1).click()
     field = threads(ann).get_by_role("textbox", name="Your comment")
     field.fill("Oat")
-    # Whoever answers meanwhile does not take the field away from her.
+    # An answer by another user meanwhile does not take the field away from her.
     answer.fill("Or soy.")
     threads(ben).get_by_role("button", name="Send").click()
     expect(threads(ann).locator(".comment-text")).to_have_text([EVIL, "Or soy."])
@@ -248,7 +248,7 @@ def test_words_stay_in_their_field_until_the_server_has_them(server, person):
     ann.press("Alt+m")
     expect(field).to_have_value("")
     ann.page.locator("#comment-new").get_by_role("button", name="Cancel").click()
-    # Beside the note's past stand the comments of the time: none when there was no text yet.
+    # Beside the note's past are the comments of the time: none when there was no text yet.
     ann.page.get_by_role("button", name="More for this note").click()
     ann.page.get_by_role("menuitem", name="History").click()
     past = ann.page.locator("#history-comments .past-thread")
@@ -303,7 +303,7 @@ def test_who_may_read_sees_them_and_who_may_comment_makes_them(guarded, person, 
     expect(eve.page.locator("#comments-guest")).to_be_hidden()
     if may == ["read"]:
         return
-    # By a link she is one of many whom nothing tells apart, and hears it before she writes.
+    # With a link she is one of many indistinguishable guests, and is informed of that before she writes.
     link = guarded.request("POST", f"/api/notes/{note}/share", {"access": "comment"})
     eve.page.goto(link["path"])
     eve.editor.wait_for(state="attached")

@@ -1,4 +1,4 @@
-"""Everybody in one note and one room, while lines are cut and the server is killed in the middle of typing."""
+"""All clients in one note and one room, while lines are cut and the server is killed in the middle of typing."""
 
 import contextlib
 import itertools
@@ -35,7 +35,7 @@ APP = """<!doctype html><meta charset="utf-8"><title>An app</title><textarea ari
 
 
 class Whaler:
-    """A person at a Whaler client, which starts anew with each connection: types again what is not there."""
+    """A person at a Whaler client, which starts again with each connection: types again what is not there."""
 
     def __init__(self, address, note):
         self.address, self.note = address, note
@@ -44,7 +44,7 @@ class Whaler:
 
     def connect(self):
         self.editor = WhalerEditor(self.address, self.note)
-        # What is still on its way over the former connection stands before this in the log.
+        # Changes still on their way over the former connection are before this one in the log.
         self.editor.edit([len(self.editor.text)])
         self.editor.settle()
         own = self.editor.text.split(LINES["whaler"])[1].split("\n")[0]
@@ -144,7 +144,7 @@ def gateway(tmp_path, site):
 
 @pytest.fixture
 def worn(gateway):
-    """A line to the server that breaks again and again, for those who come back by themselves."""
+    """A line to the server that breaks again and again, for clients that reconnect by themselves."""
     proxy = CuttingProxy(gateway.port, 1, 3_000, 12_000)
     proxy.may_silence = False
     proxy.mend()
@@ -188,7 +188,7 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
         published = 0
 
         def type_all(words):
-            """Each types a word; nobody waits for it to be saved."""
+            """Each client types a word, and does not wait for it to be saved."""
             line = ann.text()[: ann.text().index("\n", ann.text().index(LINES["page"]))]
             ann.put_caret(len(line.encode("utf-16-le")) // 2)
             ann.page.keyboard.type(words["page"])

@@ -1,4 +1,4 @@
-"""Deleted notes come back, and notes leave as files."""
+"""Deleted notes are restored, and notes are downloaded as files."""
 
 import io
 import re
@@ -42,7 +42,7 @@ def test_a_deletion_is_undone_at_once(server, person):
     bo.wait_for_text("!still here")
 
 
-def test_deleted_notes_are_listed_and_come_back_or_go_for_good(server, person):
+def test_deleted_notes_are_listed_and_restored_or_removed_for_good(server, person):
     restored, lost = server.create("Kept"), server.create("<img src=x onerror=alert(1)>")
     server.put_text(restored, "the text")
     ann = person("Ann", worker=True)

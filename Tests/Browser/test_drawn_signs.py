@@ -42,7 +42,7 @@ def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
     expect(lines(ann).nth(2)).to_have_text("Some bold, italic, code and a link *here*.")
     expect(lines(ann).first).to_have_text("Title")
     expect(ann.page.locator("#editor .bullet")).to_have_count(1)
-    # The bars of a table stand below each other; letters of another font are not quite twice as wide.
+    # The bars of a table are aligned; letters of another font are not quite twice as wide.
     bars = """() => [...document.querySelector("#editor").shadowRoot.querySelectorAll(".table-line")].map((line) => {
         const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
         const places = [];
@@ -59,7 +59,7 @@ def test_signs_are_hidden_but_in_the_line_of_the_caret(server, person):
     assert head == rule and all(abs(one - other) <= 8 for one, other in zip(head, row)), (head, rule, row)
     assert violations(ann) == []
     ann.picture("drawn-signs")
-    # The line of the caret shows its signs; what is typed there goes to everybody.
+    # The line of the caret shows its signs; what is typed there goes to all users.
     ann.put_caret(TEXT.index("bold"))
     expect(lines(ann).nth(2)).to_contain_text("**bold**")
     ann.type("very ")
@@ -117,7 +117,7 @@ def test_a_word_is_composed_beside_drawn_signs(server, person):
     for part in ("に", "にほ"):
         cdp.send("Input.imeSetComposition", {"text": part, "selectionStart": len(part), "selectionEnd": len(part)})
     ann.wait_until_saved()
-    # A box of another line is ticked by somebody else, and the text of the composed line gets longer.
+    # A box of another line is ticked by another user, and the text of the composed line gets longer.
     place = len("**one**にほ two\n\n- [")
     whole = server.request("GET", f"/api/notes/{note}/text")
     rest = len(whole["text"]) - place - 1

@@ -8,12 +8,12 @@ from playwright.sync_api import expect
 WORKER = True
 
 
-# What the browser keeps until the server has it.
+# The keys under which the browser keeps what the server does not have yet.
 KEPT = "Object.keys(localStorage).filter((key) => /^parley\\.(kept|pending|base)\\./.test(key))"
 
 
 class HeldBack:
-    """The server's `joined` messages, which come to the page only once they are let go."""
+    """The server's `joined` messages, which come to the page only once they are released."""
 
     def __init__(self, page):
         self.page = page
@@ -70,7 +70,7 @@ def test_words_typed_before_the_text_is_there(server, person):
     ann.press("ArrowLeft", "Backspace")
     ann.picture("early")
     held.let_go()
-    # Nobody clicks or waits: what is typed next goes on at the caret, in the text itself.
+    # Without a click or a wait, the next letters go to the caret, in the text itself.
     expect(ann.editor).to_be_focused()
     ann.page.keyboard.type("!")
     ann.wait_until_saved()

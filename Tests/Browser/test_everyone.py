@@ -1,4 +1,4 @@
-"""Everybody at once: the page, two bots, a client of the Whaler family and one of Socket.IO's."""
+"""All kinds of clients at once: the page, two bots, a client of the Whaler family and one of Socket.IO's."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
 
             wait_until(have, lambda: f"page {ann.text()!r}, Whaler {whaler.text!r}")
 
-        # Each edit is somebody's, and the first bot's answer to it.
+        # Each step is an edit by one client, and the first bot's answer to it.
         whaler.edit(["todo: tea 😀\n"])
         all_have("[ ] tea 😀\n")
         ann.to_end()
@@ -78,7 +78,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
         says(counter, json.dumps(final))
         ann.wait_until_saved()
 
-        # One publication in the note's room reaches everybody who listens, each in its own form.
+        # One publication in the note's room reaches all its subscribers, each in its own form.
         order = {"id": 1, "dish": "soup"}
         body = {"publications": [{"room": note, "data": order, "senderId": "kitchen"}]}
         server.request("POST", "/api/publish", body)
@@ -87,7 +87,7 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
         assert (heard["name"], heard["data"]) == (note, order)
         update = whaler.client.expect("resourceUpdate")
         assert (update["resourceId"], update["senderId"]) == (note, "kitchen")
-        # It has told the app to look; what it finds is what everybody has.
+        # The update asks the app to look; it finds the text that all clients have.
         status = server.request("GET", f"/api/notes/{note}/text")
         assert status["text"] == final
         all_have(final)

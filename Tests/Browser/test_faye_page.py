@@ -1,7 +1,7 @@
 """A page of another origin in Chromium, which asks as Faye's client for browsers (1.4.0) does.
 
-That client shakes hands by a script, since it does not know yet what the server can do, and then goes
-on by the best of what both know: a WebSocket, requests across origins, or scripts again.
+That client shakes hands by a script, since it does not know yet what the server can do, and then continues
+by the best of what both know: a WebSocket, requests across origins, or scripts again.
 """
 
 import http.server

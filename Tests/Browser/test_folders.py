@@ -40,7 +40,7 @@ def test_notes_go_into_folders_and_are_found_there(server, person):
     expect(folder(page, "minutes")).to_be_visible()
     expect(folder(page, "team")).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#notes-empty")).to_have_text("No notes in this folder.")
-    # By the menu, into a folder that is not there yet; a path that is none is said to be.
+    # By the menu, into a folder that is not there yet; a malformed path is rejected.
     folder(page, "All notes").click()
     page.locator(f"[data-note='{plan}']").hover()
     page.get_by_role("button", name="More for “Plan”").click()
@@ -104,7 +104,7 @@ def test_a_late_answer_closes_no_other_notes_dialog(server, person):
     expect(field).to_have_value("board")
     ann.press("Enter")
     expect(ann.page.locator("#move")).to_be_hidden()
-    # Nobody sees what is said in a dialog that is closed.
+    # A message in a closed dialog would not be seen.
     begin(first, "First", "board")
     ann.press("Enter")
     wait_until(lambda: ann.page.evaluate("true") and held)
@@ -159,7 +159,7 @@ def test_tags_filter_the_list(server, person):
     page = ann.page
     page.goto("/")
     expect(titles(ann)).to_have_count(3)
-    # The page stands open, and the list stays as it is: tags come from what others write.
+    # The page stays open, and the list stays as it is: tags come from what others write.
     for note, text in ((one, "#plan and #größe"), (two, "about #Plan"), (three, "`#plan` and #12")):
         server.put_text(note, text)
     chips = page.locator("#tags-list .tag")

@@ -60,7 +60,7 @@ class Past:
         expect(self.section).to_have_attribute("data-shown", re.compile(r"^\d+-\d+$"))
 
     def marked(self):
-        """What is struck through, and what was inserted by whom, in the order of the text."""
+        """Deleted pieces, and inserted ones with their authors, in the order of the text."""
         return self.page.evaluate(
             """() => [...document.querySelector("#history-text").shadowRoot.querySelectorAll("del, ins")]
                 .map((mark) => mark.localName === "del" ? ["-", mark.textContent] : [mark.title, mark.textContent])"""
@@ -126,7 +126,7 @@ def test_looking_back_naming_and_restoring(server, person):
     expect(past.section.locator(".track-flag")).to_have_attribute("title", "Agreed 🤝")
     ann.picture("history-version")
 
-    # Others go on meanwhile, and the history learns of it.
+    # Others keep writing meanwhile, and the history shows it.
     bo.to_end()
     bo.type("Cheese!")
     bo.wait_until_saved()
@@ -146,7 +146,7 @@ def test_looking_back_naming_and_restoring(server, person):
     ann.type("On we go.")
     assert converge(ann, bo) == "Meet at nine 🦆 sharp.\nBring bread.\nOn we go."
 
-    # What was there before it comes back in the same way.
+    # The text from before is restored in the same way.
     past = Past(bo).open()
     past.wait_for_text("Meet at nine 🦆 sharp.\nBring bread.\nOn we go.")
     expect(past.open_changes()).to_have_count(6)
@@ -225,7 +225,7 @@ def test_the_history_by_keyboard_leaves_the_editor_alone(server, person):
     ann.press("Escape")
     expect(past.section).to_be_hidden()
     expect(ann.page).to_have_url(re.compile(f"/n/{note}$"))
-    # The caret stands where it stood.
+    # The caret is where it was.
     ann.page.keyboard.type("X")
     assert converge(ann, bo).startswith("at Xnine")
     # The address opens it, and going back closes it.

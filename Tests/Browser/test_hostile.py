@@ -182,7 +182,7 @@ def test_files_and_pictures(server, watch):
            ])""",
         [address + path for path in paths.values()],
     )
-    # A file that is a script by what is in it is none by what it is served as.
+    # A file that contains a script is not served as one.
     watch.nothing_ran()
 
 

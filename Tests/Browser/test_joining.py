@@ -14,7 +14,7 @@ OTHER = "another battery"
 
 @pytest.fixture
 def users(tmp_path):
-    """A server with nobody but one user, who has invited somebody."""
+    """A server with a single user, for tests in which others are invited."""
     file = tmp_path / "users"
     add = [PROGRAM, "user", "add", "ada", "document:*=all", "--file", file]
     subprocess.run(add, input=PASSWORD + "\n", text=True, check=True, capture_output=True)
@@ -142,7 +142,7 @@ def test_who_opens_an_invitation_is_in_and_changes_the_password(users, person):
     dialog.get_by_label("Current password").fill(PASSWORD)
     bea.press("Enter")
     expect(dialog).to_be_hidden()
-    # She goes on as if nothing had happened.
+    # She continues as if nothing had happened.
     page.locator(".cm-content").click()
     bea.type("!")
     bea.wait_until_saved()

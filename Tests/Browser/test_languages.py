@@ -30,7 +30,7 @@ READ = """() => {
     return [...found];
 }"""
 
-# Elements whose words do not fit, or that stand out of the window. What ends in dots, or is scrolled, is meant to.
+# Elements whose words do not fit, or that reach out of the window. What ends in dots, or is scrolled, is meant to.
 CUT_OFF = """() => {
     const boxes = "button, label, h1, h2, h3, dialog, .button, .dialog-buttons, .menu, .note-bar, .history-bar, .sidebar, .brand";
     const found = [];
@@ -71,7 +71,7 @@ def left_in_english(language):
 
 
 class Reader:
-    """Somebody who looks at each part of the page for what is wrong with its words."""
+    """A reader who checks the words of each part of the page."""
 
     def __init__(self, person, language):
         self.person = person

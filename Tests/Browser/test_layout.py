@@ -176,7 +176,7 @@ def test_each_line_has_its_own_direction(server, person):
     lines = ann.page.locator("#editor .cm-line")
     for index, direction in enumerate(["ltr", "rtl", "rtl", "ltr", "ltr"]):
         expect(lines.nth(index)).to_have_css("direction", direction)
-    # The caret goes by what is seen: at a Hebrew line's beginning it stands at the right.
+    # The caret goes by what is seen: at a Hebrew line's beginning it is at the right.
     content = ann.editor.bounding_box()
     ann.put_caret(15)
     # It is drawn with the next frame.

@@ -36,7 +36,7 @@ def test_the_list_is_live(server, person):
     bo.page.get_by_role("button", name="More for “Shopping”").click()
     bo.page.get_by_role("menuitem", name="Rename").click()
     bo.page.get_by_label("New title").fill("Groceries 🥕")
-    # Whoever has gone into the title and written nothing there sets none.
+    # A focused title without a change is not sent.
     title = ann.page.get_by_label("Title of the note")
     title.focus()
     bo.page.keyboard.press("Enter")
@@ -155,7 +155,7 @@ def test_by_keyboard_alone(server, person):
     ann.press("Alt+n")
     expect(ann.page.get_by_label("Title of the note")).to_be_focused()
     ann.page.keyboard.type("By keys")
-    # Enter goes on in the text once there is one to write in.
+    # Enter moves to the text once there is one to write in.
     ann.wait_for_status("saved")
     ann.press("Enter")
     ann.page.keyboard.type("in the text")
@@ -184,7 +184,7 @@ def test_keys_keep_their_place_in_the_list(server, person):
     expect(ann.page.get_by_role("dialog")).to_be_visible()
     ann.press("Escape")
     expect(more).to_be_focused()
-    # After a deletion it goes on at the next note. A key may come before the browser has told of the last closing.
+    # After a deletion the next note gets the focus. A key may come before the browser has reported the last closing.
     ann.press("Enter", "End", "Enter")
     expect(ann.page.get_by_role("dialog")).to_be_visible()
     ann.page.evaluate(
@@ -200,7 +200,7 @@ def test_keys_keep_their_place_in_the_list(server, person):
     expect(ann.page.locator("#notes .note-link").first).to_be_focused()
 
 
-def test_a_list_goes_on_where_the_browser_is_slow(server, person):
+def test_enter_continues_a_list_in_a_slow_browser(server, person):
     ann = person("Ann")
     # A clock that runs so fast that no slice of the parser's time suffices for a line.
     ann.context.add_init_script(

@@ -231,7 +231,7 @@ def test_another_person_finds_nothing(guarded, person):
     wait_until_kept(ada)
     ada.page.locator(".brand-link").click()
     wait_until_copied(ada, "classified")
-    # The tab is closed, and nobody has signed out.
+    # The tab is closed without a sign-out.
     ada.page.close()
     ada.page = ada.new_page()
     guarded.kill()
@@ -284,7 +284,7 @@ def test_a_note_whose_rights_are_withdrawn_goes_from_the_browser(guarded, person
     wait_until(lambda: "no longer yours" not in kept(ada))
 
 
-def test_a_full_browser_is_told_and_nothing_breaks(server, person):
+def test_a_full_browser_is_reported_and_nothing_breaks(server, person):
     ann = person("Ann")
     session = ann.context.new_cdp_session(ann.page)
     session.send("Storage.overrideQuotaForOrigin", {"origin": server.url, "quotaSize": 1})
@@ -300,7 +300,7 @@ def test_a_full_browser_is_told_and_nothing_breaks(server, person):
     assert converge(ann, bo) == "goes on"
 
 
-def test_a_browser_that_forbids_storage_is_told(server, person):
+def test_a_browser_that_forbids_storage_is_reported(server, person):
     ann = person("Ann")
     ann.context.add_init_script(
         "IDBFactory.prototype.open = () => { throw new DOMException('forbidden', 'SecurityError'); }"
@@ -367,7 +367,7 @@ class TestUpgrades:
         server.start()
         expect(ann.page.locator("#news")).to_contain_text("A new version of this page is available.")
         assert barriers(ann) == []
-        # The old one goes on until the person wants the new one.
+        # The old one continues until the person wants the new one.
         ann.type(" and after")
         ann.wait_until_saved()
         assert is_marked(ann.page)

@@ -80,7 +80,7 @@ def engine(request, tmp_path_factory):
 
 @pytest.fixture
 def people(engine):
-    """Whoever opens a browser in a test leaves at its end."""
+    """People with browsers, which are closed at the end of the test."""
     yield engine
     engine.leave()
 
@@ -186,7 +186,7 @@ def test_two_tabs_write_without_a_server_and_one_of_them_is_closed(server, perso
         tab.wait_for("() => document.querySelector('#status').dataset.state", wanted="offline")
     write(first, "start ", at=HOME)
     write(second, " end")
-    # What the first has not saved is kept, and sent by whoever is there.
+    # Edits that the first has not saved are kept, and sent by another tab.
     first.wait_for("""() => Object.keys(localStorage).some((key) => localStorage.getItem(key).includes("start "))""")
     first.close()
     server.start()
@@ -270,7 +270,7 @@ def test_reading_history_comments_and_sharing(server, person, people):
     open_note(tab, server, note)
     tab.run(LISTEN)
     ann = person("Ann").open(note)
-    # Somebody else's caret, where they have put it.
+    # Another user's caret, where they have put it.
     ann.to_start()
     tab.wait_for("() => document.querySelector('#editor').shadowRoot.querySelectorAll('.peer-caret').length", wanted=1)
     # As a page.
@@ -303,11 +303,11 @@ def test_reading_history_comments_and_sharing(server, person, people):
     tab.wait_for(f"""() => ({VIEW_IN})("#history-text")?.state.doc.toString()""", wanted=text)
     tab.run(CLICK, "#history-close")
     tab.wait_for(SEEN, "#history", wanted=False)
-    # Who may have it.
+    # The dialog for sharing.
     tab.run(CLICK, "#share")
     tab.wait_for("() => document.querySelector('#sharing').open")
     tab.run("() => document.querySelector('#sharing').close()")
-    # Found by its text, once the index has it.
+    # Found by its text, once it is in the index.
     wait_until(lambda: tab.run("() => true") and server.request("GET", "/api/search?q=bread")["notes"])
     tab.run(CLICK, "#search")
     tab.wait_for("() => document.activeElement.closest('dialog') !== null")

@@ -1,4 +1,4 @@
-"""Pasting HTML, addresses and files: what stands in the text then, in one step of undo."""
+"""Pasting HTML, addresses and files: the text afterwards, in one step of undo."""
 
 import re
 
@@ -145,7 +145,7 @@ def test_large_html_is_text_and_a_long_conversion_can_be_stopped(server, person)
     ann.wait_for_text("large")
     expect(ann.page.locator("#toast")).to_contain_text("plain text")
     ann.press("Enter")
-    # While it is converted, the page goes on: a key stops it.
+    # While it is converted, the page handles keys: one stops it.
     ann.editor.evaluate(many, [150_000, "stopped"])
     ann.press("Escape")
     wait_until(lambda: ann.text() == "large\nstopped", lambda: ann.text()[:40], seconds=30)

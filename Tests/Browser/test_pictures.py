@@ -1,4 +1,4 @@
-"""Pictures and files that are pasted, dropped and chosen: what everybody sees, and what is said when it fails."""
+"""Pictures and files that are pasted, dropped and chosen: what all users see, and the messages when it fails."""
 
 import base64
 import re
@@ -54,7 +54,7 @@ def text_of(server, note):
     return server.request("GET", f"/api/notes/{note}/text")["text"]
 
 
-def test_a_picture_is_pasted_and_another_dropped_and_everybody_sees_them(guarded, person):
+def test_all_users_see_pasted_and_dropped_pictures(guarded, person):
     server = guarded
     note = server.create("Pictures")
     ann = person("Ann", worker=False).open(note, f"#token={server.token}")
@@ -113,7 +113,7 @@ def test_what_cannot_be_drawn_is_a_link_and_what_is_missing_says_so(server, pers
     ann.wait_until_saved()
     several = text_of(server, note).removeprefix(text)
     assert several.index("[first") < several.index("[second") < several.index("[third"), "in the order given"
-    # Somebody calls it a picture all the same.
+    # A text calls it a picture all the same.
     server.put_text(note, text.replace("[huge", "![huge", 1) + f"\n\n![none](files/{'0' * 64}/none.png)")
     page = read(ann)
     expect(page.locator("a.file")).to_have_text(["huge.png", "page.png"])
@@ -141,7 +141,7 @@ def test_a_failure_is_said_in_words_and_leaves_nothing(server, person):
     ann.context.set_offline(False)
     expect(ann.page.locator(".uploading")).to_have_count(0)
     assert ann.text() == "text"
-    # The server takes less than the page has heard: it refuses what it does not read, while somebody writes.
+    # The server takes less than it said before: it rejects the upload unread, while the user keeps typing.
     asked = re.compile(rf"/api/notes/{note}/files$")
     ann.page.route(asked, lambda route: route.fulfill(json={"files": [], "bytesMax": 100 << 20}), times=1)
     ann.reload()

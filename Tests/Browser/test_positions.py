@@ -218,7 +218,7 @@ DRAWS_WHILE_TYPING = f"""async ([count, pause]) => {{
 }}"""
 
 
-def test_a_page_of_many_boxes_is_drawn_while_somebody_types(server, person):
+def test_a_page_of_many_boxes_is_drawn_during_typing(server, person):
     note = Note(server, person("Ann"), boxes(2_000))
     note.read()
     # Without a longest delay, each letter would put the drawing off until the last one.

@@ -62,7 +62,7 @@ def users(tmp_path):
 def test_writing_and_sharing_below_a_path(server, person):
     ada = person("Ada", ignore_https_errors=True)
     page = ada.page
-    # Whatever is asked for beside the path is somebody else's.
+    # Addresses outside of the path belong to others.
     strays = []
     page.on("request", lambda request: strays.append(request.url))
     page.goto("")
@@ -74,7 +74,7 @@ def test_writing_and_sharing_below_a_path(server, person):
     expect(page).to_have_url(re.compile(re.escape(server.url) + "n/[^/]+$"))
     ada.type("below a path")
     ada.wait_until_saved()
-    # Opened anew, from another depth.
+    # Reloaded, from another depth.
     page.reload()
     expect(ada.editor).to_have_text("below a path")
     page.get_by_role("button", name="Share", exact=True).click()
@@ -154,7 +154,7 @@ def test_the_page_is_kept_below_a_path(tmp_path, browser):
         ada.to_end()
         ada.type("a path")
         ada.wait_for_text("kept below a path")
-        # Whoever comes by the list has the page, too, and finds the note there.
+        # The list's page is kept, too, and leads to the note.
         page.goto("")
         page.get_by_role("link", name="Below").click()
         ada.wait_for_text("kept below a path")

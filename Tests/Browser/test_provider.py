@@ -37,7 +37,7 @@ def button(person):
     return person.page.get_by_role("dialog").get_by_role("link", name="Sign in with Example")
 
 
-def test_somebody_comes_back_to_the_note_and_stays_in(users, provider, person):
+def test_a_user_returns_to_the_note_and_stays_signed_in(users, provider, person):
     ada = person("Somebody")
     ada.page.goto("/")
     button(ada).click()
@@ -74,7 +74,7 @@ def test_somebody_comes_back_to_the_note_and_stays_in(users, provider, person):
     [({"denies": True}, "cancelled"), ({"status": {"/token": 503}}, "does not respond")],
     ids=["denied", "down"],
 )
-def test_what_fails_is_said_once_and_nobody_is_sent_in_circles(users, provider, person, lies, said):
+def test_a_failed_sign_in_is_reported_once_and_not_repeated(users, provider, person, lies, said):
     provider.lies = lies
     ada = person("Somebody")
     ada.page.goto("/")

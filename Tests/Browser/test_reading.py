@@ -80,7 +80,7 @@ def test_a_note_is_read_as_a_page(server, person):
     expect(ann.editor).to_be_visible()
 
 
-def test_a_box_that_is_ticked_is_ticked_for_everybody(server, person):
+def test_a_box_is_ticked_for_all_users(server, person):
     note = server.create("Boxes")
     server.put_text(note, "before\n\n- [ ] one\n- [x] two\n")
     ann, bo = person("Ann").open(note), person("Bo").open(note)
@@ -98,7 +98,7 @@ def test_a_box_that_is_ticked_is_ticked_for_everybody(server, person):
     wait_until(lambda: server.request("GET", f"/api/notes/{note}/text")["text"] == text)
 
 
-def test_text_and_page_stand_side_by_side(server, person):
+def test_text_and_page_are_side_by_side(server, person):
     note = server.create("Both")
     ann = person("Ann").open(note)
     ann.page.get_by_role("button", name="More for this note").click()
@@ -316,7 +316,7 @@ def test_headings_have_addresses_and_links_lead_to_them(server, person):
     expect(bo.page.locator("#toast")).to_contain_text("This heading is no longer in the note.")
 
 
-def test_footnotes_stand_at_the_end_in_order(server, person):
+def test_footnotes_are_at_the_end_in_order(server, person):
     note = server.create("Notes")
     server.put_text(note, LONG)
     ann = person("Ann").open(note)
@@ -335,7 +335,7 @@ def test_footnotes_stand_at_the_end_in_order(server, person):
     rendered(ann).get_by_role("link", name="Back to the text").first.click()
     expect(marks.first).to_be_focused()
     assert "#" not in ann.page.url
-    # Somebody changes one: it is drawn anew, and the others stay.
+    # A changed footnote is drawn again, and the others stay.
     server.put_text(note, LONG.replace("Second.", "Changed."))
     expect(rendered(ann).locator(".footnotes li").last).to_contain_text("Changed.")
 

@@ -76,7 +76,7 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     assert not mirrored(page, ".version-flag svg, #history-name svg")
     assert left_of(page, "#history-side") < left_of(page, ".history-paper")
     assert left_of(page, "#history-back") > left_of(page, "#history-forward")
-    # The key to the left goes on, as on any slider from right to left.
+    # The key to the left moves forward, as on any slider from right to left.
     slider = page.locator("#history-slider")
     slider.focus()
     head = slider.input_value()
@@ -100,10 +100,10 @@ def test_texts_in_both_directions(server, person):
     lines = mona.page.locator("#editor .cm-line")
     for index, direction in enumerate(["rtl", "ltr", "rtl", "rtl", "rtl"]):
         expect(lines.nth(index)).to_have_css("direction", direction)
-    # On a page in English, what has no letters stands on the left.
+    # On a page in English, lines without letters are on the left.
     for index, direction in enumerate(["rtl", "ltr", "ltr", "ltr", "rtl"]):
         expect(ben.page.locator("#editor .cm-line").nth(index)).to_have_css("direction", direction)
-    # A caret of somebody else is where the text has its place, on either page.
+    # Another user's caret is at its place in the text, on either page.
     for one, other in ((ben, mona), (mona, ben)):
         for place in (0, 6, text.index("milk") + 2, text.index("\n"), text.index("Call"), text.index("هاتف") + 2, len(text)):
             one.put_caret(place)
@@ -117,7 +117,7 @@ def test_texts_in_both_directions(server, person):
     assert converge(mona, ben) == text[:2] + "ـ" + text[2:]
     mona.press("Backspace")
     assert converge(mona, ben) == text
-    # Others' names stand by themselves, and a guest's mark is in the page's language.
+    # Others' names are isolated, and a guest's mark is in the page's language.
     ben.type("x")
     writing = mona.page.locator("#writing")
     expect(writing).to_have_text(re.compile("\u2068\u2068Ben\u2069 \\(ضيف\\)\u2069"))

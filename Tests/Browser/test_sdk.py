@@ -71,7 +71,7 @@ FOLDERS = {
 
 
 class Site(http.server.ThreadingHTTPServer):
-    """Somebody's web site: pages by their names, at an origin of its own."""
+    """A web site: pages by their names, at an origin of its own."""
 
     daemon_threads = True
 
@@ -332,7 +332,7 @@ def test_listeners_that_write_or_fail_leave_the_field_in_order(gateway, open_pag
         await_text(tab, "x🙂 ab🙂 cd!")
 
 
-def test_a_field_that_is_bound_anew_belongs_to_the_last_note(gateway, open_page):
+def test_a_field_that_is_bound_again_belongs_to_the_last_note(gateway, open_page):
     first, second = gateway.create("First"), gateway.create("Second")
     gateway.put_text(first, "one")
     gateway.put_text(second, "two")
@@ -435,7 +435,7 @@ def test_the_element_shares_a_text_by_one_line(gateway, open_page):
     await_text(grace, "> by one line, twice")
 
 
-def test_a_page_that_is_not_allowed_is_told_so(tmp_path, browser, site):
+def test_a_page_of_another_origin_is_rejected(tmp_path, browser, site):
     server = Server(tmp_path)
     try:
         note = server.create("Closed")
@@ -474,7 +474,7 @@ def test_a_policy_without_webassembly_is_named(browser, gateway):
         strict.server_close()
 
 
-def test_a_page_that_opens_too_many_notes_is_told_which(gateway, open_page):
+def test_a_page_with_too_many_notes_learns_which_fail(gateway, open_page):
     ids = [gateway.create(f"Note {number}") for number in range(200)]
     ada = open_page(AREA, ids[0])
     ada.wait_for_function("() => document.title === 'ready'")
@@ -638,7 +638,7 @@ GUIDE = (ROOT / "Documentation" / "WebPage.md").read_text()
 
 
 @pytest.mark.parametrize("number", range(GUIDE.count("```html")))
-def test_the_guides_pages_run_as_they_stand_there(gateway, browser, site, number):
+def test_the_guides_pages_run_as_written(gateway, browser, site, number):
     page = re.findall(r"```html\n(.*?)```", GUIDE, re.S)[number]
     gateway.request("PUT", "/api/notes/minutes", {"title": "Minutes"})
     gateway.put_text("minutes", "Present: ")

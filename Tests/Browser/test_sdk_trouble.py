@@ -24,7 +24,7 @@ FORBIDDEN = """for (const name of ["localStorage", "sessionStorage"]) {
     Object.defineProperty(window, name, { get() { throw new DOMException("forbidden", "SecurityError"); } });
 }"""
 
-# Every number that the page was told, from the first one on.
+# Every number in an event for the page, from the first one on.
 COUNTED = AREA.replace(
     "const note = window.note", 'window.counts = []; parley.on("unsaved", (count) => counts.push(count));\n  const note = window.note'
 ).replace("await note.ready;", "counts.unshift(parley.unsaved); await note.ready;")
@@ -52,7 +52,7 @@ def write_away(tab, text):
     )
 
 
-def test_a_full_storage_is_told_and_kept_in_again_once_there_is_room(gateway, tab_of):
+def test_a_full_storage_is_reported_and_used_again_once_there_is_room(gateway, tab_of):
     note = gateway.create("Full")
     ada = tab_of(ELEMENT, note)
     expect(box(ada)).to_be_editable()
@@ -73,7 +73,7 @@ def test_a_full_storage_is_told_and_kept_in_again_once_there_is_room(gateway, ta
     assert text_of(gateway, note) == "only here, and kept"
 
 
-def test_a_storage_that_is_forbidden_is_told_and_the_note_is_written(gateway, browser, open_page):
+def test_a_forbidden_storage_is_reported_and_the_note_is_written(gateway, browser, open_page):
     note = gateway.create("Forbidden")
     context = browser.new_context()
     context.add_init_script(FORBIDDEN)
@@ -184,7 +184,7 @@ EDITORS = pytest.mark.parametrize(
 
 
 def put_caret_behind_first(tab, page):
-    """Has the caret stand behind the text's first character."""
+    """Puts the caret behind the text's first character."""
     tab.wait_for_function("() => document.title === 'ready'")
     if page in (CODEMIRROR, MONACO):
         tab.evaluate("() => focusEditor()")
@@ -195,13 +195,13 @@ def put_caret_behind_first(tab, page):
 
 
 @EDITORS
-def test_words_that_come_where_the_caret_stands_are_not_typed_over(gateway, open_page, page):
+def test_words_that_come_at_the_caret_are_not_typed_over(gateway, open_page, page):
     note = gateway.create("At the caret")
     gateway.put_text(note, "ab")
     ada = open_page(page, note)
     put_caret_behind_first(ada, page)
     for text in ("aXb", "aXYZb"):
-        # What stood before the caret and what comes may be one replacement.
+        # The text before the caret and the new text may be one replacement.
         gateway.put_text(note, text)
         ada.wait_for_function("(text) => note.text === text", arg=text)
     ada.keyboard.type("-")
@@ -235,8 +235,8 @@ def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
     grace.wait_for_function("() => document.title === 'ready'")
     put_caret_behind_first(ada, page)
     ada.evaluate("() => { window.told = []; note.on('changes', ({ changes }) => told.push(...changes.map(({ insert }) => insert))); }")
-    # Two keys for one character, as Firefox tells of them. Monaco's own field has the text anew whenever it draws, a first
-    # half in it or not.
+    # Two keys for one character, as in Firefox's events. Monaco replaces the text of its own field whenever it draws, with
+    # a first half in it or not.
     ada.evaluate("() => document.execCommand('insertText', false, '\\ud83d')")
     if page is MONACO:
         ada.evaluate("() => editor.render(true)")
@@ -268,7 +268,7 @@ def test_an_emoji_that_is_typed_in_halves_is_one(gateway, open_page, page):
     assert (shown(ada) if seen is None else seen) == text
 
 
-def test_the_element_keeps_nobody_out(gateway, open_page):
+def test_the_element_has_no_barriers(gateway, open_page):
     note = gateway.create("For all")
     ada, grace = open_page(ELEMENT, note), open_page(ELEMENT, note, "Grace")
     for tab in (ada, grace):
@@ -313,7 +313,7 @@ WRONG = {
 def test_a_token_that_is_not_taken_is_named(guarded, site, browser, given):
     note = guarded.create("Guarded")
     page = browser.new_page()
-    # The waits between attempts are none of this test's.
+    # The waits between attempts are not tested here.
     page.add_init_script("const later = setTimeout; window.setTimeout = (call) => later(call, 0);")
     page.goto(site.add(
         "wrong.html", AREA.replace('name: "{name}"', f"token: () => {given}"), sdk=f"{guarded.url}/sdk/1/parley.js",

@@ -163,11 +163,11 @@ def test_short_links_are_listed_and_withdrawn_one_by_one(users, person):  # noqa
     expect(bo.page.locator("[data-kind=connection]")).to_contain_text("This link no longer works.")
     cy.type("still ")
     cy.wait_until_saved()
-    # Whoever follows a link that has ended is told so.
+    # The page says so to a visitor with a link that has ended.
     late = person("Late")
     late.page.goto(reading)
     expect(late.page.get_by_text("This link no longer works.").first).to_be_visible()
-    # Nobody is told so of a link that the server could not be asked for.
+    # It does not say so of a link that the server could not be asked for.
     early = person("Early")
     early.page.route("**/api/links/open", lambda route: route.fulfill(status=503))
     early.page.goto(writing)

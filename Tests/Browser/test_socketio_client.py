@@ -40,7 +40,7 @@ def numbers(page):
 
 
 @pytest.mark.parametrize("transports", [["websocket"], ["polling", "websocket"], ["polling"]])
-def test_the_real_client_comes_back_to_what_it_missed(page, guarded, transports):
+def test_the_real_client_resumes_with_what_it_missed(page, guarded, transports):
     rights = {"documents": [], "rooms": [{"match": "*", "may": ["read", "publish"]}]}
     guarded.token = token(parley=rights)
     page.evaluate(START, [transports, guarded.token])
@@ -63,7 +63,7 @@ def test_the_real_client_comes_back_to_what_it_missed(page, guarded, transports)
         assert page.evaluate("socket.id") == first
         publish(guarded, base + 2)
         wait_until(lambda: numbers(page) == list(range(1, base + 3)))
-    # Who leaves does not come back to it.
+    # A client that leaves does not resume its session.
     page.evaluate("socket.disconnect()")
     publish(guarded, 6)
     page.evaluate("socket.connect()")

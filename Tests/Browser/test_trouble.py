@@ -32,7 +32,7 @@ def test_killed_while_two_are_typing(server, person):
             assert acknowledged == f"Ann: {hers}\nBo: {his}"
     assert converge(ann, bo) == f"Ann: {hers}\nBo: {his}"
 
-    # What the pages call saved is on disk: somebody new gets it from a server that was killed again.
+    # What the pages call saved is on disk: a new client gets it from a server that was killed again.
     server.kill()
     server.start()
     newcomer = person("New").open(note)
@@ -114,7 +114,7 @@ def test_offline_edits_survive_a_reload(server, person):
 
 
 def test_offline_edits_of_a_long_note_are_kept(server, person):
-    """They cost as much to keep as they are long, and there is room for the text that they stand on."""
+    """They cost as much to keep as they are long, and there is room for the server's text under them."""
     note = server.create("Long")
     text = "a line of a long note\n\n" * 170_000
     server.put_text(note, text)

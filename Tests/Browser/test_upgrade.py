@@ -66,14 +66,14 @@ def wait_for_reload(page):
     expect(page.locator("html[data-before]")).to_have_count(0)
 
 
-def test_an_old_tab_loads_itself_anew_for_a_part_that_is_gone(server, upgradable, person):
+def test_an_old_tab_reloads_itself_for_a_part_that_is_gone(server, upgradable, person):
     note = server.create("Upgraded")
     ann = person("Ann").open(note)
     ann.type("before")
     ann.wait_until_saved()
     mark(ann.page)
     upgradable.upgrade()
-    # What it has already goes on.
+    # The parts that it has loaded still work.
     ann.type(" and after")
     ann.wait_until_saved()
     assert is_marked(ann.page)
@@ -99,7 +99,7 @@ def test_words_that_are_not_saved_outlive_the_reload(server, upgradable, person)
     )
     server.kill()
     ann.wait_for_status("offline")
-    # A tag wants the part for HTML. The server is down, so nobody can say that there is a newer page.
+    # A tag wants the part for HTML. The server is down, so the page cannot learn that there is a newer one.
     ann.type("kept <b>words</b>")
     server.start()
     ann.press("Alt+h")
@@ -122,7 +122,7 @@ def test_a_part_that_only_colours_is_no_reason_to_take_the_page_from_under_the_h
         ann.type("kept <b>words</b>")
     assert refused.value.status == 404
     ann.wait_until_saved()
-    # The next thing that the person asks for does load it anew.
+    # The next part that the person asks for does reload the page.
     ann.press("Alt+h")
     expect(ann.page.locator("#history")).to_be_visible()
     wait_for_reload(ann.page)

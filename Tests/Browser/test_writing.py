@@ -27,7 +27,7 @@ def test_boxes_links_and_tables_of_the_text_itself(server, person):
     ann, bo = person("Ann").open(note), person("Bo").open(note)
     boxes = ann.page.locator("#editor .box")
     expect(boxes).to_have_count(2)
-    # A click on a box ticks it for everybody, and the caret stays.
+    # A click on a box ticks it for all users, and the caret stays.
     boxes.first.click()
     assert converge(ann, bo).startswith("- [x] milk\n- [x] bread")
     bo.put_caret(bo.text().index("bread"))

@@ -92,7 +92,7 @@ def test_keys_of_a_table(server, person):
     wait_until(lambda: ann.text() == "| xa | y |\n| - | - |\n| c | z |\n| new    |     |\nafter", ann.text)
 
 
-def test_a_bar_stands_above_selected_words(server, person):
+def test_a_bar_is_above_selected_words(server, person):
     note = server.create("Bar")
     server.put_text(note, "first\n\nsome words here\n")
     ann = person("Ann").open(note)
