@@ -58,8 +58,8 @@ extension ServerLoop {
         ("place", place.name),
         (
           "hint",
-          "a proxy in front probably removes the headers Upgrade and Connection: have it forward "
-            + "WebSockets, as in the examples in Packaging/proxies; parley doctor tests public-url"
+          "a proxy in front probably removes the headers Upgrade and Connection: configure it to "
+            + "forward WebSockets, as in the examples in Packaging/proxies; parley doctor tests public-url"
         ),
       ])
     return .plain(

@@ -131,8 +131,8 @@ package struct Doctor {
     case .removed:
       note(
         .problem, "websockets",
-        "the proxy at \(address) removes the headers Upgrade and Connection, so live connections fail: have it "
-          + "forward WebSockets, as in the examples in Packaging/proxies")
+        "the proxy at \(address) removes the headers Upgrade and Connection, so live connections fail: configure "
+          + "it to forward WebSockets, as in the examples in Packaging/proxies")
     case .other(let status):
       note(
         .warning, "websockets",
@@ -258,7 +258,7 @@ package struct Doctor {
       if target != .followers, queued > 0, !targets.contains(target) {
         note(
           .warning, "webhooks",
-          "\(queued) events wait for \(target.word), which has no address any more")
+          "\(queued) events wait for \(target.word), which no longer has an address")
       } else if targets.contains(target) {
         let age = (SystemClock().now - (standings[target]?.oldest ?? SystemClock().now)) / 1_000
         let text = "\(queued) events wait for \(target.word)"

@@ -148,7 +148,7 @@ struct ProviderExchange {
         }
       case .userInfo(let token):
         return .end(try user(token, with: try Self.body(of: answer, "its user info")))
-      case .begun, .ended: preconditionFailure("an answer came that nobody has asked for")
+      case .begun, .ended: preconditionFailure("an answer came without a request")
       }
     } catch {
       state = .ended
@@ -166,10 +166,10 @@ struct ProviderExchange {
     // Another provider's answer (RFC 9207): its code must not be sent to this one.
     if let issuer {
       guard issuer.utf8.elementsEqual(settings.issuer.utf8) else {
-        return end(.misbehaves, "the browser came back from another issuer")
+        return end(.misbehaves, "the browser returned from another issuer")
       }
     } else if description.namesItself {
-      return end(.misbehaves, "the browser came back without iss, which the provider promises")
+      return end(.misbehaves, "the browser returned without iss, which the provider promises")
     }
     state = .code(description)
     return .fetch(exchange(of: code, values, at: description))

@@ -96,7 +96,7 @@ final class ProviderService {
           isNo ? .denied : .unreachable, "the provider sent the browser back with an error"))
     }
     guard let code = query["code"], !code.isEmpty, code.utf8.count <= Self.codeBytesMax else {
-      return refuse(ProviderFailure(.misbehaves, "the browser came back without a code"))
+      return refuse(ProviderFailure(.misbehaves, "the browser returned without a code"))
     }
     return submit(
       ProviderThread.Job(

@@ -285,8 +285,8 @@ package enum Help {
     Connects to a running server as a client and works with one note. NOTE is the note's id.
 
     cat prints the text. tail prints the last lines (--lines, 10), then each line that is added at
-    the end. append adds TEXT and a newline, or the unchanged standard input, and ends once the
-    server has it on its disk.
+    the end. append adds TEXT and a newline, or the unchanged standard input, and ends once it is
+    on the server's disk.
 
     edit synchronises a file and a note: it merges each save of the file into the note, word by
     word, and writes other people's edits into the file. It makes a missing file. A file with
@@ -295,8 +295,8 @@ package enum Help {
     files that are not UTF-8, contain a NUL, or are over 16 MB.
 
     watch runs a command with sh, the text on its standard input, at the start and after each change,
-    once nobody has typed for a while (--rest, 1s). PARLEY_NOTE is the note's id. One command runs
-    at a time.
+    once no text has been typed for a while (--rest, 1s). PARLEY_NOTE is the note's id. One command
+    runs at a time.
 
       --server URL       the server [PARLEY_SERVER, or ws://127.0.0.1:8080]
       --token-file FILE  a file with a token, read before each connection, so that it may be
@@ -322,7 +322,7 @@ package enum Help {
            parley share NOTE --name NAME [--json]
            parley share NOTE --no-name
 
-    Prints the short address of a link to one note on a running server; NOTE is its id. Whoever has
+    Prints the short address of a link to one note on a running server; NOTE is its id. People with
     the link may read, or write as well, until it expires. Your token needs the right to manage the
     note, and the rights of the link.
 

@@ -102,7 +102,7 @@ package struct Setup {
     switch reach {
     case .tls(let certificate, let key):
       lines += [
-        ("host", "0.0.0.0", "Everybody may connect, encrypted by this certificate."),
+        ("host", "0.0.0.0", "Any client may connect, encrypted by this certificate."),
         ("port", "\(listeningPort)", ""), ("tls-certificate", certificate, ""),
         ("tls-key", key, ""),
       ]

@@ -171,7 +171,7 @@ package struct IndexKeeper {
     (urgent, urgentDone) = ([], 0)
     nextTry = now + Self.failurePause
     if case .damaged = error {
-      log.write(.warning, "index of words made anew", [("reason", "it is damaged")])
+      log.write(.warning, "index of words rebuilt", [("reason", "it is damaged")])
       try? index?.clear()
     } else if told != Self.words(of: error) {
       told = Self.words(of: error)
