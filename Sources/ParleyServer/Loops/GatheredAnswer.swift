@@ -13,7 +13,7 @@ package struct GatheredAnswer {
     case rooms(limit: Int)
     /// Numbers of connections, added.
     case numbers
-    /// The same, of those whose tokens were taken back.
+    /// Numbers of connections whose tokens were revoked, added.
     case revocation
 
     /// The way for a request; `nil` if one loop answers it.
@@ -31,7 +31,7 @@ package struct GatheredAnswer {
       }
     }
 
-    /// The items of one page that were asked for.
+    /// The number of items that a request asks for.
     private static func limit(_ head: RequestHead) -> Int {
       let name = "limit="
       let field = head.query.split(separator: "&").first { $0.hasPrefix(name) }
@@ -52,7 +52,7 @@ package struct GatheredAnswer {
     self.rooms = rooms
   }
 
-  /// The answer where a loop has not done its part.
+  /// The answer if a loop has not done its part.
   package static var unfinished: Response {
     .problem(503, .unavailable, "this was done in part; send it again")
   }
@@ -63,7 +63,7 @@ package struct GatheredAnswer {
     return .json(200, body)
   }
 
-  /// Puts the answer of another loop with those that are there.
+  /// Merges the answer of another loop into this one.
   package mutating func add(_ other: Response, rooms others: Set<[UInt8]> = []) {
     rooms.formUnion(others)
     guard response.status == 200, other.status == 200, let mine = JSONValue(response.body)?.fields,
@@ -112,7 +112,7 @@ package struct GatheredAnswer {
       JSONWriter.object(&sum) { object, body in
         object.field("room", known["room"]?.string, &body)
         object.field("subscribers", Self.sum("subscribers", known, item), &body)
-        // Who is present every loop knows of all.
+        // Each loop already knows the people present at all loops.
         object.field(
           "present", max(known["present"]?.integer ?? 0, item["present"]?.integer ?? 0), &body)
       }

@@ -7,12 +7,13 @@ import Locks
 ///                     └─▶ the outer broker ─▶ other machines
 ///     other machines ─▶ the outer broker ─▶ the mailboxes of those loops that follow the topic
 ///
-/// One table, under one lock, says who follows what. A mailbox has a bound; what comes when it is full is
-/// dropped and counted, and found by a look at the store. The outer broker follows what any loop does.
+/// One table, under one lock, holds the topics that each loop follows. A mailbox has a bound; hints that arrive
+/// when it is full are dropped and counted, and their news is found in the store. The outer broker follows the
+/// topics of all loops.
 package final class LoopBroker: Sendable {
   /// Hints that may wait for one loop.
   package static let countMax = 8_192
-  /// Their bytes.
+  /// Bytes of hints that may wait for one loop.
   package static let bytesMax = 4 << 20
   /// Bytes that a hint counts for beside its own.
   private static let overhead = 64
@@ -43,14 +44,14 @@ package final class LoopBroker: Sendable {
     self.wake = wake
   }
 
-  /// Takes a broker to other machines, which calls ``outerHasNews()`` when it has news.
+  /// Connects a broker to other machines, which calls ``outerHasNews()`` when it has news.
   package func connect(to outer: any ServerBroker) {
     state.withLock { $0.outer = outer }
-    // It may have had some already.
+    // News may have come before this call.
     outerHasNews()
   }
 
-  /// Says, where there is no broker to other machines, that hints arrive: those of loops always do.
+  /// Reports that hints arrive although there is no broker to other machines: those of loops always do.
   package func standAlone() {
     let loops = state.withLock { state in
       for loop in state.mailboxes.indices {
@@ -64,7 +65,7 @@ package final class LoopBroker: Sendable {
   /// The broker of one of the loops.
   package func end(of loop: Int) -> any ServerBroker { End(hub: self, loop: loop) }
 
-  /// Deals out what the outer broker has heard.
+  /// Distributes the hints that the outer broker has received.
   package func outerHasNews() {
     // Under one lock, so that of two threads that take news the first deals them out first.
     let woken = state.withLock { state in
@@ -128,7 +129,7 @@ package final class LoopBroker: Sendable {
 
   fileprivate func follow(_ topic: String, by loop: Int) {
     let name = Array(topic.utf8)
-    // Under the lock, so that what is followed and what is left come to the outer one in this order.
+    // Under the lock, so that the outer broker gets `follow` and `leave` in their order.
     state.withLock { state in
       let isFirst = state.followers[name] == nil
       state.followers[name, default: []].insert(loop)
@@ -156,7 +157,7 @@ package final class LoopBroker: Sendable {
     }
   }
 
-  /// Puts a hint into a mailbox that has room; whether that was empty.
+  /// Puts a hint into a mailbox that has room; returns whether the mailbox was empty.
   private static func put(_ topic: String, _ bytes: [UInt8], into mailbox: inout Mailbox) -> Bool {
     guard !isFull(mailbox, topic, bytes) else {
       mailbox.state.dropped["loop", default: 0] += 1

@@ -3,7 +3,7 @@ import GatewayPorts
 import Locks
 import TransportLibwebsockets
 
-/// The loops of a process as each of them sees the others: what they have counted, and a way to ask them.
+/// The loops of a process, with the counts of each, and a way to run work on another loop.
 final class LoopCompany: Sendable {
   /// The counts of one loop, as of its last tick.
   struct Report {
@@ -34,15 +34,15 @@ final class LoopCompany: Sendable {
     state = Monitor(State(reports: Array(repeating: Report(), count: count)))
   }
 
-  /// Takes in the next loop.
+  /// Adds the next loop.
   func add(_ loop: ServerLoop, _ mailbox: LoopMailbox) {
     state.withLock { $0.members.append(Member(loop: loop, mailbox: mailbox)) }
   }
 
-  /// Lets the loops go, which have ended.
+  /// Releases the loops, which have ended.
   func dissolve() { state.withLock { $0.members = [] } }
 
-  /// Takes down the counts of a loop.
+  /// Stores the counts of a loop.
   func report(_ report: Report, by loop: Int) { state.withLock { $0.reports[loop] = report } }
 
   /// Returns the counts of all loops, the asking one's of now.
@@ -52,7 +52,7 @@ final class LoopCompany: Sendable {
     return reports
   }
 
-  /// Runs `work` on another loop's thread; whether that runs.
+  /// Runs `work` on another loop's thread; returns whether that thread runs.
   func post(to loop: Int, _ work: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
     let member = state.withLock { $0.members.indices.contains(loop) ? $0.members[loop] : nil }
     guard let member else { return false }
@@ -61,7 +61,7 @@ final class LoopCompany: Sendable {
 }
 
 extension LoopCompany.Report {
-  /// Adds what another loop has counted.
+  /// Adds the counts of another loop.
   mutating func add(_ other: LoopCompany.Report) {
     gateway.add(other.gateway)
     store.add(other.store)
@@ -72,7 +72,7 @@ extension LoopCompany.Report {
 }
 
 extension StoreMetrics {
-  /// Adds those of another thread on the same store.
+  /// Adds the metrics of another thread on the same store.
   mutating func add(_ other: StoreMetrics) {
     queued += other.queued
     batches += other.batches
@@ -89,7 +89,7 @@ extension StoreMetrics {
 }
 
 extension RefusedConnections {
-  /// Adds those of another loop.
+  /// Adds the counts of another loop.
   mutating func add(_ other: RefusedConnections) {
     full += other.full
     fullForAddress += other.fullForAddress

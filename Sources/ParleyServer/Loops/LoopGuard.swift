@@ -3,8 +3,8 @@ import Glibc
 import Locks
 import TransportLibwebsockets
 
-/// The thread that ends the process when a loop is stuck, and tells the service manager as long
-/// as none is.
+/// The thread that ends the process when a loop is stuck, and notifies the service manager while
+/// no loop is.
 ///
 /// It takes samples for a ``LoopWatch`` of each, which decides.
 package final class LoopGuard: Sendable {

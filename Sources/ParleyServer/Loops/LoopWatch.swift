@@ -63,7 +63,7 @@ package struct LoopWatch: Sendable {
   package enum Reason: Equatable, Sendable {
     /// A single turn has taken so much of the thread's own processor time.
     case busy(milliseconds: Int64)
-    /// Timers have been due for so long, and the thread sleeps on.
+    /// Timers have been due for so long, and the thread still sleeps.
     case asleep(milliseconds: Int64)
   }
 

@@ -1,8 +1,8 @@
-/// The gateways on one database, as they tell each other of themselves: a report every two seconds, and at
-/// once where one is heard for the first time.
+/// The gateways on one database, from their reports: one every two seconds, and at once when a gateway is
+/// heard for the first time.
 ///
-/// Reports go as hints do, and may be lost: a gateway that says nothing stays on the board for a minute, with
-/// the time since it was heard. Where hints do not arrive, a gateway knows of itself alone.
+/// Reports are sent as hints, and may be lost: a silent gateway stays on the board for a minute, with the time
+/// since its last report. If no hints arrive, a gateway knows only itself.
 package struct NodeBoard: Sendable {
   /// The topic of the reports.
   package static let topic = "gateways"
@@ -29,7 +29,7 @@ package struct NodeBoard: Sendable {
   /// Makes an empty board.
   package init() {}
 
-  /// Returns whether it is time for a report, which is sent then; forgets who is gone.
+  /// Returns whether it is time for a report, which the caller then sends; forgets silent gateways.
   package mutating func begins(now: Int64) -> Bool {
     let pause = hasNewcomer ? Self.greetingMilliseconds : Self.reportMilliseconds
     if let toldAt, now - toldAt < pause { return false }

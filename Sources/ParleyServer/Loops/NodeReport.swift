@@ -1,7 +1,7 @@
 package import GatewayPorts
 import JSON
 
-/// The facts that a gateway tells the others of one database about itself, for people who operate them.
+/// A gateway's report about itself to the other gateways on its database, for operators.
 package struct NodeReport: Equatable, Sendable {
   /// Identifies this run of the process; a restart gets a new one.
   package var run: String
@@ -17,7 +17,7 @@ package struct NodeReport: Equatable, Sendable {
   package var connections: Int
   /// Notes in memory.
   package var notes: Int
-  /// Microseconds of every second hint's way at most; `nil` where none was measured.
+  /// The median delay of hints in microseconds; `nil` if none was measured.
   package var lag: Int64?
 
   /// Makes a report.

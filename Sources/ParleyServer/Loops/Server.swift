@@ -25,7 +25,7 @@ public final class Server: Sendable {
   private let transports: [LibwebsocketsTransport]
   private let storeThreads: [StoreThread]
   private let company: LoopCompany?
-  /// The one of all loops.
+  /// The search thread of all loops.
   private let searchThread: SearchThread
   private let broker: (any ServerBroker)?
   private let loginThread: LoginThread?
@@ -42,7 +42,7 @@ public final class Server: Sendable {
 
   /// Opens the store and the socket, and begins to serve.
   ///
-  /// - Parameter manager: told as long as the server is well, if it wants to hear that.
+  /// - Parameter manager: The service manager, notified while the server is well, if it asks for that.
   /// - Throws: `FileError`, `JWTKeyError`, `APIKeyFileError`, `StoreOpenError`, `StoreError` or
   ///   `TransportError`, each saying what is in the way and what to do.
   public init(
@@ -151,7 +151,7 @@ public final class Server: Sendable {
           wake: { mailboxes[place].wake() }, committed: { searchThread.note($0) },
           outboxChanged: { inbox?.put(.changed($0)) })
         storeThreads.append(storeThread)
-        // What has changed on the disk, the first says for all.
+        // The first loop logs changes of files for all.
         let fileLog: (any LogSink)? = place == 0 ? log : nil
         let access = ServerLoop.Access(
           authenticator: try configuration.authenticator(log: fileLog),
@@ -168,7 +168,7 @@ public final class Server: Sendable {
           company: company, nodes: nodes)
         company?.add(loop, mailboxes[place])
       }
-      // The first last, for it listens: the others can take connections by then.
+      // The first loop starts last, since it listens: the others must be able to take connections by then.
       for place in loops.indices.reversed() {
         do {
           try transports[place].start()
@@ -259,8 +259,8 @@ public final class Server: Sendable {
   /// The port of ``Configuration/apiListen``; 0 without it.
   public var apiPort: Int { transports[0].boundBackPort }
 
-  /// Reads again what may have changed on the disk: users, the certificate and its key. What cannot be
-  /// used is logged, and what was there stays. From any thread.
+  /// Reads the files of users, the certificate and its key again. An unusable file is logged, and the former
+  /// content stays in use. Callable from any thread.
   public func reload() {
     if let users { _ = transports[0].post { users.reload() } }
     guard let tls else {
@@ -277,7 +277,7 @@ public final class Server: Sendable {
       log.write(.error, "certificate not reloaded", [("reason", "\(error)")])
       return
     }
-    // It is where all connections begin.
+    // All connections begin at the first loop.
     transports[0].reloadCertificate { failure in
       if let failure {
         log.write(.error, "certificate not reloaded", [("reason", "\(failure)")])
@@ -317,7 +317,7 @@ public final class Server: Sendable {
         reason: "the server is stopping; reconnect", within: share)
     }
     company?.dissolve()
-    // Calls that are under way are made again after the next start.
+    // Calls under way are repeated after the next start.
     stopStage.withLock { $0 = "calls to services" }
     hooks?.stop()
     stopStage.withLock { $0 = "the broker" }
@@ -325,7 +325,7 @@ public final class Server: Sendable {
     stopStage.withLock { $0 = "search" }
     searchThread.stop()
     stopStage.withLock { $0 = "the store" }
-    // At once: each interrupts what waits for a database that is away.
+    // All at once: each stop interrupts the wait for an unreachable database.
     AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     loginThread?.stop()

@@ -4,14 +4,14 @@ import JSON
 import SocketMessages
 import TransportLibwebsockets
 
-/// Requests of operators that are about the connections of all loops.
+/// Requests of operators about the connections of all loops.
 ///
-/// The gateway of the loop that is asked admits the request and answers for itself first; only then do the
-/// others, and the answers become one. With an `Idempotency-Key` that one is kept, so that all is done once.
+/// The gateway of the loop that receives the request admits it and answers for itself first. Then the other loops
+/// answer, and the answers are merged. With an `Idempotency-Key` the merged answer is kept, so that all is done once.
 ///
 ///     GET  /api/connections, /api/rooms                     lists, put together in order
 ///     POST /api/users/{user}/disconnect, …/refresh-rights   numbers, added
-///     POST /api/revoke                                      the others look what was taken back
+///     POST /api/revoke                                      the others read the revocations
 extension ServerLoop {
   /// A request that waits for the answers of other loops.
   struct Gathering {
@@ -25,8 +25,8 @@ extension ServerLoop {
   /// The names of requests that loops make of each other begin here.
   private static let ownRequestsBegin: UInt64 = 1 << 63
 
-  /// Has the other loops do their parts of a request that this one's gateway has admitted, and done its own
-  /// of; gives the answer of all back to it.
+  /// Has the other loops do their parts of a request that this loop's gateway has admitted and answered; gives
+  /// the merged answer back to it.
   func gather(_ request: RequestID, _ head: RequestHead, _ body: [UInt8], _ answer: Response) {
     guard let company = attached.company, let kind = GatheredAnswer.Kind(head) else {
       gateway.gathered(request, answer)
@@ -44,7 +44,7 @@ extension ServerLoop {
           _ = company.post(to: home) { $0.gathered(answer, rooms, for: number) }
         }
       }
-      // Who has ended has no connections.
+      // A loop that has ended has no connections.
       if isAsked { gatherings[number]?.awaited += 1 }
     }
     finishGathering(number)

@@ -6,11 +6,11 @@ import JSON
 import Locks
 import TransportLibwebsockets
 
-/// The gateways on one database, as operators see them.
+/// The gateways on one database, for operators.
 ///
-/// The first loop speaks for the process; whichever loop is asked reads what it has heard.
+/// The first loop sends and receives reports for the process; every loop reads the result.
 extension ServerLoop {
-  /// Tells the other gateways of this one, if it is time.
+  /// Sends this gateway's report to the others, if it is time.
   func tellNodes() {
     guard place == 0 else { return }
     if !followsNodes {
@@ -25,7 +25,7 @@ extension ServerLoop {
     }
   }
 
-  /// Takes in what another gateway says of itself.
+  /// Takes in the report of another gateway.
   func heardNode(_ bytes: [UInt8]) {
     attached.nodes.withLock { $0.hear(bytes, own: Self.run, now: SystemClock().uptime) }
   }
@@ -50,7 +50,7 @@ extension ServerLoop {
     return "\(String(decoding: name, as: UTF8.self)):\(port)"
   }
 
-  /// Writes all of them, this one first.
+  /// Writes the reports of all gateways, this one first.
   func writeNodes(_ object: inout JSONWriter.Object, _ body: inout [UInt8]) {
     let others = attached.nodes.withLock { $0.list(now: SystemClock().uptime) }
     object.key("nodes", &body)

@@ -24,7 +24,7 @@ package struct RevocationExchange {
   /// Nothing is known of other nodes' revocations yet.
   package init() {}
 
-  /// Takes note of how far a page has come.
+  /// Notes the place up to which a page has come.
   ///
   /// - Returns: Whether the store's list may lack revocations that it had, since the database was replaced or has lost
   ///   its newest entries. The list is then read from its beginning, and all known revocations have to be sent again.
@@ -71,7 +71,7 @@ extension SharedRevocations {
 }
 
 extension ServerLoop {
-  /// Tells the other gateways of revocations, and hears of theirs, if it is time.
+  /// Sends revocations to the other gateways, and receives theirs, if it is time.
   func exchangeRevocations() {
     guard let revocations = attached.sharedRevocations,
       exchange.begins(now: SystemClock().uptime)

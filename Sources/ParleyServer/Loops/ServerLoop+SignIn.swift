@@ -48,7 +48,7 @@ extension ServerLoop {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let body = JSONWriter.object { object, body in
       object.field("password", configuration.usersFile != nil, &body)
-      // Made of the settings alone, for each loop answers this.
+      // Made from the settings alone, since each loop answers this.
       guard let issuer = configuration.provider.issuer, let page = configuration.publicURL else {
         return
       }

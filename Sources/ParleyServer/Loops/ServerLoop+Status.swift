@@ -13,7 +13,7 @@ import TransportLibwebsockets
 ///     GET /sdk/version.json   the program's version and its capabilities
 ///     GET /api/stats          for people who operate the server
 extension ServerLoop {
-  /// Answers what needs no key and has no rate; `nil` if the path is another.
+  /// Answers requests that need no key and have no rate limit; `nil` for another path.
   func status(_ head: RequestHead, at resource: Resource) -> Response? {
     let answer: () -> Response
     switch resource.page {
@@ -26,7 +26,7 @@ extension ServerLoop {
       .provider, .providerReturn, nil:
       return nil
     }
-    // A check by this method means what it means by GET. The API has a rule of its own, for all of its paths.
+    // A check of readiness by OPTIONS fails as one by GET. The API has a rule of its own, for all of its paths.
     if head.method == "OPTIONS", resource.page != .description {
       let readiness = resource.page == .readiness ? readiness() : nil
       return readiness.flatMap { $0.status < 300 ? nil : $0 } ?? .options("GET")
@@ -47,7 +47,7 @@ extension ServerLoop {
         UnsafeBufferPointer(start: CAPIDescription_bytes(), count: CAPIDescription_count())))
   }
 
-  /// The facts that a client needs before it connects, or loads one.
+  /// The facts that a program needs before it connects, or loads a client.
   private var version: Response {
     let body = JSONWriter.object { object, body in
       object.field("protocol", "parley.v1", &body)
@@ -117,7 +117,7 @@ extension ServerLoop {
     return total
   }
 
-  /// What the server does, for an operator.
+  /// The server's statistics, for an operator.
   func statistics(_ head: RequestHead, at resource: Resource) -> Response {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let latest = sample

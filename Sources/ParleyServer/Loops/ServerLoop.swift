@@ -28,7 +28,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let provider: ProviderService?
     let hooks: HookInbox?
     let broker: (any ServerBroker)?
-    /// Revocations, where other gateways are to hear of them by this loop.
+    /// Revocations, if this loop exchanges them with other gateways.
     let sharedRevocations: SharedRevocations?
     /// The other loops of the process; `nil` if there are none.
     let company: LoopCompany?
@@ -91,19 +91,19 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var attachments: Attachments?
   var recent = RecentActivity()
   var exchange = RevocationExchange()
-  /// Whether this loop follows what other gateways say of themselves.
+  /// Whether this loop follows the reports of other gateways.
   var followsNodes = false
   private var onSettled: (() -> Void)?
   /// Work for the store that this turn of the loop has brought, and reads whose requests were abandoned.
   private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
   private var forgotten: [StoreTicket] = []
-  /// The number of the store's reconnections that the gateway knows of.
+  /// The number of the store's reconnections that were reported to the gateway.
   private var reconnections = 0
-  /// Whether the gateway was ready when the other loops heard last.
+  /// Whether the gateway was ready at the last report to the other loops.
   private var wasReady = true
   /// Replies of the store that the gateway has yet to take.
   private var replies = SlicedWork<StoreThread.Completion>(sliceMicroseconds: 8_000)
-  /// Requests of which this loop's gateway is asked its part by another, and who has the answers.
+  /// Requests of another loop for this gateway's part of an answer, with their continuations.
   var ownRequests: [RequestID: (Response) -> Void] = [:]
   var nextOwnRequest: UInt64 = 0
   /// Requests that wait for answers of other loops.
@@ -127,7 +127,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
 
-  /// Gives the loop what it works with, before the transport starts.
+  /// Attaches the loop's partners, before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
     access: Access, loginThread: LoginThread?, packingThread: PackingThread,
@@ -177,7 +177,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
       }, hooks: hooks,
       broker: broker,
-      // One loop tells the others' nodes, for there is one file.
+      // One loop exchanges revocations with other nodes, since there is one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
       company: company, nodes: nodes)
   }
@@ -191,7 +191,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   private var transport: LibwebsocketsTransport { attached.transport }
 
-  /// Does what the gateway wants done.
+  /// Performs the gateway's actions.
   func perform() {
     let attached = attached
     var gathered: [(request: RequestID, head: RequestHead, body: [UInt8], answer: Response)] = []
@@ -564,7 +564,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       title = opened.title
       naming = configuration.publicNames == .indexed ? .indexed : .unlisted
     case .unknown: break
-    // The page asks again.
+    // The page retries.
     case .wait, .failed: naming = .unlisted
     }
     let preview = PagePreview(title: title, site: site)
@@ -573,7 +573,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Answers what the gateway leaves to the server; whether it is that.
+  /// Answers a request that the gateway leaves to the server; returns whether it is one.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Bool {

@@ -21,7 +21,7 @@ package struct CrossOrigin: Sendable {
   /// Headers for whatever answers a request.
   package func headers(for head: RequestHead) -> [(name: String, value: String)] {
     guard isOfAPI(head), origins.namesOthers else { return [] }
-    // Without it a cache could give a page the answer that was another's.
+    // Without it a cache could give a page the answer for another origin.
     let varies = (name: "vary", value: "origin")
     guard let origin = head.headers["origin"], origins.names(origin) else { return [varies] }
     return [

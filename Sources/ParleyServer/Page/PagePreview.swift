@@ -14,14 +14,14 @@ package struct PagePreview: Sendable {
   /// The address of the site, without a slash at its end; `nil` where the server cannot know it.
   private let site: String?
 
-  /// - Parameter title: As people have written it, whatever is in it; `nil` for the site's own name.
+  /// - Parameter title: The title, unchecked; `nil` for the site's own name.
   package init(title: String?, site: String?) {
     let shown = title.map(Self.shown) ?? ""
     self.title = shown.isEmpty ? Self.siteName : shown
     self.site = site
   }
 
-  /// The title on one line, cut, and without what turns the direction of writing or is not seen.
+  /// The title on one line, cut, and without invisible characters or marks of direction.
   private static func shown(_ title: String) -> String {
     var shown = ""
     for scalar in title.unicodeScalars {

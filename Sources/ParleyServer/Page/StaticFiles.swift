@@ -14,7 +14,7 @@ import Glibc
 /// Files below `immutable/` carry a hash of their content in their name, so browsers keep them for a year and
 /// never ask again. Everything else is revalidated at each use, the pages above all: they name the hashes.
 package struct StaticFiles {
-  /// What is published under the name that a page's address has.
+  /// The kind of note that is published under the name in a page's address.
   package enum Naming: Sendable {
     /// No note.
     case unknown
@@ -175,7 +175,7 @@ package struct StaticFiles {
       headers += [("referrer-policy", "no-referrer"), ("x-robots-tag", "noindex")]
     }
     switch naming {
-    // Programs see that nothing is here, and people the page's words for it.
+    // Programs get the status 404, and people the page's words for it.
     case .unknown:
       headers += [
         ("x-robots-tag", "noindex"), ("cache-control", "no-store"),

@@ -22,11 +22,11 @@ public struct ProviderConfiguration: Sendable, Equatable {
   public var rights: [String] = []
   /// Groups with the rights of their members, each `GROUP RIGHT…`.
   public var groups: [String] = []
-  /// Domains of which an address has to be; without any, no address is looked at.
+  /// Allowed domains of email addresses; if empty, addresses are not checked.
   public var emailDomains: [String] = []
-  /// The time after which a person signs in again.
+  /// The time after which a user has to sign in again.
   public var sessionTime = Duration.seconds(86_400)
-  /// The time limit for all that one sign-in asks the provider.
+  /// The time limit for all requests of one sign-in to the provider.
   public var timeout = Duration.seconds(10)
 
   /// No provider.
@@ -40,7 +40,7 @@ extension ProviderConfiguration {
     package let name: String
     /// The rights.
     package let rights: [GrantTemplate]
-    /// Groups of the file of users, whose rights they have, too.
+    /// Groups of the file of users, whose rights the members have, too.
     package let groups: [String]
 
     /// Reads `GROUP RIGHT…`; a blank in the name is written `%20`.
@@ -64,7 +64,7 @@ extension ProviderConfiguration {
     }
   }
 
-  /// Reasons why a text is no right, in one sentence.
+  /// The reason why a text is not a right, in one sentence.
   package struct RightProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The expectation.
     package let description: String

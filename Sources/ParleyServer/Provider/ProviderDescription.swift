@@ -12,7 +12,7 @@ struct ProviderDescription: Sendable, Equatable {
   let userInfoAddress: String?
   /// Whether the client's secret goes into the body in place of a header.
   let takesSecretInBody: Bool
-  /// Whether it names itself when it sends browsers back (RFC 9207).
+  /// Whether the provider names itself when it sends browsers back (RFC 9207).
   let namesItself: Bool
 
   /// Reads a description, and checks that it is the issuer's.
@@ -27,7 +27,7 @@ struct ProviderDescription: Sendable, Equatable {
       guard let text = fields[name]?.string, let address = HookAddress(text),
         !text.utf8.contains(UInt8(ascii: "#"))
       else { return nil }
-      // What was asked encrypted is not answered with a way that is not.
+      // An encrypted description must not lead to an unencrypted address.
       return address.isEncrypted || (address.isPrivate && issuer.hasPrefix("http:")) ? text : nil
     }
     guard let authorization = address("authorization_endpoint"),

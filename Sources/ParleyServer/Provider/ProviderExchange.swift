@@ -9,8 +9,8 @@ import JSON
 ///     begin:   description ─▶ where to send the browser
 ///     finish:  description ─▶ code for tokens ─▶ keys ─▶ ID token checked ─▶ user info ─▶ user
 ///
-/// Description and keys are kept for the sign-ins to come. An ID token whose key is not among the kept ones is
-/// checked a second time with keys that were fetched for it, and no third time.
+/// Description and keys are kept for later sign-ins. An ID token whose key is not among the kept ones is checked once
+/// more with freshly fetched keys.
 struct ProviderExchange {
   /// The request of a user who signs in.
   enum Wish: Sendable {
@@ -22,7 +22,7 @@ struct ProviderExchange {
 
   /// The result.
   enum Outcome: Sendable {
-    /// The provider describes itself so.
+    /// The provider's description, to which the browser is sent.
     case described(ProviderDescription)
     /// The provider names this user.
     case user(ProvidedUser)
@@ -43,7 +43,7 @@ struct ProviderExchange {
 
   /// The provider's description and keys, kept between sign-ins.
   struct Memory {
-    /// Milliseconds for which it is taken as it was fetched.
+    /// Milliseconds for which a fetched description is used.
     private static let lifetimeMilliseconds: Int64 = 600_000
 
     private var kept: (description: ProviderDescription, fetchedAt: Int64)?
@@ -127,7 +127,7 @@ struct ProviderExchange {
         do throws(IDTokenError) {
           return try goOn(check(tokens, keys, now), description, tokens)
         } catch .unknownKey, .signature {
-          // Keys change; these may be newer.
+          // The provider may have changed its keys since they were fetched.
           return fetchKeys(description, tokens)
         } catch {
           throw Self.failure(error)
@@ -239,7 +239,7 @@ struct ProviderExchange {
       claims.all.filter { field in !address.contains { $0.utf8.elementsEqual(field.name.utf8) } }
     }
     let isAddressed = address.allSatisfy { signed[$0] != nil }
-    // Of a name that comes twice the last counts: what is signed.
+    // The last of two fields with one name counts: the signed one.
     return JSONFields(
       isAddressed ? withoutAddress(more) + signed.all : more.all + withoutAddress(signed))
   }
@@ -274,7 +274,7 @@ struct ProviderExchange {
     return request
   }
 
-  /// Name and secret as HTTP has them, each encoded before (RFC 6749, section 2.3.1).
+  /// Name and secret for HTTP's basic authentication, each encoded before (RFC 6749, section 2.3.1).
   private static func credentials(_ name: String, _ secret: String) -> String {
     let text = PercentEncoding.encoded(name) + ":" + PercentEncoding.encoded(secret)
     let plain = Base64.url.encode(Array(text.utf8))

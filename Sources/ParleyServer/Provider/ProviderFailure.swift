@@ -6,20 +6,20 @@ struct ProviderFailure: Error, Sendable, Equatable {
     case busy
     /// The provider does not answer, or answers that it cannot.
     case unreachable
-    /// The provider answers otherwise than it has to, or does not know this server.
+    /// The provider violates the protocol, or does not know this server.
     case misbehaves
     /// The sign-in began in another browser, or too long ago.
     case expired
-    /// The provider does not take the code, which was used before or has ended.
+    /// The provider rejects the code, which was used before or has expired.
     case used
-    /// The person, or the provider, has said no.
+    /// The user has cancelled, or the provider has denied the sign-in.
     case denied
-    /// The provider knows the person, but nothing here is open to them.
+    /// The provider knows the user, but this server gives them no rights.
     case notAllowed
   }
 
   let kind: Kind
-  /// The details, for the log; nothing that came from the person or is secret.
+  /// The details, for the log, without secrets or the user's data.
   let reason: String
 
   init(_ kind: Kind, _ reason: String) {

@@ -10,14 +10,14 @@ import SocketMessages
 ///     GET  /api/user/provider/return?code=…&state=…    back from it: the code is exchanged, and the page opens
 ///     POST /api/user/provider                          the page takes its tokens
 ///
-/// Browsers are sent to the provider and to the page, and nowhere else: the page itself knows the note that it
-/// was at. What fails sends them to the page as well, which says so and waits for the person.
+/// Browsers are redirected only to the provider and to the page: the page itself knows the note that it was at.
+/// After a failure they are sent to the page as well, which shows the problem and waits for the user.
 ///
 /// Used on the loop's thread; the provider is asked on another.
 final class ProviderService {
   private static let browserCookie = "parley-browser"
   private static let ticketCookie = "parley-ticket"
-  /// Milliseconds that the page may take to fetch its tokens.
+  /// Milliseconds within which the page has to fetch its tokens.
   private static let ticketMilliseconds: Int64 = 60_000
   /// Longer codes are rejected.
   private static let codeBytesMax = 4_096
@@ -35,7 +35,7 @@ final class ProviderService {
   private let log: any LogSink
   private let accessMilliseconds: Int64
   private let cookies: Cookies
-  /// The tickets that were used, by name, with their ends: one counts once at a gateway.
+  /// The used tickets, by name, with the times at which they expire: a ticket counts once at a gateway.
   private var used: [String: Timestamp] = [:]
 
   init(
@@ -111,7 +111,7 @@ final class ProviderService {
     return nil
   }
 
-  /// The provider was asked.
+  /// Answers a request with the outcome of asking the provider.
   func finish(_ job: ProviderThread.Job, _ outcome: ProviderExchange.Outcome) -> Response {
     switch outcome {
     case .described(let description): return send(job.browser, to: description)
@@ -165,7 +165,7 @@ final class ProviderService {
   /// Sends a browser to the page, which says what is wrong.
   private func refuse(_ failure: ProviderFailure) -> Response {
     let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
-    // Of another level: what strangers cause crowds out none of the provider's failures.
+    // Failures that any client can cause have another level, so that they do not crowd out the provider's own.
     log.write(
       isProviders ? .warning : .notice, "sign-in at the provider failed",
       [("problem", failure.kind.rawValue), ("reason", failure.reason)])
@@ -183,11 +183,11 @@ final class ProviderService {
 
   // MARK: Tokens
 
-  /// The page takes its tokens, once.
+  /// Gives the page its tokens, once.
   private func takeTokens(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
   ) -> Response? {
-    // A browser says where a request comes from; another site's page has no business here.
+    // Reject requests of other sites' pages.
     guard cookie.isOwnPage(head) else {
       return .problem(403, .notAllowed, "this is for the server's own page")
     }
@@ -236,7 +236,7 @@ final class ProviderService {
     return response
   }
 
-  /// Whether a ticket was not used yet; it is from now on. As many are kept as were used in a ticket's life.
+  /// Marks a ticket as used; returns whether it was not used before. Used tickets are kept until they expire.
   private func use(_ ticket: Identity) -> Bool {
     let now = clock.now
     used = used.filter { $0.value > now }
@@ -291,7 +291,7 @@ final class ProviderService {
       log.write(.notice, "refresh refused", [("reason", "the session has ended")])
       return cookie.refusal(isKept: isKept)
     }
-    // No access outlives the session.
+    // The access token must not outlive the session.
     let identity = Identity(
       user: user.id, name: user.name, tokenID: session.id, issuedAt: time,
       expiresAt: min(time + accessMilliseconds, session.endsAt), grants: settings.grants(of: user))

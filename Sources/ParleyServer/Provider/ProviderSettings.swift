@@ -19,12 +19,12 @@ struct ProviderSettings: Sendable {
   let groupsClaim: String
   let rights: [GrantTemplate]
   let groups: [ProviderConfiguration.Group]
-  /// In lower case.
+  /// Allowed domains of email addresses, in lower case.
   let emailDomains: [String]
   let clockSkewMilliseconds: Int64
   let sessionMilliseconds: Int64
   let timeoutMilliseconds: Int
-  /// The file with the groups that settings name; `nil` for none.
+  /// The file of users with the groups that settings name; `nil` without one.
   var users: UserFile?
 
   /// The path to which the provider sends browsers back.
@@ -55,7 +55,7 @@ extension ProviderSettings {
     return ownGrants(of: user) + shared
   }
 
-  /// Whether a user lacks rights with `{user}`, because the id is no plain name.
+  /// Whether a user lacks rights with `{user}`, because the id is not a plain name.
   func omitsRights(of user: ProvidedUser) -> Bool {
     ownGrants(of: user).count < templates(of: user).count
   }
@@ -73,13 +73,13 @@ extension ProviderSettings {
   /// The rights that settings write out, with the user's id in them.
   private func ownGrants(of user: ProvidedUser) -> [Grant] {
     let templates = templates(of: user)
-    // The prefix may have been another one when the user signed in.
+    // The prefix may have changed since the user signed in.
     guard user.id.utf8.starts(with: userPrefix.utf8) else { return templates.grants(for: user.id) }
     let id = String(decoding: user.id.utf8.dropFirst(userPrefix.utf8.count), as: UTF8.self)
     return templates.grants(for: id, prefix: userPrefix)
   }
 
-  /// Whether the ID token lacks something that the provider may say elsewhere.
+  /// Whether the ID token lacks claims that the provider's user info may contain.
   func wantsMore(than claims: JSONFields) -> Bool {
     let isNamed = ["name", "preferred_username", "email"].contains { claims[$0]?.string != nil }
     let isAddressed = claims["email"] != nil && claims["email_verified"] != nil
@@ -108,7 +108,7 @@ extension ProviderSettings {
       throw ProviderFailure(
         .notAllowed, "the claim \(userClaim) is missing, not verified, or no name for a user")
     }
-    // The same account by another spelling would be two users, who look alike.
+    // An account under two spellings would be two users who look alike.
     if let account = users?.account(named: userPrefix + id),
       !account.id.utf8.elementsEqual((userPrefix + id).utf8)
     {
@@ -129,7 +129,7 @@ extension ProviderSettings {
   private func isSubject(_ claim: String) -> Bool { claim.utf8.elementsEqual("sub".utf8) }
   private func isEmail(_ claim: String) -> Bool { claim.utf8.elementsEqual("email".utf8) }
 
-  /// The address that the provider has verified, in lower case: letters' case makes no other person.
+  /// The address that the provider has verified, in lower case, since the case of letters makes no difference.
   private func verifiedAddress(in claims: JSONFields) -> String? {
     let flag = claims["email_verified"]
     guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),
@@ -138,7 +138,7 @@ extension ProviderSettings {
     return Self.lowercased(text)
   }
 
-  /// An address or a domain in lower case: ASCII's letters alone, for other letters would become these.
+  /// An address or a domain in lower case. Only ASCII letters change, since some other letters would become ASCII ones.
   static func lowercased(_ text: String) -> String {
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     return String(

@@ -4,7 +4,7 @@ import Locks
 
 /// The thread that asks the identity provider, for several sign-ins at once.
 ///
-/// Each has a time limit for all that it asks. At most ``jobsMax`` are under way, which the clients' addresses share, and
+/// Each sign-in has a time limit for all its requests. At most ``jobsMax`` sign-ins are under way, and at most
 /// ``jobsMaxOfStranger`` of one address.
 final class ProviderThread: Sendable {
   /// A sign-in that waits for the provider.
@@ -13,7 +13,7 @@ final class ProviderThread: Sendable {
     var wish: ProviderExchange.Wish
     /// The browser's secret.
     var browser: String
-    /// The stranger whose share of them it takes; `nil` for an address without limits.
+    /// The unauthenticated client whose share of the jobs it takes; `nil` for an address without limits.
     var stranger: Stranger?
   }
 
@@ -34,7 +34,7 @@ final class ProviderThread: Sendable {
 
   /// Sign-ins that may wait for the provider at once.
   static let jobsMax = 64
-  /// The same of one address.
+  /// Sign-ins of one address that may wait for the provider at once.
   static let jobsMaxOfStranger = 8
 
   private let state = Monitor(State())
@@ -46,7 +46,7 @@ final class ProviderThread: Sendable {
     done: @escaping @Sendable (Job, ProviderExchange.Outcome) -> Void
   ) {
     SystemThread.start { [self] in
-      // What it has of libraries is gone when this returns, see HookDesk.
+      // Handles of libraries are released before the thread ends, see HookDesk.
       work(settings, done)
       state.change { $0.hasStopped = true }
     }

@@ -1,9 +1,9 @@
 package import GatewayPorts
 
-/// Browser and system in words, from what a program says of itself in `User-Agent`.
+/// Browser and system in words, from the header `User-Agent`.
 ///
-/// It is shown to the person whose session it is, and decides nothing. Text of the header gets no further than a
-/// program's own name: letters, digits and few signs, cut to a bound.
+/// The name is shown to the owner of the session, and decides nothing. It contains no text of the header but a program's
+/// own name: letters, digits and a few signs, cut to a bound.
 package enum DeviceName {
   /// Marks of browsers with their names. The first that is found counts: most browsers name others as well.
   private static let browsers = [
@@ -19,11 +19,11 @@ package enum DeviceName {
     ("CrOS", "ChromeOS"),
     ("Macintosh", "macOS"), ("Mac OS X", "macOS"), ("Linux", "Linux"), ("FreeBSD", "FreeBSD"),
   ]
-  /// Longer headers are looked at no further.
+  /// Bytes of the header that are searched.
   private static let bytesMax = 1_000
   private static let nameBytesMax = 40
 
-  /// The device of a request; empty words for what it does not say.
+  /// The device of a request; with empty words for an unknown browser or system.
   package static func device(of head: RequestHead) -> Session.Device {
     let text = String(
       decoding: (head.headers["user-agent"] ?? "").utf8.prefix(bytesMax), as: UTF8.self)

@@ -20,9 +20,9 @@ package struct InvitationFile: Sendable {
     case file(FileError)
   }
 
-  /// More invitations are not kept.
+  /// The most valid invitations that are kept.
   private static let countMax = 1_000
-  /// Of more that have ended, those are forgotten whose time was over first.
+  /// The most ended invitations that are kept; the earliest to expire are forgotten first.
   private static let formerMax = 1_000
 
   private let path: String
@@ -41,7 +41,7 @@ package struct InvitationFile: Sendable {
   package func add(_ invitation: Invitation, now: Timestamp) throws(FileError) {
     let wasMissing = !Files.isFile(path)
     let lock = try LockedFile(path: path)
-    // Another one may have made it meanwhile.
+    // Another process may have made the file meanwhile.
     let isNew = wasMissing && lock.isEmpty
     do throws(FileError) {
       let others = try read()

@@ -1,7 +1,7 @@
 package import CryptoOpenSSL
 import GatewayPorts
 
-/// An issuer of tokens as operators write it: a name, and words after it.
+/// An issuer of tokens in the form of the settings: a name, and words after it.
 ///
 ///     whaler hmac-secret-file:/etc/parley/whaler user-claim:userID audience:hasura
 ///
@@ -132,7 +132,7 @@ package enum IssuerProfile {
     try check(profile.policy)
   }
 
-  /// Refuses a policy by which one token could be of two kinds.
+  /// Rejects a policy by which one token could be of two kinds.
   package static func check(_ policy: JWTPolicy) throws(Problem) {
     for audience in policy.roomTokens.audiences
     where policy.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {

@@ -10,9 +10,9 @@ package struct LinkRequest {
     case address
     /// The server was not reached.
     case unreachable(String)
-    /// The server refused, with this status and in these words.
+    /// The server rejected the request, with this status and message.
     case refused(status: Int, String)
-    /// Something answered that is no such server.
+    /// The answer is not one of a Parley server.
     case foreign(status: Int)
 
     /// The failure in words: expectation, answer, remedy.

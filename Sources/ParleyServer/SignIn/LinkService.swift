@@ -11,13 +11,13 @@ import SocketMessages
 ///     GET  /api/names/…      a published note's token, for its readable name
 ///     GET  /p/…              the page, with the note's title
 ///
-/// A malformed key slows down further attempts, as a wrong password does. A well-formed key without a link is one of a
-/// link that has ended rather than a guess, which would hit one in 2¹²⁸: many people may follow it from behind one
-/// address, so it counts by address alone. Used on the loop's thread.
+/// A malformed key slows down further attempts, as a wrong password does. A well-formed key without a link is probably
+/// that of an ended link, since a guess hits one in 2¹²⁸. Many people may follow such a link from behind one address, so
+/// it counts by address alone. Used on the loop's thread.
 final class LinkService {
   /// Bytes of a well-formed key.
   private static let keyBytes = 22
-  /// Bytes of a key that is looked for, at most.
+  /// The most bytes of a key that is searched for.
   private static let keyBytesMax = 64
 
   private let clock: any Clock
@@ -112,7 +112,7 @@ final class LinkService {
     case failed
   }
 
-  /// Finds a published note. Names that open none count by the address alone, as keys of links do that have ended.
+  /// Finds a published note. Names without a note count by the address alone, as keys of ended links do.
   private func find(
     _ name: ReadableName?, for head: RequestHead, then goOn: @escaping (NameOutcome) -> Void
   ) {
@@ -155,7 +155,7 @@ final class LinkService {
 
   // MARK: Previews
 
-  /// Finds the title that a page's address shows; `nil` where the address alone does not give it.
+  /// Finds the title that a page's address shows; `nil` if the address alone does not suffice to read the note.
   func title(at head: RequestHead, then goOn: @escaping (String?) -> Void) {
     if let key = Self.key(in: head.path) {
       guard Self.isKey(key), begin(head, key) == 0 else { return goOn(nil) }

@@ -48,13 +48,13 @@ enum LoginAnswer {
     response(code, message, status: status) { _, _ in }
   }
 
-  /// The answer where a token may have been taken back at a gateway that this one is cut off from. New
-  /// tokens would outlive that.
+  /// The answer if a token may have been revoked at a gateway that this one cannot reach. New tokens would
+  /// outlive the revocation.
   static var unverified: Response {
     problem(.unavailable, "Revocations cannot be read now", status: 503)
   }
 
-  /// The answer where the store cannot keep or find a session.
+  /// The answer if the store cannot keep or find a session.
   static var storeUnavailable: Response {
     problem(.unavailable, "The store cannot do this now; try again later", status: 503)
   }

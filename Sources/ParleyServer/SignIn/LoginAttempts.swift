@@ -19,7 +19,8 @@ package struct LoginAttempts {
       self = IPAddress(address).map { .address($0.subscriber) } ?? .text(address)
     }
 
-    /// Whether attempts count by it alone. The address of a proxy on this machine is that of all its clients.
+    /// Whether attempts count by the address alone, too. Not those of a proxy on this machine, since its address is that of
+    /// all its clients.
     var countsAlone: Bool {
       switch self {
       case .address(let address): !address.isLoopback
@@ -30,7 +31,7 @@ package struct LoginAttempts {
 
   private struct Key: Hashable, Sendable {
     let place: Place
-    /// `nil` for what counts by the address alone.
+    /// `nil` for attempts that count by the address alone.
     let user: String?
 
     /// The failures after which further attempts have to wait.
@@ -45,7 +46,7 @@ package struct LoginAttempts {
 
   private struct Count {
     var failures = 0
-    /// Until when no attempt is made, in milliseconds of uptime.
+    /// The end of the time without attempts, in milliseconds of uptime.
     var closedUntil: Int64
     var lastFailure: Int64
   }
@@ -58,7 +59,7 @@ package struct LoginAttempts {
   private static let waitForAddressMax: Int64 = 10_000
   /// Milliseconds without a failure after which all former ones are forgotten.
   private static let memoryMilliseconds: Int64 = 900_000
-  /// Counts that are kept. A new one replaces the oldest of the address with most of them.
+  /// The most counts that are kept. A new one replaces the oldest of the address with the most counts.
   private static let countsMax = 20_000
   /// Milliseconds to wait while as many attempts are under way as may fail.
   private static let waitForOthers: Int64 = 1_000
@@ -75,7 +76,7 @@ package struct LoginAttempts {
   ///
   /// - Parameters:
   ///   - address: The client's address.
-  ///   - user: `nil` for what counts by address alone.
+  ///   - user: `nil` for an attempt that counts by address alone.
   ///   - now: Milliseconds of uptime.
   /// - Returns: 0 if it has begun; then one of ``failed(address:user:now:)``, ``succeeded(address:user:)`` and
   ///   ``cancelled(address:user:)`` must follow. Otherwise the milliseconds to wait.
@@ -117,7 +118,7 @@ package struct LoginAttempts {
     }
   }
 
-  /// Ends an attempt that was not made, or that says nothing of a guess.
+  /// Ends an attempt that was not made, or that was no guess.
   package mutating func cancelled(address: String, user: String?) {
     for key in Self.keys(address, user) { release(key) }
   }

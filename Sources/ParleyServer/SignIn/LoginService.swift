@@ -33,7 +33,7 @@ final class LoginService {
   private let respond: (RequestID, Response) -> Void
   private var attempts = LoginAttempts()
   private var retries = RetryInterval()
-  /// The strangers of requests whose jobs wait or run.
+  /// The unauthenticated clients of requests whose jobs wait or run.
   private var strangers: [RequestID: Stranger?] = [:]
 
   init(
@@ -204,7 +204,7 @@ final class LoginService {
 
   // MARK: New users and passwords
 
-  /// Bytes of a user's id, and of a user's name, at most: what waits for its turn is bounded.
+  /// The most bytes of a user's id, and of a user's name, which bounds the jobs that wait.
   private static let nameBytesMax = 200
 
   private func join(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
@@ -252,7 +252,7 @@ final class LoginService {
     var visitor = visitor(head, fields)
     visitor.isKept = isKept
     return withSession(token, isKept: isKept) { user, checked in
-      // Renewed before anything is changed, for only the store knows whether the token was exchanged long ago.
+      // Renewed before the name changes, since only the store knows whether the token was exchanged long ago.
       renew(checked, of: user) { [self] time, outcome in
         guard case .success(let session) = outcome else {
           return respond(request, answer(user, at: time, outcome, isKept: isKept))
@@ -272,7 +272,7 @@ final class LoginService {
   private func begin(_ user: User, _ job: LoginThread.Job) -> Response? {
     let time = sessions.time(for: user.id, since: user.since)
     var isAlone = false
-    // Those of the former password count no more.
+    // The sessions of the former password end.
     if case .change = job.purpose { isAlone = true }
     sessions.begin(
       for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,

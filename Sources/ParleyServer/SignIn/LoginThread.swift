@@ -4,9 +4,9 @@ import Locks
 
 /// The threads that hash passwords, which is slow by design, and write the files of users and invitations.
 ///
-/// Jobs wait in a ``FairQueue``: one attempt of each address is made in turn.
+/// Jobs wait in a ``FairQueue``, which takes one attempt of each address in turn.
 final class LoginThread: Sendable {
-  /// A login, or a request that brings a password too.
+  /// A login, or another request with a password.
   struct Job: Sendable {
     /// The purpose of the password.
     enum Purpose: Sendable {
@@ -16,7 +16,7 @@ final class LoginThread: Sendable {
       case join(invitation: String, name: String?)
       /// To replace it by another password.
       case change(to: String)
-      /// None: the owner of a session changes the name that others see.
+      /// No password: the owner of a session changes the name that others see.
       case rename(to: String, session: Session, at: Timestamp)
     }
 
@@ -31,7 +31,7 @@ final class LoginThread: Sendable {
   struct Visitor: Sendable {
     /// The client's address, by which failed attempts are counted.
     var address: String
-    /// The stranger whose share of the queue the job takes; `nil` for an address without limits.
+    /// The unauthenticated client whose share of the queue the job takes; `nil` for an address without limits.
     var stranger: Stranger?
     /// The browser and system of the session that may begin.
     var device: Session.Device
@@ -55,7 +55,7 @@ final class LoginThread: Sendable {
   struct Load: Sendable {
     /// Jobs that wait.
     var queued = 0
-    /// Jobs that found no slot, by the reason.
+    /// Rejected jobs, by the reason.
     var refused: [String: Int] = [:]
   }
 
@@ -69,9 +69,9 @@ final class LoginThread: Sendable {
 
   /// Jobs that may wait or run at once. Each holds at most a few kilobytes.
   package static let jobsMax = 256
-  /// The same of one stranger.
+  /// Jobs of one unauthenticated client that may wait or run at once.
   package static let jobsMaxOfStranger = 8
-  /// Threads, so that a queue of one attempt from each of many addresses is short.
+  /// The number of threads: enough to keep the queue short when many addresses make one attempt each.
   private static let threadCount = 2
 
   private let state = Monitor(State())

@@ -14,7 +14,7 @@ struct LoginWork: Sendable {
     case .logIn: return .user(users.user(job.user, password: job.password))
     case .join(let token, let name):
       do throws(InvitationFile.Refusal) {
-        // Before the password is hashed: who only guesses tokens does not keep logins waiting.
+        // Before the password is hashed, so that guesses at tokens do not delay logins.
         try invitations.check(token, now: now)
         let line = try invitations.accept(
           token, id: job.user, name: name, password: PasswordHash(password: job.password),

@@ -2,7 +2,7 @@ import CryptoOpenSSL
 
 /// The rule for the length of a new password, on the page and at a terminal.
 package enum PasswordRule {
-  /// Characters at least, as many as NIST SP 800-63B asks for.
+  /// The fewest characters, as NIST SP 800-63B requires.
   private static let charactersMin = 8
 
   /// Returns what is expected of a password that cannot be set; `nil` if it can.

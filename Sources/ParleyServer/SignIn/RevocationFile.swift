@@ -4,9 +4,9 @@ package import GatewayPorts
 
 /// Revocations in a file of the data folder, which `parley revoke` and the server append to.
 ///
-/// A line for each: `user 1763712000000 ada` for all that was issued to her until then, `token 5f3a`
-/// for one; `until 1763715600000 s.5f3a` for those of a session or a link. What is in memory stays revoked though its
-/// line goes; that counts at the next start.
+/// Each has a line: `user 1763712000000 ada` for all tokens that were issued to her until then, `token 5f3a`
+/// for one token; `until 1763715600000 s.5f3a` for the tokens of a session or a link. A line that is removed counts
+/// until the next start, since its revocation is in memory.
 ///
 /// Reading and writing block the caller's thread until the disk answers and other processes unlock the file: loops use
 /// it by ``SharedRevocations``.
@@ -16,14 +16,14 @@ package final class RevocationFile {
 
   private let path: String
   private let log: (any LogSink)?
-  /// Tokens that were taken back.
+  /// Revoked tokens.
   private(set) var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
-  /// The time at which those that have ended are forgotten again.
+  /// The time at which expired revocations are next removed.
   private var forgetsAt: Timestamp = 0
   private static let forgettingMilliseconds: Timestamp = 600_000
-  /// Revocations since ``takeNews()``, but for what other nodes have told.
+  /// Revocations since ``takeNews()``, without those from other nodes.
   private var news: [Revocation] = []
 
   /// Reads the file, if there is one.
@@ -34,12 +34,12 @@ package final class RevocationFile {
     if Files.isFile(path) { try read() }
   }
 
-  /// All of them, in no order.
+  /// All revocations, in no order.
   package var all: [Revocation] { revoked.all }
 
-  /// Reads what others have appended.
+  /// Reads the lines that other processes have appended.
   ///
-  /// - Returns: Whether those were forgotten that have ended.
+  /// - Returns: Whether expired revocations were removed.
   @discardableResult
   package func refresh(now: Timestamp) -> Bool {
     let forgets = now >= forgetsAt || now < forgetsAt - Self.forgettingMilliseconds
@@ -56,10 +56,10 @@ package final class RevocationFile {
     return forgets
   }
 
-  /// Whether the token of the identity was taken back.
+  /// Whether the token of the identity was revoked.
   package func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  /// Writes revocations down and syncs them at once, all or none, then holds to them.
+  /// Writes revocations and syncs them at once, all or none, then applies them.
   package func add(_ revocations: [Revocation]) throws(RevocationError) {
     guard revocations.allSatisfy({ revoked.hasRoom(for: $0) }) else { throw .tooMany }
     guard Self.append(revocations, to: path) else { throw .unwritable }
@@ -72,13 +72,13 @@ package final class RevocationFile {
     if lineCount > 2 * revoked.count + 1_000 { compact() }
   }
 
-  /// Removes and returns what was taken back since the last call, here or by another process.
+  /// Removes and returns the revocations since the last call, by this or another process.
   package func takeNews() -> [Revocation] {
     defer { news = [] }
     return news
   }
 
-  /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
+  /// Takes over revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
     let news = revocations.filter { revoked.hasRoom(for: $0) && revoked.insert($0) }
     guard !news.isEmpty else { return }
@@ -112,7 +112,7 @@ package final class RevocationFile {
     }
   }
 
-  /// Leaves out what says nothing new.
+  /// Writes the file without superfluous lines.
   private func compact() {
     // While the file is locked no process appends, so everything that has to remain is read here.
     guard let file = try? LockedFile(path: path) else { return }

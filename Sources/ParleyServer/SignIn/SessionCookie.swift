@@ -53,12 +53,12 @@ package struct SessionCookie: Sendable {
     return response
   }
 
-  /// The answer to a refresh token that counts no more; its cookie goes.
+  /// The answer to an invalid refresh token, which removes its cookie.
   func refusal(isKept: Bool) -> Response {
     removing(LoginAnswer.problem(.refreshToken, "Refresh token invalid"), if: isKept)
   }
 
-  /// A response by which the cookie goes.
+  /// A response that also removes the cookie.
   func removing(_ response: Response, if isMeant: Bool) -> Response {
     guard isMeant else { return response }
     var response = response

@@ -6,17 +6,17 @@ import GatewayPorts
 ///
 /// Used on the loop's thread.
 final class SessionService {
-  /// Why there is no session.
+  /// Reasons why there is no session.
   enum Failure: Error {
     /// The session has ended: it expired, was ended, or its token was used twice.
     case ended
-    /// The store does not say.
+    /// The store does not answer.
     case unavailable
   }
 
   typealias Outcome = Result<Session, Failure>
 
-  /// The time by which a token may come from the future.
+  /// The most by which a token's time may be ahead.
   private static let aheadMilliseconds: Int64 = 1_000
 
   private let names: any NameSource
@@ -44,7 +44,7 @@ final class SessionService {
   ///   ahead of this one.
   func time(for user: String, since: Timestamp? = nil) -> Timestamp {
     let now = max(clock.now, min(since ?? 0, clock.now + Self.aheadMilliseconds))
-    // Who was just put out and signs in again within the same millisecond is in.
+    // A user whose tokens were just revoked may sign in again within the same millisecond.
     return revocations.isRevoked(Identity(user: user, issuedAt: now, grants: [])) ? now + 1 : now
   }
 
@@ -91,7 +91,7 @@ final class SessionService {
     guard let id = identity.tokenID else { return goOn(.failure(.ended)) }
     var adopted: Session?
     if !id.utf8.starts(with: Session.idPrefix.utf8) {
-      // The end stays where the sign-in has put it.
+      // The session ends at the time that was set at the sign-in.
       let end = identity.expiresAt ?? time
       let begin = identity.issuedAt ?? time
       adopted = Session(
@@ -111,8 +111,8 @@ final class SessionService {
     }
   }
 
-  /// Removes what a crash may have left of a session whose tokens were taken back: it is not to begin again when they
-  /// would have ended anyway.
+  /// Removes a session that a crash has left although its tokens were revoked: it must not become valid again when the
+  /// revocation expires.
   func forget(_ token: RefreshToken) {
     guard let id = token.identity.tokenID, id.utf8.starts(with: Session.idPrefix.utf8) else {
       return
@@ -127,7 +127,7 @@ final class SessionService {
     guard !id.utf8.starts(with: Session.idPrefix.utf8) else {
       return gateway.endSession(id, of: identity.user, then: goOn)
     }
-    // One of a former version may have no session yet, and is not to begin one.
+    // A token of a former version may have no session yet, and must not begin one.
     let end = Revocation.timed(id, until: identity.expiresAt ?? clock.now)
     revocations.add([end]) { [gateway] failure in
       guard failure == nil else { return goOn(false) }

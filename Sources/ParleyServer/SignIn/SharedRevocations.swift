@@ -9,7 +9,7 @@ import Locks
 ///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────────────▶ known
 ///     other nodes    takeOver ─▶ known, and then by the thread into the file
 package final class SharedRevocations: Sendable {
-  /// A call when revocations would survive the process, or with what is in the way; on any thread.
+  /// Called once revocations are on disk, or with the error; on any thread.
   package typealias Told = @Sendable (RevocationError?) -> Void
 
   /// Revocations to be written down, with the caller's continuation.
@@ -21,16 +21,16 @@ package final class SharedRevocations: Sendable {
   /// The work that the thread takes at a time.
   private struct Work {
     var additions: [Addition] = []
-    /// Revocations of other nodes, which are held to already.
+    /// Revocations of other nodes, which already apply.
     var foreign: [Revocation] = []
-    /// The time at which the file is looked at; `nil` if it is not.
+    /// The time at which the file is checked; `nil` if it is not.
     var lookAt: Timestamp?
 
     var isEmpty: Bool { additions.isEmpty && foreign.isEmpty && lookAt == nil }
   }
 
   private struct State {
-    /// Revocations that are held to.
+    /// Revocations that apply.
     var known: RevokedTokens
     /// Counts up whenever there is a new one.
     var generation = 0
@@ -38,12 +38,12 @@ package final class SharedRevocations: Sendable {
     var untold: [Revocation]
     var work = Work()
     var lookedAt: Timestamp = 0
-    /// The uptime at which the others' list was complete; `nil` before it ever was.
+    /// The uptime at which all revocations of the other nodes were last known; `nil` if they never were.
     var completeAt: Int64?
     var isStopping = false
     var hasStopped = false
 
-    /// Holds to revocations; returns those that are new.
+    /// Applies revocations; returns the new ones.
     mutating func hold(_ revocations: [Revocation]) -> [Revocation] {
       let news = revocations.filter { known.hasRoom(for: $0) && known.insert($0) }
       if !news.isEmpty { generation += 1 }
@@ -53,7 +53,7 @@ package final class SharedRevocations: Sendable {
 
   /// Additions that may wait for the disk.
   package static let additionsMax = 1_000
-  /// Milliseconds between looks at the file.
+  /// Milliseconds between checks of the file.
   private static let lookMilliseconds: Timestamp = 1_000
 
   private let state: Monitor<State>
@@ -61,7 +61,7 @@ package final class SharedRevocations: Sendable {
 
   /// Reads the file, if there is one, and starts the thread.
   ///
-  /// - Parameter hasOthers: Whether other gateways take back what this one is to hold to.
+  /// - Parameter hasOthers: Whether other gateways revoke tokens that this one accepts.
   package init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
     let file = try RevocationFile(path: path, log: log)
     state = Monitor(State(known: file.revoked, untold: file.takeNews()))
@@ -73,23 +73,23 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Writes down what is queued, then ends the thread; returns when it has ended.
+  /// Writes the queued revocations, then ends the thread; returns when it has ended.
   package func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }
   }
 
-  // MARK: What is held to
+  // MARK: Revocations
 
   /// Counts up whenever there is a new one.
   package var generation: Int { state.withLock { $0.generation } }
 
-  /// Whether the token of an identity was taken back.
+  /// Whether the token of an identity was revoked.
   package func isRevoked(_ identity: Identity) -> Bool {
     state.withLock { $0.known.isRevoked(identity) }
   }
 
-  /// Takes tokens back, all or none. Until that is written down they may count.
+  /// Revokes tokens, all or none. They may count until the revocations are written.
   package func add(_ revocations: [Revocation], then told: @escaping Told) {
     let isQueued = state.withLock { state in
       guard state.work.additions.count < Self.additionsMax else { return false }
@@ -99,7 +99,7 @@ package final class SharedRevocations: Sendable {
     if isQueued { state.signal() } else { told(.busy) }
   }
 
-  /// Has the file be looked at, if that was not done just now: another process may have written it.
+  /// Has the file checked, if that was not done just now: another process may have written it.
   package func refresh(now: Timestamp) {
     let isDue = state.withLock { state in
       // A clock that was set back must not keep a change from being seen.
@@ -113,12 +113,12 @@ package final class SharedRevocations: Sendable {
 
   // MARK: Other nodes
 
-  /// Takes note that at a time all was known that the others had taken back.
+  /// Notes that all revocations of the other nodes up to a time are known.
   func complete(at uptime: Int64) {
     state.withLock { $0.completeAt = max($0.completeAt ?? uptime, uptime) }
   }
 
-  /// Milliseconds since all was known that other nodes had taken back; 0 where there are no others.
+  /// Milliseconds since all revocations of the other nodes were known; 0 if there are no other nodes.
   func age(uptime: Int64) -> Int64 {
     guard hasOthers else { return 0 }
     return state.withLock { $0.completeAt }.map { max(0, uptime - $0) } ?? .max
@@ -141,7 +141,7 @@ package final class SharedRevocations: Sendable {
   /// Has all revocations sent to the other nodes again.
   package func tellAgain() { state.withLock { $0.untold = $0.known.all } }
 
-  /// Takes over revocations of other nodes. What cannot be written down is held to all the same.
+  /// Takes over revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
     let hasNews = state.withLock { state in
       let news = state.hold(revocations)
@@ -171,7 +171,7 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Writes additions down, and calls their continuations.
+  /// Writes additions, and calls their continuations.
   private static func write(
     _ additions: [Addition], _ file: RevocationFile, _ state: Monitor<State>
   ) {
@@ -182,7 +182,7 @@ package final class SharedRevocations: Sendable {
       failure = error
     }
     if failure == .tooMany, additions.count > 1 {
-      // Some of them may have room.
+      // There may be room for some of them.
       for addition in additions { write([addition], file, state) }
       return
     }

@@ -10,7 +10,7 @@ package struct UserEditing: Sendable {
 
   /// Changes the file at a path.
   package init(path: String) {
-    // What a link leads to is replaced, not the link.
+    // The target of a symbolic link is replaced, not the link.
     self.path = Files.resolved(path) ?? path
   }
 
@@ -47,7 +47,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Takes a user away.
+  /// Removes a user.
   package func remove(_ user: String) throws(FileError) {
     try require(user)
     try change { lines throws(FileError) in
@@ -69,7 +69,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Gives a user another shown name, or other rights; `nil` keeps what there is.
+  /// Gives a user another shown name, or other rights; `nil` keeps the former ones.
   package func set(
     name: String?, rights: [String]?, of user: String
   ) throws(FileError) {
@@ -86,7 +86,7 @@ package struct UserEditing: Sendable {
 
   // MARK: Groups
 
-  /// Gives a group its rights, and makes it if there is none of the name.
+  /// Gives a group its rights, and makes the group if it does not exist.
   package func put(_ group: GroupLine) throws(FileError) {
     try change { lines throws(FileError) in
       if let index = index(ofGroup: group.name, in: lines) {
@@ -98,7 +98,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Takes a group away, and its users out of it.
+  /// Removes a group, and the users from it.
   package func removeGroup(_ name: String) throws(FileError) {
     try requireGroup(name)
     try change { lines throws(FileError) in
@@ -107,7 +107,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Puts users into a group, or takes them out.
+  /// Adds users to a group, or removes them from it.
   package func setMembership(
     _ isMember: Bool, of group: String, users: [String]
   ) throws(FileError) {
@@ -181,7 +181,7 @@ package struct UserEditing: Sendable {
     let wasMissing = !Files.isFile(path)
     // Locked until the end, so that of two changes at once none is lost.
     let lock = try LockedFile(path: path)
-    // Another one may have made it meanwhile.
+    // Another process may have made the file meanwhile.
     let isNew = wasMissing && lock.isEmpty
     do throws(FileError) {
       var lines = try UserLine.lines(of: UserLine.text(ofFileAt: path), path)

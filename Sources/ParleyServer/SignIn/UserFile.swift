@@ -9,7 +9,7 @@ import Locks
 ///     @team folder:team/*=read,write,presence,manage
 ///     ada@example.org scrypt$15$8$1$… since:1763712000000 name:Ada%20L. document:*=read group:team
 ///
-/// What the file says holds at once for who is logged in: a line that goes ends their connections.
+/// Changes to the file apply at once to logged-in users: removing a line ends the user's connections.
 public final class UserFile: UserSource {
   /// The lines of a file.
   private struct Lines: Equatable {
@@ -24,13 +24,13 @@ public final class UserFile: UserSource {
   }
 
   private let state: Monitor<State>
-  /// Held while the file is read: of two readings, by whichever loops, the later one counts.
+  /// Held while the file is read: of two readings by different loops, the later one counts.
   private let reading = Monitor(())
   private let log: (any LogSink)?
 
   /// Reads the file.
   ///
-  /// - Parameter log: told when the file has changed and cannot be used; the users known before stay.
+  /// - Parameter log: receives an entry if the file has changed and cannot be used; the former users stay.
   public init(path: String, log: (any LogSink)? = nil) throws(FileError) {
     // Before reading: what is written meanwhile is seen at the next look.
     let watch = FileWatch(path: path)
@@ -48,7 +48,7 @@ public final class UserFile: UserSource {
     if state.withLock({ $0.watch.hasChanged(now: now) }) { reload() }
   }
 
-  /// Reads the file again. From any thread.
+  /// Reads the file again. Callable from any thread.
   func reload() { reading.withLock { _ in readAgain() } }
 
   private func readAgain() {
@@ -70,7 +70,7 @@ public final class UserFile: UserSource {
     }
   }
 
-  /// The user as the file has them now, by the id as it is written there.
+  /// The user in the file now, by the id exactly as written there.
   public func user(_ id: String) -> User? {
     let found = account(named: id)
     return found.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
@@ -89,7 +89,7 @@ public final class UserFile: UserSource {
     }
   }
 
-  /// The user, by a name as people write it, if the password is theirs.
+  /// The user with this password, by a name in any spelling.
   public func user(_ name: String, password: String) -> User? {
     let name = AccountName(name)
     let entry = state.withLock { $0.entries.users[name] }

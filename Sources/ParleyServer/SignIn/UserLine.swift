@@ -52,13 +52,13 @@ package struct UserLine: Sendable, Equatable {
 
   // MARK: What a user may be called
 
-  /// Whether a text can be the id of a user: short, and without blanks or what is not seen.
+  /// Whether a text can be the id of a user: short, and without blanks or invisible characters.
   static func isName(_ id: String) -> Bool {
     !id.isEmpty && id.utf8.count <= bytesMax && !id.hasPrefix("-")
       && !id.unicodeScalars.contains { $0 == "#" || $0.isBlank || $0.isInvisible }
   }
 
-  /// A name from elsewhere in one line, without marks that deceive, and no longer than a user's may be.
+  /// A foreign name in one line, without deceptive marks, cut to the length of a user's name.
   package static func shownName(_ text: String) -> String {
     var name = String(
       String.UnicodeScalarView(OneLine.made(of: text).unicodeScalars.filter { !$0.isDeceiving }))
@@ -126,7 +126,7 @@ package struct UserLine: Sendable, Equatable {
     }
   }
 
-  /// Takes a file's text apart: each of its lines as it is written, and the user in it, if there is one.
+  /// Splits a file's text into its lines as written, each with its user, if there is one.
   static func lines(
     of text: String, _ path: String
   ) throws(FileError) -> [(text: Substring, line: UserLine?)] {
