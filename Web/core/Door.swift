@@ -113,7 +113,7 @@ struct Door {
   }
 }
 
-/// The machine, with what the door has to know beside.
+/// The machine, with the state that the door needs beside it.
 private struct Client {
   var machine: ClientMachine
   /// Notes that are open, in the order of opening.
@@ -127,7 +127,7 @@ private struct Client {
     keeps.first { $0.documentID.utf8.elementsEqual(id.utf8) }
   }
 
-  /// A note's first keep has an answer.
+  /// Removes a note's first `keep`, which has an answer.
   private mutating func answered(_ id: String) {
     guard let place = keeps.firstIndex(where: { $0.documentID.utf8.elementsEqual(id.utf8) }) else {
       return
@@ -137,8 +137,8 @@ private struct Client {
 
   mutating func handle(_ fields: inout Input, now: Int64, _ output: inout Output) -> Int32 {
     guard let event = readEvent(&fields), !fields.hasFailed else { return -1 }
-    // An operation for the screen is said in the screen's units, so the text before it is held on to.
-    // An edit has no such answer, and is spared the copy.
+    // An operation for the screen counts in the screen's units, so the text before it is kept. An edit needs no
+    // such operation, and no copy.
     var screens = Screens()
     if case .note(_, .edit) = event {} else { screens = Screens(of: notes, machine) }
     if case .note(let id, let event) = event {
@@ -189,7 +189,7 @@ private struct Client {
     }
   }
 
-  /// Whether the person is seen in it; the epoch and offset known, an empty epoch for none.
+  /// The fields: whether the person is seen in the room; the known epoch and offset, with an empty epoch for none.
   private func subscribing(_ fields: inout Input) -> RoomEvent {
     let isPresent = fields.flag()
     let position = RoomPosition(epoch: fields.text(), offset: fields.integer())
@@ -227,7 +227,7 @@ private struct Client {
   /// Ascending, in units of the text before all of them.
   private func edited(_ fields: inout Input) -> ClientEvent? {
     let id = fields.text()
-    // Without a text there is nothing that an edit could fit to: the machine says so.
+    // Without a text no edit fits: the machine rejects it.
     let text = machine.document(of: id) ?? Document("")
     let count = fields.integer()
     var operation = TextOperation(reservingComponents: min(count, 1 << 16) * 3 + 1)
@@ -294,7 +294,7 @@ private struct Client {
     case .resource(let id, _):
       output.byte(11)
       output.text(id)
-    // No page asks for anything by this door.
+    // No page makes requests through this door.
     case .answer: break
     case .note(let id, let action): write(action, of: id, &screens, &output)
     case .room(let name, let action): write(action, of: name, &output)
@@ -461,7 +461,7 @@ private struct Client {
     }
   }
 
-  /// Phase, why it failed, access, unconfirmed edits, what refused them, and whether keeping fails.
+  /// Phase, reason of a failure, access, unconfirmed edits, reason of their rejection, and whether keeping fails.
   private func write(_ status: NoteStatus, _ output: inout Output) {
     var failure = ""
     switch status.phase {
@@ -484,7 +484,7 @@ private struct Client {
 }
 
 /// The texts on the screen while the actions of one event are written: each operation counts in the
-/// text that the one before it has left.
+/// text after the operation before it.
 private struct Screens {
   private var texts: [(id: String, text: Document)] = []
 

@@ -9,7 +9,7 @@ nonisolated(unsafe) var door = Door()
 @_cdecl("input_reserve")
 public func inputReserve(_ count: Int32) -> UnsafeMutablePointer<UInt8>? {
   let count = max(Int(count), 1)
-  // A large paste's room is given back at the next small call.
+  // The memory of a large paste is freed at the next small call.
   if input.count < count || input.count > 1 << 20 && count < 1 << 16 {
     input.deallocate()
     input = .allocate(capacity: max(count, 4096))

@@ -1,8 +1,8 @@
-// What the client core does with strings, for strings that have their bytes in one place.
+// The client core's operations on strings, for strings with contiguous UTF-8.
 //
-// The standard library's own ways also know strings that a system lends in UTF-16, and bring along what turns
-// one into the other: a page would load 20 kB for strings that cannot exist there. All modules of the page's
-// program are compiled as one, where these take the place of the library's.
+// The standard library's own functions also handle strings bridged from UTF-16, and bring the code that converts
+// them: a page would load 20 kB for strings that cannot exist there. All modules of the page's program are
+// compiled as one, in which these functions replace the library's.
 
 extension String {
   /// Calls `body` with the bytes, without a copy.
@@ -75,7 +75,7 @@ extension [UInt8] {
 }
 
 extension String {
-  /// Bytes that are no UTF-8 become one replacement character: it comes from JavaScript, or was checked before.
+  /// Decodes UTF-8. Malformed bytes become one replacement character, since text from JavaScript or checked text has none.
   init(decoding bytes: UnsafeBufferPointer<UInt8>, as encoding: UTF8.Type) {
     self = String._tryFromUTF8(bytes) ?? "\u{FFFD}"
   }

@@ -62,7 +62,7 @@ async function takeInvitation(invitation) {
 
 /** Shows what the address names. */
 function show() {
-  // Before the field is another note's.
+  // Before the field gets another note's title.
   keepTitle();
   const { token, share, key, invite, isNew, newKey, heading } = fragmentOf(location.hash);
   if (token) {
@@ -86,7 +86,7 @@ function show() {
   }
   if (isSameNew) return;
   if (id !== undefined && !connection.isOnline && !notes.has(id) && copies.isUnread(id)) {
-    // Its text is in this browser: it is there in a moment, and longer does a line take.
+    // The text is in this browser, which is faster than the server.
     void copies.read(id).then(show);
     return;
   }
@@ -110,7 +110,7 @@ function show() {
   drawLandmarks();
   byId("welcome").hidden = !isHome;
   byId("note").hidden = isHome;
-  // What is not made yet can be neither shared nor deleted.
+  // A note that is not made yet can be neither shared nor deleted.
   byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
   byId("read").hidden = false;
   closePeople();
@@ -204,7 +204,7 @@ blockedLine.on("changed", () => {
   drawLine();
   drawStatus();
 });
-// After it is shown what is in the way, something is done about it.
+// After the page shows why it is not let in, the sign-in begins.
 setUpSignIn();
 setUpCopies((id) => notes.get(id)?.phase === "live");
 
@@ -218,7 +218,7 @@ byId("gone-retry").addEventListener("click", () => {
 byId("line-sign-in").addEventListener("click", () => accessTrouble()?.button.run());
 byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
-/** What the menu of all notes has. */
+/** The entries of the menu of all notes. */
 function listItems() {
   /** @type {import("./shell/dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
@@ -232,7 +232,7 @@ function listItems() {
 
 byId("list-menu").addEventListener("click", () => openMenu(byId("list-menu"), listItems()));
 byId("share").addEventListener("click", () => page.current && void shareNote(page.current.documentId));
-/** What the menu of the note that is shown has. */
+/** The entries of the menu of the shown note. */
 function noteItems() {
   const id = page.current?.documentId;
   if (id === undefined || byId("note-menu").hidden) return [];
@@ -286,7 +286,7 @@ document.addEventListener("click", (event) => {
 
 // What the surroundings do.
 
-/** Writes to the browser's storage what the server does not have. */
+/** Writes edits that are not on the server to the browser's storage. */
 function keep() {
   early.flush();
   connection.suspend();
@@ -318,7 +318,7 @@ drawMe();
 for (const record of allPending(ownerNow())) {
   if (isSentHere(record.identity.id)) openNote(record.documentId);
 }
-// Words that a reload cut off from their note.
+// Open the notes of text that was typed before a reload, so that they take it.
 const unmade = new Set(newNotes.all.map(({ place }) => place));
 for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();

@@ -2,7 +2,7 @@
 // that there is. A classic script on purpose. language.js has the texts.
 (() => {
   const known = ["en", "de", "es", "fr", "ja", "ar"];
-  /** How long the page waits with words for those of its language, until it shows them in English; milliseconds. */
+  /** How long the page waits for the texts of its language before it shows English ones; milliseconds. */
   const patience = 2_000;
   /** The files of the built page, as this script's own file names them (Scripts/build-page.py). */
   const files = /** @type {Record<string, string>} */ ({ "@languages": "" });
@@ -12,7 +12,7 @@
   try {
     chosen = localStorage.getItem("parley.language");
   } catch {
-    // Storage may be forbidden; then the browser's language it is.
+    // Storage may be forbidden; then the browser's language counts.
   }
   const wanted = [chosen, ...navigator.languages].map((tag) => String(tag).toLowerCase().split("-")[0] ?? "");
   const language = wanted.find((one) => known.includes(one)) ?? "en";

@@ -1,4 +1,4 @@
-// A bound for what is waited for.
+// A time limit for a promise.
 
 /**
  * @template Value

@@ -1,8 +1,8 @@
-// Starts the page, and tells starting.js how that went.
+// Starts the page, and reports the result to starting.js.
 
 import { loadPart } from "./parts.js";
 
-// Addresses in the document are relative to that with which it was opened, which changes.
+// Addresses in the document are relative to the page's address, which changes.
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */
 const links = document.querySelectorAll("a[data-link], link[rel=icon]");
 for (const link of links) link.setAttribute("href", link.href);

@@ -1,4 +1,4 @@
-// Texts of one line: titles of notes, and names of versions. The server takes no others.
+// Texts of one line: titles of notes, and names of versions. The server rejects others.
 
 /**
  * A text that was written, pasted or read, in one line: line breaks, control characters and runs of blanks are one blank.

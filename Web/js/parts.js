@@ -18,7 +18,7 @@ let isReloading = false;
 export const buildIn = (html) => /<meta name="build" content="([^"]+)"/.exec(html)?.[1];
 
 /**
- * Whether the server's page is of another build than this one. Not where the server cannot be asked.
+ * Returns whether the server's page is of another build than this one; false if the server does not answer.
  *
  * @param {string | undefined} build This page's.
  */
@@ -61,7 +61,7 @@ export async function loadPart(load) {
     if (isReloading || ((await isOutdated(build)) && mayReload())) {
       isReloading = true;
       location.reload();
-      // Nothing more is done here, unless the person was asked, and stays.
+      // The page goes away now, unless the browser asks the person, who stays.
       await new Promise((resolve) => setTimeout(resolve, stayedAfter));
       isReloading = false;
     }

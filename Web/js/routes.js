@@ -1,5 +1,5 @@
 // Addresses: "/" and "/n/ID", "/n/ID#history" for its past, "/p/NAME" for a note that is published under a name, and
-// "/#new=KEY" for a note that the server has yet to make. Who came by a shared link keeps the link's token there too.
+// "/#new=KEY" for a note that the server has yet to make. The address of a shared link keeps its token there, too.
 
 import { newPlace } from "./account/access.js";
 import { at, home, nameAt, noteAt } from "./base.js";

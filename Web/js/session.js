@@ -1,4 +1,4 @@
-// What the parts of the page share: who this person is and what they may do, the line to the server, the
+// State that the parts of the page share: the person and their rights, the connection to the server, the
 // list of notes, and the client core.
 
 import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./account/access.js";
@@ -35,10 +35,10 @@ authorise(() => access.token);
 /** The owner of unsaved edits: a user, or "" for people with a link, and in a demo. */
 export const ownerNow = () => (access.isLink ? "" : ownerOf(access.token));
 
-/** @param {string | undefined} token One of a person's own. */
+/** @param {string | undefined} token A person's own, not a link's. */
 export const ownerOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
-/** Whose copies these are. A link's visitor has none, nor has who is signed in under no name. */
+/** The owner of the copies: a user, or "" in a demo. Undefined for visitors with a link, and for a token without a name. */
 const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub : access.isLink ? undefined : "");
 
 /** How long the browser may take to bring the copies; milliseconds. */
@@ -82,10 +82,10 @@ export const list = new NoteList(connection, {
   owner: ownerNow,
   drawer,
   copy: copies.list,
-  // Who came by a link sees one note, and hears of that.
+  // A visitor with a link sees one note, and needs no list.
   isLive: () => !access.isLink,
 });
-/** Asks for what the browser may have already. */
+/** Requests data of which the browser may already have a copy. */
 export const ask = askingOnce(copies);
 export const folders = new Folders(list, ask);
 export const tags = new Tags(list, connection, ask);

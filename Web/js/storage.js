@@ -1,4 +1,4 @@
-// The browser's storage. Where the browser forbids it, as it does with all cookies, one that holds nothing.
+// The browser's storage, or an empty one if the browser forbids it, as when all cookies are blocked.
 
 /** @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">} Store */
 
@@ -22,8 +22,8 @@ function storeOf(storage) {
   }
 }
 
-/** What outlives the browser. */
+/** The storage that outlives the browser. */
 export const lastingStore = () => storeOf(() => localStorage);
 
-/** What a reload of this tab keeps. */
+/** The storage that outlives a reload of this tab. */
 export const tabStore = () => storeOf(() => sessionStorage);

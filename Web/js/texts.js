@@ -1,4 +1,4 @@
-// Texts with named places for values, as the files in languages/ have them.
+// Texts with named places for values, in the form of the files in languages/.
 //
 //   "list.moreFor": "More for “{title}”"
 //   "count.words": { one: "{count} word", other: "{count} words" }
@@ -41,7 +41,7 @@ export function directionIn(text) {
 }
 
 /**
- * A function that says texts of a language.
+ * Returns a function that looks up texts of a language.
  *
  * @param {object} options
  * @param {string} options.language

@@ -4,6 +4,6 @@
     const theme = localStorage.getItem("parley.theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
   } catch {
-    // Storage may be forbidden; then the system's theme it is.
+    // Storage may be forbidden; then the system's theme counts.
   }
 })();

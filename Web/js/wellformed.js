@@ -1,9 +1,9 @@
-// Texts that UTF-8 can hold.
+// Texts that can be encoded in UTF-8.
 
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
 /**
- * Halves of surrogate pairs that belong to nothing become U+FFFD, as they would in UTF-8.
+ * Replaces lone halves of surrogate pairs by U+FFFD, as an encoder of UTF-8 does.
  *
  * @param {string} text
  */

@@ -1,11 +1,11 @@
-// Small turns of phrase.
+// Short texts for several parts.
 
 import { RequestError } from "./client/http.js";
 import { t } from "./shell/language.js";
 
 /**
- * What an error says to people. Those that are not refusals by the server say something to developers
- * alone.
+ * Returns the message of an error for people. Only a rejection by the server has one; other errors' messages are for
+ * developers.
  *
  * @param {unknown} error
  */

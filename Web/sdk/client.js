@@ -33,12 +33,12 @@ import { SharedRoom } from "./room.js";
 /** The ids of this page's clients. @type {Set<string>} */
 const inUse = new Set();
 
-/** Tokens that are not taken, or not to be had, in a row, before that is the end of it. */
+/** Rejected or unavailable tokens in a row after which the client stops. */
 const refusalsMax = 5;
-/** Milliseconds to the second attempt to get one; it doubles with each, up to the longest. */
+/** Milliseconds before the second attempt to get a token; they double with each attempt, up to the longest. */
 const retryFirst = 1_000;
 const retryLongest = 60_000;
-/** Milliseconds for which a client has to have been online for its token to have been good. */
+/** Milliseconds online after which a token counts as accepted. */
 const tokenLeast = 5_000;
 
 /** Colours of people who chose none. */
@@ -161,7 +161,7 @@ export async function connect(url, options = {}) {
 }
 
 /**
- * status: the connection's state is another. unsaved: the number of edits that are not saved is another.
+ * status: the connection's state has changed. unsaved: the number of unsaved edits has changed.
  *
  * @extends {Emitter<{status: Status, unsaved: number}>}
  */
@@ -179,7 +179,7 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
-  /** Notes that were closed with edits which only the gateway can keep. @type {Map<string, SharedNote>} */
+  /** Closed notes whose edits wait for the gateway, since the browser cannot keep them. @type {Map<string, SharedNote>} */
   #leaving = new Map();
   /** @type {Map<string, SharedRoom>} */
   #rooms = new Map();
@@ -188,7 +188,7 @@ export class Parley extends Emitter {
   #isAsking = false;
   /** The first token's person: edits that wait are never sent as another's. */
   #subject;
-  /** How often tokens were not taken, or not to be had, since the client was last online for a while. */
+  /** The number of rejected or unavailable tokens since the client was last online for a while. */
   #failures = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retry;
@@ -241,7 +241,7 @@ export class Parley extends Emitter {
   }
 
   /**
-   * Has others see this person so from now on.
+   * Changes how others see this person.
    *
    * @param {{name?: string, color?: string}} profile What is left out stays. `color`: `#rrggbb`.
    */
@@ -256,7 +256,7 @@ export class Parley extends Emitter {
     return this.#connection.welcome?.personId;
   }
 
-  /** Whether edits that are not saved outlive the tab: false where the browser lends no storage. */
+  /** Whether unsaved edits outlive the tab: false if the browser provides no storage. */
   get keepsEdits() {
     return this.#storage !== undefined;
   }
@@ -272,7 +272,7 @@ export class Parley extends Emitter {
   }
 
   /**
-   * A note. The same one is given for the same id, until it is closed.
+   * Opens a note. Calls with the same id return the same note, until it is closed.
    *
    * @param {string} id
    */
@@ -299,7 +299,7 @@ export class Parley extends Emitter {
   }
 
   /**
-   * A room, which is heard from now on. The same one is given for the same name, until it is closed.
+   * Subscribes to a room. Calls with the same name return the same room, until it is closed.
    *
    * @param {string} name
    * @param {{isPresent?: boolean, from?: import("../js/client/door.js").RoomPosition}} [options] `isPresent`: this person is
@@ -399,7 +399,7 @@ export class Parley extends Emitter {
     const isAccess = code !== undefined && Object.values(accessCodes).includes(code);
     if (state === "online") this.#onlineSince = Date.now();
     if (state === "stopped" && isAccess && this.#options.token && !this.#removals.signal.aborted) {
-      // A token that ends in its time is no failure; one that is not taken is.
+      // A token that expires is no failure; a rejected token is.
       if (this.#onlineSince > 0 && Date.now() - this.#onlineSince > tokenLeast) this.#failures = 0;
       else this.#failures += 1;
       this.#onlineSince = 0;
@@ -450,7 +450,7 @@ export class Parley extends Emitter {
     try {
       token = await tokenBy(this.#options);
     } catch (error) {
-      // The app's own trouble, as a back end that does not answer just now.
+      // The app's own error, such as a back end that does not answer.
       hasFailed = true;
       console.warn(`The token function failed: ${error instanceof Error ? error.name : "an error"}`);
     }
@@ -461,7 +461,7 @@ export class Parley extends Emitter {
       if (token === undefined || isOther || token === this.#token) return;
       if ((await this.#connection.refresh(token)) === undefined) this.#token = token;
     } else if (this.#connection.status.state !== "stopped") {
-      // It tries again by itself, with this one.
+      // The connection retries by itself, with this token.
       if (token !== undefined && !isOther) this.#token = token;
     } else if (hasFailed) {
       this.#failures += 1;

@@ -1,4 +1,4 @@
-// An edit of a text area told by its text before and after: the browser says that something changed, not what.
+// Finds an edit of a text area from its text before and after, since the browser does not say what changed.
 
 import { wellFormed } from "../js/wellformed.js";
 
@@ -8,8 +8,8 @@ const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 
 /**
- * The one replacement that makes `after` of `before`; undefined if both are the same. Never within a surrogate
- * pair. Takes time in proportion to the longer text.
+ * Returns the one replacement that turns `before` into `after`; undefined if both are the same. Never within a
+ * surrogate pair. Takes time in proportion to the longer text.
  *
  * @param {string} before
  * @param {string} after

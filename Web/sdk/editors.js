@@ -61,7 +61,7 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
     const annotations = [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
     const composed = new ComposedLine(viewOfCodeMirror(view, (changes) => {
       if (withoutHalf !== undefined) replaceAll(view, note.text ?? "");
-      // The app's own filters are for what is typed.
+      // The app's own filters are for typed text.
       else view.dispatch({ changes, annotations, filter: false });
     }));
     const lock = () => view.dispatch({ effects: locked.reconfigure(EditorState.readOnly.of(!note.isWritable)) });
@@ -74,7 +74,7 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
         if (view.state.readOnly === note.isWritable) lock();
       }),
     ];
-    // A view may not be changed while it is made.
+    // A view must not be changed while it is made.
     queueMicrotask(() => {
       if (!isAlive) return;
       if (note.text !== undefined) replaceAll(view, note.text);
@@ -117,7 +117,7 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
         edit(whole((transaction.startState ?? startState).doc.toString(), after, changes));
       } catch (error) {
         if (!(error instanceof ParleyError)) throw error;
-        // What the note does not take does not stay on the screen as if it did.
+        // Edits that the note rejects must not stay on the screen.
         if (note.text !== undefined) queueMicrotask(() => replaceAll(view, note.text ?? ""));
       }
     }
@@ -130,7 +130,7 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
     locked.of(EditorState.readOnly.of(true)),
     // An app's own setting may come before that one.
     EditorState.changeFilter.of((/** @type {any} */ one) => one.annotation(isShared) === true || note.isWritable),
-    // A text of the note's has "\n" for an end of line, or the places would not be the same.
+    // Line ends are "\n", or places would differ from the note's.
     EditorState.lineSeparator.of("\n"),
     lifeCycle,
     EditorView.updateListener.of(take),
@@ -172,7 +172,7 @@ export function monaco(note, editor) {
     if (!beginsInHalf(data ?? "")) firstHalf = endsInHalf(data ?? "") ? (data ?? "").slice(-1) : "";
   };
   const field = editor.getDomNode();
-  // Before Monaco hears of it.
+  // In the capture phase, before Monaco's own listener.
   field?.addEventListener("input", typed, true);
   /** @returns {{anchor: number, head: number}[]} */
   const selections = () =>
@@ -193,7 +193,7 @@ export function monaco(note, editor) {
       };
     }));
   };
-  /** As steps that undo takes back in their order: those of one's own would be misplaced without. */
+  /** Edits the model in steps of undo, without which the undo of own edits would be misplaced. */
   const make = (/** @type {TextChange[]} */ changes) =>
     quietly(() => {
       const edits = changes.map(({ from, to, insert }) => ({ range: rangeOf(from, to), text: insert }));
@@ -220,7 +220,7 @@ export function monaco(note, editor) {
     if (withoutHalf !== undefined) composed.reset();
     withoutHalf = undefined;
     text = next;
-    // 0: "\n", also in a text in which none is.
+    // 0: "\n", also in a text without a line end.
     quietly(() => model.setEOL(0));
     const before = applied(model.getValue(), composed.waiting);
     const change = difference(before, shownOf(next));
@@ -270,7 +270,7 @@ export function monaco(note, editor) {
         composed.begin("", true);
         return;
       }
-      // They come from the last to the first.
+      // Monaco lists changes from the last to the first.
       /** @type {TextChange[]} */
       const changes = [...event.changes].reverse()
         .map(({ rangeOffset, rangeLength, text: insert }) => ({ from: rangeOffset, to: rangeOffset + rangeLength, insert }))

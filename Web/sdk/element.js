@@ -47,7 +47,7 @@ const words = {
 export function partsOf(src) {
   const match = /^(.*\/)n\/([^/?#]+)\/?(?:[?#].*)?$/.exec(src);
   if (!match?.[1] || !match[2]) {
-    // The rest of it may hold a link's token.
+    // The message leaves out the address, which may contain a link's token.
     throw new ParleyError("invalid", "expected src to be a note's address, …/n/ID");
   }
   return { gateway: match[1], id: decodeURIComponent(match[2]) };
@@ -56,7 +56,7 @@ export function partsOf(src) {
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /**
- * A shared text area, with who is here and whether all is saved below it.
+ * A shared text area; below it, the people who are here and the state of saving.
  *
  * Attributes: `src`, the note's address; `name`, how others see this person; `placeholder`; `label`, the text area's
  * name for assistive software. Property `token`: a function that gives the person's token; set it before the
@@ -64,7 +64,7 @@ const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class 
  * `ParleyError`.
  */
 export class ParleyNoteElement extends Base {
-  // A field would have esbuild rewrite all private members of the class, which made the module larger by 1 kB.
+  // Not a static field, for which esbuild would rewrite all private members of the class: 1 kB more.
   static get observedAttributes() {
     return ["src", "placeholder", "label"];
   }
@@ -143,7 +143,7 @@ export class ParleyNoteElement extends Base {
   attributeChangedCallback(name, former, value) {
     if (name === "placeholder") this.#area.placeholder = value ?? "";
     else if (name === "label") this.#area.setAttribute("aria-label", value ?? "Shared text");
-    // Before it is in the page, and while it is being made, there is nothing to change.
+    // Before the element is in the page, and while it is being made, there is no note to change.
     else if (this.#hasBegun && former !== value) void this.#open();
   }
 
@@ -236,7 +236,7 @@ export class ParleyNoteElement extends Base {
     if (state === "stopped" && reason === "refused") return "The server does not let this page in.";
     if (note.state === "opening" && state === "waiting") return "The server cannot be reached. It is tried again.";
     if (note.refusal) return `Your last changes were not taken: ${note.refusal}.`;
-    // With a connection it is away for a moment only.
+    // With a connection, the note is away only for a moment.
     const isOpen = note.state === "live" || (note.state === "away" && state === "online");
     if (isOpen && note.unsaved > 0) return "Saving…";
     if (note.state === "live" && note.access === "read") return "You may read this note.";

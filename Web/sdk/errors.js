@@ -1,9 +1,9 @@
-// What can go wrong in the SDK itself, and with publications. What goes wrong with a note is its `failure` or `refusal`.
+// Errors of the SDK itself, and of publications. Errors of a note are its `failure` or `refusal`.
 
 /**
  * unsupported: this browser, or the page's content-security policy, lets no WebAssembly run. unreachable: the
- * gateway's files could not be fetched. refused: the gateway did not do what it was asked for. invalid: an argument is
- * of no use. unsure: the gateway has forgotten this client, so whether something was published is unknown.
+ * gateway's files could not be fetched. refused: the gateway rejected a request. invalid: an argument is wrong.
+ * unsure: the gateway has forgotten this client, so whether something was published is unknown.
  *
  * @typedef {"unsupported" | "unreachable" | "refused" | "invalid" | "unsure"} ParleyErrorCode
  */

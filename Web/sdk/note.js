@@ -34,10 +34,10 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * text: the whole text is another, at first and after a return from long ago. changes: edits were made. state: one of
- * state, access, unsaved, failure, refusal or title is another. people: others came, went or moved their carets.
- * moved: edits were placed into a text that others had changed a lot while this client was away; the person may look
- * them over. unkept: the browser has no room to keep unsaved edits. aside: edits that were left in the browser could
+ * text: the whole text was replaced, at first and after a long absence. changes: edits were made. state: one of
+ * state, access, unsaved, failure, refusal or title has changed. people: others came, went or moved their carets.
+ * moved: edits were placed into a text that others had changed a lot while this client was away; the person should
+ * check them. unkept: the browser has no room to keep unsaved edits. aside: edits that were left in the browser could
  * not be read, and are set aside in its storage.
  *
  * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void,
@@ -59,7 +59,7 @@ export class SharedNote extends Emitter {
   #storage;
   #isClosed = false;
   #told;
-  /** Client ids whose edits were taken up, or could not be. @type {Set<string>} */
+  /** Client ids whose edits were opened, or could not be. @type {Set<string>} */
   #taken = new Set();
 
   /**
@@ -79,7 +79,7 @@ export class SharedNote extends Emitter {
     this.#told = { changed, closed, left };
     this.#note = this.#open();
     this.ready = new Promise((resolve, reject) => {
-      // Edits that were left in the browser bring their text along.
+      // Edits that were left in the browser have their text with them.
       if (this.text !== undefined) resolve(this.text);
       this.on("text", resolve);
       this.on("state", () => {
@@ -119,14 +119,14 @@ export class SharedNote extends Emitter {
     return note;
   }
 
-  /** Tabs that are gone which have left edits of this note, and have not had their turn. */
+  /** Closed tabs whose edits of this note have not been sent yet. */
   get #leftBehind() {
     const others = this.#storage?.othersOf(this.id, this.#note.keptUnder) ?? [];
     return others.filter(({ id }) => !this.#taken.has(id)).length;
   }
 
   /**
-   * Several tabs that are gone may have left edits: the next ones have their turn when those before are saved.
+   * Takes the edits of the next closed tab once those at hand are saved: several tabs may have left some.
    *
    * @param {Note} note
    */
@@ -152,12 +152,12 @@ export class SharedNote extends Emitter {
     return phase === "joining" ? "opening" : phase === "left" || phase === "leaving" ? "closed" : phase;
   }
 
-  /** Why it cannot be opened, in the state `failed`: an error code of the protocol. */
+  /** The reason of the state `failed`: an error code of the protocol. */
   get failure() {
     return this.#note.failure;
   }
 
-  /** Why the gateway does not take the edits at hand: an error code of the protocol, or "". */
+  /** The reason why the gateway rejects the unsaved edits: an error code of the protocol, or "". */
   get refusal() {
     return this.#note.refusal?.code ?? "";
   }
@@ -166,12 +166,12 @@ export class SharedNote extends Emitter {
     return this.#note.title;
   }
 
-  /** "read" for who may not edit. @returns {"read" | "write"} */
+  /** "read" if this person may not edit. @returns {"read" | "write"} */
   get access() {
     return this.#note.access === "read" ? "read" : "write";
   }
 
-  /** Whether edits are taken now: there is a text, and the right to write it. */
+  /** Whether edits are accepted now: there is a text, and the right to write it. */
   get isWritable() {
     return !this.#isClosed && this.#note.hasText && this.#note.isWritable;
   }
@@ -182,7 +182,7 @@ export class SharedNote extends Emitter {
     return this.#note.unconfirmedCount + this.#leftBehind;
   }
 
-  /** Whether such edits outlive the tab: not where the browser lends no storage, or has no room. */
+  /** Whether unsaved edits outlive the tab: false if the browser provides no storage, or has no room. */
   get isKept() {
     return this.#storage !== undefined && !this.#note.isKeepFailing;
   }
@@ -213,7 +213,7 @@ export class SharedNote extends Emitter {
    * Takes edits that were just made in an editor that shows this note's text.
    *
    * @param {TextChange[]} changes Ascending, not overlapping, all in the text before any of them.
-   * @param {unknown} [source] Of the edits, so that the editor in which they were made is not told to make them.
+   * @param {unknown} [source] The editor of the edits, which ignores the event about them.
    * @throws {ParleyError} invalid
    */
   edit(changes, source) {
@@ -257,19 +257,19 @@ export class SharedNote extends Emitter {
     if (!this.#isClosed) this.#note.select(anchor, head);
   }
 
-  /** Tries again to open it or to save its edits, after a failure or refusal. */
+  /** Tries again to open the note or to save its edits, after a failure or rejection. */
   retry() {
     if (this.state === "failed") this.#note.reopen();
     else this.#note.retryRefused();
   }
 
-  /** Gives up the edits that are not saved, and takes the gateway's text. */
+  /** Discards unsaved edits, and takes the gateway's text. */
   discardUnsaved() {
     this.#note.discardUnconfirmed();
   }
 
   /**
-   * Has others' edits wait until this has resolved, for ten seconds at most: while a word is being composed (IME).
+   * Holds back others' edits until a promise settles, for ten seconds at most: while a word is being composed (IME).
    *
    * @param {Promise<unknown>} end
    */
@@ -278,8 +278,8 @@ export class SharedNote extends Emitter {
   }
 
   /**
-   * Stops listening. Edits that are not saved stay in the browser, and are sent when the note is opened again. Where
-   * the browser keeps none they are sent yet, and count as unsaved until then.
+   * Closes the note. Unsaved edits stay in the browser, and are sent when the note is opened again. If the browser
+   * cannot keep them, they are sent now, and count as unsaved until then.
    */
   close() {
     if (this.#isClosed) return;
@@ -293,7 +293,7 @@ export class SharedNote extends Emitter {
 
 /**
  * @param {TextChange[]} changes
- * @param {string} [text] If it is to be looked at.
+ * @param {string} [text] The text before the edits, if they are checked against it.
  * @throws {ParleyError} invalid
  */
 function check(changes, text) {
@@ -343,7 +343,7 @@ function open(core, connection, documentId, owner, storage, taken) {
       return { note: new Note({ ...options, restored: kept }), isAside: false };
     } catch (error) {
       if (!(error instanceof CoreError)) throw error;
-      // Of another version. Where there is no room to set them aside, nothing may be saved in their place.
+      // They are of another version. If there is no room to set them aside, no others may be saved in their place.
       const isMoved = storage.setPendingAside(documentId, identity.id);
       return { note: new Note(isMoved ? options : { core, connection, documentId }), isAside: true };
     }

@@ -13,7 +13,7 @@ import { applied, changesIn, placeIn, shownOf } from "./lines.js";
  */
 
 /**
- * What is edited: its text has "\n" for the end of a line.
+ * An element for editing: its text has "\n" for the end of a line.
  *
  * @typedef {object} Field
  * @property {HTMLElement} element
@@ -23,7 +23,7 @@ import { applied, changesIn, placeIn, shownOf } from "./lines.js";
  * @property {() => {anchor: number, head: number} | undefined} selection Undefined while it is elsewhere.
  * @property {(selection: {anchor: number, head: number}) => void} select
  * @property {(isEditable: boolean) => void} allow
- * @property {() => void} giveBack Leaves it as editable as it was found.
+ * @property {() => void} giveBack Restores whether it was editable before.
  */
 
 /** @param {HTMLTextAreaElement} area @returns {Field} */
@@ -106,7 +106,7 @@ function plainField(element) {
   };
 }
 
-/** What unbinds an element. @type {WeakMap<HTMLElement, () => void>} */
+/** Functions that unbind elements. @type {WeakMap<HTMLElement, () => void>} */
 const bound = new WeakMap();
 
 /**
@@ -121,12 +121,12 @@ export function bind(note, element) {
   bound.get(element)?.();
   const field = element instanceof HTMLTextAreaElement ? areaField(element) : plainField(element);
   const removals = new AbortController();
-  /** What the field shows, as far as this knows. */
+  /** The text that was last read from the field, or written to it. */
   let shown = field.read();
-  /** The note's text that this is. */
+  /** The note's text for the shown one. */
   let text = "";
   let hasText = false;
-  /** The first half of a character, which the field shows and the note has not got. */
+  /** Whether the field shows the first half of a character, which the note does not have. */
   let isHalf = false;
 
   /** @param {TextChange[]} changes After which the field shows the note's text. */
@@ -141,7 +141,7 @@ export function bind(note, element) {
     element,
     selection: field.selection,
     slice: (from, to) => shown.slice(from, to),
-    // All lines are one text of the browser's, which gives up a composition when that is replaced.
+    // All lines are one text to the browser, which ends a composition when that is replaced.
     lineAt: () => ({ from: 0, to: Infinity }),
     make,
     focus: () => element.focus({ preventScroll: true }),
@@ -168,7 +168,7 @@ export function bind(note, element) {
     shown = now;
     if (change) {
       const own = changesIn(text, composed.follow([change]));
-      // Whatever listeners do about it finds the field in order.
+      // Before the event, so that its listeners find the field consistent.
       text = applied(text, own);
       note.edit(own, field);
     }

@@ -1,4 +1,4 @@
-// A room: what is published there, in order and each once, and the people who are there.
+// A room: its publications, in order and each once, and the people who are there.
 
 import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/emitter.js";
@@ -11,9 +11,9 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * Something that was published. `position`: its place; keep it to continue from there on the next visit. `time`:
- * milliseconds since 1970, by the gateway's clock. `personId`: who published it, stamped by the gateway, or "".
- * `senderId`: what the publisher called itself, or "".
+ * A publication. `position`: its place; keep it to continue from there on the next visit. `time`: milliseconds
+ * since 1970, by the gateway's clock. `personId`: the publisher, stamped by the gateway, or "". `senderId`: the
+ * publisher's name for itself, or "".
  *
  * @typedef {{kind: "publication", data: any, position: RoomPosition, time: number, personId: string,
  *   senderId: string}} Publication
@@ -39,15 +39,15 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * publication, gap, resource: see the types of these names. state: the state is another. people: others came, went,
- * have another name, began to type or stopped. receipt: a publication of this person's has come so far with another;
- * not told later of the time without a connection.
+ * publication, gap, resource: see the types of these names. state: the state has changed. people: others came, went,
+ * changed their name, began to type or stopped. receipt: another person has received or read a publication of this
+ * person's; receipts from a time without a connection are not repeated.
  *
  * @typedef {{publication: Publication, gap: Gap, resource: ResourceUpdate, state: void, people: void,
  *   receipt: Receipt & {position: RoomPosition}}} SharedRoomEvents
  */
 
-/** News that wait for one reader; of more, the older half gives way to one gap. */
+/** The most news that wait for one reader; beyond it, one gap replaces the older half. */
 const waitingMax = 1_000;
 
 /** @extends {Emitter<SharedRoomEvents>} */
@@ -55,13 +55,13 @@ export class SharedRoom extends Emitter {
   /** The room's name. */
   name;
   /**
-   * opening: not heard from yet. live: in step with the gateway. away: it is not reached; what is missed comes later.
-   * failed: it may not be heard, for `failure`. closed: by `close`.
+   * opening: no answer yet. live: in step with the gateway. away: the gateway is not reached; missed publications come
+   * later. failed: the subscription was rejected, for `failure`. closed: by `close`.
    *
    * @type {import("../js/client/door.js").RoomPhase}
    */
   state = "opening";
-  /** Why it is not heard, in the state `failed`: an error code of the protocol, or `readingLost`. */
+  /** The reason of the state `failed`: an error code of the protocol, or `readingLost`. */
   failure = "";
   /** The place of the newest publication that was emitted. @type {RoomPosition | undefined} */
   position;
@@ -134,17 +134,17 @@ export class SharedRoom extends Emitter {
     return this.#core.roomPeople(this.name).typing;
   }
 
-  /** Publications of this page that have no answer yet; of 1,000, the next is refused. */
+  /** Publications of this page that have no answer yet; with 1,000 of them, the next is rejected. */
   get waiting() {
     return this.#answers.size;
   }
 
   /**
-   * Publishes something. While the gateway is not reached it waits, in this page's memory alone.
+   * Publishes data. While the gateway is not reached the publication waits, in this page's memory alone.
    *
-   * @param {unknown} data What JSON can hold, nested at most 24 deep.
-   * @param {{key?: string, senderId?: string}} [options] `key`: under one key it is published once, however often it
-   *   is tried; one is made if there is none. `senderId`: a name by which an app knows its own again.
+   * @param {unknown} data A value for JSON, nested at most 24 deep.
+   * @param {{key?: string, senderId?: string}} [options] `key`: data is published once under one key, even if it is
+   *   tried again; the default is a new key. `senderId`: a name by which an app recognises its own publications.
    * @returns {Promise<RoomPosition>} Its place, once it is on the gateway's disk. Rejects with ParleyError: invalid,
    *   refused (see its `reason`), unsure.
    */
@@ -172,7 +172,8 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Tells a publication's author how far it has come with this person: it never goes back. Waits for a connection.
+   * Confirms to its author that this person has received or read a publication; a later stage is never revoked. Waits
+   * for a connection.
    *
    * @param {RoomPosition} position The publication's.
    * @param {Receipt["stage"]} [stage]
@@ -208,9 +209,9 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * What is published from now on, in order, each once, with gaps and resource updates between. 1,000 of them wait for
-   * the loop; when more come, the older half gives way to one gap. It ends when the room is closed, and throws when it
-   * may be heard no longer.
+   * Returns the publications from now on, in order, each once, with gaps and resource updates between. 1,000 of them
+   * wait for the loop; when more come, one gap replaces the older half. The loop ends when the room is closed, and
+   * throws when the subscription is rejected.
    *
    * @returns {AsyncIterableIterator<Publication | Gap | ResourceUpdate>}
    */
@@ -223,7 +224,7 @@ export class SharedRoom extends Emitter {
     return reader;
   }
 
-  /** Tries again to hear from it, after a failure. */
+  /** Subscribes again, after a failure. */
   retry() {
     if (this.state === "failed") this.#connection.subscribe(this.name, this.#isPresent);
   }
@@ -408,7 +409,7 @@ function shortened(news) {
   const placed = /** @type {(Publication | Gap)[]} */ (dropped.filter(({ kind }) => kind !== "resource"));
   const [first, last] = [placed[0], placed[placed.length - 1]];
   const rest = news.slice(dropped.length);
-  // Resources remember nothing: of many updates the last says it all.
+  // Resource updates carry no data, so one stands for many.
   if (!first || !last) return [/** @type {ResourceUpdate} */ ({ kind: "resource" }), ...rest];
   const after = first.kind === "gap" ? first.after : { ...first.position, offset: first.position.offset - 1 };
   const through = last.kind === "gap" ? last.through : last.position;

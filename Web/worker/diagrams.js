@@ -13,7 +13,7 @@ let styles = "";
 const createElement = document.createElement.bind(document);
 document.createElement = (name, options) => {
   if (name !== "style") return createElement(name, options);
-  // Holds the text, and is not a style that the policy would report.
+  // Holds the text, but is no style element, which the policy would report.
   const element = document.createElementNS("http://www.w3.org/2000/svg", "metadata");
   Object.defineProperty(element, "innerHTML", {
     set(text) {
@@ -32,7 +32,7 @@ Element.prototype.setAttribute = function (name, value) {
 };
 Object.defineProperty(HTMLImageElement.prototype, "src", { set() {} });
 
-// A parsed document has the policy as well, and reports each style in it: meanwhile they have another name.
+// A parsed document has the policy, too, and reports each style in it: during parsing, styles have another name.
 const { parseFromString } = DOMParser.prototype;
 DOMParser.prototype.parseFromString = function (text, type) {
   return parseFromString.call(this, String(text).replaceAll(' style="', ' data-style="'), type);
@@ -51,7 +51,7 @@ mermaid.initialize({
   class: { htmlLabels: false },
   maxTextSize: 20_000,
   maxEdges: 300,
-  // What a diagram's own directives may not set.
+  // The settings that a diagram's own directives must not change.
   secure: [
     "secure", "startOnLoad", "securityLevel", "suppressErrorRendering", "maxTextSize", "maxEdges", "htmlLabels",
     "themeCSS", "fontFamily", "altFontFamily", "dompurifyConfig", "flowchart", "class",

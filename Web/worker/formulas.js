@@ -1,4 +1,4 @@
-// Draws formulas as MathML, one for each message. A worker, since a formula may take for ever: the page ends it then.
+// Draws formulas as MathML, one for each message. A worker, since a formula may take forever: then the page ends it.
 //
 // The built page has KaTeX itself in the place of the import (Scripts/build-page.py).
 
@@ -17,7 +17,7 @@ self.addEventListener("message", ({ data: { source, isDisplay } }) => {
   try {
     self.postMessage({ drawn: self.katex.renderToString(source, { ...options, displayMode: isDisplay }) });
   } catch (error) {
-    // Marks below letters show the place; a screen reader would read each.
+    // KaTeX marks the place by marks below letters, each of which a screen reader would read.
     self.postMessage({ problem: String(error.message).replace(/^KaTeX parse error: /, "").replace(/\u0332/g, "") });
   }
 });

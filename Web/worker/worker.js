@@ -108,14 +108,14 @@ async function page(request, url) {
   const late = new Promise((resolve) => setTimeout(() => resolve(undefined), patience));
   const fetched = fetch(request).catch(() => undefined);
   const response = await Promise.race([fetched, late]);
-  // A proxy answers for a server that is down.
+  // A proxy answers with such a status for a server that is down.
   return response && response.status < 500 ? response : kept;
 }
 
 /** @param {Request} request @param {string} url */
 async function file(request, url) {
   const cache = await caches.open(cacheName);
-  // Compressed forms are one file to a cache: it holds what they were made of.
+  // All compressed forms are one file to a cache, which holds the uncompressed one.
   return (await cache.match(url, { ignoreVary: true })) ?? fetch(request);
 }
 

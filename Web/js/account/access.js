@@ -1,17 +1,16 @@
-// Whose rights this tab speaks with: a token of the person's own, that of a shared link, or none.
+// The token with which this tab connects: the person's own, that of a shared link, or none.
 //
 // Tokens come in the part of the address behind "#", which is sent to no server and is in no log:
 //
 //   #token=…   the person's own. It is taken out of the address at once.
 //   #share=…   a shared link's. It stays, for the address is the link.
 //   #s=…       the key of a short link, which the server gives the token for (shortlink.js). It stays, too.
-//   #invite=…  none yet: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
+//   #invite=…  an invitation: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
 //
-// A third way is a password, a fourth an identity provider (provider.js); with both comes a token for getting
-// new ones (login.js).
+// A third way is a password, a fourth an identity provider (provider.js); both give a refresh token, too (login.js).
 //
-// All live in `sessionStorage`, so that a reload keeps them and another person at this browser does
-// not find them. Tabs of this page hand the person's own token to each other when one asks, and tell each other
+// All are kept in `sessionStorage`, so that a reload keeps them and another person at this browser does
+// not find them. Tabs of this page give the person's own token to each other on request, and notify each other
 // when the person signs out.
 
 import { Emitter } from "../emitter.js";
@@ -24,7 +23,7 @@ import { Emitter } from "../emitter.js";
  */
 
 const passKey = "parley.access";
-/** Where a tab knows over its next load that its person has signed out. */
+/** The key under which a tab remembers over a reload that its person has signed out. */
 const outKey = "parley.signed-out";
 const channelName = "parley.access";
 
@@ -34,7 +33,7 @@ export const newPlace = "new";
 export const headingPlace = "heading";
 
 /**
- * What the address says behind "#".
+ * Returns the fields of the address behind "#".
  *
  * @param {string} hash
  * @returns {{token?: string, share?: string, key?: string, invite?: string, isHistory: boolean, isNew: boolean,
@@ -57,7 +56,7 @@ export function fragmentOf(hash) {
 }
 
 /**
- * All that a token says, as it was written.
+ * Returns all claims of a token, unchecked.
  *
  * @param {string} token
  * @returns {Record<string, unknown> | undefined} Undefined if the token is malformed.
@@ -78,8 +77,8 @@ function payloadOf(token) {
 }
 
 /**
- * What a token says of its bearer and its end. To be shown to them, never to be relied on: only the
- * server can tell whether it is true.
+ * Returns a token's claims about its bearer and its end. They are for display, and never relied on: only the
+ * server can verify them.
  *
  * @param {string} token
  * @returns {Claims | undefined} Undefined if the token is malformed.
@@ -96,7 +95,7 @@ export function claimsOf(token) {
 }
 
 /**
- * The token in what people paste: there may be a label before it, and line breaks within.
+ * Returns the token in pasted text: there may be a label before it, and line breaks within.
  *
  * @param {string} text
  */
@@ -174,7 +173,7 @@ export class Access extends Emitter {
   }
 
   /**
-   * Whether the token says that it has ended.
+   * Whether the token has expired, by its own claim.
    *
    * @param {number} [now] Milliseconds.
    */
@@ -183,7 +182,7 @@ export class Access extends Emitter {
     return end !== undefined && end * 1000 <= now;
   }
 
-  /** Whether the person has a password of this server's: tokens for getting new ones say what they came by. */
+  /** Whether the person has a password at this server: refresh tokens say how they were issued. */
   get hasPassword() {
     const { refreshToken, token, isKept } = this.pass ?? {};
     if (isKept) return token !== undefined && payloadOf(token)?.aud === "parley:user";
@@ -192,7 +191,7 @@ export class Access extends Emitter {
 
   /** The part of a note's address behind "#" with which the note opens again. */
   get fragment() {
-    // The path of a published note says all.
+    // The path of a published note suffices.
     if (this.pass?.key) return this.pass.key[0] === "/" ? "" : `s=${this.pass.key}`;
     return this.isLink ? `share=${this.token}` : "";
   }
@@ -247,7 +246,7 @@ export class Access extends Emitter {
       if (value === undefined) this.#storage.removeItem(key);
       else this.#storage.setItem(key, value);
     } catch {
-      // It lasts as long as the page then.
+      // Then it lasts as long as the page.
     }
   }
 
@@ -282,7 +281,7 @@ export class Access extends Emitter {
       const own = this.claims;
       if (this.#isOut && !data.isSignIn) return;
       if (own && own.sub !== claimsOf(data.token)?.sub) return;
-      // Only a token that lasts longer is worth changing to.
+      // Take only a token that lasts longer.
       if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
       const { token, refreshToken, isKept, name } = data;
       this.#offered = token;
@@ -292,7 +291,7 @@ export class Access extends Emitter {
 }
 
 /**
- * What a tab with this storage has had before, whatever its address says now.
+ * Returns the token that a tab with this storage had before, regardless of its address.
  *
  * @param {Pick<Storage, "getItem">} storage
  * @returns {{token: string, key?: string} | undefined}

@@ -1,12 +1,12 @@
-// Signing in at servers that have users of their own, or an identity provider: a password for a token, and for
-// one that is good for getting new ones.
+// Signing in at servers that have users of their own, or an identity provider: a password for a token and a
+// refresh token.
 
 import { RequestError, request } from "../client/http.js";
 
 /** @typedef {import("./access.js").OwnToken} OwnToken */
 
 /**
- * What such a server answers, with status 200 for most errors.
+ * Reads the answer of such a server, which has status 200 for most errors.
  *
  * @param {any} answer
  * @returns {OwnToken}
@@ -31,7 +31,7 @@ export const changePassword = async (fields) => tokenFrom(await request("/api/us
 /** @param {{refreshToken?: string, name: string}} fields The session, and what others see from now on. */
 export const rename = async (fields) => tokenFrom(await request("/api/user/name", "POST", fields));
 
-/** @param {string} [refreshToken] Without one, that which the browser keeps counts. */
+/** @param {string} [refreshToken] Without one, the one in the browser's cookie counts. */
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
 
@@ -59,7 +59,7 @@ export function giveBack({ refreshToken, isKept }) {
 export const takeTokens = async (keep) => tokenFrom(await request("/api/user/provider", "POST", { keep }));
 
 /**
- * How people sign in here, beside with a token.
+ * Returns the ways to sign in here, beside a token.
  *
  * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>} Fails where the server does not
  *   say.

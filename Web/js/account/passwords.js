@@ -1,4 +1,4 @@
-// Becoming a user by an invitation, and another password for oneself. A part that is fetched when it is needed.
+// Becoming a user by an invitation, and changing one's password. A part that is fetched when it is needed.
 
 import { byId, openDialog, toast } from "../shell/dialogs.js";
 import { keepFocusOn } from "../shell/dialogfocus.js";
@@ -28,7 +28,7 @@ function inputFor({ name, type = "text", autocomplete, isOptional = false, value
 }
 
 /**
- * Asks for something with a password in it.
+ * Asks for fields, one of which is a password.
  *
  * @param {object} question
  * @param {string} question.title
@@ -97,7 +97,7 @@ function ask({ title, text, fields, yes, submit }) {
 
 /** @param {string} invitation The token of a link. */
 export function join(invitation) {
-  // It may have opened by itself meanwhile.
+  // The dialog may have opened by itself meanwhile.
   /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
   ask({
     title: t("join.title"),
@@ -112,7 +112,7 @@ export function join(invitation) {
       const shown = name.trim();
       const own = await joinBy({ invitation, email: email.trim(), password, ...(shown && { name: shown }) });
       if (!isGivenUp()) return signIn(own);
-      // The invitation is used up all the same.
+      // The invitation is used all the same.
       giveBack(own);
       toast(t("join.givenUp"));
       return undefined;
@@ -120,7 +120,7 @@ export function join(invitation) {
   });
 }
 
-/** Asks for the password until now and a new one. */
+/** Asks for the current password and a new one. */
 export function changePassword() {
   const email = access.claims?.sub ?? "";
   ask({
@@ -134,7 +134,7 @@ export function changePassword() {
     yes: t("password.yes"),
     submit: async ({ password = "", newPassword = "" }) => {
       const own = await change({ email, password, newPassword, keep: access.pass?.isKept });
-      // At once: the server ends the connection of the token until now, and this one gets the next.
+      // At once: the server ends the connection of the former token, and the next connection uses this one.
       access.take(own);
       const problem = await signIn(own);
       if (!problem) toast(t("password.changed"));

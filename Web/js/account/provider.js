@@ -8,9 +8,9 @@
 import { fragmentOf } from "./access.js";
 import { home } from "../base.js";
 
-/** Where a tab knows over its way to the provider what it showed. */
+/** The key under which a tab remembers what it showed before it left for the provider. */
 const placeKey = "parley.place";
-/** Where it knows whether the browser is to keep the session. */
+/** The key under which it remembers whether the browser keeps the session. */
 const keepKey = "parley.keep";
 
 /**

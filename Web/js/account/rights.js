@@ -1,4 +1,4 @@
-// What this person may do, as far as the page knows: what is not allowed is not offered.
+// The rights of this person, as far as the page knows: actions that are not allowed are not offered.
 
 import { notes } from "../notes/opennotes.js";
 import { access, folders, list } from "../session.js";

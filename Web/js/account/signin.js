@@ -1,4 +1,4 @@
-// Getting in, staying in, and what to say when the server does not let this page in.
+// Signing in, renewing tokens, and the message if the server does not let this page in.
 
 import { accessCodes } from "../client/connection.js";
 import { claimsOf, tokenIn } from "./access.js";
@@ -33,13 +33,13 @@ export function forgetEnd() {
 
 /** While a new token is on its way. */
 let isRenewing = false;
-/** Whether the token at hand was got by the one for getting new ones, and not proved good since. */
+/** Whether the token was renewed, and the server has not accepted it yet. */
 let isRenewed = false;
 
-/** While the server looks at a token. */
+/** While the server checks a token. */
 let isSigningIn = false;
 
-/** While the server is asked again for a link that it could not be asked for before. */
+/** While the server is asked again for a link that could not be opened before. */
 let isOpening = false;
 
 /** @type {any} */
@@ -48,7 +48,7 @@ let renewTimer;
 /** How long other tabs have to say that they have a newer token; milliseconds. */
 const askWithin = 300;
 
-/** Asks the other tabs first: a token for new ones is good once, and this tab's may be an old one. */
+/** Asks the other tabs first: a refresh token is valid once, and this tab's may be used. */
 async function newestToken() {
   const own = access.token;
   access.ask();
@@ -69,7 +69,7 @@ async function renewToken({ isFirst = false } = {}) {
   try {
     if (refreshToken && (await newestToken())) return true;
     const own = await renew(refreshToken);
-    // Near the end of a session there is none that lasts longer.
+    // Near the end of a session, a new token lasts no longer.
     if (connection.isOnline && (claimsOf(own.token)?.exp ?? Infinity) <= (access.claims?.exp ?? 0)) return false;
     isRenewed = true;
     return (await signIn(own)) === undefined;
@@ -81,7 +81,7 @@ async function renewToken({ isFirst = false } = {}) {
   }
 }
 
-/** Why the identity provider has not let the person in, or cannot be offered, until they have seen it. */
+/** The reason why the sign-in at the identity provider failed, or cannot be offered, until the person has seen it. */
 let providerProblem = "";
 
 /** Takes the tokens of a user who has returned from the identity provider, or the problem to show. */
@@ -102,7 +102,7 @@ export async function arrive() {
 const badToken = t("access.badToken");
 
 /**
- * Why the server does not let this page in, and what can be done about it.
+ * Returns the reason why the server does not let this page in, and a remedy.
  *
  * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
  *   | undefined}
@@ -144,8 +144,8 @@ export function accessTrouble() {
       button,
     };
   }
-  // A person begins a new session without help; other tokens come from the operator. A page that was connecting when its
-  // session ended has been refused.
+  // A person can begin a new session alone; other tokens come from the operator. A page that was connecting when its
+  // session ended is rejected.
   const { refreshToken, isKept } = access.pass;
   if (refreshToken !== undefined || isKept) {
     return { state: t("access.signedOut"), title: t("access.sessionTitle"), text: t("access.sessionText"), button };
@@ -165,7 +165,7 @@ async function openLinkAgain() {
   isOpening = false;
   if (link && link.token !== unopened) {
     access.follow(link);
-    // An open demo has let this page in without it.
+    // An open demo has let this page in without the link.
     const problem = await refresh(link.token);
     if (problem === "unreachable") connect();
     else if (problem !== undefined) return location.reload();
@@ -175,7 +175,7 @@ async function openLinkAgain() {
   page.emit("access", undefined);
 }
 
-/** Goes to the server at once, with the token that there is now. */
+/** Connects at once, with the current token. */
 function connect() {
   if (connection.status.state === "waiting") connection.retryNow();
   else connection.start();
@@ -193,16 +193,16 @@ const forgetWithin = 3_000;
 export async function leaveAccess({ isHere = false } = {}) {
   const { refreshToken, isKept, isLink } = access.pass ?? {};
   if (!isHere && !isLink && (refreshToken || isKept)) {
-    // Whether the server hears of it or not, this browser forgets.
+    // This browser forgets the session even if the server cannot be reached.
     await withLimit(logOut(refreshToken).catch(() => undefined), forgetWithin, undefined);
   }
-  // The other tabs hear of it before this one's copies go, and so keep nothing afterwards.
+  // The other tabs are notified before the copies are removed, so that they make no new ones afterwards.
   access.leave({ isHere });
   if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
-  // Again, for a tab that was being loaded has not heard it.
+  // Again, for a tab that was loading has missed it.
   access.leave({ isHere });
   forgetIdentity();
-  // The address may have the link, or be it.
+  // The address may contain the link, or be the link.
   history.replaceState(null, "", isName(access.pass?.key) ? home : location.pathname);
   location.reload();
 }
@@ -225,11 +225,11 @@ async function refresh(token) {
 
 /**
  * @param {import("./access.js").OwnToken} own
- * @returns {Promise<string | undefined>} Why not, if the server said so at once.
+ * @returns {Promise<string | undefined>} The reason, if the server rejected the token at once.
  */
 export async function signIn(own) {
   const problem = await refresh(own.token);
-  // A connection that ended meanwhile, as that of a password until now does, is no reason: the next one has this token.
+  // A connection that ended meanwhile, as that of a former password does, is no problem: the next one uses this token.
   if (problem !== undefined && problem !== "unreachable") {
     return problem === "unauthorised" ? badToken : problemText(problem, 0);
   }
@@ -241,7 +241,7 @@ export async function signIn(own) {
   } else {
     const isNew = !access.pass;
     if (!isNew && ownerOf(own.token) !== ownerNow()) {
-      // What is on this page is the former person's, and is kept as theirs: the page starts without it.
+      // The page's content is the former person's, and is kept as theirs: the page starts again without it.
       access.leave({ next: own });
       forgetIdentity();
       location.reload();
@@ -312,7 +312,7 @@ export async function askForToken() {
   form.onsubmit = submit;
   yes.disabled = false;
 
-  /** Whether the person has closed the dialog: where they are in, the page does, and confirms it. */
+  /** Whether the person has closed the dialog. After a sign-in the page closes it, with "confirm". */
   const isGivenUp = () => form.onsubmit !== submit || (!dialog.open && dialog.returnValue !== "confirm");
 
   /** @param {Event} event */
@@ -355,16 +355,16 @@ export async function askForToken() {
 /** Whether the tab reads a published note, whose address gives another token as long as the note is published. */
 const isPublished = () => isName(access.pass?.key) && access.token !== ended;
 
-/** The server does not let this page in: what can be done without the person is done first. */
+/** Tries to get in after the server did not let this page in: first without asking the person. */
 async function letIn() {
   if (isPublished()) return openLinkAgain();
   if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
   if (!access.pass) access.ask();
-  // Over a text, or another dialog, nothing opens by itself.
+  // No dialog opens by itself over a text, or over another dialog.
   if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
 }
 
-/** Watches the line and the other tabs for what concerns this person's rights. */
+/** Watches the connection and the other tabs for events about this person's rights. */
 export function setUpSignIn() {
   connection.on("welcome", () => {
     if (connection.identity) rememberIdentity(connection.identity);

@@ -1,4 +1,4 @@
-// The tiles with figures: what the server does now, and did in the last minutes.
+// The tiles with figures: the server's activity now, and in the last minutes.
 
 import { countOf } from "../words.js";
 import { bytes, latency, number } from "./figures.js";

@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers formatted for people.
 
 /** @param {number} value One digit after the point where that says something. */
 export const number = (value) =>

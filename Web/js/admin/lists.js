@@ -17,7 +17,7 @@ import { Table } from "./table.js";
  *   documents: number, hintLagMicroseconds?: number, silentMilliseconds: number, isAsked: boolean}} NodeEntry
  */
 
-/** So many are asked for at once. */
+/** The number of items in one request. */
 const shownMax = 500;
 
 const dialectNames = /** @type {Record<string, string>} */ ({
@@ -53,7 +53,7 @@ function queue({ queuedBytes, isLagging }) {
   return cell;
 }
 
-/** A gateway says something every two seconds; after so long it may be gone. */
+/** A gateway reports every two seconds; after so long it may be gone. */
 const silentMax = 6_000;
 
 /** @param {NodeEntry} node */
@@ -67,7 +67,7 @@ function seen({ isAsked, silentMilliseconds }) {
 }
 
 /**
- * What is asked for, and what is shown of it.
+ * A list: its request, and its display.
  *
  * @template Item
  * @typedef {object} List
@@ -163,7 +163,7 @@ export function makeLists({ hostOf, disconnect, now }) {
         const { notes: items } = await request("/api/notes");
         return { items, total: items.length };
       } catch (error) {
-        // An operator's key alone reads no notes.
+        // An operator's key alone gives no right to read notes.
         if (error instanceof RequestError && error.status === 403) return { items: [], total: 0 };
         throw error;
       }

@@ -53,7 +53,7 @@ function keep(value) {
     if (value === undefined) sessionStorage.removeItem(keyName);
     else sessionStorage.setItem(keyName, value);
   } catch {
-    // It lasts as long as the page then.
+    // Then it lasts as long as the page.
   }
 }
 
@@ -90,7 +90,7 @@ function refusalOf(error) {
 byId("entry-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const value = keyField.value.trim();
-  // A header takes no other letters; a key has none.
+  // A header cannot contain other letters, and no key does.
   if (!/^[\x21-\x7e]+$/.test(value)) {
     byId("entry-problem").textContent = "That is no API key: one begins with pk_ and has no spaces.";
     keyField.select();

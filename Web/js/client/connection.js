@@ -21,14 +21,14 @@ import { Emitter } from "../emitter.js";
 
 const subprotocol = "parley.v1";
 
-/** Close codes about tokens: none or no valid one, one that has ended, one that was taken back. */
+/** Close codes about tokens: missing or invalid, expired, revoked. */
 export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
 
 /** The code of a server that does not understand this client, or is not understood: the close code badMessage. */
 export const otherVersionCode = 4500;
-/** What answers a hello that is not understood, and what the core says of an answer that is not. */
+/** Error codes of a hello that the server does not understand, and of an answer that the core does not understand. */
 const versionErrors = ["badMessage", "unknownType"];
-/** The code of a server that refuses this client for another reason, without a close code. */
+/** The code of a server that rejects this client for another reason, without a close code. */
 const refusedCode = 4999;
 
 /** Messages are held back for a change that was asked for over HTTP for at most so long (milliseconds), … */
@@ -37,7 +37,7 @@ const holdWithin = 10_000;
 const heldMax = 500;
 
 /**
- * @typedef {object} Surroundings What a test replaces.
+ * @typedef {object} Surroundings The parts of the browser that a test replaces.
  * @property {(url: string, protocols: string[]) => WebSocket} open
  * @property {(callback: () => void, delay: number) => any} setTimeout
  * @property {(timer: any) => void} clearTimeout
@@ -63,7 +63,7 @@ const browser = {
  */
 
 /**
- * A room that is used for more than to hear that it is live.
+ * A room with a listener for its publications, beyond the news that it is live.
  *
  * @typedef {object} RoomEnd
  * @property {(action: RoomAction) => void} take Takes a state over, without events.
@@ -104,7 +104,7 @@ export class Connection extends Emitter {
   #socket;
   /** @type {any} */
   #timer;
-  /** @type {(Action | Call)[]} What is to be done, and is not done yet. */
+  /** @type {(Action | Call)[]} Actions that are not done yet. */
   #actions = [];
   #isActing = false;
   /** @type {string[] | undefined} Messages that are held back. */
@@ -152,7 +152,7 @@ export class Connection extends Emitter {
     if (this.status.state === "waiting") this.handle("reachable");
   }
 
-  /** Asks the server for a sign of life now: the network may have gone. */
+  /** Checks now that the server answers, for the network may be gone. */
   probe() {
     if (this.isOnline) this.handle("reachable");
   }
@@ -168,11 +168,11 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Hears from a room, from now on.
+   * Subscribes to a room.
    *
    * @param {string} room
    * @param {boolean} [isPresent] Whether the person is seen there.
-   * @param {import("./door.js").RoomPosition} [from] The place that was heard last.
+   * @param {import("./door.js").RoomPosition} [from] The place of the last publication that was received.
    */
   subscribe(room, isPresent = false, from = undefined) {
     this.#act(this.#core.subscribe(this.#now, room, isPresent, from));
@@ -225,7 +225,7 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Holds back what the server says until that has answered something asked for over HTTP.
+   * Holds back the server's messages until it has answered a request over HTTP.
    *
    * @template Value
    * @param {() => Promise<Value>} ask
@@ -426,7 +426,7 @@ export class Connection extends Emitter {
     if (this.#held.length > heldMax) this.#release();
   }
 
-  /** Nothing of a connection that was given up is passed on. */
+  /** Closes the socket, and ignores all further events of it. */
   #hangUp() {
     const socket = this.#socket;
     this.#socket = undefined;
@@ -436,7 +436,7 @@ export class Connection extends Emitter {
     try {
       socket.close();
     } catch {
-      // It was closed already.
+      // The socket was closed already.
     }
   }
 

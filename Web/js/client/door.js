@@ -23,7 +23,7 @@
  */
 
 /**
- * Something to be done. Times are those of the clock that events come with.
+ * An action for the page. Times are those of the clock that events come with.
  *
  * @typedef {{kind: "connect"} | {kind: "disconnect"} | {kind: "send", text: string}
  *   | {kind: "wake", at: number | undefined} | {kind: "needToken"}
@@ -69,18 +69,18 @@
  * } RoomAction
  */
 
-/** Thrown when the core takes no event of this form, such as edits that another version has kept. */
+/** Thrown when the core rejects an event's form, such as edits that another version has kept. */
 export class CoreError extends Error {}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** What a writer writes into, unless it has more. */
+/** The buffer of writers, unless they need more. */
 const scratch = new Uint8Array(16_384);
 
 /** Writes an event's fields. */
 class Writer {
-  // One is written at a time, and read before the next.
+  // One event is written at a time, and read before the next.
   #bytes = scratch;
   #view = new DataView(scratch.buffer);
   #count = 0;
@@ -288,7 +288,7 @@ export class Core {
 
   /**
    * @param {{name: string, color: string}} profile
-   * @param {number} seed Whole, for what is left to chance.
+   * @param {number} seed A whole number, for random choices.
    * @param {{id: string, resumeToken: string}} [claim] Who this client was before.
    */
   create({ name, color }, seed, claim) {
@@ -297,7 +297,7 @@ export class Core {
   }
 
   /**
-   * Takes what has happened.
+   * Handles an event.
    *
    * @param {number} now Milliseconds of a clock that is never set back.
    * @param {EventKind} kind
@@ -326,7 +326,7 @@ export class Core {
    * @param {number} now
    * @param {string} room
    * @param {boolean} isPresent Whether the person is seen there.
-   * @param {RoomPosition} [from] The place that was heard last.
+   * @param {RoomPosition} [from] The place of the last publication that was received.
    */
   subscribe(now, room, isPresent, from = undefined) {
     return this.handle(now, "subscribe", room, isPresent ? 1 : 0, from?.epoch ?? "", from?.offset ?? 0);
@@ -344,7 +344,7 @@ export class Core {
 
   /**
    * @param {string} note
-   * @returns {{count: number | undefined, all: Participant[]}} How many are here, if not all are named.
+   * @returns {{count: number | undefined, all: Participant[]}} `count`: the number of people, if not all are named.
    */
   people(note) {
     this.#call("note_people", new Writer(0).text(note));
@@ -382,7 +382,7 @@ export class Core {
   }
 
   /**
-   * A copy of the server's text, for `restore` at another time. Unconfirmed edits are not in it.
+   * Returns a copy of the server's text, for a later `restore`. It contains no unconfirmed edits.
    *
    * @param {string} note
    * @returns {{session: string, text: string} | undefined} Undefined until the note was joined once.

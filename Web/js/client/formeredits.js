@@ -1,4 +1,4 @@
-// Edits as former versions of the page have kept them, in the form that the client core reads now.
+// Converts edits that former versions of the page have kept to the form that the client core reads now.
 //
 // Both forms are a line that names the form, then numbers in decimal, each line ended by a newline, then the pieces
 // whose lengths are among them. The oldest forms have the texts among the pieces.
@@ -45,7 +45,7 @@ export function inCurrentForm(record, core) {
   if (position !== bytes.length) return record;
   const hasTexts = form !== "parley.session.3";
   const text = hasTexts ? server : (record.base ?? "");
-  // The text on the screen, where it was kept, has to be what the edits make of the server's.
+  // The text on the screen, if it was kept, has to be the server's text after the edits.
   const edited = () => [rebased, buffer, later].filter(Boolean).reduce((before, edit) => core.apply(edit, before), text);
   if (hasTexts && edited() !== local) return record;
   const { change, documentId, title, identity } = record;

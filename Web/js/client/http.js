@@ -1,9 +1,9 @@
-// Asking the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
+// Requests to the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
 
 import { at } from "../base.js";
 import { problemText } from "../shell/problems.js";
 
-/** A refusal by the server, with a text for people as its message. */
+/** A rejection by the server, with a text for people as its message. */
 export class RequestError extends Error {
   /**
    * @param {number} status 0 when the server cannot be reached.
@@ -14,12 +14,12 @@ export class RequestError extends Error {
     super(problemText(code, status));
     this.status = status;
     this.code = code;
-    /** @type {number | undefined} Until when a name is not free. */
+    /** @type {number | undefined} The time until which a name is not free. */
     this.until = until;
   }
 }
 
-/** @param {unknown} error @returns {error is RequestError} Whether it may be gone a moment later. */
+/** @param {unknown} error @returns {error is RequestError} Whether a retry may succeed a moment later. */
 export const isPassing = (error) =>
   error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
@@ -36,7 +36,7 @@ export function authorise(token) {
  * @param {"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} [method]
  * @param {object | Blob} [body] JSON, or a file.
  * @param {AbortSignal} [signal]
- * @param {string} [key] What is asked for twice under one key is done once.
+ * @param {string} [key] Two requests with one key are performed once.
  * @returns {Promise<any>}
  */
 export async function request(path, method = "GET", body, signal, key) {
@@ -44,7 +44,7 @@ export async function request(path, method = "GET", body, signal, key) {
 }
 
 /**
- * Asks for something, unless it is what a tag names.
+ * Sends a GET, whose answer may be that the answer with a tag is still the same.
  *
  * @param {string} path
  * @param {string} [tag] Of the answer that is here.
@@ -87,18 +87,18 @@ async function exchange(path, method, headers, body, signal) {
   try {
     answer = text ? JSON.parse(text) : undefined;
   } catch {
-    // Not ours; the status says enough.
+    // The answer is another program's; the status suffices.
   }
   const isSame = response.status === 304;
   if (response.ok || isSame) return { isSame, answer, tag: response.headers?.get("etag") ?? undefined };
   throw new RequestError(response.status, answer?.code, answer?.until);
 }
 
-/** Answers that ask to be asked again later are asked for again so often at most. */
+/** The most attempts at a request whose answer says to retry later. */
 const triesMax = 8;
 
 /**
- * A file of the server's, for the person whose page this is.
+ * Fetches a file with this person's token.
  *
  * @param {string} path
  * @param {Record<string, string>} [headers]

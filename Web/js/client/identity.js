@@ -1,4 +1,4 @@
-// Who this tab is to the server, and the edits it has not got confirmed yet.
+// This tab's identity at the server, and its unconfirmed edits.
 //
 // The server mints a client id with a resume token; with both, a change that is sent again is
 // recognised and stored once. So the identity must live as long as the unconfirmed edits do:
@@ -27,7 +27,7 @@ import { lastingStore, tabStore } from "../storage.js";
 /** How long a browser may take to say whether a lock is free; milliseconds. */
 const lockAnswerMax = 3_000;
 
-/** @type {WeakSet<LockManager>} Those that took longer are not waited for again. */
+/** @type {WeakSet<LockManager>} Browsers that took longer, which are not waited for again. */
 const silent = new WeakSet();
 
 /**
@@ -37,7 +37,7 @@ const silent = new WeakSet();
  * @param {boolean} [whenSilent] The result if the browser does not answer. After a false, a lock that
  *   comes late is released.
  * @param {Promise<void>} [end] Releases it earlier.
- * @returns {Promise<boolean>} Whether it was free. Where there are no locks, true.
+ * @returns {Promise<boolean>} Whether it was free; true if the browser has no locks.
  */
 export function hold(name, whenSilent = true, end = new Promise(() => {})) {
   const locks = globalThis.navigator?.locks;
@@ -138,7 +138,7 @@ function storedBase(key) {
 function move(from, to) {
   const value = lastingStore().getItem(from);
   if (value === null) return true;
-  // First, for there may be room for one of both only.
+  // Remove it first, for there may be room for only one of both.
   lastingStore().removeItem(from);
   try {
     lastingStore().setItem(to, value);
@@ -164,7 +164,7 @@ export class EditStorage {
   #asidePrefix;
   #lockPrefix;
   /**
-   * Which text is stored where, by the key of the edits.
+   * The slots of stored texts, by the keys of their edits.
    *
    * @type {Map<string, {slot: "a" | "b", tag: string}>}
    */
@@ -191,7 +191,7 @@ export class EditStorage {
   }
 
   /**
-   * The identity to say hello with: this tab's own, or that of a closed tab which left edits behind.
+   * Returns the identity for `hello`: this tab's own, or that of a closed tab which left edits behind.
    *
    * @param {string} owner Who this is.
    * @returns {Promise<ClientIdentity | undefined>}
@@ -233,7 +233,7 @@ export class EditStorage {
   }
 
   /**
-   * Who else has left edits of a note that this tab may send.
+   * Returns the other identities with edits of a note that this tab may send.
    *
    * @param {string} documentId
    * @param {string | undefined} atHand The client id of edits that are being sent.
@@ -259,7 +259,7 @@ export class EditStorage {
     try {
       tabStore().setItem(this.#identityKey, JSON.stringify(owner ? { ...identity, owner } : identity));
     } catch {
-      // Without room it lasts as long as the page.
+      // Without room, the identity lasts as long as the page.
     }
   }
 
@@ -355,7 +355,7 @@ export class EditStorage {
   }
 
   /**
-   * Moves edits that this page cannot read to where none are saved in their place, with their text.
+   * Moves edits that this page cannot read, with their text, to keys that no other edits overwrite.
    *
    * @param {string} documentId
    * @param {string} clientId

@@ -1,5 +1,5 @@
-// One note as the page shows it: what the client core says of it, for the editor and all who draw; and what the core
-// has kept of it, in the browser's storage.
+// One note: passes the client core's actions to the editor and to the parts that draw, and keeps the core's unconfirmed
+// edits in the browser's storage.
 
 import { Emitter } from "../emitter.js";
 
@@ -16,7 +16,7 @@ import { Emitter } from "../emitter.js";
  */
 
 /**
- * Unconfirmed edits as they outlive the page: as the core codes them, and whose they are to the server.
+ * Unconfirmed edits that outlive the page: in the core's encoding, with the client's identity at the server.
  *
  * @typedef {{identity: ClientIdentity, session: string}} Edits
  */
@@ -68,7 +68,7 @@ export class Note extends Emitter {
   #keptUnder;
   /** The revision of a change that this person asked for over HTTP. */
   #ownRevision = 0;
-  /** @type {"read" | "write" | undefined} As it was when the note was copied, until the server says it. */
+  /** @type {"read" | "write" | undefined} The access at the time of the copy, until the server reports it. */
   #copiedAccess;
 
   /**
@@ -100,7 +100,7 @@ export class Note extends Emitter {
       else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
       else connection.handle("open", documentId);
     } catch (error) {
-      // What cannot be restored makes no note.
+      // Edits that cannot be restored make no note.
       connection.removeNote(documentId);
       throw error;
     }
@@ -110,7 +110,7 @@ export class Note extends Emitter {
     return this.#status.phase;
   }
 
-  /** Why the note could not be opened, for the phase `failed`: a code of problems.js. */
+  /** The reason of the phase `failed`: a code of problems.js. */
   get failure() {
     return this.#status.failure;
   }
@@ -119,7 +119,7 @@ export class Note extends Emitter {
     return this.#copiedAccess ?? this.#status.access;
   }
 
-  /** @type {Refusal | undefined} Why the server does not take the edits at hand. */
+  /** @type {Refusal | undefined} The reason why the server rejects the unconfirmed edits. */
   get refusal() {
     return this.#status.refusal ? { code: this.#status.refusal } : undefined;
   }
@@ -129,7 +129,7 @@ export class Note extends Emitter {
     return this.#status.unconfirmed;
   }
 
-  /** Whether there are such edits that could not be kept in the browser's storage. */
+  /** Whether unconfirmed edits could not be kept in the browser's storage. */
   get isKeepFailing() {
     return this.#status.isKeepFailing;
   }
@@ -139,7 +139,7 @@ export class Note extends Emitter {
     return this.#keptUnder;
   }
 
-  /** The server's text as it is now, to be opened with at another time. */
+  /** The server's current text, with which the note can be opened later. */
   get copy() {
     const copy = this.hasText ? this.#core.copy(this.documentId) : undefined;
     return copy && { ...copy, id: this.documentId, title: this.title, access: this.access };
@@ -163,7 +163,7 @@ export class Note extends Emitter {
   }
 
   /**
-   * How many others have the note open; more than `people` where too many are here to name them all.
+   * The number of other people with the note open; more than `people` if they are too many to be named.
    */
   get othersCount() {
     const { count, all } = this.#peopleHere;
@@ -217,16 +217,16 @@ export class Note extends Emitter {
   }
 
   /**
-   * Has a change made over HTTP that counts as this person's own when it comes by: it is one step to undo.
+   * Makes a change over HTTP that counts as this person's own when it arrives: it is one step to undo.
    *
-   * @param {() => Promise<number>} make Asks for it; the revision that it made.
+   * @param {() => Promise<number>} make Requests the change; returns its revision.
    */
   makeOwn(make) {
     return this.#connection.holding(make, (revision) => (this.#ownRevision = revision));
   }
 
   /**
-   * Has others' edits wait until this has resolved, for ten seconds at most: while a word is being composed (IME).
+   * Holds back others' edits until a promise settles, for ten seconds at most: while a word is being composed (IME).
    *
    * @param {Promise<unknown>} end
    */
@@ -234,18 +234,18 @@ export class Note extends Emitter {
     void this.#connection.holding(() => end.catch(() => {}), () => {});
   }
 
-  /** After a final refusal: sends the edits again, together with those made since. */
+  /** Sends the edits again after a final rejection, together with those made since. */
   retryRefused() {
     this.#connection.handle("retryRefused", this.documentId);
   }
 
-  /** Gives up the edits that are not confirmed, and takes the server's text. */
+  /** Discards unconfirmed edits, and takes the server's text. */
   discardUnconfirmed() {
     this.hasText = false;
     this.#connection.handle("discard", this.documentId);
   }
 
-  /** After a failure, when rights may be others: tries to open the note again. */
+  /** Tries to open the note again after a failure, when rights may have changed. */
   reopen() {
     this.#connection.handle("reopen", this.documentId);
   }
@@ -264,7 +264,7 @@ export class Note extends Emitter {
     this.#connection.suspend();
   }
 
-  // What the core asks for.
+  // The core's actions.
 
   /** @param {NoteAction} action */
   #take(action) {
@@ -319,7 +319,7 @@ export class Note extends Emitter {
   #became({ phase, access, failure }) {
     const { documentId } = this;
     if (phase === "left") {
-      // Unless the note was opened again before this was its turn.
+      // Unless the note was opened again meanwhile.
       if (this.phase === "left") this.#connection.removeNote(documentId);
       this.emit("left", undefined);
       return;

@@ -2,10 +2,10 @@
 
 import { isPassing } from "./http.js";
 
-/** What has failed is tried again after so long, and then given up until the next call; milliseconds. */
+/** The pauses before a failed fetch is repeated; after the last, only the next call repeats it; milliseconds. */
 const pauses = [1_000, 4_000, 16_000];
 
-/** One fetch at a time: calls while it is under way are served by one more after it, also if it fails. */
+/** Runs one fetch at a time: calls during a fetch are served by one more after it, also if it fails. */
 export class Refresher {
   #fetch;
   /** @type {Promise<void> | undefined} */
