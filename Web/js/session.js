@@ -82,7 +82,7 @@ export const list = new NoteList(connection, {
   owner: ownerNow,
   drawer,
   copy: copies.list,
-  // A visitor with a link sees one note, and needs no list.
+  // A visitor with a link sees one note, and may not subscribe to the list's room.
   isLive: () => !access.isLink,
 });
 /** Requests data of which the browser may already have a copy. */

@@ -1,4 +1,4 @@
-// The button beside what is selected in the text, for a comment on it.
+// The button for a comment, beside the text's selection.
 
 import { byId } from "../shell/dialogs.js";
 
@@ -12,16 +12,16 @@ export function commentButton({ view, isWanted, begin }) {
   const button = byId("comment-here");
   let isClosed = false;
   const hide = () => {
-    // To hide it again would cost the browser work at each change of the text.
+    // Hiding it again would cost the browser work at each change of the text.
     if (!button.hidden) button.hidden = true;
   };
   view.scrollDOM.addEventListener("scroll", hide);
-  // A button that took the focus would take the selection with it, on a phone.
+  // On a phone, a button that took the focus would end the selection.
   button.onpointerdown = (event) => event.preventDefault();
   button.onclick = begin;
 
   return {
-    /** Puts it where the selection is now. */
+    /** Moves the button to the selection. */
     draw() {
       const { empty, head } = view.state.selection.main;
       hide();

@@ -1,4 +1,4 @@
-// Comments on the note that is shown, from when its text is there until another is.
+// Comments on the shown note, from when its text is there until another note's is.
 
 import { Emitter } from "../emitter.js";
 import { byId } from "../shell/dialogs.js";
@@ -12,7 +12,7 @@ let shown;
 let wanted;
 
 /**
- * changed: comments of the note that is shown are there, or others.
+ * changed: the comments of the shown note have arrived or changed.
  *
  * @type {Emitter<{changed: void}>}
  */
@@ -21,7 +21,7 @@ export const commentNews = new Emitter();
 /** @param {object} note @returns All of its comments, if it is shown and they are here. */
 export const commentsOf = (note) => (shown?.note === note ? shown?.answer : undefined);
 
-/** Ends what belongs to another note or another editor. */
+/** Ends the comments of another note or another editor. */
 export function leaveComments() {
   shown?.close();
   shown = undefined;
@@ -35,7 +35,7 @@ export async function followComments() {
   leaveComments();
   if (!note || !editor) return;
   try {
-    // The text can be done without them.
+    // The note works without comments.
     const { showComments } = await import("./commentsview.js");
     if (page.current !== note || page.editor !== editor || shown) return;
     const own = () => ({ name: myName(), color: profile.color });

@@ -13,7 +13,7 @@ import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.j
  * @typedef {{doc: Text, isLost: boolean, moved: (mark: Mark) => Mark | undefined, end: () => void}} Moment
  */
 
-/** Takes the place of all ranges. */
+/** Replaces all ranges. */
 const setMarks = StateEffect.define();
 /** The comment whose range is highlighted. */
 const setChosen = StateEffect.define();
@@ -45,9 +45,9 @@ function movedOver({ id, from, to }, changes) {
 
 /**
  * @param {object} tell
- * @param {() => void} tell.moved The ranges are others.
- * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range: whether what it put there
- *   belongs to the range, the server knows.
+ * @param {() => void} tell.moved The ranges have changed.
+ * @param {() => void} tell.doubtful An edit has replaced the text around the end of a range: only the server knows
+ *   whether the new text belongs to the range.
  * @param {() => import("../codemirror.js").ChangeSet | undefined} [tell.waiting] Changes of the note's text that the editor does not show yet.
  */
 export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
@@ -112,7 +112,7 @@ export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
      */
     choose: (view, id) => view.dispatch({ effects: setChosen.of(id) }),
     /**
-     * The text as it is now, and what moves ranges of it to where they are later.
+     * Returns the current text, with a function that moves its ranges along with later edits.
      *
      * @param {EditorView} view
      * @returns {Moment}

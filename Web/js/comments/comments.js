@@ -1,8 +1,8 @@
-// Comments on a note, as the server has them: fetched when the note's own room says that they have changed, placed in the
+// Comments on a note: fetched from the server when the note's own room says that they have changed, placed in the
 // editor's text, and changed by this person.
 //
-// Ranges come for a revision that is asked for. It is asked for when the server has all that was typed here, so that the
-// editor's text is that revision's; what is edited while the answer is on its way moves the ranges on.
+// Ranges are requested for a revision, once the server has all that was typed here, so that the editor's text is that
+// revision's; edits made while the answer is on its way move the ranges.
 
 import { Emitter } from "../emitter.js";
 
@@ -72,7 +72,7 @@ export function threadsOf(comments) {
 }
 
 /**
- * changed: what there is has changed. failed: the comments could not be fetched.
+ * changed: the comments have changed. failed: they could not be fetched.
  *
  * @extends {Emitter<{changed: void, failed: unknown}>}
  */
@@ -146,7 +146,7 @@ export class Comments extends Emitter {
     this.#isFollowing = isJoined;
   }
 
-  /** All that there is, as the server said; undefined until it has. */
+  /** All comments, from the server's last answer; undefined before the first. */
   get answer() {
     return this.isLoaded ? { epoch: this.#epoch, comments: this.all } : undefined;
   }
@@ -161,7 +161,7 @@ export class Comments extends Emitter {
     this.#connection.handle("unsubscribe", this.#room);
   }
 
-  // Where the text is the server's.
+  // Only while the text is the server's.
 
   /** Whether the server has all that was typed here. */
   get #isSettled() {
@@ -169,7 +169,7 @@ export class Comments extends Emitter {
   }
 
   #settle() {
-    // Once the editor has what the note has.
+    // Once the editor shows the note's text.
     this.#connection.afterwards(() => {
       if (this.#isClosed || !this.#isSettled) return;
       for (const go of this.#settling.splice(0)) go();
@@ -200,7 +200,7 @@ export class Comments extends Emitter {
 
   // Fetching.
 
-  /** Fetches all. Calls while that is under way are served by one more after it, also if it fails. */
+  /** Fetches all comments. Calls during a fetch are served by one more after it, also if it fails. */
   async refresh() {
     if (this.#isFetching || this.#isClosed) {
       this.#isStale = true;
@@ -218,7 +218,7 @@ export class Comments extends Emitter {
   }
 
   async #fetch() {
-    // What the editor has is what the note has only when all of that is done.
+    // The editor shows the note's text only after all those actions.
     await new Promise((resolve) => this.#connection.afterwards(() => resolve(undefined)));
     const isPlacing = this.#isSettled;
     const revision = this.#note.revision;
@@ -278,8 +278,8 @@ export class Comments extends Emitter {
   // Changing.
 
   /**
-   * The body of a new comment on the range that the editor holds for it; undefined while the server has not all that was
-   * typed, null when the range's text is gone.
+   * Returns the body of a new comment on the range that the editor holds for it; undefined while the server lacks some of
+   * what was typed, null if the range's text is gone.
    *
    * @param {Draft} draft
    * @param {number} [within] Milliseconds to wait for that.
@@ -301,7 +301,7 @@ export class Comments extends Emitter {
     return { text, author, anchor: this.#epoch ? { epoch: this.#epoch, ...anchor } : anchor };
   }
 
-  /** A key under which a body is sent, however often: it is made once. */
+  /** Returns a key for a comment, which is made once even if it is sent several times. */
   newKey() {
     return this.#newKey();
   }

@@ -1,5 +1,5 @@
-// Sends the words of a comment once, however often that is tried: until the server has them, they are kept in the tab's
-// drawer, with the key under which they went out.
+// Sends the text of a comment, and makes one comment even after several attempts: until the server has confirmed it, the
+// text is kept in the tab's drawer, with the key of its request.
 
 import { announce } from "../shell/dialogs.js";
 import { RequestError } from "../client/http.js";
@@ -15,7 +15,7 @@ import { messageOf } from "../words.js";
  * @param {import("./comments.js").Comments} options.comments
  * @param {import("./unsentcomments.js").UnsentComments} options.unsent
  * @param {() => {name: string}} options.profile
- * @param {string} [options.thread] That it answers in; a new one otherwise.
+ * @param {string} [options.thread] The thread of an answer; undefined for a new thread.
  */
 export function commentSender({ comments, unsent, profile, thread }) {
   const name = thread ?? "";
@@ -25,7 +25,7 @@ export function commentSender({ comments, unsent, profile, thread }) {
     text: kept?.text ?? "",
     /** @param {string} text That is in the field now. */
     keep: (text) => unsent.keep(name, text.trim() ? { text, sent } : undefined),
-    /** The words are given up. */
+    /** Discards the text. */
     drop: () => unsent.keep(name, undefined),
     /**
      * @param {string} text
@@ -37,7 +37,7 @@ export function commentSender({ comments, unsent, profile, thread }) {
         if (body === undefined) return t("comments.unsaved");
         if (body === null) return t("comments.rangeGone");
         sent = { text, body, key: comments.newKey() };
-        // Whether it arrives, a page that goes away meanwhile does not hear.
+        // A page that goes away meanwhile does not learn whether the request arrived.
         unsent.keep(name, { text, sent });
       }
       await comments.make(sent.body, sent.key);

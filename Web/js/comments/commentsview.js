@@ -1,4 +1,4 @@
-// Comments beside the note: the panel with its threads, and the way from them to the text and back. This part is fetched
+// Comments beside the note: the panel with its threads, and the links between them and the text. This part is fetched
 // when a note is open.
 
 import { announce, byId } from "../shell/dialogs.js";
@@ -24,10 +24,10 @@ import { messageOf } from "../words.js";
  * @param {import("../notes/shownnote.js").ShownNote} options.note
  * @param {Editor} options.editor
  * @param {import("../client/connection.js").Connection} options.connection
- * @param {(path: string) => Promise<any>} options.ask Asks for what the browser may have already.
+ * @param {(path: string) => Promise<any>} options.ask Requests data of which the browser may already have a copy.
  * @param {() => {name: string, color: string}} options.profile
- * @param {() => void} options.changed Called when comments are others.
- * @param {boolean} options.isGuest Whether this person comes by a link: the server tells its guests apart by nothing.
+ * @param {() => void} options.changed Called when comments have changed.
+ * @param {boolean} options.isGuest Whether this person uses a link: the server cannot distinguish its guests.
  * @param {import("./unsentcomments.js").DrawerOfComments} options.drawer
  */
 export function showComments({ note, editor, connection, ask, changed, profile, isGuest, drawer }) {
@@ -115,7 +115,7 @@ export function showComments({ note, editor, connection, ask, changed, profile, 
     });
     const list = byId("comments-list");
     for (const element of [...list.children]) if (!elements.includes(/** @type {HTMLLIElement} */ (element))) element.remove();
-    // The thread with the focus is not moved: it would lose the focus, and a word that is composed in it.
+    // The thread with the focus is not moved, for it would lose the focus, and a word that is being composed.
     const kept = elements.find((element) => element.contains(document.activeElement));
     elements.forEach((element, index) => {
       if (element === kept) while (list.children[index] !== kept) list.append(list.children[index] ?? "");
@@ -175,7 +175,7 @@ export function showComments({ note, editor, connection, ask, changed, profile, 
     view.focus();
   }
 
-  /** Begins a comment on what is selected in the text, once it is known whether this person may. */
+  /** Begins a comment on the selected text, once it is known whether this person may comment. */
   function begin() {
     isAwaited = !comments.isLoaded;
     if (!comments.mayComment) return;

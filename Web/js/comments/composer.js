@@ -1,5 +1,5 @@
-// A field for words that go to the server, which are in it until they are there: whatever the line does, and whatever the
-// server says.
+// A field for a text that is sent to the server. The text stays in the field until the server has confirmed it, also if
+// the connection is lost or the server rejects the text.
 
 import { t } from "../shell/language.js";
 import { isOfComposition } from "../shell/shortcuts.js";
@@ -8,17 +8,17 @@ const encoder = new TextEncoder();
 
 /**
  * @param {object} options
- * @param {string} options.label What a screen reader calls the field; shown in it while it is empty.
+ * @param {string} options.label The field's name for screen readers; shown in it while it is empty.
  * @param {string} options.send On the button.
- * @param {string} [options.text] What it begins with.
- * @param {string} [options.original] Words that are somewhere else, too, so that they can be given up; none if it is new.
+ * @param {string} [options.text] The text at the beginning.
+ * @param {string} [options.original] A text that is also stored elsewhere, and can be discarded; none for a new text.
  * @param {() => number} options.bytesMax
  * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
  *   once it is there. `failed` puts its errors into words.
  * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed An error in words; and whether it is
  *   unknown if the text has arrived, so that the same text has to be sent again before it may be changed.
  * @param {() => void} [options.cancel]
- * @param {() => void} [options.changed] The words in it are others by a person's hand.
+ * @param {() => void} [options.changed] The person has changed the text.
  */
 export function composer({ label, send, original = "", text = original, bytesMax, submit, failed, cancel, changed }) {
   const form = document.createElement("form");
@@ -90,7 +90,7 @@ export function composer({ label, send, original = "", text = original, bytesMax
       event.preventDefault();
       void go();
     } else if (event.key === "Escape" && cancel && !isBusy && [original.trim(), ""].includes(area.value.trim())) {
-      // With other words in it, it is put out of sight with the panel, and keeps them.
+      // With another text in it, the field is hidden with the panel, and keeps the text.
       event.stopPropagation();
       cancel();
     }
@@ -105,7 +105,7 @@ export function composer({ label, send, original = "", text = original, bytesMax
     get isEmpty() {
       return area.value.trim() === "" && !isBusy;
     },
-    /** The server is there again. */
+    /** Called when the server can be reached again. */
     retry: () => isOpen && void go(),
   };
 }

@@ -1,5 +1,5 @@
-// A new comment, from the words that are selected for it until it is sent or given up: its range, held in the editor, and
-// its field above the threads.
+// A new comment, from the selection of its range until it is sent or discarded: the range, held in the editor, and the
+// field above the threads.
 
 import { byId } from "../shell/dialogs.js";
 import { composer } from "./composer.js";
@@ -36,7 +36,7 @@ export function newComment({ editor, comments, sending, redraw }) {
     redraw();
   }
 
-  /** Selects the words no longer that the comment is on, so that no button offers another comment on them. */
+  /** Deselects the comment's range, so that no button offers another comment on it. */
   function deselect() {
     const held = marks.marksOf(view).find(({ id }) => id === "");
     const { from, to } = view.state.selection.main;
@@ -95,9 +95,9 @@ export function newComment({ editor, comments, sending, redraw }) {
       redraw();
       own.focus();
     },
-    /** The server is there again. */
+    /** Called when the server can be reached again. */
     retry: () => form?.retry(),
-    /** The note is left: its words stay kept. */
+    /** Called when the note is left: the text stays in the drawer. */
     close: clear,
   };
 }

@@ -1,4 +1,4 @@
-// One thread beside the note: its comments, what may be done with each of them, and the field for an answer.
+// One thread beside the note: its comments, the actions on each of them, and the field for an answer.
 
 import { announce, confirm } from "../shell/dialogs.js";
 import { commentItem } from "./commentitem.js";
@@ -24,7 +24,7 @@ function problemLine() {
 
 /**
  * @param {string} label
- * @param {string} name Tells it from others.
+ * @param {string} name A unique name.
  * @param {() => void} run
  */
 function action(label, name, run) {
@@ -43,10 +43,10 @@ function action(label, name, run) {
  * @param {import("./comments.js").Comments} options.comments
  * @param {() => {name: string}} options.profile
  * @param {() => import("./commentsender.js").CommentSender} options.answering Asked for when an answer may be written.
- * @param {() => void} options.choose It is looked at.
- * @param {() => void} options.jump Its words are to be shown in the text.
+ * @param {() => void} options.choose Highlights the thread.
+ * @param {() => void} options.jump Shows its range in the text.
  * @param {() => void} options.redraw Draws all threads again.
- * @param {() => void} options.ended It was deleted here, and the focus with it.
+ * @param {() => void} options.ended Called when it was deleted here, and the focus with it.
  */
 export function threadView({ id, comments, profile, answering, choose, jump, redraw, ended }) {
   /** @type {Composer | undefined} */
@@ -59,7 +59,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
   element.tabIndex = -1;
   let isChosen = false;
   let isPressed = false;
-  // The field of the thread that was chosen before closes, and moves what is below: only after the click.
+  // Only after the click, since the field of the thread chosen before closes, and moves the threads below.
   element.addEventListener("pointerdown", () => {
     isPressed = true;
     addEventListener("pointerup", () => (isPressed = false), { once: true });
@@ -103,7 +103,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
       element.append(answer.element);
     }
     for (const child of [...body.children]) if (child !== kept && child !== trouble) child.remove();
-    // An element that is moved loses the focus: the others are put before and behind the one that is edited.
+    // An element that is moved loses the focus, so the others are put around the one that is being edited.
     const place = kept ? items.indexOf(kept) : -1;
     if (kept) kept.before(...items.slice(0, Math.max(place, 0)));
     trouble.before(...items.slice(place + 1), foot);
@@ -243,7 +243,7 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
       element.classList.toggle("is-chosen", isChosen);
       drawAnswer();
     },
-    /** The server is there again. */
+    /** Called when the server can be reached again. */
     retry: () => answer?.retry(),
   };
 }

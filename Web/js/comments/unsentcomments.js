@@ -7,7 +7,7 @@
  * @typedef {Pick<import("../offline/drawer.js").Drawer, "get" | "set" | "remove">} DrawerOfComments
  */
 
-/** Of words for comments, in the drawer. */
+/** Begins the names of texts for comments in the drawer. */
 const prefix = "comment.";
 /** @type {Map<string, Unsent>} What the browser has no room for: as long as the page is there. */
 const unkept = new Map();
@@ -26,7 +26,7 @@ export class UnsentComments {
   }
 
   /**
-   * @param {string} thread That they answer in; "" for a new one.
+   * @param {string} thread The thread of an answer; "" for a new thread.
    * @returns {Unsent | undefined}
    */
   get(thread) {
@@ -37,7 +37,7 @@ export class UnsentComments {
 
   /**
    * @param {string} thread
-   * @param {Unsent | undefined} words None once they are sent, or given up.
+   * @param {Unsent | undefined} words Undefined once the text is sent or discarded.
    */
   keep(thread, words) {
     const name = this.#start + thread;

@@ -1,6 +1,6 @@
-// A ZIP archive of files as they are, without compression: what every system opens.
+// A ZIP archive of uncompressed files, which every system opens.
 
-/** One table for all sums. */
+/** The table for all checksums. */
 const table = Uint32Array.from({ length: 256 }, (_, index) => {
   let sum = index;
   for (let bit = 0; bit < 8; bit += 1) sum = sum & 1 ? 0xedb88320 ^ (sum >>> 1) : sum >>> 1;
@@ -15,7 +15,7 @@ export function crc32(bytes) {
 }
 
 /**
- * A title as the name of a file that every system takes.
+ * Returns a title as the name of a file that is valid on every system.
  *
  * @param {string} title
  * @param {string} otherwise The name if no character of the title can be in a file's name.
@@ -25,19 +25,19 @@ export function fileName(title, otherwise) {
     .replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069<>:"/\\|?*]/g, " ")
     .replace(/\s+/g, " ")
     .replace(/^[. ]+|[. ]+$/g, "");
-  // Names that Windows keeps for devices.
+  // Names that Windows reserves for devices.
   const name = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(plain) ? `_${plain}` : plain;
   return [...name].slice(0, 80).join("").trim() || otherwise;
 }
 
 /**
- * A name as file systems compare it that ignore case and composition, as macOS and Windows have them.
+ * Returns a name for comparison as on file systems that ignore case and composition, such as those of macOS and Windows.
  *
  * @param {string} name
  */
 const comparedName = (name) => name.normalize("NFC").toLowerCase().normalize("NFC");
 
-/** Bytes of files that are held here until the browser has them, which may put them on its disk. */
+/** Bytes of files that are collected before they are given to the browser, which may put them on its disk. */
 const heldMax = 4 << 20;
 
 export class Archive {
@@ -61,7 +61,7 @@ export class Archive {
     let own = name;
     const key = comparedName(name);
     let number = this.#names.get(key) ?? 1;
-    // A title may have such a number of its own.
+    // A title may end in such a number itself.
     while (this.#names.has(comparedName(own))) {
       number += 1;
       own = name.replace(/(\.[^.]*)?$/, (ending) => ` ${number}${ending}`);
@@ -88,7 +88,7 @@ export class Archive {
   }
 
   /**
-   * What the entry of a file and of the directory have in common.
+   * Returns the fields that a file's entry and the directory's entry have in common.
    *
    * @param {Uint8Array} bytes @param {Uint8Array} name @param {Date} time
    */

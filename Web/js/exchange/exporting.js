@@ -1,4 +1,4 @@
-// Notes as files of the person's own: one as Markdown or text, all of them in one archive.
+// Downloads notes as files: one as Markdown, text or HTML, all of them in one archive.
 
 import { Archive, fileName } from "./archive.js";
 import { embedFiles, fetchFile } from "../editing/files.js";
@@ -15,7 +15,7 @@ function save(blob, name) {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has taken it by then.
+  // By then the browser has taken the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
@@ -23,7 +23,7 @@ function save(blob, name) {
  * @param {"md" | "txt" | "html"} kind
  * @param {string} title
  * @param {string} text
- * @param {string} [note] Whose files are in the text.
+ * @param {string} [note] The note with the text's files.
  */
 export async function downloadText(kind, title, text, note) {
   if (kind === "html") return save(new Blob([await pageOf(title, text, note)], { type: "text/html;charset=utf-8" }), `${nameOf(title)}.html`);
@@ -32,7 +32,7 @@ export async function downloadText(kind, title, text, note) {
 }
 
 /**
- * A page by itself, which loads nothing.
+ * Returns a page that loads nothing.
  *
  * @param {string} title
  * @param {string} text
@@ -58,7 +58,7 @@ async function pageOf(title, text, note) {
   }
   whole.documentElement.dir = "auto";
   whole.body.append(whole.adoptNode(article));
-  // As text: this page's own policy would be asked about a style element.
+  // As text, for this page's own policy would apply to a style element.
   const html = whole.documentElement.outerHTML.replace("</head>", () => `<style>${pageStyle}</style></head>`);
   return `<!doctype html>\n${html}\n`;
 }
@@ -82,7 +82,7 @@ pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; mar
 `;
 
 /**
- * All notes that this person may read, each as a Markdown file with its title for a name,
+ * Returns an archive of all notes that this person may read, each as a Markdown file named by its title,
  * in the folder of the note.
  *
  * @param {{id: string, title: string, updatedAt: string | number, folder?: string}[]} notes
@@ -94,7 +94,7 @@ export async function downloadAll(notes, say) {
   const files = new Set();
   for (const { id, title, updatedAt, folder } of notes) {
     const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
-    // It was deleted meanwhile.
+    // The note was deleted meanwhile.
     if (response === undefined) continue;
     const place = folder ? `${folder.split("/").map(nameOf).join("/")}/` : "";
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer());

@@ -1,4 +1,4 @@
-// Files that are dropped on the list of notes become notes. What does the work is fetched when it is needed.
+// Makes notes of files that are dropped on the list. The part that imports them is fetched when it is needed.
 
 import { toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -8,7 +8,7 @@ import { messageOf } from "../words.js";
 
 /** @typedef {import("./importreader.js").Given} Given */
 
-/** Folders within folders. */
+/** The deepest nesting of folders. */
 const depthMax = 32;
 
 /** @param {AsyncIterable<Given>} [dropped] */
@@ -43,7 +43,7 @@ export function setUpImportDrop() {
 }
 
 /**
- * What is dropped is there as long as the event is.
+ * Returns the dropped items, which the browser provides only during the event.
  *
  * @param {DragEvent} event
  * @returns {(FileSystemEntry | File)[]}

@@ -1,8 +1,7 @@
-// Makes notes of what was found in files, over HTTP: each is made, then filled.
+// Makes notes of drafts from files, over HTTP: each note is made, then filled.
 //
-// A server that is away or has too much to do is asked again, under the same keys: what it has done, it does not do
-// again. A note whose text the server does not take is deleted, so that nothing stays behind half-made; where that cannot
-// be done, the row says so.
+// Requests to an unreachable or busy server are repeated with the same keys, so that none is performed twice. A note whose
+// text the server rejects is deleted, so that no incomplete note remains; if it cannot be deleted, the row says so.
 
 import { RequestError } from "../client/http.js";
 import { randomId } from "../client/identity.js";
@@ -18,7 +17,7 @@ import { ImportProblem } from "./importproblem.js";
  * @property {(milliseconds: number) => Promise<void>} wait
  */
 
-/** How long until the server is asked again, the second time and the following; milliseconds. */
+/** The pauses before the second and each further attempt at a request; milliseconds. */
 const waits = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 /** UTF-16 units of one change: at most six bytes each in JSON. */
 const pieceMax = 400_000;
@@ -28,7 +27,7 @@ const pieceMax = 400_000;
  * @param {object} options
  * @param {Gateway} options.gateway
  * @param {string} options.untitled
- * @param {string} options.author Who writes, where the server does not know.
+ * @param {string} options.author The name of the author, if the server does not know it.
  * @param {number} options.messageBytesMax
  * @param {() => boolean} options.isStopped Between two notes.
  * @returns {AsyncGenerator<Outcome>}
@@ -82,7 +81,7 @@ export async function* importNotes(found, { gateway, untitled, author, messageBy
 }
 
 /**
- * Parts of a text, none of which ends within a letter.
+ * Returns parts of a text, none of which ends within a letter.
  *
  * @param {string} text
  * @param {number} unitsMax

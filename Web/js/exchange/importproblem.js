@@ -1,4 +1,4 @@
-// Why a file is not imported: a text of the page by its key, so that what reads files needs no language.
+// The reason why a file is not imported: the key of a text, so that the reader of files needs no language.
 
 /** @typedef {import("../shell/language.js").Key} Key */
 

@@ -1,7 +1,7 @@
 // The contents of the files that a person gives to be imported: notes, and other files.
 //
 // The rules are those of the command `parley import`: the same code (Sources/Importing), here as WebAssembly. It asks for
-// the bytes that it needs, so that an archive stays on the disk; a file that is made to do harm harms this tab alone.
+// the bytes that it needs, so that an archive stays on the disk; a malicious file can harm only this tab.
 
 import { importAddress } from "../assets.js";
 import { ImportProblem } from "./importproblem.js";
@@ -23,13 +23,13 @@ import { ImportProblem } from "./importproblem.js";
  * @property {() => number} import_next
  */
 
-/** Files that are collected for one import; the rules refuse what is beyond their own limit. */
+/** The most files that are collected for one import; the rules reject files beyond their own limit. */
 export const importFilesMax = 10_000;
 
-/** Kinds of steps, as Web/core/import has them. */
+/** Kinds of steps, as in Web/core/import. */
 const [done, read, note] = [0, 1, 2];
 
-/** What is said of each problem, by its name in Sources/Importing/ImportProblem.swift. */
+/** The text for each problem, by its name in Sources/Importing/ImportProblem.swift. */
 const reasons = /** @type {const} */ ({
   notANote: "import.notANote",
   notText: "import.notText",
@@ -58,7 +58,7 @@ async function theModule() {
     if (!response.ok) throw new TypeError(`the rules of imports could not be fetched: ${response.status}`);
     return WebAssembly.compile(await response.arrayBuffer());
   });
-  // The next import tries again.
+  // The next import fetches it again.
   module.catch(() => (module = undefined));
   return module;
 }
@@ -103,7 +103,7 @@ export class ImportReader {
   }
 
   /**
-   * Reads files one after the other; what was read is released as soon as the next is asked for.
+   * Reads files one after the other; each result is released when the next is requested.
    *
    * @param {Given[]} given
    * @returns {AsyncGenerator<Found>}

@@ -22,12 +22,12 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(await importStyles());
 document.adoptedStyleSheets.push(sheet);
 
-/** Of each kind; more are counted. */
+/** The most rows of each kind; further ones are only counted. */
 const rowsMax = 500;
 /** The limits of a server with default settings, until the server's own are known. */
 const limitsOtherwise = { messageBytesMax: 4 << 20, documentScalarsMax: 4_000_000 };
 
-/** Whether the dialog has work under way: what else is given meanwhile is not taken. */
+/** Whether an import is under way: files given meanwhile are ignored. */
 let isBusy = false;
 
 /** @template {keyof HTMLElementTagNameMap} Name @param {Name} name @param {string} [className] @param {string} [text] */
@@ -56,7 +56,7 @@ function field(id, isFolder) {
   return made;
 }
 
-/** Made once, when it is first asked for. */
+/** The dialog, made at its first use. */
 function makeDialog() {
   const dialog = element("dialog", "dialog wide");
   dialog.id = "import";
@@ -99,7 +99,7 @@ function makeDialog() {
 const theDialog = () => /** @type {HTMLDialogElement | null} */ (document.getElementById("import")) ?? makeDialog();
 
 /**
- * Shows the dialog, and imports at once what was dropped.
+ * Shows the dialog, and imports dropped files at once.
  *
  * @param {AsyncIterable<Given> | Given[]} [dropped]
  */
@@ -113,7 +113,7 @@ export async function openImport(dropped) {
   if (dropped) {
     /** @type {Given[]} */
     const given = [];
-    // One more than may be, so that it is said.
+    // One more than allowed, so that the problem is shown.
     for await (const one of dropped) if (given.push(one) > importFilesMax) break;
     void run(given);
   }

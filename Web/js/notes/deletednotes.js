@@ -16,7 +16,7 @@ const day = dateFormat({ dateStyle: "medium" });
 /** Notes that are shown at first, and how many more at a time. */
 const pageSize = 50;
 
-/** Of several that are asked for while the server is slow, the last one opens. */
+/** Counts requests to open the dialog: while the server is slow, only the last one opens it. */
 let calls = 0;
 
 /**

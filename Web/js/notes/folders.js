@@ -1,4 +1,4 @@
-// Folders of notes: which there are, which one the list shows, and its notes.
+// Folders of notes: all folders, the one that the list shows, and its notes.
 //
 // The folders are fetched again with the list. Without a server, they are those of the notes in the copy of
 // the list. If the whole list is too long to be fetched, the notes of a folder come in pages.
@@ -20,7 +20,7 @@ const foldersMax = 5_000;
 const pageSize = 100;
 
 /**
- * Whether a right to folders means one of them.
+ * Whether a right to folders includes a folder.
  *
  * @param {string} match A path, a path and `/*` for all below, too, or `*`.
  * @param {string} folder
@@ -33,7 +33,7 @@ export function covers(match, folder) {
 }
 
 /**
- * Folders as a tree, in the order of their names.
+ * Returns the folders as a tree, in the order of their names.
  *
  * @param {readonly FolderEntry[]} entries
  * @param {(one: string, other: string) => number} compare
@@ -65,7 +65,7 @@ export function treeOf(entries, compare) {
 }
 
 /**
- * The folders of notes that are known.
+ * Returns the folders of the known notes.
  *
  * @param {readonly NoteEntry[]} notes
  * @returns {FolderEntry[]}
@@ -123,7 +123,7 @@ export class Folders extends Emitter {
     if (folder === this.#chosen) return;
     this.#chosen = folder;
     this.#pages = undefined;
-    // Should it fail, it is asked for again with the folders.
+    // If it fails, it is fetched again with the folders.
     if (folder !== undefined && this.#list.isCut) this.fetchMore().catch(() => this.refresh());
     this.emit("changed", undefined);
   }
@@ -141,7 +141,7 @@ export class Folders extends Emitter {
     return this.#pages?.next !== undefined;
   }
 
-  /** Fetches the next page of the folder that is chosen; fails where it cannot be fetched, and what is here stays. */
+  /** Fetches the next page of the chosen folder; if that fails, the former pages stay. */
   fetchMore() {
     return this.#fetchPage(this.#pages?.folder === this.#chosen ? this.#pages : undefined);
   }
@@ -161,7 +161,7 @@ export class Folders extends Emitter {
     this.emit("changed", undefined);
   }
 
-  /** Asks which folders there are. */
+  /** Fetches the folders. */
   refresh() {
     return this.#refresher.refresh();
   }
@@ -186,7 +186,7 @@ export class Folders extends Emitter {
     return entry?.may?.includes("manage") ?? this.#list.mayCreate;
   }
 
-  /** The folder in which a new note is made; undefined if there is none in which this person may. */
+  /** The folder in which a new note is made; undefined if this person may make notes in no folder. */
   get forNewNote() {
     const chosen = this.#chosen;
     if (chosen !== undefined && this.mayCreateIn(chosen)) return chosen;

@@ -1,4 +1,4 @@
-// The folders above the list of notes, and the way to a note's own above its text.
+// The folders above the list of notes, and the path of a note's folder above its text.
 //
 // A list of buttons within lists: each folder is a button that is pressed while the list shows it; before a folder
 // with others below it is a button that shows or hides these. Arrow keys go up and down, and open and close.
@@ -11,7 +11,7 @@ import { page } from "../page.js";
 import { moveNote } from "./noteactions.js";
 import { folders, list, ownerNow, recent } from "../session.js";
 
-/** What the list shows beside folders. */
+/** Names of the entries beside folders. */
 export const places = /** @type {const} */ ({ all: "all", recent: "recent" });
 
 const closedPrefix = "parley.closed-folders.";
@@ -24,7 +24,7 @@ let closed;
 let isRecent = false;
 let drawn = "";
 
-/** Whether the list shows what was opened last. */
+/** Whether the list shows the recently opened notes. */
 export const showsRecent = () => isRecent;
 
 function closedNow() {
@@ -35,7 +35,7 @@ function closedNow() {
   try {
     closed.folders = new Set(JSON.parse(localStorage.getItem(closedPrefix + owner) ?? "[]"));
   } catch {
-    // Nothing that this version has kept.
+    // The stored value is not of this version.
   }
   return closed.folders;
 }
@@ -54,7 +54,7 @@ function setClosed(path, isClosed) {
 }
 
 /**
- * Shows a folder's notes, all notes, or what was opened last.
+ * Shows a folder's notes, all notes, or the recently opened ones.
  *
  * @param {string | undefined} folder
  */
@@ -71,7 +71,7 @@ export function drawFolders() {
   const tree = treeOf(folders.all, compare);
   const none = folders.all.find(({ folder }) => folder === "")?.notes ?? 0;
   const known = list.notes ?? [];
-  // A short list is looked through at a glance.
+  // A short list needs no entry for recently opened notes.
   const hasRecent = (tree.length > 0 || known.length >= 8) && recent.of(known).length > 0;
   box.hidden = tree.length === 0 && !hasRecent;
   const chosen = isRecent ? places.recent : folders.chosen === undefined ? places.all : `in ${folders.chosen}`;
@@ -202,7 +202,7 @@ function stepThrough(event) {
   event.preventDefault();
 }
 
-/** The way to the folder of the note that is shown. */
+/** The path of the shown note's folder. */
 export function drawCrumbs() {
   const crumbs = byId("crumbs");
   const id = page.current?.documentId;
@@ -231,7 +231,7 @@ export function drawCrumbs() {
   byId("crumbs-list").replaceChildren(...steps);
 }
 
-/** Draws them now and whenever something in them may be another. */
+/** Draws the folders now and whenever they may have changed. */
 export function setUpFolders() {
   byId("folders").addEventListener("keydown", stepThrough);
   keepTabStop(byId("folders"));

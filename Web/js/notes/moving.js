@@ -1,4 +1,4 @@
-// The dialog by which a note is moved: to a folder that is there, or to a new one.
+// The dialog that moves a note to an existing folder or to a new one.
 
 import { byId, openDialog, toast } from "../shell/dialogs.js";
 import { RequestError } from "../client/http.js";
@@ -7,12 +7,12 @@ import { folders } from "../session.js";
 import { messageOf } from "../words.js";
 
 /**
- * Asks where a note is to go, until it is there or the person gives up.
+ * Asks for a note's folder, until the note is moved or the person cancels.
  *
  * @param {object} note
  * @param {string} note.title
  * @param {string} note.folder
- * @param {(folder: string) => Promise<void>} move Fails with what is shown.
+ * @param {(folder: string) => Promise<void>} move Fails with the error to show.
  */
 export async function askForFolder({ title, folder }, move) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("move"));
@@ -44,7 +44,7 @@ export async function askForFolder({ title, folder }, move) {
     yes.disabled = true;
     problem.textContent = "";
     try {
-      // One letter has one form, whatever keyboard it comes from.
+      // Normalised, since keyboards type some letters in different forms.
       await move(field.value.normalize("NFC").trim());
       if (isHere()) dialog.close();
     } catch (error) {

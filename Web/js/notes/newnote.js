@@ -6,10 +6,10 @@
 //              ▼ │
 //            waiting ─(forget)─▶ over
 //
-// The answer takes a while, and without a line there is none. The title can be written meanwhile, and the
-// text too (early.js); both outlive the tab, in its drawer. The server makes a note once for each key, with
-// the title that it was first asked for: so what is sent is kept before it is sent, and sent again as it
-// was, also by a tab that opens after this one has gone.
+// The answer takes a while, and does not come without a connection. The title can be written meanwhile, and
+// the text too (early.js); both outlive the tab, in its drawer. The server makes a note once for each key,
+// with the title of the first request: so a request is kept before it is sent, and sent again unchanged,
+// also by a tab that opens after this one has gone.
 
 import { Emitter } from "../emitter.js";
 import { RequestError } from "../client/http.js";
@@ -28,10 +28,10 @@ export const untitled = t("untitled");
 /** Of a note that is begun, in the drawer. */
 const prefix = "new.";
 
-/** So many notes may wait for being made. */
+/** The most notes that may wait to be made. */
 const waitingMax = 100;
 
-/** While the line is up, but the server cannot make notes: how long until it is asked again; milliseconds. */
+/** The pause before a connected server that cannot make notes is asked again; milliseconds. */
 const askAgainAfter = 5_000;
 
 /** One of them. */
@@ -39,7 +39,7 @@ export class NewNote {
   /** @type {{text: string, isFinal: boolean} | undefined} Why it is not made; final ones wait for the person. */
   problem;
   key;
-  /** Whether it lies in the drawer. */
+  /** Whether it is in the drawer. */
   isKept = true;
   isAsking = false;
   /** @type {any} */
@@ -65,7 +65,7 @@ export class NewNote {
     this.folder = typeof kept?.folder === "string" ? kept.folder : folder;
   }
 
-  /** Where words for it go. No note of the server's has such an id. */
+  /** The id under which its text is kept. No note of the server has such an id. */
   get place() {
     return `new/${this.key}`;
   }
@@ -80,7 +80,7 @@ export class NewNote {
     this.keep();
   }
 
-  /** The title to ask the server for: always the same. */
+  /** The title of the request: always the same. */
   ask() {
     const title = this.#asked ?? (this.#title || untitled);
     if (this.#asked === undefined) {
@@ -152,7 +152,7 @@ export class NewNotes extends Emitter {
     return note;
   }
 
-  /** @param {NewNote} note Is given up. */
+  /** @param {NewNote} note Is discarded. */
   forget(note) {
     this.#notes.delete(note.key);
     note.remove();
@@ -170,14 +170,14 @@ export class NewNotes extends Emitter {
       // Discarded meanwhile: the server has made it all the same, and it is in the list.
       if (!this.#notes.has(note.key)) return;
       this.emit("made", { newNote: note, note: made });
-      // Not before its words are the made note's.
+      // After its text was moved to the made note.
       this.forget(note);
       this.emit("changed", note);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
       if (!this.#notes.has(note.key)) return;
       const { message, status } = error;
-      // 429: more came than the server takes in such a time.
+      // 429: the rate limit was exceeded.
       note.problem = { text: message, isFinal: status >= 400 && status < 500 && status !== 429 };
       if (!note.problem.isFinal) note.timer = setTimeout(() => void this.retry(note), askAgainAfter);
       this.emit("changed", note);

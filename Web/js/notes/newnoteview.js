@@ -1,4 +1,4 @@
-// A note that is begun, as the page shows it until the server has made it.
+// Shows a note that is begun, until the server has made it.
 
 import { announce, byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -12,10 +12,10 @@ import { mayCreate } from "../account/rights.js";
 import { connection, early, folders, newNotes } from "../session.js";
 import { titleField } from "./titlebar.js";
 
-/** Shows the note at once: who begins one has its title, or its first words, at their fingertips. */
+/** Shows the note at once, so that its title or its first words can be typed. */
 export function createNote() {
   if (!mayCreate()) return;
-  // One in which nothing is written yet is as good as another.
+  // A begun note without any text serves as the new one.
   const inFolder = folders.forNewNote ?? "";
   const blank = newNotes.all.find(
     ({ title, place, folder }) => title === untitled && folder === inFolder && !early.text(place),
@@ -31,7 +31,7 @@ export function createNote() {
 }
 
 /**
- * The note that was begun is there; title and text may have been written meanwhile.
+ * Opens the note that was made; title and text may have been written meanwhile.
  *
  * @param {{newNote: import("./newnote.js").NewNote, note: import("./notes.js").NoteEntry}} made
  */
@@ -95,7 +95,7 @@ export function drawNewStatus(newNote) {
   drawNotices();
 }
 
-/** Watches over the notes that are begun. */
+/** Listens to the events of notes that are begun. */
 export function setUpNewNotes() {
   newNotes.on("made", takeNewNote);
   newNotes.on("changed", (newNote) => {

@@ -1,4 +1,4 @@
-// What can be done with a note, from the list, the bar above it, or a notice.
+// Actions on a note, from the list, the bar above it, or a notice.
 
 import { at } from "../base.js";
 import { announce, confirm, copy, hideToast, toast } from "../shell/dialogs.js";
@@ -88,7 +88,7 @@ export async function openDeletedNotes() {
 }
 
 /**
- * Writes the note that is shown, or all notes, to a file of the person's own.
+ * Downloads the shown note, or all notes.
  *
  * @param {"md" | "txt" | "html" | "archive"} kind
  */
@@ -108,7 +108,7 @@ export async function download(kind) {
 }
 
 /**
- * Puts a note into a folder, and says so.
+ * Puts a note into a folder, and shows a message.
  *
  * @param {string} id
  * @param {string} folder None if it is empty.
@@ -151,11 +151,11 @@ export async function moveNoteByDialog(id) {
 
 /** @param {string} id */
 export async function shareNote(id) {
-  // Who came by a short link passes that one on.
+  // A visitor with a short link passes that link on.
   const { key } = access.pass ?? {};
   const address = new URL(key && !isName(key) ? at(`/s/${key}`) : pathOf(id), location.href).href;
   const sharing = mayManage(id) ? await sharingPart() : undefined;
-  // Who may not make a link, or has no dialog for it, can pass on the address.
+  // A person who may not make a link, or has no dialog for it, can pass on the address.
   if (!sharing) toast((await copy(address)) ? t("note.linkCopied") : address);
   else {
     const title = list.titleOf(id) || untitled;
@@ -174,12 +174,12 @@ async function sharingPart() {
   }
 }
 
-/** The note's text, or as much of it as there is here. */
+/** The note's text, or the part of it that is in this browser. */
 export async function copyText(text = page.current?.text ?? early.text(page.place ?? "")) {
   toast((await copy(text)) ? t("note.textCopied") : t("page.copyRefused"));
 }
 
-/** Gives up the edits that the server refused. */
+/** Discards the edits that the server rejected. */
 export async function discard() {
   const note = page.current;
   const isSure = await confirm({

@@ -1,9 +1,9 @@
-// The list of notes in parts, as the server sends it: once all of them, and then those that have changed.
+// The list of notes, which the server sends in parts: first all of them, then those that have changed.
 
 /**
  * @typedef {import("./notes.js").NoteEntry} NoteEntry
  * @typedef {object} HeldList The list as the server sent it.
- * @property {string} [tag] Of all of it.
+ * @property {string} [tag] Of the whole list.
  * @property {string[]} digests Of the parts; none where the server sends the list as a whole.
  * @property {NoteEntry[][]} parts
  * @property {boolean} mayCreate
@@ -19,7 +19,7 @@ export const notesOf = ({ parts }) =>
 export const pathOfParts = (digests = []) => `/api/notes?parts=${digests.join("")}`;
 
 /**
- * The list after an answer.
+ * Returns the list after an answer.
  *
  * @param {HeldList | undefined} held
  * @param {any} answer With the parts that differ from those that are held; a former server's has all notes.

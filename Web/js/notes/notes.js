@@ -26,10 +26,10 @@ const roomWithin = 3_000;
 /** Of a title in the drawer that waits for the server. */
 const titlePrefix = "title.";
 
-/** A title that the server has no time for is sent again after so long; milliseconds. */
+/** The pause before a title is sent again to a busy server; milliseconds. */
 const sendAgainAfter = 5_000;
 
-/** A title waits so long at most for the answer to one of the same note that was sent before it; milliseconds. */
+/** How long a title waits for the answer to a former title of the same note; milliseconds. */
 const formerWithin = 10_000;
 
 /** Before the key under which it is kept that a user may not make notes. */
@@ -45,7 +45,7 @@ export class NoteList extends Emitter {
   #notes;
   /** @type {HeldList | undefined} As the server sent it last. */
   held;
-  /** Whose list that is. */
+  /** The owner of the held list. */
   #heldBy;
   /** @type {number | undefined} Milliseconds for which a deleted note can be restored, 0 if it cannot; from the server. */
   deletedAgeMax;
@@ -53,7 +53,7 @@ export class NoteList extends Emitter {
   isCut = false;
   #refresher = new Refresher(() => this.#fetch());
   /**
-   * Changes made or heard of while the list is fetched, whose answer may be older than they are.
+   * Changes that were made or reported during a fetch of the list, whose answer may be older.
    *
    * @type {((notes: NoteEntry[]) => NoteEntry[])[] | undefined}
    */
@@ -102,7 +102,7 @@ export class NoteList extends Emitter {
     }
     connection.on("welcome", () => {
       const renamed = this.#renameAsWanted();
-      // The list is fetched once its room is heard from: what changes after that, the room says.
+      // The list is fetched once its room is heard from, for it reports all later changes.
       this.#refreshSoon = () => void renamed.then(() => this.refresh());
       if (!this.#isLive()) return this.#refreshSoon();
       connection.subscribe(room);
@@ -136,7 +136,7 @@ export class NoteList extends Emitter {
     this.#changes = [];
     try {
       const owner = this.#owner();
-      // What another person was sent is not named.
+      // The tag of another person's list must not be sent.
       const held = owner === this.#heldBy ? this.held : undefined;
       const { isSame, answer, tag } = await requestUnless(pathOfParts(held?.digests), held?.tag);
       const list = isSame && held ? held : merged(held, answer, tag);
@@ -153,7 +153,7 @@ export class NoteList extends Emitter {
     this.emit("changed", undefined);
   }
 
-  /** Whether this person may make notes; as it was the last time, until the server has said so. */
+  /** Whether this person may make notes; before the server's answer, the value of the last visit. */
   get mayCreate() {
     if (this.#mayCreate !== undefined) return this.#mayCreate;
     try {
@@ -175,7 +175,7 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * Whether this person may do that with a note; undefined while it is not known.
+   * Whether this person has a right to a note; undefined while it is not known.
    *
    * @param {string} id
    * @param {"read" | "write" | "presence" | "manage"} verb
@@ -228,14 +228,14 @@ export class NoteList extends Emitter {
     /** @type {NoteEntry} */
     const moved = await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { folder });
     this.#edit(id, (note) => ({ ...note, folder: moved.folder }));
-    // What may be done with it there, the server knows.
+    // The rights in the other folder are known to the server only.
     void this.refresh();
     return moved.folder ?? "";
   }
 
   /**
    * @param {string} title
-   * @param {string} key What is asked for twice under one key is made once.
+   * @param {string} key Two requests with one key make one note.
    * @param {string} [folder]
    * @returns {Promise<NoteEntry>}
    */
@@ -248,11 +248,11 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * Gives a note another title, after those that were given to it before: the server may do first what it hears last.
+   * Gives a note another title, after the former renamings, since the server may perform requests in another order.
    *
    * @param {string} id
    * @param {string} title
-   * @returns {Promise<boolean>} False if the server cannot be reached, or has no time: then the title waits for it.
+   * @returns {Promise<boolean>} False if the server cannot be reached, or is busy: then the title waits for it.
    */
   async rename(id, title) {
     this.#wanted.set(id, title);
@@ -271,7 +271,7 @@ export class NoteList extends Emitter {
   async #sendTitle(id, title, former) {
     if (former) {
       await withLimit(former.catch(() => false), formerWithin, false);
-      // Another one is wanted since, or it was this one that was sent.
+      // Another title was set since, or this one was sent.
       if (this.#wanted.get(id) !== title) return true;
     }
     try {
@@ -294,7 +294,7 @@ export class NoteList extends Emitter {
       try {
         await this.rename(id, title);
       } catch (error) {
-        // Refused now, for the note is gone or rights are others.
+        // Rejected now, for the note is gone or rights have changed.
         this.emit("refused", { id, title, error });
       }
     }
@@ -318,7 +318,7 @@ export class NoteList extends Emitter {
 
   /**
    * @param {string} id
-   * @param {string} author Who does it, where the server does not know.
+   * @param {string} author The name of the deleter, if the server does not know it.
    */
   async remove(id, author) {
     await request(`/api/notes/${encodeURIComponent(id)}?author=${encodeURIComponent(author)}`, "DELETE");

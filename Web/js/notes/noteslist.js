@@ -1,4 +1,4 @@
-// The list of notes beside the text: opening, renaming, deleting and sharing from there.
+// The list of notes beside the text, in which they are opened, renamed, deleted and shared.
 
 import { byId, icon, openMenu, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -26,7 +26,7 @@ let drawnList = "";
 /** Rows that are drawn at first, and how many more at a time. */
 const rowsStep = 200;
 let rowsMax = rowsStep;
-/** What the rows are of: another has its first rows again. */
+/** The selection that the rows show; another one begins with its first rows. */
 let rowsOf = "";
 
 /**
@@ -42,14 +42,14 @@ const unsavedOf = (id) => {
 /** Draws the rows that have changed; cheap if there is none. */
 export function drawList() {
   const box = byId("notes");
-  // Nothing may take the field away from under the fingers.
+  // The field must not be removed while the person types in it.
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const isRecent = showsRecent();
   const known = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
   const typed = page.typedTitle;
   const all = typed ? known.map((entry) => (entry.id === typed.id ? { ...entry, title: typed.title } : entry)) : known;
-  // A folder, and the notes that were opened last, leave out others on purpose.
+  // A folder, and the recently opened notes, leave out others on purpose.
   const isTagCut = tags.areMissing(all, list.isCut && !isRecent && folders.chosen === undefined);
   const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
   if (place !== rowsOf) rowsMax = rowsStep;
@@ -210,7 +210,7 @@ function row(entry) {
   return item;
 }
 
-/** What tells that a note is pinned. */
+/** The mark of a pinned note. */
 function pinMark() {
   const mark = document.createElement("span");
   mark.className = "pinned";
@@ -267,7 +267,7 @@ function startRenaming(id) {
   field?.select();
 }
 
-/** Draws it now and whenever something in it may be another. */
+/** Draws the list now and whenever it may have changed. */
 export function setUpNotesList() {
   setUpFolders();
   setUpTags();

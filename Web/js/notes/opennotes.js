@@ -1,4 +1,4 @@
-// Notes that are open, and those whose edits, or first words, still have to reach the server.
+// Open notes, and notes whose edits, or first words, still have to reach the server.
 
 import { CoreError } from "../client/door.js";
 import { inCurrentForm } from "../client/formeredits.js";
@@ -33,7 +33,7 @@ const pending = {
 export function openNote(documentId) {
   let note = notes.get(documentId);
   if (note) {
-    // It may have failed, and waited with its edits.
+    // It may have failed, and kept its edits.
     note.reopen();
   } else {
     note = noteAsLeft(documentId);
@@ -52,7 +52,7 @@ export function openNote(documentId) {
 }
 
 /**
- * With the edits that this client could not get saved: those typed now would take their place.
+ * Opens a note with the edits that this client has not saved, since new ones would overwrite them.
  *
  * @param {string} documentId
  */
@@ -73,7 +73,7 @@ function noteAsLeft(documentId) {
 }
 
 /**
- * With the text as it was when it was copied last.
+ * Opens a note with the text of its last copy.
  *
  * @param {ConstructorParameters<typeof ShownNote>[0]} options
  */
@@ -84,13 +84,13 @@ function noteAsCopied(options) {
     return new ShownNote({ ...options, copied });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
-    // Another version has written it. The server has the text.
+    // Another version has written the copy. The server has the text.
     void copies.remove(options.documentId);
     return new ShownNote(options);
   }
 }
 
-/** Those under which this tab may send: its own, and those of tabs that are gone. */
+/** The identities under which this tab may send: its own, and those of closed tabs. */
 function identities() {
   const { identity } = connection;
   return identity ? [identity, ...adoptedIdentities()] : adoptedIdentities();
@@ -118,7 +118,7 @@ export const unsavedIn = (note) =>
   note.unconfirmedCount + (adoptedIdentities().length > 0 ? othersOf(note.documentId, note.keptUnder).length : 0);
 
 /**
- * Several tabs that are gone may have left edits of one note: the next ones have their turn when the note is saved.
+ * Takes the edits of the next closed tab once the note is saved: several tabs may have left some.
  *
  * @param {Note} note
  */
@@ -136,7 +136,7 @@ function takeLeftBehind(note) {
 }
 
 /**
- * What was typed into a note before its text came, and then another note was shown.
+ * Inserts what was typed into a note before its text came, if another note was shown then.
  *
  * @param {Note} note
  */
@@ -148,14 +148,14 @@ function putEarlyWords(note) {
 }
 
 /**
- * Another one is shown from now on.
+ * Stores the edits and the copy of a note that is no longer shown, and closes it once its edits are saved.
  *
  * @param {Note} note
  */
 export function leaveNote(note) {
   note.persistNow();
   saveCopy(note);
-  // One that failed may be opened again, and has its edits until then.
+  // A note that failed may be opened again, and keeps its edits until then.
   if (note.phase === "deleted" || (note.phase === "failed" && note.unconfirmedCount === 0)) {
     notes.delete(note.documentId);
     note.close();
@@ -165,7 +165,7 @@ export function leaveNote(note) {
 }
 
 /**
- * A note that is not shown stays joined until its edits are saved.
+ * Closes a note that is not shown, once its edits are saved.
  *
  * @param {Note} note
  */

@@ -29,7 +29,7 @@ export class Pins extends Emitter {
     this.#owner = owner;
     window?.addEventListener("storage", (event) => {
       const { key } = /** @type {StorageEvent} */ (event);
-      // No key: all that was kept is gone.
+      // Without a key, the whole storage was cleared.
       if (key !== null && key !== prefix + this.#owner()) return;
       this.#read = undefined;
       this.emit("changed", undefined);
@@ -63,7 +63,7 @@ export class Pins extends Emitter {
   }
 
   /**
-   * Pins a note, or takes its pin away.
+   * Pins a note, or removes its pin.
    *
    * @param {string} id
    */

@@ -131,6 +131,6 @@ export async function showPublishing(id, dialog) {
     // Another note's may be open by now.
     if (latest === part) dialog.querySelector(":scope > .dialog-buttons")?.before(section);
   } catch {
-    // This server publishes no notes, or cannot say so.
+    // This server publishes no notes, or does not answer.
   }
 }

@@ -1,4 +1,4 @@
-// Notes that a person has opened last, in this browser.
+// The notes that a person has recently opened, in this browser.
 
 import { Emitter } from "../emitter.js";
 
@@ -41,13 +41,13 @@ export class Recent extends Emitter {
     try {
       this.#storage.setItem(prefix + this.#owner(), JSON.stringify(ids));
     } catch {
-      // There is no room to remember it.
+      // The storage has no room.
     }
     this.emit("changed", undefined);
   }
 
   /**
-   * Those of some notes that were opened last, the latest first.
+   * Returns the recently opened notes among some, the latest first.
    *
    * @template {{id: string}} Note
    * @param {readonly Note[]} notes

@@ -7,12 +7,12 @@ import { fragmentOf } from "../account/access.js";
 import { at, nameAt, publishedAt, within } from "../base.js";
 import { RequestError, isPassing, request } from "../client/http.js";
 
-/** A token that opens nothing: in place of that of a link that has ended. */
+/** A token that opens nothing, in place of the token of an ended link. */
 export const ended = "ended";
-/** A token that opens nothing either: of a link that may still work, for the server could not be asked. */
+/** Another such token, of a link that may still work, for the server could not be asked. */
 export const unopened = "unopened";
 
-/** A server that is not reached, or has too much to do, is asked again so often at most. */
+/** The most attempts to ask a server that is busy, or cannot be reached. */
 const triesMax = 3;
 
 /**
@@ -49,7 +49,7 @@ export const isName = (key) => key?.[0] === "/";
 const forAWhile = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Opens the short link that the address of this tab is, if it is one; the address is its note's afterwards.
+ * Opens the short link in the address of this tab, if there is one; afterwards the address is its note's.
  *
  * @param {{pathname: string, hash: string}} place
  * @param {{key?: string, token: string} | undefined} known What this tab has opened before.
@@ -75,7 +75,7 @@ export async function openShortLink(place, known, pause = forAWhile) {
 }
 
 /**
- * Opens the published note that the address of this tab is. Where there is none, the address is that of no note.
+ * Opens the published note at the address of this tab. If there is none, the address is that of no note.
  *
  * @param {string} path
  * @param {(milliseconds: number) => Promise<void>} pause

@@ -1,4 +1,4 @@
-// A note as the page shows it: its text, and every place in it, with one kind of line end.
+// A note for the page: its text, and every place in it, with one kind of line end.
 
 import { Note } from "../client/note.js";
 import { applied, lineEndsOf, shownOf } from "../lineends.js";
@@ -21,7 +21,7 @@ export class ShownNote extends Note {
     this.#ends = lineEndsOf(super.text ?? "");
   }
 
-  /** The note's own text and its places, as they are at this moment; undefined where the shown ones are the same. */
+  /** The note's own text and its places at this moment; undefined if the shown ones are the same. */
   get ends() {
     return this.#ends;
   }
@@ -66,7 +66,7 @@ export class ShownNote extends Note {
    * @param {NoteEvents[Name]} detail
    */
   emit(name, detail) {
-    // The constructor of a note may emit, before there is anything here.
+    // The constructor of a note may emit, before the fields of this class are set.
     if (!(#ends in this) || (name !== "reset" && name !== "changes")) return super.emit(name, detail);
     if (name === "reset") {
       const { text } = /** @type {NoteEvents["reset"]} */ (detail);
@@ -77,7 +77,7 @@ export class ShownNote extends Note {
     const { changes, isOwn } = /** @type {NoteEvents["changes"]} */ (detail);
     if (this.#isStale) return;
     if (!this.#ends && changes.some(({ insert }) => insert.includes("\r"))) {
-      // The core is ahead of the events that wait here, so the text is taken when all of them are through.
+      // The core is ahead of the events that wait here, so the text is read after the last of them.
       this.#isStale = true;
       queueMicrotask(() => this.#renew());
       return;

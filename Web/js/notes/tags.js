@@ -1,17 +1,17 @@
-// Tags in the texts of notes: which there are, and the notes that have the one by which the list is filtered.
+// Tags in the texts of notes: all tags, and the notes with the tag by which the list is filtered.
 
 import { Emitter } from "../emitter.js";
 import { request } from "../client/http.js";
 import { Refresher } from "../client/refresher.js";
 
-/** Of what the gateway says that it changed, when notes have other tags: a while after they were edited. */
+/** The resource that the gateway reports as changed when tags have changed, a while after an edit. */
 const resource = "tags";
 
 /** Notes of a tag, at most. */
 const notesMax = 1_000;
 
 /**
- * failed: the notes of the tag that was chosen cannot be fetched, and so it is chosen no longer.
+ * failed: the notes of the chosen tag could not be fetched, so the tag is no longer chosen.
  *
  * @extends {Emitter<{changed: void, failed: unknown}>}
  */
@@ -85,7 +85,7 @@ export class Tags extends Emitter {
       this.#isCut = more;
       this.emit("changed", undefined);
     } catch (error) {
-      // What is shown stays; but no list is shown as if it were empty.
+      // The shown list stays; but a list that was not fetched is not shown as empty.
       if (tag !== this.#chosen || this.#ids) return;
       this.#chosen = undefined;
       this.emit("changed", undefined);
@@ -93,7 +93,7 @@ export class Tags extends Emitter {
     }
   }
 
-  /** Asks which tags there are. */
+  /** Fetches the tags. */
   refresh() {
     return this.#refresher.refresh();
   }

@@ -49,7 +49,7 @@ function drawTags() {
   drawTabStop(byId("tags-list"));
 }
 
-/** Draws them now and whenever they are others. */
+/** Draws the tags now and whenever they have changed. */
 export function setUpTags() {
   byId("tags-more").addEventListener("click", () => {
     isWhole = !isWhole;

@@ -63,14 +63,14 @@ export function keepTitle() {
   if (value !== titleNow()) void renameNote(id, value);
 }
 
-/** Ends the writing of a title: field and list show the note's own again. */
+/** Ends typing in the field: field and list show the note's title again. */
 function endTyping() {
   isEdited = false;
   page.typedTitle = undefined;
   page.emit("notes", undefined);
 }
 
-/** @param {() => void} goOn Called when the title is done with, and the text is next. */
+/** @param {() => void} goOn Called after the title, to move to the text. */
 export function setUpTitle(goOn) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;

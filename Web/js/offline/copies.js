@@ -1,10 +1,10 @@
 // Copies of the list and of the notes that were opened last, in this browser, for reading and writing without a
-// server. Edits are not in them: those are kept by themselves (identity.js), and go out once.
+// server. Edits are not in them: edits are kept separately (identity.js), and sent once.
 //
 // Copies belong to one person. They are removed when that person signs out, when another user signs in, when the
 // server says that a note is gone or no longer theirs, and after a while. A visitor with a link has none.
 //
-//   notes   what there is: whose, which, how large, when it was opened; small, and read at once
+//   notes   an entry for each copy: owner, note, size, time of opening; small, and read at once
 //   states  the client core's state and the text of each
 //   lists   the list of notes of each person, and other answers that the server need not send again
 
@@ -16,11 +16,11 @@
  * @typedef {{path: string, tag: string, answer: any}} KeptAnswer Of the latest request of its path.
  */
 
-/** Notes of a person, UTF-16 units of text in all of them, and how long without being opened; milliseconds. */
+/** Bounds: notes of a person, UTF-16 units of text in all of them, and milliseconds without being opened. */
 export const bounds = { notes: 50, units: 5_000_000, age: 30 * 24 * 60 * 60 * 1000 };
 
 /**
- * Those that have to go for the others to be within the bounds, the longest unused first.
+ * Returns the entries to remove so that the others are within the bounds, the longest unused first.
  *
  * @param {Entry[]} entries Of one person.
  * @returns {Entry[]}
@@ -36,13 +36,13 @@ export function surplus(entries, limits = bounds) {
   });
 }
 
-/** @param {string} id @returns {string} Where a note's comments are, without a query. */
+/** @param {string} id @returns {string} The path of a note's comments, without a query. */
 const commentsOf = (id) => `/api/notes/${encodeURIComponent(id)}/comments`;
 
 /** @param {string} path */
 const withoutQuery = (path) => path.replace(/\?.*/, "");
 
-/** @param {IDBValidKey} key Of a list or an answer. @returns {string[]} Whose it is, and of which path. */
+/** @param {IDBValidKey} key Of a list or an answer. @returns {string[]} Its owner and its path. */
 const partsOf = (key) => (Array.isArray(key) ? key : [key]).map(String);
 
 const stores = /** @type {const} */ (["notes", "states", "lists"]);
@@ -92,7 +92,7 @@ async function isWritten(database, work) {
   }
 }
 
-/** Persons whose copies have to go, by a key of `localStorage`, which answers at once. */
+/** Owners whose copies have to be removed, under a key of `localStorage`, which answers at once. */
 class Doomed {
   #storage;
   #key;
@@ -129,7 +129,7 @@ class Doomed {
       if (owners.length > 0) this.#storage.setItem(this.#key, JSON.stringify(owners));
       else this.#storage.removeItem(this.#key);
     } catch {
-      // Without it, copies go with this page, or after a while.
+      // Without storage, copies are removed by this page, or after a while.
     }
   }
 }
@@ -156,13 +156,13 @@ export class Copies {
   /** @type {Map<string, Copy | undefined>} The one that was read last. */
   #read = new Map();
   #isStopped = false;
-  /** Nothing that was asked for earlier is done later: a copy that is removed stays so. */
+  /** The last operation; the next one waits for it, so that a removed copy is not written again. */
   #last;
 
   /**
    * @param {string | undefined} name Of the database; undefined where there are to be no copies.
-   * @param {() => string | undefined} owner Whose they are now; undefined for who has none.
-   * @param {import("../storage.js").Store} [storage] Where it is kept whose copies have to go, until they have gone.
+   * @param {() => string | undefined} owner The current owner; undefined for a person without copies.
+   * @param {import("../storage.js").Store} [storage] Keeps the owners whose copies have to be removed, until they are.
    */
   constructor(name, owner, storage) {
     this.#owner = owner;
@@ -219,7 +219,7 @@ export class Copies {
   }
 
   /**
-   * Does one thing after the other, each for the person who was there when it was asked for.
+   * Runs one operation after the other, each for the person who was signed in at the call.
    *
    * @param {Work} work
    * @param {{waits?: boolean}} options Whether it is done even if the browser takes long to bring the database.
@@ -252,7 +252,7 @@ export class Copies {
       transaction.objectStore("states").put(copy, [owner, id]);
     });
     if (isSaved || this.#isStopped || this.#owner() === undefined) return;
-    // The former copy may be old, but it is whole.
+    // The former copy may be old, but it is complete.
     this.whenRefused();
   }
 
@@ -265,7 +265,7 @@ export class Copies {
     });
   }
 
-  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The answer that is kept of it. */
+  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The kept answer. */
   async answer(path) {
     const owner = this.#owner();
     if (owner === undefined || !this.#database || this.#isStopped) return undefined;
@@ -278,7 +278,7 @@ export class Copies {
     }
   }
 
-  /** @param {KeptAnswer} kept In place of what was kept of the same path, whatever its query. */
+  /** @param {KeptAnswer} kept Replaces the kept answer of the same path, with any query. */
   async keepAnswer(kept) {
     if (!this.keepsAnswers) return;
     await this.#write((transaction, owner) => {
@@ -287,7 +287,7 @@ export class Copies {
   }
 
   /**
-   * Removes those of notes that the list does not name any longer.
+   * Removes the copies of notes that are no longer in the list.
    *
    * @param {{id: string}[]} notes All that this person may see.
    * @param {(id: string) => boolean} isOpen
@@ -312,7 +312,7 @@ export class Copies {
     transaction.objectStore("lists").delete([owner, commentsOf(id)]);
   }
 
-  /** Removes what is too old, and what another person has left who was signed in. */
+  /** Removes copies that are too old, and those of another user who was signed in. */
   async tidy() {
     await this.#write(async (transaction, owner) => {
       const oldest = Date.now() - bounds.age;
@@ -333,11 +333,11 @@ export class Copies {
     });
   }
 
-  /** Removes all that is this person's. */
+  /** Removes all copies of this person. */
   async clear() {
     const owner = this.#owner();
     if (owner === undefined) return;
-    // A page that goes away before it is done leaves it to the next one.
+    // If the page goes away before the end, the next one removes the rest.
     this.#doomed?.add(owner);
     this.#entries.clear();
     this.#read.clear();
@@ -361,7 +361,7 @@ export class Copies {
     });
   }
 
-  /** Removes all that is this person's, and keeps nothing more until the page is reloaded. */
+  /** Removes all copies of this person, and makes no more until the page is reloaded. */
   async forget() {
     const removed = this.clear();
     this.stop();
@@ -379,7 +379,7 @@ export class Copies {
     this.stop();
   }
 
-  /** Keeps and shows nothing more. What was asked for before is still done. */
+  /** Makes and shows no more copies. Earlier operations are still done. */
   stop() {
     this.#entries.clear();
     this.#read.clear();

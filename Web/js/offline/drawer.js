@@ -1,8 +1,8 @@
 // The things that a tab keeps until they are on the server: notes that are begun, and words for notes that are not open.
 //
-// It lies in `localStorage`, so that it outlives the tab and the browser; under the id of the tab, which
-// holds a lock of that name. A tab that opens later takes over what belongs to tabs that have gone: it
-// holds their locks then, and leaves things where they lie, so that there is nothing to lose on the way.
+// The drawer is in `localStorage`, so that it outlives the tab and the browser; under the id of the tab, which
+// holds a lock of that name. A tab that opens later takes over the things of closed tabs: it then holds their
+// locks, and leaves the things under their keys, so that nothing can be lost by moving it.
 //
 // What a signed-in user left is for the same user alone (`owner`; "" if no user was signed in).
 
@@ -58,7 +58,7 @@ export class Drawer {
 
   /**
    * @param {string} name
-   * @param {any} value That JSON can hold.
+   * @param {any} value A value for JSON.
    * @returns {boolean} False when the browser has no room for it.
    */
   set(name, value) {
@@ -80,7 +80,7 @@ export class Drawer {
     try {
       this.#storage.removeItem(keyOf(place, name));
     } catch {
-      // Where nothing can be stored, nothing is.
+      // If nothing can be stored, there is nothing to remove.
     }
   }
 }
@@ -115,7 +115,7 @@ function thingsIn(storage, owner) {
 }
 
 /**
- * Whether there is anything of this person's.
+ * Whether a drawer contains things of a person.
  *
  * @param {Store} storage
  * @param {string} owner
@@ -123,7 +123,7 @@ function thingsIn(storage, owner) {
 export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0;
 
 /**
- * This tab's drawer, with what tabs have left that are gone.
+ * Opens this tab's drawer, with the things that closed tabs have left.
  *
  * @param {() => string} owner Who this is now.
  * @returns {Promise<Drawer>}
@@ -138,7 +138,7 @@ export async function openDrawer(owner) {
     try {
       tabs.setItem(tabKey, id);
     } catch {
-      // A reload is another tab then.
+      // Then a reload is a new tab.
     }
   }
   const drawer = new Drawer({ storage, owner, id });

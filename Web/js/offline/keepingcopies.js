@@ -1,4 +1,4 @@
-// When copies are written, and when they have to go (copies.js).
+// Decides when copies are written and removed (copies.js).
 
 import { accessCodes } from "../client/connection.js";
 import { t } from "../shell/language.js";
@@ -7,10 +7,10 @@ import { tellNews } from "../shell/news.js";
 
 /** @typedef {import("../client/note.js").Note} Note */
 
-/** A note that changes is copied so long after a change; milliseconds. Edits are kept by themselves, and earlier. */
+/** The pause between a change of a note and its copy; milliseconds. Edits are kept separately, and earlier. */
 const saveAfter = 5_000;
 
-/** Codes that say that this person is not to have the note, or that there is none. */
+/** Codes of a note that this person may not read, or that does not exist. */
 const lostCodes = new Set(["notAllowed", "readingLost", "unauthorised", "unknownDocument"]);
 
 /** @type {WeakMap<Note, string>} What was copied last, by note. */
@@ -63,7 +63,7 @@ export function followCopy(note) {
 }
 
 /**
- * The page is kept from now on.
+ * Makes copies from now on, since the page itself is kept.
  *
  * @param {Iterable<Note>} notes Those that are open.
  */
@@ -73,7 +73,7 @@ export function startCopying(notes) {
   saveCopies(notes);
 }
 
-/** The server wants nothing to be kept. */
+/** Stops and removes all copies, since the server does not allow them. */
 export async function endCopying() {
   isOn = copies.keepsAnswers = false;
   await copies.forgetAll();

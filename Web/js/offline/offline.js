@@ -1,7 +1,7 @@
-// Has the browser keep the page itself (worker.js), and tells when there is a newer one.
+// Has the browser keep the page itself (worker.js), and shows a message when there is a newer one.
 //
-// It begins once the page is there: what the worker keeps, the browser has fetched by then. A server that does not
-// offer the worker wants nothing to be kept: what was is removed then.
+// It begins once the page has loaded, for then the browser has fetched the files that the worker keeps. If the server
+// does not offer the worker, everything that was kept is removed.
 
 import { home } from "../base.js";
 import { announce } from "../shell/dialogs.js";
@@ -41,7 +41,7 @@ function takeOver(worker) {
 
 /** @param {ServiceWorker} worker Keeps another build than the one that answers now. */
 async function meet(worker) {
-  // The server's page has come already: what is kept follows it.
+  // This page is already the server's new one: the worker takes over at once.
   if ((await buildOf(worker)) === build) {
     await takeOver(worker);
     return;
@@ -67,7 +67,7 @@ function watch(registration) {
 /** @param {ServiceWorker | null} worker Keeps the language in use. */
 const keepLanguage = (worker) => worker?.postMessage({ language });
 
-/** The worker could not be registered: it is not to be, or cannot be. */
+/** Called if the worker could not be registered: it is not offered, or not possible. */
 async function refused() {
   const status = await fetch(workerAddress, { method: "HEAD", cache: "no-store" }).then(({ status }) => status, () => 0);
   if (status === 404) await end();
@@ -85,7 +85,7 @@ async function end() {
 export async function setUpOffline() {
   const workers = globalThis.navigator?.serviceWorker;
   if (!workers || build === undefined) return;
-  // Installing it is offered from the second visit on, for the first is to be short.
+  // Installing the page is offered from the second visit on, to keep the first one short.
   if (workers.controller) {
     const link = document.createElement("link");
     link.rel = "manifest";
@@ -104,7 +104,7 @@ export async function setUpOffline() {
   keepLanguage(registration.active);
   watch(registration);
   registration.addEventListener("updatefound", () => watch(registration));
-  // Behind a line that was down there may be another server.
+  // After an outage there may be another version of the server.
   const look = () => {
     if (registration.active) void registration.update().catch(() => refused());
   };

@@ -55,15 +55,15 @@ export function standApart(others) {
 /** Whether no other person has seen this person's name yet. */
 let isUnseen = isNewPerson;
 
-/** Tells the server, and the page. */
+/** Sends the profile to the server, and notifies the page. */
 export function tellProfile() {
   connection.tellProfile(profile);
   page.emit("me", undefined);
 }
 
-/** Hears of what other tabs change. */
+/** Listens to changes of the profile in other tabs. */
 export function setUpMe() {
-  // Another tab has changed them.
+  // Another tab has changed name or colour.
   addEventListener("storage", ({ key }) => {
     const stored = key === profileKey ? storedProfile() : undefined;
     if (!stored || (stored.name === profile.name && stored.color === profile.color)) return;

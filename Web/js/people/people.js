@@ -47,7 +47,7 @@ const creatures = [
   "Trout", "Turtle", "Viper", "Vole", "Wagtail", "Weasel", "Whale", "Wren",
 ];
 
-/** What the server puts after the name of who came by a link. */
+/** The server's mark after the name of a guest, who has a link. */
 const guestMark = " (guest)";
 
 /** @param {string} name Of a guest. @returns {string} As the server knows them. */
@@ -104,7 +104,7 @@ export function unlike(profile, others, options) {
   const { isNew = false, random = Math.random } = options ?? {};
   const { name, color, isDrawn } = profile;
   if (!isDrawn) return undefined;
-  // One with the same name and colour is this person, in another tab; unless chance drew both just now.
+  // A person with the same name and colour is this one, in another tab; unless both were just drawn by chance.
   if (!isNew && others.some((other) => other.name === name && other.color === color)) return undefined;
   const isNamesake = isNew && others.some((other) => other.name === name);
   const isTaken = others.some((other) => other.color.toLowerCase() === color);
@@ -133,7 +133,7 @@ export function storedProfile() {
     const { name, color, isDrawn } = JSON.parse(localStorage.getItem(profileKey) ?? "");
     if (typeof name === "string" && name && isColor(color)) return { name, color, isDrawn: isDrawn === true };
   } catch {
-    // Nothing kept yet, or not by this version.
+    // Nothing is stored yet, or by another version.
   }
   return undefined;
 }
@@ -143,7 +143,7 @@ export function saveProfile(profile) {
   try {
     localStorage.setItem(profileKey, JSON.stringify(profile));
   } catch {
-    // The name lasts as long as the page then.
+    // Then the name lasts as long as the page.
   }
 }
 
@@ -163,8 +163,8 @@ export function colorOf({ color, clientId = "" }) {
 }
 
 /**
- * The same people, those with different names in different colours, as long as there are colours. Of people who chose
- * one colour the first by client keeps it, so that all pages agree.
+ * Returns the people with a different colour for each name, as long as there are colours. Of people who chose one
+ * colour, the first by client id keeps it, so that all pages agree.
  *
  * @template {{name: string, color?: string, clientId?: string}} Person
  * @param {Person[]} people
@@ -196,7 +196,7 @@ export function inOwnColors(people) {
 }
 
 /**
- * Who is here, for people: names, or of a crowd how many there are and some of the names.
+ * Returns a text with the names of the people here, or for a crowd with their number and some of the names.
  *
  * @param {string[]} names Of others.
  * @param {number} othersCount How many others there are.
@@ -231,7 +231,7 @@ export function withoutDoubles(shown) {
 }
 
 /**
- * Black or white, whichever reads better on the colour.
+ * Returns black or white, the one with more contrast to the colour.
  *
  * @param {string} color
  */
@@ -248,7 +248,7 @@ export function inkOn(color) {
 let segmenter;
 
 /**
- * At most two letters, whole graphemes.
+ * Returns at most two letters of a name, as whole graphemes.
  *
  * @param {string} name
  */

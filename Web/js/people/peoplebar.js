@@ -1,4 +1,4 @@
-// Who has the note open, and who is writing.
+// The people with the note open, and those who are writing.
 
 import { byId } from "../shell/dialogs.js";
 import { inNumbers, isolated, t } from "../shell/language.js";
@@ -15,17 +15,17 @@ const hasRoomForMe = () => innerWidth >= 345;
 
 addEventListener("resize", drawPeople);
 
-/** How long many news of people are collected before they are drawn; milliseconds. */
+/** How long events about people are collected before they are drawn; milliseconds. */
 const drawnAfter = 100;
 /** @type {any} */
 let timer;
 
-/** Soon, and once for many news. */
+/** Draws the people soon, once for many events. */
 export function drawPeopleSoon() {
   timer ??= setTimeout(drawPeople, drawnAfter);
 }
 
-/** Faces, names, and who is writing. */
+/** Draws faces, names, and the people who are writing. */
 export function drawPeople() {
   clearTimeout(timer);
   timer = undefined;
@@ -36,7 +36,7 @@ export function drawPeople() {
   ]);
   if (!me) return;
   const othersCount = (page.current?.othersCount ?? 0) - (named.length - others.length);
-  // Who writes has a place among the faces.
+  // People who write are among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax());
   const isCrowded = othersCount > shown.length;
   const mine = isCrowded && !hasRoomForMe() ? [] : [me];
@@ -61,7 +61,7 @@ export function drawPeople() {
 /**
  * @template Value
  * @param {(value: Value) => HTMLElement} make
- * @param {Value} value All that it depends on.
+ * @param {Value} value All data that the element depends on.
  * @returns {Wanted}
  */
 const made = (make, value) => ({ key: `${make.name} ${JSON.stringify(value)}`, make: () => make(value) });

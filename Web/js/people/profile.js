@@ -11,7 +11,7 @@ import { palette, saveProfile } from "./people.js";
 import { access, profile } from "../session.js";
 import { messageOf } from "../words.js";
 
-/** Asks this person for a name and a colour, and shows what else there is about them. */
+/** Asks this person for a name and a colour, and offers the other actions on their account. */
 async function editProfile() {
   const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
   name.value = isNamed() ? myName() : profile.name;

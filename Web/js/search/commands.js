@@ -1,4 +1,4 @@
-// What can be done now, as the search offers it beside the notes. Each part of the page says what of it is offered.
+// Commands that the search offers beside the notes. Each part of the page provides its own.
 
 /**
  * `keys` as they are printed: “Alt N”.

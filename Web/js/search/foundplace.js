@@ -1,9 +1,9 @@
-// Where in a text a place is that the search has found in an earlier one.
+// Finds a place from a search in a text that may have changed since.
 
 /** @typedef {{text: string, start: number, marks: {from: number, to: number}[]}} Place Counted in scalars. */
 
 /**
- * Where a place that was found is in a text, which may have changed since.
+ * Returns where a found place is in a text, which may have changed since.
  *
  * @param {Place} place Of the note's own text.
  * @param {string} text As it is shown.

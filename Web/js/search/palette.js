@@ -1,5 +1,5 @@
-// The search of notes: by title at once, then by text with the place shown; it opens the note at the place. Behind “>”,
-// or by their first letters, it finds commands.
+// The search of notes: by title at once, then by text, with an excerpt; it opens the note at the place. After “>”, or by
+// their first letters, it finds commands.
 //
 // A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
 
@@ -29,11 +29,11 @@ document.adoptedStyleSheets.push(sheet);
 
 /** Before the words of a command. */
 const sign = ">";
-/** Commands that are offered beside notes, and letters that have to be typed for it. */
+/** The most commands that are offered beside notes, and the letters that have to be typed before. */
 const besideMax = 3;
 const besideMin = 2;
 
-/** Notes that are shown before a word is typed, and of those with it in their titles. */
+/** The most notes that are shown before a word is typed, and the most with the word in their titles. */
 const titlesMax = 8;
 const foundMax = 20;
 /** The pause in typing after which the texts are searched; milliseconds. */
@@ -46,8 +46,7 @@ let palette;
 
 /**
  * @param {string} words To begin with.
- * @param {(note: {id: string, title: string}) => void} [choose] What is done with a note that is chosen, in place of
- *   opening it.
+ * @param {(note: {id: string, title: string}) => void} [choose] Takes the chosen note, instead of opening it.
  */
 export function showPalette(words, choose) {
   palette ??= makePalette();
@@ -164,7 +163,7 @@ function makePalette() {
     if ("run" in found) return found.run();
     if (whenChosen) return whenChosen(found);
     if (found.place) showPlace(found.id, found.place);
-    // The text is next, and takes the focus when it is there: not what the search was opened from.
+    // The focus goes to the text when it is there, not back to where the search was opened.
     /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
     go(pathOf(found.id));
     focusIdle();
@@ -225,7 +224,7 @@ function makePalette() {
     event.preventDefault();
   });
   dialog.addEventListener("click", (event) => {
-    // Outside of what it holds is its backdrop.
+    // A click outside of the dialog's content is on its backdrop.
     if (event.target === dialog) dialog.close();
   });
   dialog.addEventListener("close", () => {
@@ -249,7 +248,7 @@ function makePalette() {
   };
 }
 
-/** @param {Offered} offered What tells it from the others. */
+/** @param {Offered} offered @returns {string} A unique key. */
 const nameOf = (offered) => ("run" in offered ? `${sign}${offered.label}` : offered.id);
 
 /** @param {string} words @param {boolean} [areFirst] Whether a command has to begin with them. */
@@ -271,7 +270,7 @@ function titled(words) {
 }
 
 /**
- * Text with marks as elements: what it says is never read as HTML.
+ * Returns a text with its marks as elements; the text is never parsed as HTML.
  *
  * @param {string} text
  * @param {Mark[]} [marks]

@@ -1,4 +1,4 @@
-// The ways to the search of notes, whose window is fetched when it is first asked for.
+// Opens the search of notes, whose window is fetched at its first use.
 
 import { byId, toast } from "../shell/dialogs.js";
 import { t } from "../shell/language.js";
@@ -12,7 +12,7 @@ import { isApple, isOfComposition } from "../shell/shortcuts.js";
 export async function openSearch(words = "", choose) {
   try {
     const { showPalette } = await loadPart(() => import("./palette.js"));
-    // Nor over a dialog that has opened while it was fetched.
+    // Not over a dialog that has opened while it was fetched.
     if (!document.querySelector("dialog[open]")) showPalette(words, choose);
   } catch (error) {
     console.error(error);
@@ -20,7 +20,7 @@ export async function openSearch(words = "", choose) {
   }
 }
 
-/** Makes the button and the field of the list lead there. */
+/** Makes the button and the field of the list open the search. */
 export function setUpSearching() {
   if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
   // The palette is fetched as soon as a key that begins a shortcut is pressed, for letters that are typed before the
