@@ -1,4 +1,4 @@
-// Addresses that a text links to: how they are followed.
+// Follows addresses that a text links to.
 
 import { fileIn, saveFile } from "./files.js";
 import { safeAddress } from "./safeaddress.js";
@@ -20,7 +20,7 @@ export function goToPlace({ note, heading }) {
 }
 
 /**
- * Saves a file of the note that is open.
+ * Downloads a file of the open note.
  *
  * @param {string} file
  */

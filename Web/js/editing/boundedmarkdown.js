@@ -1,8 +1,8 @@
-// A bound on what a change of a Markdown text can cost, as an extension of its parser.
+// Bounds the cost of a change of a Markdown text, as an extension of its parser.
 
-/** What is read in one piece, in UTF-16 units. */
+/** The longest piece that is parsed as a whole, in UTF-16 units. */
 const pieceMax = 8_000;
-/** The same for a table, whose rows mean nothing without its head. */
+/** The longest table that is parsed as a whole, for rows mean nothing without the head. */
 const tableMax = 200_000;
 
 /** @param {any} leaf @returns {boolean} Whether its first two lines are the beginning of a table. */

@@ -1,5 +1,5 @@
-// What is brought into a text: pasted, dropped, or chosen. Plain text is the editor's own matter; for HTML, addresses and
-// files a part of the page is fetched, and until it is there their place follows the text.
+// Content that is pasted, dropped, or chosen for a text. The editor handles plain text itself; for HTML, addresses and
+// files a part of the page is fetched, and until it has arrived their place moves with the text.
 
 import { ViewPlugin } from "../codemirror.js";
 import { wholeText } from "../lineends.js";
@@ -94,7 +94,7 @@ class Brought {
     const files = [...(data?.files ?? [])];
     const text = data?.getData("text/plain") ?? "";
     const { from, to } = view.state.selection.main;
-    // Words that come with a picture of themselves, as from a spreadsheet, are words.
+    // Text that comes with a picture of itself, as from a spreadsheet, is pasted as text.
     if (files.length > 0 && !text) {
       this.take(view, files, to);
       return true;
@@ -112,7 +112,7 @@ class Brought {
     const place = view.posAtCoords({ x, y }) ?? view.state.selection.main.to;
     const html = data?.getData("text/html");
     if (files.length > 0) this.take(view, files, place);
-    // Words of the text itself are moved by the editor.
+    // The editor moves pieces of the text itself.
     else if (html && !this.#isOwnDrag && !view.state.readOnly) {
       this.#convert(view, { html, text: data?.getData("text/plain") ?? "" }, { from: place, to: place });
     } else return false;

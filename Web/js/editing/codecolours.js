@@ -1,13 +1,13 @@
-// Colours of the code on a page: filled in when its language is here, character by character what it was.
+// Colours the code on a page when its language has been fetched, without a change of its characters.
 
 import { fetchLanguage } from "./codelanguages.js";
 import { highlightTree } from "../codemirror.js";
 import { highlighter } from "./highlighter.js";
 
-/** UTF-16 units of one piece of code that are coloured, at most. */
+/** The longest piece of code that is coloured, in UTF-16 units. */
 const colouredMax = 100_000;
 
-/** Milliseconds after which what else happens has its turn. */
+/** Milliseconds of one slice of work, after which the page handles events. */
 const sliceMax = 15;
 
 /** @param {HTMLElement} code @param {any} language */
@@ -41,7 +41,7 @@ export async function colourCode(host) {
     try {
       colour(code, await fetchLanguage(language));
     } catch (error) {
-      // Code without colours is code all the same. The next time it is drawn it has another chance.
+      // Code stays readable without colours. The next drawing tries again.
       console.warn(error);
       delete code.dataset.isColoured;
     }

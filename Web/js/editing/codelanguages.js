@@ -1,7 +1,7 @@
-// Languages of code in notes, by the word behind the fence: fetched when a text first has one.
+// Languages of code in notes, by the word behind the fence: fetched when a text first uses one.
 
 /**
- * Each language by its own name, and how it is made of the two parts that have them.
+ * The languages by their own names, with functions that make them from the two fetched parts.
  *
  * @typedef {typeof import("../code.js")} Code
  * @typedef {typeof import("../html.js")} HTML
@@ -48,14 +48,14 @@ const names = new Map(
 const fetched = new Map();
 
 /**
- * The name of the language that a fence names; undefined for one that is not known here.
+ * Returns the name of the language that a fence names; undefined for an unknown one.
  *
  * @param {string} info The text behind the fence: “js”, “{.python}”, “sh title=x”.
  */
 export const nameOfLanguage = (info) => names.get(/[\w#+-]+/.exec(info)?.[0]?.toLowerCase() ?? "");
 
 /**
- * A language that is here already.
+ * Returns a language that was fetched already.
  *
  * @param {string} info
  */

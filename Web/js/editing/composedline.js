@@ -9,10 +9,10 @@ import { composed, placeAfter, transformed } from "../client/changes.js";
 /**
  * @typedef {import("../client/door.js").TextChange} TextChange
  *
- * What shows a note's text, and is composed in.
+ * A view of a note's text, in which words are composed.
  *
  * @typedef {object} ComposedView
- * @property {HTMLElement} element Hears of compositions.
+ * @property {HTMLElement} element Gets the events of compositions.
  * @property {() => {anchor: number, head: number} | undefined} selection
  * @property {(from: number, to: number) => string} slice Of the shown text.
  * @property {(place: number) => {from: number, to: number}} lineAt The part that is redrawn with a place.
@@ -56,9 +56,9 @@ export class ComposedLine {
   #waiting = [];
   /** @type {number | undefined} Where the composed word begins in the shown text. */
   #start;
-  /** Whether nothing of the word is there yet. */
+  /** Whether the word is still empty. */
   #isEmpty = false;
-  /** Whether no line may be changed. */
+  /** Whether changes of all lines wait. */
   #isWhole = false;
   /** @type {any} */
   #limit;
@@ -75,7 +75,7 @@ export class ComposedLine {
   }
 
   /**
-   * @param {string} [word] One that is there, and is taken up again; around the caret, or selected.
+   * @param {string} [word] An existing word that is composed again; around the caret, or selected.
    * @param {boolean} [isWhole] Whether changes of all lines wait.
    */
   begin(word = "", isWhole = false) {

@@ -1,9 +1,9 @@
-// What turns one text into another.
+// The difference of two texts.
 
 import { beginsInHalf, endsInHalf } from "./halves.js";
 
 /**
- * One change that makes a text another: what both begin with, and what both end with, stays.
+ * Returns one change that turns a text into another: their common beginning and end stay.
  *
  * @param {string} before
  * @param {string} after

@@ -14,7 +14,7 @@ export function switchDrawn() {
     if (isOn) lastingStore().removeItem(key);
     else lastingStore().setItem(key, "off");
   } catch {
-    // It holds until the page is closed.
+    // Then the choice lasts until the page is closed.
   }
   page.emit("drawn", undefined);
 }

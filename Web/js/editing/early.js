@@ -1,4 +1,4 @@
-// What a person types into a note before its text is here.
+// Text that a person types into a note before the note's own text has arrived.
 //
 // A note has to be joined before it can be edited: that takes a round trip, or as long as the line is
 // down. People can type before that: a plain field takes the place of the text, and what is typed into
@@ -6,19 +6,19 @@
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 
-/** Of a note's words in the drawer. */
+/** Begins the names of notes' early text in the drawer. */
 const prefix = "early.";
 
-/** Words of up to so many UTF-16 units are written to the drawer at each key … */
+/** Text of up to so many UTF-16 units is written to the drawer at each key … */
 const shortText = 4_000;
 /** … and longer ones after so long; milliseconds. */
 const keepAfter = 150;
 
 export class EarlyWords {
-  /** Called when words that were held back, for they were still being composed, may be taken. */
+  /** Called when text that was held back during a composition may be taken. */
   whenComposed = () => {};
 
-  /** Called when the browser has no room for them. */
+  /** Called when the browser has no room for the text. */
   whenFull = () => {};
 
   #field;
@@ -54,7 +54,7 @@ export class EarlyWords {
     });
   }
 
-  /** Whose words the field shows. */
+  /** The note whose text the field shows. */
   get note() {
     return this.#note;
   }
@@ -64,7 +64,7 @@ export class EarlyWords {
     return [...this.#texts.keys()];
   }
 
-  /** Whether a word is half composed: an input method would lose it if the field went away. */
+  /** Whether a word is being composed: an input method would lose it if the field were removed. */
   get isComposing() {
     return this.#isComposing;
   }
@@ -73,7 +73,7 @@ export class EarlyWords {
     return this.#note !== undefined && this.#field.ownerDocument.activeElement === this.#field;
   }
 
-  /** @param {string | undefined} note Where words go now; undefined takes the field away. */
+  /** @param {string | undefined} note The note for new text; undefined removes the field. */
   show(note) {
     if (note === this.#note) return;
     this.#note = note;
@@ -92,7 +92,7 @@ export class EarlyWords {
   }
 
   /**
-   * Gives the words out, and has them no longer.
+   * Removes and returns the text of a note.
    *
    * @param {string} note
    * @returns {Words | undefined} Undefined if there are none.
@@ -114,8 +114,7 @@ export class EarlyWords {
   }
 
   /**
-   * The words were for a note that has another name now. A field that shows them stays as it is, with
-   * the focus in it.
+   * Moves the text to a note's new name. A field that shows it stays as it is, with the focus in it.
    *
    * @param {string} from
    * @param {string} to
@@ -123,7 +122,7 @@ export class EarlyWords {
   move(from, to) {
     const text = this.text(from);
     this.#put(to, text);
-    // They are under both names for a moment, and never under none.
+    // The text is under both names for a moment, and never under neither.
     this.flush();
     this.#put(from, "");
     if (this.#note === from) this.#note = to;

@@ -141,7 +141,7 @@ function isTouched({ changes, transactions }) {
   return isOwn || !main || changes.touchesRange(main.from, main.to) !== false;
 }
 
-/** Find and replace has more keys than these: the others are the browser's, or the page's. */
+/** The keys of find and replace that the editor binds. Its other keys are left to the browser or the page. */
 const searchKeys = new Set(["Mod-f", "F3", "Mod-g", "Mod-d", "Mod-Shift-l", "Escape"]);
 const searchPanelKeymap = searchKeymap.filter(
   ({ key = "", scope }) => searchKeys.has(key) && scope?.includes("editor search-panel"),
@@ -164,7 +164,7 @@ function parseUpToCaret(view) {
   return false;
 }
 
-/** What the editor itself says, by its own English. */
+/** Texts of the editor itself, by its own English ones. */
 const phrases = {
   "Find": t("find.find"),
   "Replace": t("find.replaceWith"),
@@ -186,7 +186,7 @@ const phrases = {
 };
 
 /**
- * An editor for one note.
+ * Makes an editor for one note.
  *
  * @param {object} options
  * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
@@ -203,7 +203,7 @@ export function createEditor({ host, note, sheets }) {
   const readOnlyState = () => [
     EditorState.readOnly.of(!note.isWritable),
     EditorView.editable.of(note.isWritable),
-    // What cannot be written in can still be gone into by keyboard, to scroll and to select.
+    // A text that cannot be edited can still get the focus, to scroll and to select by keyboard.
     EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
   ];
 
@@ -308,7 +308,7 @@ export function createEditor({ host, note, sheets }) {
     note.on("reset", ({ text }) => {
       comments.reset();
       peers.renew();
-      // As a change, for the caret is somewhere in it, and so is what can be undone.
+      // As a change, so that the caret and the undo history keep their places.
       const change = differenceBetween(applied(view.state.doc.toString(), composed?.waiting ?? []), text);
       if (change) take([change]);
     }),
@@ -340,7 +340,7 @@ export function createEditor({ host, note, sheets }) {
     comments,
     onComments: (tell) => (listener = tell),
     commands: commandsOf(view, () => byId("file").click()),
-    /** In front of the text; the caret stays where it was among the words. */
+    /** Inserts early text in front of the note's; the caret keeps its place in it. */
     put({ text, anchor, head }) {
       view.dispatch({
         changes: { from: 0, insert: text },
@@ -350,7 +350,7 @@ export function createEditor({ host, note, sheets }) {
       });
     },
     focus: () => view.focus(),
-    /** Selects what was found, near where it was then. */
+    /** Selects text that the search has found, near its former place. */
     show(place) {
       const { from, to } = rangeOf(place, view.state.doc.toString(), note.ends);
       view.dispatch({
@@ -359,21 +359,21 @@ export function createEditor({ host, note, sheets }) {
       });
       view.focus();
     },
-    /** Puts the caret at a place of the note's text, which comes to the top. */
+    /** Puts the caret at a place of the note's text, and scrolls the place to the top. */
     showAt(/** @type {number} */ inNote) {
       const place = Math.min(inView(inNote), view.state.doc.length);
       view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
       view.focus();
     },
     placeInView: inView,
-    /** Makes an edit of the note's text for this person; false where the view does not show its place yet. */
+    /** Makes an edit of the note's text for this person; false if the view does not show its place yet. */
     make({ from, to, insert }) {
       const [start, end] = [inView(from), inView(to)];
       if (end - start !== to - from || view.state.readOnly) return false;
       view.dispatch({ changes: { from: start, to: end, insert }, userEvent: "input" });
       return true;
     },
-    /** Puts files in at the caret. */
+    /** Inserts files at the caret. */
     addFiles(/** @type {File[]} */ files) {
       brought.take(view, files, view.state.selection.main.to);
     },

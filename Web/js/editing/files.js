@@ -1,7 +1,7 @@
 // Files of notes on the page: how a text refers to them, and how they are fetched.
 //
-// An img element cannot say who asks. So a file is fetched with this person's token, and shown from the browser's
-// own memory. What is no picture, or one too large to be drawn, the server calls something else: it becomes a link.
+// An img element cannot send a token. So a file is fetched with this person's token, and shown from the browser's
+// own memory. Other files, and pictures too large to be drawn, have another type from the server, and become links.
 
 import { at } from "../base.js";
 import { authorised } from "../client/http.js";
@@ -11,7 +11,7 @@ import { t } from "../shell/language.js";
 const reference = /^files\/([0-9a-f]{64})\/(?!(?:\.|%2[eE]){1,2}$)([^/\\?#\s]+)$/;
 
 /**
- * The file that an address in a note's text names; undefined for any other address.
+ * Returns the file that an address in a note's text names; undefined for any other address.
  *
  * @param {string} url
  */
@@ -36,7 +36,7 @@ const pathOfFile = (note, file) => `/api/notes/${encodeURIComponent(note)}/files
  * @returns {Promise<Blob | undefined>} Undefined if the note has no such file.
  */
 export async function fetchFile(note, file) {
-  // The address says what is in it: the browser may keep it.
+  // The address contains the hash of the content, so the browser may keep the file.
   const response = await authorised(pathOfFile(note, file), {}, "default");
   return response?.blob();
 }
@@ -109,7 +109,7 @@ function cameNear(entries) {
 }
 
 /**
- * Fetches the files that a page shows, each when it comes near to what is seen.
+ * Fetches the files that a page shows, each when it comes near to the visible part.
  *
  * @param {HTMLElement} host
  * @param {string} note
@@ -128,7 +128,7 @@ export function showFiles(host, note) {
 }
 
 /**
- * Saves a file of the note as a file of the person's own.
+ * Downloads a file of the note.
  *
  * @param {string} note
  * @param {string} file
@@ -137,7 +137,7 @@ export async function saveFile(note, file) {
   const blob = await fetchFile(note, file);
   if (!blob) return false;
   const link = document.createElement("a");
-  // Never opened here, whatever it is.
+  // No file is ever opened in the page itself.
   link.href = URL.createObjectURL(new Blob([blob], { type: "application/octet-stream" }));
   link.download = nameOfFile(file);
   link.click();
@@ -146,7 +146,7 @@ export async function saveFile(note, file) {
 }
 
 /**
- * Puts the pictures themselves into a page that goes away from here.
+ * Embeds the pictures in a page that is downloaded.
  *
  * @param {HTMLElement} host
  * @param {string} note

@@ -1,6 +1,6 @@
 // Formulas in Markdown: $a^2$ in a line, and $$a^2$$ by itself. A parser's extension.
 
-/** What a formula can have, in UTF-16 units. */
+/** The longest formula, in UTF-16 units. */
 const sourceMax = 5_000;
 
 /** From a sign to the next one: no digit may follow, so that "$5 and$6" is text. */

@@ -1,7 +1,7 @@
 // Front matter: lines of YAML at the beginning of a text, between "---" and "---", as static site generators and
 // HedgeDoc write them. CommonMark reads them as a rule and a heading.
 
-/** Lines that front matter can have, at most. */
+/** The most lines of front matter. */
 const linesMax = 200;
 
 const fence = /^---[ \t]*$/;

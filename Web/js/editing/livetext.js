@@ -1,5 +1,5 @@
-// The text while it is written: links that are followed with a click, boxes that are ticked, tables and code in letters
-// of one width.
+// The text during writing: links can be followed with a click, and boxes ticked; tables and code have letters of one
+// width.
 
 import { followAddress } from "./addresses.js";
 import { Decoration, EditorView, ViewPlugin, syntaxTree } from "../codemirror.js";
@@ -64,7 +64,7 @@ function marksOf(view) {
 }
 
 /**
- * Ticks the box at a place of the text, or takes the tick away.
+ * Ticks the box at a place of the text, or unticks it.
  *
  * @param {EditorView} view
  * @param {number} place

@@ -1,8 +1,8 @@
-// Markdown for the editor, with a bound on what one key can cost.
+// Markdown for the editor, with a bound on the cost of one key.
 //
 // The parser takes a paragraph as a whole: each key in one of 1 MB, a text without blank lines, would
 // have all of it read again. So a paragraph ends for the parser after some thousand characters, and a
-// line longer than that is plain text. Nothing is seen of it, but a mark that spans such an end.
+// line longer than that is plain text. It shows only at a mark that spans such an end.
 
 import { bounded } from "./boundedmarkdown.js";
 import { formulas } from "./formulas.js";
@@ -111,7 +111,7 @@ export function markdownInText() {
             (extension) => {
               if (!this.#isGone) view.dispatch({ effects: language.reconfigure(extension) });
             },
-            // A text without colours is a text all the same.
+            // The text stays readable without colours.
             (error) => console.warn(error),
           );
         }

@@ -94,7 +94,7 @@ export class PeerCarets {
   #placed = new Map();
   /** @type {Map<number, string>} The colours that have a rule. */
   #styled = new Map();
-  /** When the note was asked last. */
+  /** The time at which the note was last asked. */
   #readAt = -Infinity;
   /** Whether the carets are drawn in the next frame anyway. */
   #isAwaited = false;
@@ -232,7 +232,7 @@ export class PeerCarets {
   }
 
   /**
-   * Returns the place of a caret. Measuring one takes longer than all else about it.
+   * Returns the place of a caret. Measuring it is the slowest part of drawing it.
    *
    * @param {EditorView} view
    * @param {number} key

@@ -3,7 +3,7 @@
 /** Characters that take the place of two: of East Asian scripts, and most emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
-/** Columns that one cell may make the others as wide as. */
+/** The widest cell to which the other cells of a column are padded. */
 const widthMax = 80;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });

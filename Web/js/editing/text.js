@@ -1,5 +1,5 @@
 // The part of the page that draws a note's text: CodeMirror, Markdown, and the styles of both. It is fetched
-// beside the page's start, for it is the largest; until it is there, words are typed into a plain field.
+// beside the page's start, for it is the largest; until it has arrived, text is typed into a plain field.
 
 import { createEditor } from "./editor.js";
 import { editorStyles } from "./editorsheet.js";

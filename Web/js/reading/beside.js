@@ -8,7 +8,7 @@ import { sourceOf } from "./redrawing.js";
  * @typedef {import("../codemirror.js").EditorView} EditorView
  */
 
-/** Differences that are not worth moving for; pixels. */
+/** Smaller differences are ignored; pixels. */
 const ignored = 2;
 const leading = ["wheel", "touchstart", "touchmove", "pointerdown", "keydown", "focusin"];
 
@@ -74,7 +74,7 @@ export class JointScrolling {
     host.addEventListener("scroll", () => this.#pageScrolled(), options);
   }
 
-  /** The editor may be another, or be there at last. */
+  /** Called when the editor was made or replaced. */
   follow() {
     if (this.#view === page.editor?.view) return;
     this.#view = page.editor?.view;
@@ -88,7 +88,7 @@ export class JointScrolling {
     this.#lead("text");
   }
 
-  /** The text has changed: what scrolls now is no person's doing. */
+  /** Called when the text has changed: the scrolling that follows is not by the person. */
   rest() {
     if (this.#resting <= 0) requestAnimationFrame(() => this.#restOn());
     this.#resting = restingFrames;

@@ -1,4 +1,4 @@
-// Call-outs: quotes that begin with "[!NOTE]" or another kind, as GitHub has them.
+// Call-outs: quotes that begin with "[!NOTE]" or another kind, as on GitHub.
 
 import { t } from "../shell/language.js";
 

@@ -1,4 +1,4 @@
-// The Markdown of the page view: the editor's parser (@lezer/markdown), with what a text as a whole decides.
+// The Markdown of the page view: the editor's parser (@lezer/markdown), with rules that depend on the whole text.
 //
 // The parser reads one block after the other, so it cannot know which references are defined below. CommonMark needs
 // that: "[a]" is a link only if "a" is defined. So definitions are collected first, by the same parser without its
@@ -29,7 +29,7 @@ const inlineParser = (name) => original.inlineParsers[original.inlineNames.index
 /** @param {string} name */
 const blockParser = (name) => original.blockParsers[original.blockNames.indexOf(name)];
 
-/** @param {string} label @returns {string} As references compare it. */
+/** @param {string} label @returns {string} In the form in which references are compared. */
 export const labelled = (label) => label.trim().replace(/\s+/g, " ").toLowerCase().toUpperCase();
 
 /**
@@ -139,7 +139,7 @@ const lines = {
   ],
 };
 
-/** Comments as HTML has them: the parser knows an older form. */
+/** Comments in HTML's current form: the parser knows an older one. */
 const comments = {
   parseInline: [
     {

@@ -1,4 +1,4 @@
-// Formulas and diagrams of a page, drawn in the place of their sources. What draws them is fetched with the first one.
+// Draws formulas and diagrams of a page in place of their sources. The parts that draw are fetched with the first one.
 
 import { t } from "../shell/language.js";
 import { diagramsAddress, formulasAddress, mermaidAddress } from "./drawingassets.js";
@@ -10,7 +10,7 @@ import { mathIn } from "./mathml.js";
 const formulas = new DrawingQueue({ open: openWorker, timeMax: 500 });
 const diagrams = new DrawingQueue({ open: openFrame, timeMax: 5_000 });
 
-/** UTF-16 units of a diagram's picture, at most. */
+/** The longest picture of a diagram, in UTF-16 units. */
 const pictureMax = 2_000_000;
 
 /** @param {(message: any) => void} receive @param {() => void} fail */
@@ -22,7 +22,7 @@ function openWorker(receive, fail) {
 }
 
 /**
- * A frame without an origin, for what draws diagrams needs a document: it reaches nothing of this page, and loads
+ * Makes a frame without an origin, since drawing diagrams needs a document: it reaches nothing of this page, and loads
  * nothing but its scripts.
  *
  * @param {(message: any) => void} receive
@@ -52,7 +52,7 @@ function openFrame(receive) {
   };
 }
 
-/** @param {Answer} answer @returns {string | undefined} Why there is no drawing. */
+/** @param {Answer} answer @returns {string | undefined} The reason why there is no drawing. */
 function problemOf(answer) {
   if (answer === "late") return t("drawing.tooLong");
   if (answer === "failed") return t("drawing.failed");
@@ -105,7 +105,7 @@ function showDiagram(element, drawn) {
 }
 
 /**
- * Draws what a page has of formulas and diagrams.
+ * Draws the formulas and diagrams of a page.
  *
  * @param {HTMLElement} host
  */

@@ -1,4 +1,4 @@
-// Drawing in a place of its own, a worker or a frame, which is ended when one drawing takes too long.
+// Draws in a worker or a frame, which is ended when one drawing takes too long.
 
 /**
  * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer What was drawn; or what is wrong in its
@@ -52,7 +52,7 @@ export class DrawingQueue {
     this.#known.set(key, answer);
     const [oldest] = this.#known.keys();
     if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest);
-    // Without a connection, the next one has another chance.
+    // Without a connection, the next drawing tries again.
     void answer.then((given) => given === "failed" && this.#known.delete(key));
     this.#next();
     return answer;

@@ -1,4 +1,4 @@
-// Headings of a page: how each is named in an address, and the table of contents.
+// Headings of a page: their names in addresses, and the table of contents.
 
 /** Before the name of a heading, where an element needs one of its own. */
 const mark = "heading-";
@@ -12,7 +12,7 @@ export const slugOf = (text) =>
   text.trim().toLowerCase().replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "").replace(/ /g, "-") || "section";
 
 /**
- * Different names for headings of which several may say the same.
+ * Returns different names for headings, of which several may have the same text.
  *
  * @param {string[]} texts
  */
@@ -39,7 +39,7 @@ const headingIn = (block) => {
 };
 
 /**
- * What a heading says. A formula says its source, drawn or not.
+ * Returns the text of a heading. A formula counts by its source, drawn or not.
  *
  * @param {HTMLElement} element
  * @returns {string}

@@ -71,7 +71,7 @@ function linkIn(parent, url, title) {
 const addClass = (element, name) => void (element.className = `${element.className} ${name}`.trim());
 
 /**
- * What a link leads to, if it is defined.
+ * Returns the target of a link, if it is defined.
  *
  * @param {Node} node @param {Source} source @param {string} own The text between its brackets.
  */
@@ -96,7 +96,7 @@ function addLink(parent, node, source, depth) {
   const [open, close] = parts.filter(({ name }) => name === "LinkMark");
   if (!open || !close) return addText(parent, textIn(node, source.text));
   const target = targetOf(node, source, source.text.slice(open.to, close.from));
-  // Brackets alone are no link.
+  // Brackets without a definition are no link.
   if (!target) return addChildren(parent, parts, source, node.from, node.to, depth, new Set(["LinkMark"]));
   const isImage = node.name === "Image";
   const file = fileIn(target.url);
@@ -110,7 +110,7 @@ function addLink(parent, node, source, depth) {
 }
 
 /**
- * A file of the note: what it is for, files.js fills in.
+ * Adds a file of the note, for files.js to fetch.
  *
  * @param {HTMLElement} parent @param {Node} node @param {Node[]} parts @param {Source} source @param {number} from
  * @param {number} to @param {number} depth @param {string} file
@@ -210,7 +210,7 @@ const inlines = {
   Link: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   Image: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   FootnoteReference(parent, node, { text }) {
-    // Its number it gets when all are known.
+    // A footnote gets its number when all are known.
     const link = make("a", "footnote");
     link.dataset.footnote = nameOfFootnote(text.slice(node.from, node.to));
     const raised = make("sup");

@@ -1,4 +1,4 @@
-// A note as a page: drawn as its text changes, and what a person does on it.
+// A note as a page: drawn as its text changes, with the person's actions on it.
 
 import { goToPlace, saveFileHere } from "../editing/addresses.js";
 import { byId, copy, toast } from "../shell/dialogs.js";
@@ -32,7 +32,7 @@ export { showFiles } from "../editing/files.js";
 
 /** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
 const drawnWithin = 250;
-/** A press holds drawing back for at most this time, since it means what was under the finger; milliseconds. */
+/** A press delays drawing for at most this time, so that it hits what was under the finger; milliseconds. */
 const heldWithin = 1_000;
 
 /** @type {(() => void)[]} To the note that is shown. */
@@ -43,11 +43,11 @@ let timer;
 let pressedAt;
 /** @type {string | undefined} The note whose pictures are here. */
 let pictured;
-/** Milliseconds that drawing took the last time: the longer, the rarer. */
+/** Milliseconds of the last drawing: slow drawings are rarer. */
 let cost = 0;
 /** @type {DrawnText | undefined} What the page shows. */
 let drawn;
-/** Whether the text is beside it. */
+/** Whether the text is beside the page. */
 let isBeside = false;
 /** @type {JointScrolling | undefined} */
 let joint;
@@ -97,7 +97,7 @@ export function showPage(note, hasTextBeside) {
   connection.afterwards(draw);
 }
 
-/** The editor is there, or is another. */
+/** Called when the editor was made or replaced. */
 export const followEditor = () => joint?.follow();
 
 /** The text is going to be scrolled, and the page follows. */
@@ -225,7 +225,7 @@ function click(event) {
   const link = target?.closest("a[data-file]");
   const file = link instanceof HTMLElement ? link.dataset.file : undefined;
   if (file === undefined) return;
-  // A link says not who asks.
+  // The browser's own request for a link's file would have no token.
   event.preventDefault();
   void saveFileHere(file);
 }
@@ -233,7 +233,7 @@ function click(event) {
 function release() {
   pressedAt = undefined;
   if (timer === undefined) return;
-  // The click that follows comes first.
+  // After the click that follows.
   clearTimeout(timer);
   timer = setTimeout(drawUnlessPressed, 30);
 }

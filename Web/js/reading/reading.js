@@ -19,7 +19,7 @@ let loading;
 /** How notes are shown: guests who may only read see a page, until they choose. */
 const readingNow = () => chosen ?? (access.isReader ? "instead" : "");
 
-/** Whether a page is to be seen. */
+/** Whether a page is shown. */
 export const isReading = () => readingNow() !== "";
 
 /** Fetches the part that shows notes as pages; undefined if it cannot be fetched, with a message to the person. */
@@ -70,10 +70,10 @@ export async function showHeading(slug) {
   else page.editor?.showAt(place);
 }
 
-/** From one to the other, by the button. */
+/** Switches between text and page, by the button. */
 export const toggleReading = () => void read(isReading() ? "" : "instead");
 
-/** Shows what is to be seen, of the note that is open. */
+/** Shows the open note as text, as a page, or as both. */
 export function drawReading() {
   const note = page.current;
   const reading = readingNow();
@@ -87,7 +87,7 @@ export function drawReading() {
   else part?.hidePage();
 }
 
-/** The editor is there, or is another. */
+/** Called when the editor was made or replaced. */
 export const followEditor = () => part?.followEditor();
 
 /** Makes the button work. */

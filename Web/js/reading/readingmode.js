@@ -1,4 +1,4 @@
-// How notes are read: kept by the tab and for each person, and named by the address.
+// The way in which notes are shown: kept by the tab and for each person, and named by the address.
 
 import { noteIn } from "../routes.js";
 import { ownerNow } from "../session.js";
@@ -29,10 +29,10 @@ export function keepReading(reading) {
   }
 }
 
-/** @returns {Reading | undefined} What the address asks for. */
+/** @returns {Reading | undefined} The way that the address names. */
 export const askedReading = () => (location.hash.slice(1).split("&").includes(place) ? "beside" : undefined);
 
-/** @param {Reading} reading What the address of the note that is shown says from now on. */
+/** @param {Reading} reading The way that the address of the shown note names from now on. */
 export function tellAddress(reading) {
   const fields = location.hash.slice(1).split("&").filter((field) => field !== "" && field !== place);
   // The past has an address of its own.

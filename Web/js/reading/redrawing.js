@@ -1,9 +1,9 @@
-// A page that shows a text is changed into what it has to show next. Elements that show the same part of the text stay, and
-// with them the focus, the selection, and what is scrolled.
+// Turns a page that shows a text into the page of the next text. Elements that show the same part of the text stay, and
+// with them the focus, the selection, and the scrolling.
 
 import { differenceBetween } from "../editing/difference.js";
 
-/** Elements that the page has added to what was drawn. */
+/** Elements that the page has added to the drawn ones. */
 const added = ".heading-link";
 
 /** @param {Node} node */
@@ -19,7 +19,7 @@ const isOfKind = (one, other) => one.nodeName === other.nodeName && fileOf(one) 
 const isAlike = (one, other) => isOfKind(one, other) && one.textContent === other.textContent;
 
 /**
- * Changes a node into what another is.
+ * Turns a node into a copy of another.
  *
  * @param {Node} node
  * @param {Node} next Of the same kind.

@@ -1,18 +1,18 @@
-// Whether HTTP reaches the server although WebSockets do not: a proxy that drops `Upgrade`, a firewall, or a certificate
-// that the browser accepts for pages only.
+// Detects that HTTP reaches the server although WebSockets do not: because of a proxy that drops `Upgrade`, a firewall,
+// or a certificate that the browser accepts for pages only.
 
 import { Emitter } from "../emitter.js";
 import { at } from "../base.js";
 
 /**
- * The text of the likely reasons. The page cannot tell them apart, but without TLS no certificate is one.
+ * Returns a text with the likely reasons. The page cannot tell them apart, but without TLS it is no certificate.
  *
  * @param {string} protocol Of the page's address.
  */
 export const blockedReason = (protocol) => protocol === "https:" ? "notice.blockedSecure" : "notice.blocked";
 
 /**
- * changed: `isBlocked` has.
+ * changed: `isBlocked` has changed.
  *
  * @extends {Emitter<{changed: void}>}
  */
@@ -31,8 +31,8 @@ export class BlockedLine extends Emitter {
   }
 
   /**
-   * Takes a new state of the line. A server that starts between two attempts answers after the first of them only, so
-   * one failed attempt says nothing.
+   * Takes a new state of the connection. A server that starts between two attempts answers only after the first of them,
+   * so one failed attempt proves nothing.
    *
    * @param {string} state
    */

@@ -1,5 +1,4 @@
-// The focus in a dialog, which does not fall out of it: where a row of a list goes away with its button, and where a
-// button was disabled for a while.
+// Keeps the focus in a dialog when a row of a list is removed with its button, or a button was disabled for a while.
 
 /** @param {HTMLElement} list @param {Element} row */
 export const placeOf = (list, row) => Math.max(0, [...list.children].indexOf(row));

@@ -41,7 +41,7 @@ export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = t
   return openDialog(dialog);
 }
 
-/** Ends a question with no, for another place is shown: an answer would be about what is out of sight. */
+/** Ends a question with no, for another place is shown: an answer would be about something out of sight. */
 export function withdrawQuestion() {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
   if (!dialog.open) return;
@@ -52,7 +52,7 @@ export function withdrawQuestion() {
 /** @type {HTMLDialogElement[]} Modal dialogs that were opened; of those still open, the last one is above the others. */
 let opened = [];
 
-/** Takes what is said in passing to the topmost dialog: what lies outside of it is covered, and no screen reader reads it. */
+/** Moves toast and announcements to the topmost dialog: outside of it they are covered, and screen readers ignore them. */
 function followDialogs() {
   opened = opened.filter(({ open }) => open);
   const top = opened.at(-1) ?? document.body;
@@ -60,7 +60,7 @@ function followDialogs() {
 }
 
 /**
- * Lets Tab begin at the page's first element where the focus has no element to return to: the dialog opened by itself.
+ * Lets Tab begin at the page's first element if the focus has no element to return to, as the dialog opened by itself.
  *
  * @param {HTMLDialogElement} closed
  */
@@ -115,7 +115,7 @@ export function openDialog(dialog) {
 }
 
 /**
- * Of several that exclude each other, one is chosen; `language` where the label is in another than the page's.
+ * `isChosen`: of items that exclude each other, the chosen one. `language`: of the label, if it is not the page's.
  *
  * @typedef {{label: string, icon?: string, isDangerous?: boolean, isChosen?: boolean, language?: string,
  *   run: () => void}} MenuItem
@@ -140,7 +140,7 @@ function placeMenu(menu, button) {
 }
 
 /**
- * @param {HTMLElement} button What it hangs from, and where focus returns to.
+ * @param {HTMLElement} button The menu is placed at it, and the focus returns to it.
  * @param {MenuItem[]} items
  */
 export function openMenu(button, items) {
@@ -163,7 +163,7 @@ export function openMenu(button, items) {
       entry.append(icon(item.icon ?? "check"), item.label);
       entry.addEventListener("click", () => {
         close();
-        // Where focus returns to from what opens now.
+        // The focus returns to the button from a dialog that opens now.
         button.focus();
         item.run();
       });
@@ -212,10 +212,10 @@ export function openMenu(button, items) {
 let toastTimer;
 
 /**
- * Says something in passing.
+ * Shows a short message.
  *
  * @param {string} text
- * @param {{label: string, run: () => void}} [action] What can be done about it, for a while.
+ * @param {{label: string, run: () => void}} [action] An action that is offered with it.
  */
 export function toast(text, action) {
   const element = byId("toast");
@@ -236,13 +236,13 @@ export function toast(text, action) {
   toastTimer = setTimeout(() => (element.hidden = true), action ? 12_000 : 3_500);
 }
 
-/** Takes away what was said in passing: it is no longer so. */
+/** Removes the short message, which is no longer true. */
 export function hideToast() {
   byId("toast").hidden = true;
 }
 
 /**
- * Tells a screen reader.
+ * Announces a text to screen readers.
  *
  * @param {string} text
  */

@@ -1,4 +1,4 @@
-// Which keys do what, in a dialog.
+// The dialog that lists the page's keys.
 
 import { openDialog } from "./dialogs.js";
 import { t } from "./language.js";

@@ -14,14 +14,14 @@ import { openSearch } from "../search/searching.js";
 import { isApple, isHelpKey, isOfComposition, isSearchKey, shortcutOf } from "./shortcuts.js";
 import { focusText } from "../editing/textplace.js";
 
-/** Control is held as well where Option alone types characters. */
+/** Whether Control has to be held as well, since Option alone types characters. */
 const isMac = isApple(navigator);
 
-/** Shows which keys do what. */
+/** Shows the list of keys. */
 async function openHelp() {
   try {
     const { showHelp } = await loadPart(() => import("./help.js"));
-    // While it was fetched it may have been asked for again, or another dialog opened.
+    // During the fetch, it may have been requested again, or another dialog may have opened.
     if (!document.querySelector("dialog[open]")) await showHelp();
   } catch (error) {
     console.error(error);

@@ -1,8 +1,8 @@
-// The page in the language of the person who reads it.
+// The page's texts in the language of the reader.
 //
-// chooselanguage.js has chosen it before the first paint. English is part of what the page starts with, and takes
-// the place of what is missing; of the others, only the one in use is fetched. How a text is added, or a language:
-// Documentation/Page.md.
+// chooselanguage.js has chosen the language before the first paint. English is part of the page's start, and replaces
+// missing texts; of the other languages, only the one in use is fetched. Documentation/Page.md says how to add a text
+// or a language.
 
 import english from "../languages/en.js";
 import { loadPart } from "../parts.js";
@@ -63,7 +63,7 @@ export const locale = (globalThis.navigator?.languages ?? []).find((tag) => tag.
 const say = speaker({ language, locale, own, english });
 
 /**
- * A text in the language in use.
+ * Returns a text in the language in use.
  *
  * @param {Key} key
  * @param {import("../texts.js").Values} [values] For the named places.
@@ -99,7 +99,7 @@ export function lengthOf(milliseconds) {
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(number);
 }
 
-/** Attributes that an element has texts for, and how it names them. */
+/** Attributes with texts, and the data attributes that name them. */
 const attributes = { label: "aria-label", title: "title", placeholder: "placeholder", content: "content" };
 
 /** Puts the texts where the document names them: data-text="key", data-label="key", … */

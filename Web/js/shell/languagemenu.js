@@ -1,4 +1,4 @@
-// The button for the page's language. What was chosen counts before the first paint: chooselanguage.js.
+// The button for the page's language. The choice is applied before the first paint: chooselanguage.js.
 
 import { byId, openMenu, toast } from "./dialogs.js";
 import { language, languages, t, textsOf } from "./language.js";
@@ -16,7 +16,7 @@ function stored() {
 /** @param {string | null} chosen Null for the browser's. */
 async function choose(chosen) {
   try {
-    // The worker keeps it as well then, if there is one.
+    // Then the worker keeps the language as well, if there is one.
     if (chosen) await textsOf(chosen);
   } catch (error) {
     console.warn(error);

@@ -1,4 +1,4 @@
-// What is wrong with the line, or with this person's rights: below the list, and above the text.
+// Problems of the connection, or of this person's rights: shown below the list, and above the text.
 
 import { BlockedLine, blockedReason } from "./blockedline.js";
 import { byId } from "./dialogs.js";
@@ -16,7 +16,7 @@ export const blockedLine = new BlockedLine();
 export function drawLine() {
   const { state } = connection.status;
   const trouble = accessTrouble();
-  // Without an open note there is no other place that says so.
+  // Without an open note, no other place shows it.
   byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
     ? t("line.ended")
@@ -25,14 +25,14 @@ export function drawLine() {
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
 
-/** How long the server is away before the page says what that means; milliseconds. */
+/** How long the server is away before the page explains it; milliseconds. */
 const hintAfter = 3_000;
 /** @type {any} */
 let hintTimer;
 /** Whether this outage was explained. */
 let isHinted = false;
 
-/** @param {string} state Of the line. */
+/** @param {string} state Of the connection. */
 function hintAtOffline(state) {
   if (state === "online" || state === "stopped") {
     clearTimeout(hintTimer);
@@ -56,7 +56,7 @@ function putOfflineNotice() {
   notices.set("offline", blockedLine.isBlocked ? { title: t("line.blocked"), text: t(blockedReason(location.protocol)) } : { text });
 }
 
-/** Puts among the notices what concerns the line or this person's rights; they are drawn by others. */
+/** Adds notices about the connection or this person's rights; other parts draw them. */
 export function drawConnectionNotice() {
   const { state, code } = connection.status;
   const trouble = accessTrouble();

@@ -1,10 +1,10 @@
-// What concerns the page as a whole: one line at its foot for each, until the person has seen it.
+// Messages about the page as a whole: one line at its foot for each, until the person has seen it.
 
 import { byId } from "./dialogs.js";
 import { t } from "./language.js";
 
 /**
- * isOnce: who has seen it is not told again, on another day either.
+ * isOnce: a message that the person has seen is never shown again, on another day either.
  *
  * @typedef {{text: string, isOnce?: boolean, button?: {label: string, run: () => void}}} News
  */

@@ -1,4 +1,4 @@
-// What the person has to know, above the text: one notice of a kind, until it is no longer so.
+// Notices above the text: one of each kind, as long as it is true.
 
 import { byId } from "./dialogs.js";
 import { t } from "./language.js";
@@ -11,7 +11,7 @@ import { t } from "./language.js";
 export const notices = new Map();
 let drawnNotices = "";
 
-/** Shows those that there are now. */
+/** Shows the current notices. */
 export function drawNotices() {
   const key = JSON.stringify([...notices]);
   if (key === drawnNotices) return;

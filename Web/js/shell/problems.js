@@ -1,11 +1,10 @@
-// What goes wrong, told to people. The server's own messages are for developers; its codes decide here.
+// Messages for people about errors. The server's own messages are for developers, so its codes decide here.
 //
-// By the code of an error: a text of the name "problem." and the code. Which of them are meant is in ErrorCode.swift;
-// a test compares.
+// The text for an error's code has the name "problem." and the code. ErrorCode.swift has the codes; a test compares.
 
 import { isKey, t } from "./language.js";
 
-/** Codes that say that page and server do not fit together: there is nothing a person has done wrong. */
+/** Codes that say that page and server do not fit together, without a mistake of the person. */
 const misfits = new Set([
   "badMessage", "unknownType", "notJoined", "badOperation", "lengthMismatch", "futureRevision",
   "negativeRevision", "epochChanged", "sequenceReused", "sequenceGap", "keyReused",
@@ -62,7 +61,7 @@ export function problemText(code, status) {
 }
 
 /**
- * Why a note cannot be opened.
+ * Returns the reason why a note cannot be opened.
  *
  * @param {string} code Of the error, or "disagreement" or "readingLost", which the page itself finds.
  */
@@ -85,9 +84,9 @@ export function openingText(code) {
 }
 
 /**
- * Why edits were not accepted.
+ * Returns the reason why edits were rejected.
  *
- * @param {string} code Of the refusal, or "messageTooLarge", which the page itself finds.
+ * @param {string} code Of the rejection, or "messageTooLarge", which the page itself finds.
  * @param {Record<string, number>} [limits] As the server announced them.
  */
 export function refusalText(code, limits = {}) {
@@ -110,7 +109,7 @@ export function refusalText(code, limits = {}) {
 }
 
 /**
- * Why the server has ended a connection for good, except for reasons that concern the sign-in.
+ * Returns the reason why the server has ended a connection for good, except for reasons of the sign-in.
  *
  * @param {number | undefined} closeCode
  * @returns {string}

@@ -1,4 +1,4 @@
-// Which keys are shortcuts of the page, and which give a character.
+// Tells keys that are shortcuts of the page from keys that type a character.
 //
 // Alt and a letter, as far as that types nothing. On a Mac it does: Option and L is "@" on a German
 // keyboard, Option and N begins "ñ" or is "ń"; there Control has to be held as well. With AltGr, which
@@ -37,7 +37,7 @@ export function shortcutOf(event, isMac) {
 }
 
 /**
- * Whether a key belongs to a word that is being composed. Safari says of the key that ends it that none is.
+ * Whether a key belongs to a word that is being composed. For the key that ends it, Safari reports no composition.
  *
  * @param {Pick<KeyboardEvent, "isComposing" | "keyCode">} event A `keydown`.
  */
@@ -76,7 +76,7 @@ export function withoutCharacters(bindings) {
     const kept = { ...binding };
     for (const platform of /** @type {const} */ (["key", "win", "linux", "mac"])) {
       const keys = kept[platform] ?? "";
-      // With Control or Command, a Mac's Option gives none.
+      // With Control or Command, a Mac's Option types no character.
       const isTyping = /\bAlt-(.+-)?.$/.test(keys) && !(platform === "mac" && /\b(Ctrl|Cmd|Mod|Meta)-/.test(keys));
       if (isTyping) delete kept[platform];
     }

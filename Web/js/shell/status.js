@@ -78,7 +78,7 @@ export function drawStatus() {
   const isShut = trouble !== undefined && !page.current.hasText && !isGone;
   const { documentId } = page.current;
   const words = early.text(documentId);
-  // Of a note that is not here there is nothing to say, and nothing to share.
+  // A note that is gone has no state to show. Neither it nor a note that cannot be opened can be shared.
   status.hidden = isGone;
   byId("people").hidden = isGone || isShut;
   byId("share").hidden = byId("note-menu").hidden = isGone || isShut;

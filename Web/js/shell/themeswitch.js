@@ -13,7 +13,7 @@ function draw() {
 
 function next() {
   const isSystemDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  // The first press changes what is seen; the third is back at the system's.
+  // The first press changes the visible theme; the third returns to the system's.
   const order = isSystemDark ? [undefined, "light", "dark"] : [undefined, "dark", "light"];
   const theme = order[(order.indexOf(document.documentElement.dataset.theme) + 1) % order.length];
   if (theme) document.documentElement.dataset.theme = theme;
@@ -22,7 +22,7 @@ function next() {
     if (theme) localStorage.setItem("parley.theme", theme);
     else localStorage.removeItem("parley.theme");
   } catch {
-    // It lasts as long as the page then.
+    // Then the choice lasts as long as the page.
   }
   draw();
   announce(byId("theme").title);

@@ -26,7 +26,7 @@ const common = (one, other) => ({
 });
 
 /**
- * Text that Markdown reads as these letters.
+ * Returns a text with escapes, so that Markdown reads it as these letters.
  *
  * @param {string} text
  * @param {string} before The sign before it.
@@ -122,7 +122,7 @@ function withLooseEnds(pieces) {
     const rest = text.slice(lead.length);
     const trail = (isTight(after, after?.text.charAt(0) ?? "") ? /[\s\p{P}]+$/u : /\s+$/).exec(rest.slice(-punctuationMax))?.[0] ?? "";
     let core = rest.slice(0, rest.length - trail.length);
-    // A bracket goes with its other half.
+    // A bracket stays with its other half.
     if (/^[\p{Pe}\p{Pf}]/u.test(trail) && /^[\p{Ps}\p{Pi}]/u.test(core)) [lead, core] = [lead + core.charAt(0), core.slice(1)];
     if (lead) parts.push({ text: lead, marks: before ? common(before.marks, marks) : {} });
     if (core) parts.push({ text: core, marks });
@@ -187,7 +187,7 @@ export function inlineMarkdown(given, place = {}) {
   let pieces = merged(withLooseEnds(merged(collapsed(plain))));
   let { text } = written(pieces, place);
   if (isRisky(pieces)) {
-    // Letters count for more than marks.
+    // Keeping all letters is more important than keeping all marks.
     for (const name of /** @type {const} */ (["strike", "italic", "bold"])) {
       if (areRead(text, pieces)) break;
       pieces = merged(pieces.map((piece) => ({ ...piece, marks: { ...piece.marks, [name]: false } })));

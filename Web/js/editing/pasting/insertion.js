@@ -1,4 +1,4 @@
-// How what is pasted goes into a text: within a line, on lines of its own, or as a link.
+// Inserts pasted content into a text: within a line, on lines of its own, or as a link.
 
 import { syntaxTree } from "../../codemirror.js";
 
@@ -108,7 +108,7 @@ export function addressIn(text) {
 const linked = new Set(["Link", "Image", "URL", "Autolink"]);
 
 /**
- * A link around the selected words; undefined where it cannot be one.
+ * Returns a link around the selected words; undefined if no link is possible there.
  *
  * @param {EditorState} state
  * @param {Range} range

@@ -1,4 +1,4 @@
-// HTML, as Markdown: of web pages, of word processors, of spreadsheets.
+// Converts HTML to Markdown: of web pages, of word processors, of spreadsheets.
 //
 // The HTML comes parsed, in a document that runs nothing and loads nothing. What is made of it is Markdown from a short
 // list of elements: everything else is left out, or is text. Conversion is a generator that pauses every few hundred

@@ -1,4 +1,4 @@
-// What HTML says of one element: whether it is shown, and how its text looks.
+// Reads from an element of HTML whether it is shown, and how its text looks.
 //
 // Nodes are read by a few standard properties only, and styles by their attribute: nothing here needs layout.
 
@@ -27,8 +27,8 @@ export const attribute = (node, name) => node.getAttribute?.(name) ?? "";
 export const styleOf = (node) => (attribute(node, "data-style") || attribute(node, "style")).slice(0, styleMax).toLowerCase();
 
 /**
- * HTML without styles and event handlers. The document of a parser applies none, but browsers report each that the page's
- * policy forbids.
+ * Returns HTML without styles and event handlers. A parsed document applies none of them, but browsers report each that
+ * the page's policy forbids.
  *
  * @param {string} html
  * @returns {string} With `data-style` attributes for `style`, and no `style` elements.
@@ -128,7 +128,7 @@ export function pictureIn(image) {
 }
 
 /**
- * The text below a node, with a line break where one is shown.
+ * Returns the text below a node, with its visible line breaks.
  *
  * @param {MarkupNode} node
  * @returns {string}

@@ -14,7 +14,7 @@ export { uploadsInto } from "./uploads.js";
 export const htmlMax = 5_000_000;
 /** How long one step may block the page; milliseconds. */
 const stepTime = 12;
-/** A conversion that takes longer says so; milliseconds. */
+/** The time after which a conversion shows a message; milliseconds. */
 const saidAfter = 400;
 
 /**
@@ -66,7 +66,7 @@ async function converted(html, stop) {
 }
 
 /**
- * Pastes HTML as Markdown, or else its plain text: in code, above the limit, where it says no more than that, or when it was stopped.
+ * Pastes HTML as Markdown, or else its plain text: in code, above the limit, if the HTML has no marks, or after a stop.
  *
  * @param {EditorView} view
  * @param {{html: string, text: string, range: Range, isGone: () => boolean}} brought

@@ -43,7 +43,7 @@ const marks = StateField.define({
   update(known, transaction) {
     let next = known;
     if (transaction.docChanged && known.length > 0) {
-      // What is typed or written at the mark comes behind it; but files stay in the order in which they were given.
+      // Text that is typed at the mark comes behind it; but files stay in the order in which they were given.
       const done = transaction.effects.find((effect) => effect.is(ended))?.value;
       next = known.map((mark) => ({
         ...mark,
@@ -66,7 +66,7 @@ const marks = StateField.define({
 });
 
 /**
- * Megabytes, as people count them.
+ * Returns a size in megabytes, for people.
  *
  * @param {number} bytes
  */
@@ -84,12 +84,12 @@ let bytesMax;
 async function upload(note, file, signal) {
   const path = `/api/notes/${encodeURIComponent(note)}/files`;
   const ask = async () => (bytesMax = (await request(path, "GET", undefined, signal)).bytesMax);
-  // A server that says no while a large file is still being sent is not always heard.
+  // A browser does not always read a rejection that comes while a large file is still being sent.
   check(file, bytesMax ?? (await ask()));
   try {
     return await request(`${path}?name=${encodeURIComponent(file.name)}`, "POST", file, signal);
   } catch (error) {
-    // It may take less by now than it has said once.
+    // The server's limit may be lower by now.
     if (!signal.aborted && error instanceof RequestError && [0, 413].includes(error.status)) check(file, await ask());
     throw error;
   }
@@ -119,7 +119,7 @@ export function referenceTo({ path, name, picture }) {
 }
 
 /**
- * How a file goes into a text.
+ * Returns the insertion of a file into a text.
  *
  * @param {EditorView} view
  * @param {{path: string, name: string, picture: boolean}} file

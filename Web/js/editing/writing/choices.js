@@ -1,4 +1,4 @@
-// What menus in the text offer: parts of Markdown behind "/", people behind "@", notes behind "[[", emoji behind ":".
+// The choices of menus in the text: parts of Markdown after "/", people after "@", notes after "[[", emoji after ":".
 
 import { emoji } from "./emoji.js";
 
@@ -20,7 +20,7 @@ const triggers = [
 ];
 
 /**
- * The menu that is wanted behind a text.
+ * Returns the menu that a text before the caret asks for.
  *
  * @param {string} before The line up to the caret.
  * @returns {{kind: Kind, query: string, length: number} | undefined} `length` of what a choice replaces.

@@ -1,5 +1,5 @@
-// Markdown's signs, drawn while one writes: hidden, or as boxes, bullets and pictures. The lines of the selection show them
-// as they are. The text itself stays as it is, and so do places in it.
+// Draws Markdown's signs during writing: hidden, or as boxes, bullets and pictures. The lines of the selection show the
+// signs themselves. The text and the places in it do not change.
 
 import { Decoration, EditorView, ViewPlugin, WidgetType, syntaxTree } from "../../codemirror.js";
 import { page } from "../../page.js";
@@ -126,7 +126,7 @@ class PictureWidget extends WidgetType {
     const image = document.createElement("img");
     image.alt = this.alt;
     image.dataset.file = this.file;
-    // Lines below have another place then.
+    // A loaded picture moves the lines below it.
     image.addEventListener("load", () => view.requestMeasure());
     element.append(image);
     showFiles(element, this.note);
@@ -297,12 +297,12 @@ class DrawnMarks {
     // Carets of others move often, and change nothing here.
     this.#isStale ||= update.docChanged || update.selectionSet || update.viewportChanged || update.focusChanged;
     if (!this.#isStale && syntaxTree(update.state) === this.#tree) return;
-    // A browser gives a composition up when something beside it is redrawn.
+    // A browser ends a composition when something beside it is redrawn.
     if (this.#view.composing || this.#isPressed) this.decorations = this.decorations.map(update.changes);
     else this.#draw();
   }
 
-  /** Draws once more, after what is done now. */
+  /** Draws once more, after the current update. */
   #again() {
     this.#isStale = true;
     queueMicrotask(() => this.#removals.signal.aborted || this.#view.dispatch({}));

@@ -19,7 +19,7 @@ import { writingStyles } from "./writingsheet.js";
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(await writingStyles());
 
-/** Puts the text of another note in at the caret. */
+/** Inserts the text of another note at the caret. */
 function useTemplate() {
   void openSearch("", async ({ id }) => {
     try {
@@ -38,8 +38,8 @@ function useTemplate() {
 }
 
 /**
- * Returns what has the names of a note's newest authors. It asks the server when it is called first, and has no names
- * until the answer is there.
+ * Returns a function for the names of a note's newest authors. Its first call asks the server, and it returns no names
+ * until the answer has arrived.
  *
  * @param {string} id
  */
