@@ -25,6 +25,7 @@ def test_a_menu_inserts_parts_of_markdown_people_notes_and_emoji(server, person)
     # Others write above meanwhile.
     ann.type("ask @b")
     expect(menu.get_by_role("option")).to_have_text("Bo")
+    bo.wait_for_text("- [ ] ask @b")
     bo.to_start()
     bo.type("intro\n\n")
     wait_until(lambda: ann.text() == "intro\n\n- [ ] ask @b", ann.text)
