@@ -360,7 +360,7 @@ def test_a_link_for_reading(guarded, person):
     # Changes can be looked at, and no part of them restored.
     bo.page.get_by_role("button", name="Show changes").click()
     expect(bo.page.locator("#history")).to_have_attribute("data-shown", re.compile(r"^\d+-\d+$"))
-    expect(bo.page.locator("#history-text ins").first).to_be_visible()
+    expect(bo.page.locator("#history-page ins").first).to_be_visible()
     expect(bo.page.locator("#history-text .restore-part")).to_have_count(0)
     expect(bo.page.locator("#history-change-restore")).to_be_hidden()
     bo.press("Escape")

@@ -53,6 +53,8 @@ def fill(server):
     server.insert_text(note, "Some words with a #tag")
     anchor = {"revision": 1, "from": 0, "to": 4}
     server.request("POST", f"/api/notes/{note}/comments", {"text": "Which?", "author": "Bo", "anchor": anchor})
+    # A note's tags are found once it rests, and a page asks for them again when there are new ones.
+    wait_until(lambda: server.request("GET", "/api/tags")["tags"])
     return note
 
 

@@ -323,7 +323,7 @@ def test_tokens_are_made_and_looked_into_by_profile(several, tmp_path):
         ("a/b hmac-secret-file:x", "a name of letters"),
         ("app hmac-secret-file:x user:y", "got user:"),
         ("app hmac-secret-file:x nonsense", "words such as"),
-        ("app hmac-secret-file:x user-claim:a user-claim:b", "user-claim: once"),
+        ("app hmac-secret-file:x user-claim:a user-claim:b", "user-claim once; app contains it twice"),
         ("app hmac-secret-file:x secret-size-min:4", "secret-size-min: a number"),
         ("app hmac-secret-file:x document:*=shout", "got shout"),
         ("app hmac-secret-file:x require:type", "require:CLAIM=VALUE"),

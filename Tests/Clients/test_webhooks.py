@@ -423,7 +423,7 @@ def test_the_doctor_looks_at_webhooks(hooked, receiver, tmp_path):
     assert any("not signed" in text for text in texts)
     _, findings = examine(server.data)
     (finding,) = findings["webhooks"]
-    assert finding[0] == "warning" and "has no address" in finding[1]
+    assert finding[0] == "warning" and "no longer has an address" in finding[1]
     secrets = tmp_path / "secrets"
     secrets.write_text(SECRETS[0])
     _, findings = examine(

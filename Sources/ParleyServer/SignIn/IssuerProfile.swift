@@ -40,7 +40,7 @@ package enum IssuerProfile {
       }
       let key = String(word[..<colon])
       guard seen.insert(key).inserted || repeatable.contains(key) else {
-        throw Problem("\(key) is allowed once; \(name) contains it twice")
+        throw Problem("\(key) once; \(name) contains it twice")
       }
       try read(key, value, into: &profile)
     }
