@@ -57,7 +57,7 @@ struct SimulationTests {
 
   @Test("whatever breaks, nothing acknowledged is lost or doubled")
   func faults() throws {
-    try Seeds.run(2_000) { seed in
+    try Seeds.run(1_000) { seed in
       var plan = Simulation.Plan()
       plan.natives = 2 + Int(seed % 3)
       plan.whalers = Int(seed / 3 % 2)
