@@ -24,7 +24,6 @@ const knownLonger = new Set([
   "js/comments/threadview.js threadView",
   "js/editing/editor.js createEditor",
   "js/history/reader.js createReader",
-  "js/notes/deletednotes.js showDeletedNotes",
   "js/notes/sharing.js openSharing",
   "js/search/palette.js makePalette",
   "js/shell/status.js drawStatus",

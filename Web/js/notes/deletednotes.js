@@ -16,108 +16,138 @@ const day = dateFormat({ dateStyle: "medium" });
 /** Notes that are shown at first, and how many more at a time. */
 const pageSize = 50;
 
-/** Counts requests to open the dialog: while the server is slow, only the last one opens it. */
-let calls = 0;
+/** @type {DeletedNotes | undefined} The latest request for the list: while the server is slow, only this one opens the dialog. */
+let latest;
 
-/**
- * Shows them until the person closes the dialog.
- *
- * @param {{undelete: (id: string) => Promise<boolean>}} actions
- */
-export async function showDeletedNotes({ undelete }) {
-  const dialog = /** @type {HTMLDialogElement} */ (byId("deleted"));
-  calls += 1;
-  const call = calls;
-  const rows = byId("deleted-list");
-  const more = /** @type {HTMLButtonElement} */ (byId("deleted-more"));
-  /** @type {string | undefined} */
-  let next;
+/** @param {DeletedEntry} entry */
+function wordsInRow({ title, deletedAt, deletedBy, removedAt }) {
+  const words = document.createElement("div");
+  words.className = "deleted-words";
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.dir = "auto";
+  name.textContent = title || untitled;
+  const detail = document.createElement("span");
+  detail.className = "note-when";
+  const times = { when: when(deletedAt), day: day.format(removedAt) };
+  detail.textContent = deletedBy ? t("deleted.detailBy", { ...times, name: deletedBy }) : t("deleted.detail", times);
+  words.append(name, detail);
+  return words;
+}
 
-  function say() {
-    byId("deleted-hint").textContent = rows.childElementCount
-      ? t("deleted.hint")
-      : t("deleted.none");
+/** The list of deleted notes. */
+class DeletedNotes {
+  #undelete;
+  #dialog = /** @type {HTMLDialogElement} */ (byId("deleted"));
+  #rows = byId("deleted-list");
+  #more = /** @type {HTMLButtonElement} */ (byId("deleted-more"));
+  /** @type {string | undefined} Where the next notes begin. */
+  #next;
+
+  /** @param {{undelete: (id: string) => Promise<boolean>}} actions */
+  constructor({ undelete }) {
+    this.#undelete = undelete;
   }
 
-  async function fetchMore() {
-    more.disabled = true;
+  /** Shows the notes until the person closes the dialog. */
+  async open() {
+    latest = this;
+    this.#rows.replaceChildren();
+    this.#more.onclick = () => void this.#fetchMore().catch((error) => toast(messageOf(error)));
+    await this.#fetchMore();
+    if (latest === this) await openDialog(this.#dialog);
+  }
+
+  async #fetchMore() {
+    this.#more.disabled = true;
     try {
-      await addPage();
+      await this.#addPage();
     } finally {
-      more.disabled = false;
+      this.#more.disabled = false;
     }
   }
 
-  async function addPage() {
-    const place = next === undefined ? "" : `&after=${encodeURIComponent(next)}`;
+  async #addPage() {
+    const place = this.#next === undefined ? "" : `&after=${encodeURIComponent(this.#next)}`;
     /** @type {{notes: DeletedEntry[], next?: string}} */
     const answer = await request(`/api/deleted?limit=${pageSize}${place}`);
-    if (call !== calls) return;
-    rows.append(...answer.notes.map(row));
-    next = answer.next;
-    more.hidden = next === undefined;
-    say();
+    if (latest !== this) return;
+    this.#rows.append(...answer.notes.map((entry) => this.#row(entry)));
+    this.#next = answer.next;
+    this.#more.hidden = answer.next === undefined;
+    this.#drawHint();
+  }
+
+  #drawHint() {
+    byId("deleted-hint").textContent = this.#rows.childElementCount ? t("deleted.hint") : t("deleted.none");
   }
 
   /** @param {DeletedEntry} entry */
-  function row(entry) {
-    const title = entry.title || untitled;
-    const item = document.createElement("li");
-    item.className = "deleted-row";
-    const words = document.createElement("div");
-    words.className = "deleted-words";
-    const name = document.createElement("span");
-    name.className = "note-title" + (entry.title ? "" : " is-untitled");
-    name.dir = "auto";
-    name.textContent = title;
-    const detail = document.createElement("span");
-    detail.className = "note-when";
-    const times = { when: when(entry.deletedAt), day: day.format(entry.removedAt) };
-    detail.textContent = entry.deletedBy
-      ? t("deleted.detailBy", { ...times, name: entry.deletedBy })
-      : t("deleted.detail", times);
-    words.append(name, detail);
-    const back = document.createElement("button");
-    back.type = "button";
-    back.className = "button small";
-    back.textContent = t("restore");
-    back.setAttribute("aria-label", t("deleted.restore", { title }));
-    back.addEventListener("click", async () => {
-      back.disabled = true;
-      if (await undelete(entry.id)) return dialog.close();
-      back.disabled = false;
-      keepFocusOn(back);
-    });
-    const gone = document.createElement("button");
-    gone.type = "button";
-    gone.className = "icon-button";
-    gone.setAttribute("aria-label", t("deleted.forGoodLabel", { title }));
-    gone.title = t("deleted.forGood");
-    gone.append(icon("trash"));
-    gone.addEventListener("click", async () => {
-      const isSure = await confirm({
-        title: t("deleted.forGoodTitle", { title }),
-        text: t("deleted.forGoodText"),
-        yes: t("deleted.forGood"),
-      });
-      if (!isSure) return;
-      try {
-        await request(`/api/deleted/${encodeURIComponent(entry.id)}`, "DELETE");
-        const place = placeOf(rows, item);
-        item.remove();
-        focusRowAt(rows, place);
-        say();
-        announce(t("deleted.forGoodDone", { title }));
-      } catch (error) {
-        toast(t("remove.failed", { reason: messageOf(error) }));
-      }
-    });
-    item.append(words, back, gone);
-    return item;
+  #row(entry) {
+    const row = document.createElement("li");
+    row.className = "deleted-row";
+    row.append(wordsInRow(entry), this.#restoreButton(entry), this.#removeButton(entry, row));
+    return row;
   }
 
-  rows.replaceChildren();
-  more.onclick = () => void fetchMore().catch((error) => toast(messageOf(error)));
-  await fetchMore();
-  if (call === calls) await openDialog(dialog);
+  /** @param {DeletedEntry} entry */
+  #restoreButton({ id, title }) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button small";
+    button.textContent = t("restore");
+    button.setAttribute("aria-label", t("deleted.restore", { title: title || untitled }));
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      if (await this.#undelete(id)) return this.#dialog.close();
+      button.disabled = false;
+      keepFocusOn(button);
+    });
+    return button;
+  }
+
+  /** @param {DeletedEntry} entry @param {HTMLElement} row */
+  #removeButton(entry, row) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "icon-button";
+    button.setAttribute("aria-label", t("deleted.forGoodLabel", { title: entry.title || untitled }));
+    button.title = t("deleted.forGood");
+    button.append(icon("trash"));
+    button.addEventListener("click", () => void this.#remove(entry, row));
+    return button;
+  }
+
+  /**
+   * Removes a note for good, if the person is sure.
+   *
+   * @param {DeletedEntry} entry
+   * @param {HTMLElement} row
+   */
+  async #remove(entry, row) {
+    const title = entry.title || untitled;
+    const isSure = await confirm({
+      title: t("deleted.forGoodTitle", { title }),
+      text: t("deleted.forGoodText"),
+      yes: t("deleted.forGood"),
+    });
+    if (!isSure) return;
+    try {
+      await request(`/api/deleted/${encodeURIComponent(entry.id)}`, "DELETE");
+      const place = placeOf(this.#rows, row);
+      row.remove();
+      focusRowAt(this.#rows, place);
+      this.#drawHint();
+      announce(t("deleted.forGoodDone", { title }));
+    } catch (error) {
+      toast(t("remove.failed", { reason: messageOf(error) }));
+    }
+  }
 }
+
+/**
+ * Shows deleted notes until the person closes the dialog.
+ *
+ * @param {{undelete: (id: string) => Promise<boolean>}} actions
+ */
+export const showDeletedNotes = (actions) => new DeletedNotes(actions).open();
