@@ -27,7 +27,6 @@ const knownLonger = new Set([
   "js/notes/sharing.js openSharing",
   "js/search/palette.js makePalette",
   "js/shell/status.js drawStatus",
-  "js/starting.js ",
   "sdk/editors.js codeMirror",
   "sdk/editors.js monaco",
   "sdk/plaintext.js bind",

@@ -3,8 +3,9 @@
 // that the server has no longer: it is reloaded.
 //
 // A classic script on purpose: it listens before the first button is there. The modules come later than the
-// buttons, over a slow line much later, and a browser's `load` event does not wait for them.
-(() => {
+// buttons, over a slow line much later, and a browser's `load` event does not wait for them. A block, so that none of
+// its names is global.
+{
   /** How long a start may take before the page shows a message; milliseconds. */
   const patience = 20_000;
 
@@ -92,4 +93,4 @@
     { once: true },
   );
   document.addEventListener("parley-failed", fail, { once: true });
-})();
+}
