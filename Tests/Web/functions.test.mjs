@@ -23,7 +23,6 @@ const knownLonger = new Set([
   "js/comments/newcomment.js newComment",
   "js/comments/threadview.js threadView",
   "js/editing/editor.js createEditor",
-  "js/history/reader.js createReader",
   "js/notes/sharing.js openSharing",
   "js/search/palette.js makePalette",
   "js/shell/status.js drawStatus",

@@ -72,145 +72,164 @@ const authorship = StateField.define({
 
 const deleted = Decoration.mark({ tagName: "del", class: "deleted" });
 
-/**
- * @param {object} options
- * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
- * @param {CSSStyleSheet[]} options.sheets
- * @param {(before: string, after: string) => {from: number, to: number, insert: string}[]} options.editsBetween
- */
-export function createReader({ host, sheets, editsBetween }) {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const authorSheet = new CSSStyleSheet();
-  root.adoptedStyleSheets = [...sheets, authorSheet];
-  /** @type {Map<string, number>} */
-  const numbers = new Map();
+/** @param {(update: import("../codemirror.js").ViewUpdate) => void} follow */
+const extensions = (follow) => [
+  EditorState.lineSeparator.of("\n"),
+  EditorState.tabSize.of(4),
+  EditorState.readOnly.of(true),
+  EditorView.editable.of(false),
+  EditorView.lineWrapping,
+  perLineDirection,
+  EditorView.contentAttributes.of({
+    "aria-label": t("history.textLabel"),
+    "aria-readonly": "true",
+    tabindex: "0",
+  }),
+  highlightSpecialChars(),
+  drawSelection(),
+  syntaxHighlighting(highlighter),
+  keymap.of(withoutCharacters(defaultKeymap)),
+  markdownInText(),
+  authorship,
+  EditorView.updateListener.of(follow),
+];
 
+/**
+ * Finds the place of the button that restores a part.
+ *
+ * @param {string} text
+ * @param {number} end Of the part.
+ */
+function placeOfButton(text, end) {
+  // At the end of the line, which is not behind a line break that was changed with it.
+  const place = text.indexOf("\n", text[end - 1] === "\n" ? end - 1 : end);
+  return place < 0 ? text.length : place;
+}
+
+/** The view of a text of the past. */
+class Reader {
+  #editsBetween;
+  #authorSheet = new CSSStyleSheet();
+  /** @type {Map<string, number>} By author, for the names of classes. */
+  #numbers = new Map();
   /** @type {TopLine | undefined} */
-  let topLine;
-  const view = new EditorView({
-    state: EditorState.create({
-      doc: "",
-      extensions: [
-        EditorState.lineSeparator.of("\n"),
-        EditorState.tabSize.of(4),
-        EditorState.readOnly.of(true),
-        EditorView.editable.of(false),
-        EditorView.lineWrapping,
-        perLineDirection,
-        EditorView.contentAttributes.of({
-          "aria-label": t("history.textLabel"),
-          "aria-readonly": "true",
-          tabindex: "0",
-        }),
-        highlightSpecialChars(),
-        drawSelection(),
-        syntaxHighlighting(highlighter),
-        keymap.of(withoutCharacters(defaultKeymap)),
-        markdownInText(),
-        authorship,
-        EditorView.updateListener.of((update) => topLine?.follow(update)),
-      ],
-    }),
-    parent: root,
-    root,
-  });
-  topLine = new TopLine(view);
+  #topLine;
+
+  /**
+   * @param {object} options
+   * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+   * @param {CSSStyleSheet[]} options.sheets
+   * @param {(before: string, after: string) => {from: number, to: number, insert: string}[]} options.editsBetween
+   */
+  constructor({ host, sheets, editsBetween }) {
+    this.#editsBetween = editsBetween;
+    const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    root.adoptedStyleSheets = [...sheets, this.#authorSheet];
+    this.view = new EditorView({
+      state: EditorState.create({ doc: "", extensions: extensions((update) => this.#topLine?.follow(update)) }),
+      parent: root,
+      root,
+    });
+    this.#topLine = new TopLine(this.view);
+  }
+
+  /** @param {Map<string, string>} colors Of all authors there are. */
+  paint(colors) {
+    const rules = [...colors].map(
+      ([author, color]) => `.author-${this.#numberOf(author)} { --author: ${color}; }`,
+    );
+    this.#authorSheet.replaceSync(rules.join("\n"));
+  }
+
+  /**
+   * @param {PastText} past @param {(author: string) => string} nameOf
+   * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
+   */
+  show({ text, runs }, nameOf, isFollowed) {
+    const builder = new RangeSetBuilder();
+    for (const { author, from, to } of runs) builder.add(from, to, this.#writtenBy(author, nameOf));
+    this.#display(text, builder.finish(), isFollowed);
+  }
+
+  /**
+   * Shows two moments as one text: deleted words are struck through, inserted ones have their author's colour.
+   *
+   * @param {import("./comparison.js").Comparison} comparison
+   * @param {(author: string) => string} nameOf
+   * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
+   */
+  showChanges({ text, marks, hunks }, nameOf, restore) {
+    /** @type {any[]} */
+    const ranges = [];
+    for (const { author, from, to } of marks) {
+      // A button at the end of a line is not a part of what was changed.
+      let end = to;
+      while (end > from && text[end - 1] === "\n") end -= 1;
+      if (end > from) ranges.push((author === undefined ? deleted : this.#writtenBy(author, nameOf, "ins")).range(from, end));
+    }
+    for (const [index, { to }] of hunks.entries()) {
+      if (!restore) break;
+      const button = Decoration.widget({ widget: new RestoreButton(index, restore), side: 1 });
+      ranges.push(button.range(placeOfButton(text, to)));
+    }
+    this.#display(text, Decoration.set(ranges, true), false);
+  }
+
+  /**
+   * Brings a part into view.
+   *
+   * @param {{from: number, to: number}} part
+   */
+  reveal({ from, to }) {
+    const effects = EditorView.scrollIntoView(from, { y: "center" });
+    this.view.dispatch({ selection: { anchor: Math.min(from, to) }, effects });
+  }
+
+  destroy() {
+    this.#topLine?.destroy();
+    this.view.destroy();
+  }
 
   /** @param {string} author */
-  const numberOf = (author) => {
-    let number = numbers.get(author);
-    if (number === undefined) numbers.set(author, (number = numbers.size));
+  #numberOf(author) {
+    let number = this.#numbers.get(author);
+    if (number === undefined) this.#numbers.set(author, (number = this.#numbers.size));
     return number;
-  };
+  }
 
   /**
    * @param {string} author
    * @param {(author: string) => string} nameOf
    * @param {string} [tagName]
    */
-  const writtenBy = (author, nameOf, tagName) =>
-    Decoration.mark({
+  #writtenBy(author, nameOf, tagName) {
+    return Decoration.mark({
       tagName,
-      class: `author author-${numberOf(author)}`,
+      class: `author author-${this.#numberOf(author)}`,
       attributes: { title: nameOf(author) },
     });
+  }
 
   /**
    * @param {string} text
    * @param {any} marks
    * @param {boolean} isFollowed Whether what differs comes into view; otherwise the first visible line stays where it is.
    */
-  function display(text, marks, isFollowed) {
-    const changes = editsBetween(view.state.doc.toString(), text);
-    const isFirst = view.state.doc.length === 0;
+  #display(text, marks, isFollowed) {
+    const { doc } = this.view.state;
+    const changes = this.#editsBetween(doc.toString(), text);
     const effects = [authored.of(marks)];
     const last = changes[changes.length - 1];
-    if (!isFollowed) topLine?.hold();
+    if (!isFollowed) this.#topLine?.hold();
     // Where nothing was shown before, the text's beginning is.
-    else if (last && !isFirst) {
+    else if (last && doc.length > 0) {
       const moved = changes.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), 0);
       const place = Math.min(Math.max(0, last.to + moved), text.length);
       effects.push(EditorView.scrollIntoView(place, { y: "nearest", yMargin: 60 }));
     }
-    view.dispatch({ changes, effects, filter: false });
+    this.view.dispatch({ changes, effects, filter: false });
   }
-
-  return {
-    view,
-
-    /** @param {Map<string, string>} colors Of all authors there are. */
-    paint(colors) {
-      const rules = [...colors].map(
-        ([author, color]) => `.author-${numberOf(author)} { --author: ${color}; }`,
-      );
-      authorSheet.replaceSync(rules.join("\n"));
-    },
-
-    /**
-     * @param {PastText} past @param {(author: string) => string} nameOf
-     * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
-     */
-    show({ text, runs }, nameOf, isFollowed) {
-      const builder = new RangeSetBuilder();
-      for (const { author, from, to } of runs) builder.add(from, to, writtenBy(author, nameOf));
-      display(text, builder.finish(), isFollowed);
-    },
-
-    /**
-     * Shows two moments as one text: deleted words are struck through, inserted ones have their author's colour.
-     *
-     * @param {import("./comparison.js").Comparison} comparison
-     * @param {(author: string) => string} nameOf
-     * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
-     */
-    showChanges({ text, marks, hunks }, nameOf, restore) {
-      /** @type {any[]} */
-      const ranges = [];
-      for (const { author, from, to } of marks) {
-        // A button at the end of a line is not a part of what was changed.
-        let end = to;
-        while (end > from && text[end - 1] === "\n") end -= 1;
-        if (end > from) ranges.push((author === undefined ? deleted : writtenBy(author, nameOf, "ins")).range(from, end));
-      }
-      for (const [index, { to }] of hunks.entries()) {
-        if (!restore) break;
-        // At the end of the line, which is not behind a line break that was changed with it.
-        const end = text.indexOf("\n", text[to - 1] === "\n" ? to - 1 : to);
-        const place = end < 0 ? text.length : end;
-        ranges.push(Decoration.widget({ widget: new RestoreButton(index, restore), side: 1 }).range(place));
-      }
-      display(text, Decoration.set(ranges, true), false);
-    },
-
-    /** @param {{from: number, to: number}} part Brings it into view. */
-    reveal({ from, to }) {
-      const effects = EditorView.scrollIntoView(from, { y: "center" });
-      view.dispatch({ selection: { anchor: Math.min(from, to) }, effects });
-    },
-
-    destroy() {
-      topLine?.destroy();
-      view.destroy();
-    },
-  };
 }
+
+/** @param {ConstructorParameters<typeof Reader>[0]} options */
+export const createReader = (options) => new Reader(options);
