@@ -15,7 +15,6 @@ const linesMax = 80;
 const knownLonger = new Set([
   "js/account/devices.js showDevices",
   "js/account/signin.js askForToken",
-  "js/app.js show",
   "js/admin/lists.js makeLists",
   "js/comments/commentmarks.js commentMarks",
   "js/comments/commentsview.js showComments",

@@ -60,21 +60,112 @@ async function takeInvitation(invitation) {
   }
 }
 
-/** Shows what the address names. */
-function show() {
-  // Before the field gets another note's title.
-  keepTitle();
-  const { token, share, key, invite, isNew, newKey, heading } = fragmentOf(location.hash);
+/**
+ * Uses the rights that the address gives.
+ *
+ * @param {ReturnType<typeof fragmentOf>} fragment
+ * @returns Whether the page starts again with the rights of another link, which was put into the address of this tab.
+ */
+function takeRights({ token, share, key, invite }) {
   if (token) {
     history.replaceState(null, "", location.pathname);
     if (token !== access.token) void signIn({ token });
   } else if (invite) {
     void takeInvitation(invite);
   } else if ((share && share !== access.token) || (key && key !== access.pass?.key)) {
-    // Another link, put into the address of this tab, gives other rights, so the page starts again.
     location.reload();
-    return;
+    return true;
   }
+  return false;
+}
+
+/** Closes the view of the shown note, its history included, and leaves the note. */
+function leaveShownNote() {
+  page.past?.close();
+  page.past = undefined;
+  const previous = page.current;
+  leaveComments();
+  page.editor?.destroy();
+  page.editor = undefined;
+  for (const unsubscribe of subscriptions) unsubscribe();
+  subscriptions = [];
+  page.current = undefined;
+  if (previous) leaveNote(previous);
+}
+
+/**
+ * Lays out the page for a note, a new note or the list of notes.
+ *
+ * @param {string | undefined} id Of the note.
+ */
+function layOut(id) {
+  const { newNote } = page;
+  const isHome = id === undefined && !newNote;
+  if (isHome || early.note !== (id ?? newNote?.place)) early.show(undefined);
+  byId("app").dataset.view = isHome ? "home" : "note";
+  // A guest who may only read has no other notes.
+  byId("app").dataset.list = access.isReader ? "none" : "";
+  drawLandmarks();
+  byId("welcome").hidden = !isHome;
+  byId("note").hidden = isHome;
+  // A note that is not made yet can be neither shared nor deleted.
+  byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
+  byId("read").hidden = false;
+  closePeople();
+  notices.clear();
+  drawNotices();
+}
+
+/**
+ * Opens a note, and follows it as the shown one.
+ *
+ * @param {string} id
+ */
+function showNote(id) {
+  const note = openNote(id);
+  page.current = note;
+  if (!access.isLink) recent.open(id);
+  subscriptions = [
+    note.on("status", drawStatus),
+    note.on("status", drawToolbar),
+    note.on("people", drawPeopleSoon),
+    note.on("reset", () => isReading() && drawReading()),
+    note.on("joined", () => page.current && standApart(page.current.people)),
+    note.on("title", drawTitle),
+    note.on("reset", mountEditor),
+    note.on("changes", scheduleCount),
+    note.on("edited", scheduleCount),
+    note.on("edited", scheduleTitle),
+    note.on("notice", ({ kind }) => {
+      const text = t(`notice.${kind}`);
+      notices.set(kind, { text, isBad: kind === "storage" });
+      drawNotices();
+      announce(text);
+    }),
+  ];
+  if (note.hasText) mountEditor();
+}
+
+/** Draws each part of the page that depends on the shown note. */
+function drawParts() {
+  drawPeople();
+  drawTitle();
+  drawCrumbs();
+  drawStatus();
+  drawToolbar();
+  drawList();
+  drawCount();
+  readAsAsked();
+  showPast();
+}
+
+/** Shows what the address names. */
+function show() {
+  // Before the field gets another note's title.
+  keepTitle();
+  const fragment = fragmentOf(location.hash);
+  if (takeRights(fragment)) return;
+  const { isNew, newKey, heading } = fragment;
   const newNote = isNew ? newNotes.find(newKey) : undefined;
   if (isNew && !newNote) history.replaceState(null, "", location.pathname);
   const isSameNew = newNote !== undefined && newNote === page.newNote;
@@ -92,62 +183,10 @@ function show() {
   }
   withdrawQuestion();
   page.newNote = newNote;
-  page.past?.close();
-  page.past = undefined;
-  const previous = page.current;
-  leaveComments();
-  page.editor?.destroy();
-  page.editor = undefined;
-  for (const unsubscribe of subscriptions) unsubscribe();
-  subscriptions = [];
-  page.current = undefined;
-  if (previous) leaveNote(previous);
-  const isHome = id === undefined && !newNote;
-  if (isHome || early.note !== (id ?? newNote?.place)) early.show(undefined);
-  byId("app").dataset.view = isHome ? "home" : "note";
-  // A guest who may only read has no other notes.
-  byId("app").dataset.list = access.isReader ? "none" : "";
-  drawLandmarks();
-  byId("welcome").hidden = !isHome;
-  byId("note").hidden = isHome;
-  // A note that is not made yet can be neither shared nor deleted.
-  byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
-  byId("read").hidden = false;
-  closePeople();
-  notices.clear();
-  drawNotices();
-  if (id !== undefined) {
-    page.current = openNote(id);
-    if (!access.isLink) recent.open(id);
-    subscriptions = [
-      page.current.on("status", drawStatus),
-      page.current.on("status", drawToolbar),
-      page.current.on("people", drawPeopleSoon),
-      page.current.on("reset", () => isReading() && drawReading()),
-      page.current.on("joined", () => page.current && standApart(page.current.people)),
-      page.current.on("title", drawTitle),
-      page.current.on("reset", mountEditor),
-      page.current.on("changes", scheduleCount),
-      page.current.on("edited", scheduleCount),
-      page.current.on("edited", scheduleTitle),
-      page.current.on("notice", ({ kind }) => {
-        const text = t(`notice.${kind}`);
-        notices.set(kind, { text, isBad: kind === "storage" });
-        drawNotices();
-        announce(text);
-      }),
-    ];
-    if (page.current.hasText) mountEditor();
-  }
-  drawPeople();
-  drawTitle();
-  drawCrumbs();
-  drawStatus();
-  drawToolbar();
-  drawList();
-  drawCount();
-  readAsAsked();
-  showPast();
+  leaveShownNote();
+  layOut(id);
+  if (id !== undefined) showNote(id);
+  drawParts();
 }
 
 // The parts.
