@@ -185,205 +185,298 @@ const phrases = {
   "Selection deleted": t("find.selectionDeleted"),
 };
 
+/** Annotations of changes that this person has not made. */
+const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+
 /**
- * Makes an editor for one note.
+ * Extensions that permit edits, or only reading.
  *
- * @param {object} options
- * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
- * @param {Note} options.note
- * @param {CSSStyleSheet[]} options.sheets
- * @returns {{view: EditorView, commands: import("./editorcommands.js").EditorCommand[], put: (words: import("./early.js").Words) => void, focus: () => void,
- *   show: (place: import("../search/foundplace.js").Place) => void, showAt: (place: number) => void,
- *   placeInView: (place: number) => number, make: (edit: TextChange) => boolean, addFiles: (files: File[]) => void, destroy: () => void,
- *   comments: ReturnType<typeof commentMarks>, onComments: (tell: CommentListener | undefined) => void}}
+ * @param {Note} note
  */
-export function createEditor({ host, note, sheets }) {
-  const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  const readOnly = new Compartment();
-  const readOnlyState = () => [
-    EditorState.readOnly.of(!note.isWritable),
-    EditorView.editable.of(note.isWritable),
-    // A text that cannot be edited can still get the focus, to scroll and to select by keyboard.
-    EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
-  ];
+const editable = (note) => [
+  EditorState.readOnly.of(!note.isWritable),
+  EditorView.editable.of(note.isWritable),
+  // A text that cannot be edited can still get the focus, to scroll and to select by keyboard.
+  EditorView.contentAttributes.of({ tabindex: "0", ...(!note.isWritable && { "aria-readonly": "true" }) }),
+];
 
+/**
+ * Extensions for lines, keys and highlighting, in their order of precedence.
+ *
+ * @param {Note} note
+ */
+const textExtensions = (note) => [
+  // The note is shown with "\n" at each line end; what is pasted or dropped gets the same.
+  EditorState.lineSeparator.of("\n"),
+  EditorView.clipboardInputFilter.of(wholeText),
+  EditorState.tabSize.of(4),
+  EditorState.phrases.of(phrases),
+  EditorView.lineWrapping,
+  perLineDirection,
+  highlightSpecialChars(),
+  history(),
+  drawSelection(),
+  dropCursor(),
+  indentOnInput(),
+  bracketMatching(),
+  Prec.low(syntaxHighlighting(highlighter)),
+  placeholder(t("note.placeholder")),
+  Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
+  Prec.highest(keymap.of([{ key: "Enter", run: endList }])),
+  markdownInText(),
+  liveText,
+  writingHelp(note),
+  keymap.of(withoutCharacters([...commandKeymap, ...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
+];
+
+const labels = () => EditorView.contentAttributes.of({
+  "aria-label": t("note.text"),
+  spellcheck: "true",
+  autocorrect: "on",
+  autocapitalize: "sentences",
+});
+
+/** The editor of one note. */
+class Editor {
+  /** The toolbar's commands. */
+  commands;
+  #note;
+  #root;
+  #readOnly = new Compartment();
+  #peers;
+  #brought;
+  #extensions;
   /** @type {ComposedLine | undefined} */
-  let composed;
-  const waitingChanges = () => (composed?.waiting.length ? view.state.changes(composed.waiting) : undefined);
+  #composed;
   /** @type {TopLine | undefined} */
-  let topLine;
-  const inView = (/** @type {number} */ place) => placeBefore(place, composed?.waiting ?? []);
-  const peers = new PeerCarets(note, inView);
-  root.adoptedStyleSheets = [...sheets, peers.sheet];
-
-  const brought = broughtInto(note);
+  #topLine;
   /** @type {CommentListener | undefined} */
-  let listener;
-  const comments = commentMarks({ moved: () => listener?.moved(), doubtful: () => listener?.doubtful(), waiting: waitingChanges });
+  #listener;
+  /** Of the changes that are made next. */
+  #annotations = fromElsewhere;
+  #subscriptions;
 
-  const extensions = [
-    brought.extension,
-    comments.extension,
-    EditorView.domEventHandlers({
-      click: (event) => {
-        const mark = event.target instanceof Element ? event.target.closest("[data-comment]") : null;
-        const id = mark instanceof HTMLElement ? mark.dataset.comment : undefined;
-        if (id) listener?.clicked(id);
-        return false;
-      },
-    }),
-    // The note is shown with "\n" at each line end; what is pasted or dropped gets the same.
-    EditorState.lineSeparator.of("\n"),
-    EditorView.clipboardInputFilter.of(wholeText),
-    EditorState.tabSize.of(4),
-    EditorState.phrases.of(phrases),
-    EditorView.lineWrapping,
-    perLineDirection,
-    highlightSpecialChars(),
-    history(),
-    drawSelection(),
-    dropCursor(),
-    indentOnInput(),
-    bracketMatching(),
-    Prec.low(syntaxHighlighting(highlighter)),
-    placeholder(t("note.placeholder")),
-    Prec.highest(keymap.of(["Enter", "Backspace"].map((key) => ({ key, run: parseUpToCaret })))),
-    Prec.highest(keymap.of([{ key: "Enter", run: endList }])),
-    markdownInText(),
-    liveText,
-    writingHelp(note),
-    keymap.of(withoutCharacters([...commandKeymap, ...searchPanelKeymap, ...historyKeymap, ...defaultKeymap])),
-    readOnly.of(readOnlyState()),
-    EditorView.contentAttributes.of({
-      "aria-label": t("note.text"),
-      spellcheck: "true",
-      autocorrect: "on",
-      autocapitalize: "sentences",
-    }),
-    peers.extension,
-    wholeScalars(),
-    EditorView.updateListener.of((update) => {
-      topLine?.follow(update);
-      for (const transaction of update.transactions) {
-        if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
-        const changes = listOf(transaction.changes);
-        note.edit(composed?.follow(changes) ?? changes);
-      }
-      if (update.docChanged || update.selectionSet) {
-        if (update.selectionSet || isTouched(update)) {
-          const { anchor, head } = update.state.selection.main;
-          note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
+  /**
+   * @param {object} options
+   * @param {HTMLElement} options.host Becomes the shadow host; may be used again afterwards.
+   * @param {Note} options.note
+   * @param {CSSStyleSheet[]} options.sheets
+   */
+  constructor({ host, note, sheets }) {
+    this.#note = note;
+    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.#peers = new PeerCarets(note, (place) => this.placeInView(place));
+    this.#root.adoptedStyleSheets = [...sheets, this.#peers.sheet];
+    this.#brought = broughtInto(note);
+    this.comments = commentMarks({
+      moved: () => this.#listener?.moved(),
+      doubtful: () => this.#listener?.doubtful(),
+      waiting: () => this.#waitingChanges(),
+    });
+    this.#extensions = this.#allExtensions();
+    this.view = new EditorView({ state: this.#stateWith(note.text ?? ""), parent: this.#root, root: this.#root });
+    this.#peers.drawIn(this.view);
+    this.#topLine = new TopLine(this.view);
+    this.#composed = new ComposedLine(viewOfCodeMirror(this.view, (changes) => this.#makeChanges(changes)));
+    this.#subscriptions = this.#followNote();
+    this.commands = commandsOf(this.view, () => byId("file").click());
+  }
+
+  /** @param {CommentListener | undefined} tell */
+  onComments(tell) {
+    this.#listener = tell;
+  }
+
+  /**
+   * Inserts early text in front of the note's; the caret keeps its place in it.
+   *
+   * @param {import("./early.js").Words} words
+   */
+  put({ text, anchor, head }) {
+    this.view.dispatch({
+      changes: { from: 0, insert: text },
+      selection: { anchor, head },
+      userEvent: "input.type",
+      scrollIntoView: true,
+    });
+  }
+
+  focus() {
+    this.view.focus();
+  }
+
+  /**
+   * Selects text that the search has found, near its former place.
+   *
+   * @param {import("../search/foundplace.js").Place} place
+   */
+  show(place) {
+    const { from, to } = rangeOf(place, this.view.state.doc.toString(), this.#note.ends);
+    this.view.dispatch({
+      selection: { anchor: from, head: to },
+      effects: EditorView.scrollIntoView(from, { y: "center" }),
+    });
+    this.focus();
+  }
+
+  /**
+   * Puts the caret at a place of the note's text, and scrolls the place to the top.
+   *
+   * @param {number} inNote
+   */
+  showAt(inNote) {
+    const place = Math.min(this.placeInView(inNote), this.view.state.doc.length);
+    this.view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
+    this.focus();
+  }
+
+  /** @param {number} place Of the note's text. @returns The same place of the shown text. */
+  placeInView(place) {
+    return placeBefore(place, this.#composed?.waiting ?? []);
+  }
+
+  /**
+   * Makes an edit of the note's text for this person.
+   *
+   * @param {TextChange} edit
+   * @returns Whether it was made: not if the view does not show its place yet.
+   */
+  make({ from, to, insert }) {
+    const [start, end] = [this.placeInView(from), this.placeInView(to)];
+    if (end - start !== to - from || this.view.state.readOnly) return false;
+    this.view.dispatch({ changes: { from: start, to: end, insert }, userEvent: "input" });
+    return true;
+  }
+
+  /**
+   * Inserts files at the caret.
+   *
+   * @param {File[]} files
+   */
+  addFiles(files) {
+    this.#brought.take(this.view, files, this.view.state.selection.main.to);
+  }
+
+  destroy() {
+    this.#peers.destroy();
+    this.#composed?.destroy();
+    this.#topLine?.destroy();
+    this.#brought.destroy();
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.view.destroy();
+  }
+
+  #allExtensions() {
+    return [
+      this.#brought.extension,
+      this.comments.extension,
+      EditorView.domEventHandlers({ click: (event) => this.#clickComment(event) }),
+      textExtensions(this.#note),
+      this.#readOnly.of(editable(this.#note)),
+      labels(),
+      this.#peers.extension,
+      wholeScalars(),
+      EditorView.updateListener.of((update) => this.#follow(update)),
+    ];
+  }
+
+  /** @param {string} text */
+  #stateWith(text) {
+    return EditorState.create({ doc: text, extensions: this.#extensions });
+  }
+
+  /** @param {MouseEvent} event */
+  #clickComment({ target }) {
+    const mark = target instanceof Element ? target.closest("[data-comment]") : null;
+    const id = mark instanceof HTMLElement ? mark.dataset.comment : undefined;
+    if (id) this.#listener?.clicked(id);
+    return false;
+  }
+
+  /**
+   * Passes edits and selections of the view to the note.
+   *
+   * @param {import("../codemirror.js").ViewUpdate} update
+   */
+  #follow(update) {
+    const composed = this.#composed;
+    this.#topLine?.follow(update);
+    for (const transaction of update.transactions) {
+      if (!transaction.docChanged || transaction.annotation(fromServer)) continue;
+      const changes = listOf(transaction.changes);
+      this.#note.edit(composed?.follow(changes) ?? changes);
+    }
+    if (!update.docChanged && !update.selectionSet) return;
+    if (update.selectionSet || isTouched(update)) {
+      const { anchor, head } = update.state.selection.main;
+      this.#note.select(composed?.inNote(anchor) ?? anchor, composed?.inNote(head) ?? head);
+    }
+    this.#listener?.selected();
+  }
+
+  /** Subscribes to the note. @returns Functions that unsubscribe. */
+  #followNote() {
+    const note = this.#note;
+    const peers = this.#peers;
+    return [
+      note.on("reset", ({ text }) => this.#showWhole(text)),
+      note.on("changes", ({ changes, isOwn }) => this.#showChanges(changes, isOwn)),
+      note.on("peers", () => peers.renew()),
+      note.on("shownEdit", ({ changes }) => peers.carry(changes)),
+      note.on("people", () => peers.renew()),
+      note.on("status", () => {
+        if (this.view.state.readOnly === note.isWritable) {
+          this.view.dispatch({ effects: this.#readOnly.reconfigure(editable(note)) });
         }
-        listener?.selected();
-      }
-    }),
-  ];
+      }),
+    ];
+  }
 
-  const stateWith = (/** @type {string} */ text) => EditorState.create({ doc: text, extensions });
-  const view = new EditorView({ state: stateWith(note.text ?? ""), parent: root, root });
+  /** @param {string} text Of the note. */
+  #showWhole(text) {
+    this.comments.reset();
+    this.#peers.renew();
+    // As a change, so that the caret and the undo history keep their places.
+    const change = differenceBetween(applied(this.view.state.doc.toString(), this.#composed?.waiting ?? []), text);
+    if (change) this.#take([change]);
+  }
 
-  peers.drawIn(view);
-
-  const fromElsewhere = [Transaction.addToHistory.of(false), Transaction.remote.of(true)];
-
-  let annotations = fromElsewhere;
-  topLine = new TopLine(view);
-  const makeChanges = (/** @type {TextChange[]} */ changes) => {
-    topLine?.hold();
-    view.dispatch({ changes, annotations: [fromServer.of(true), ...annotations], filter: false });
-  };
-  composed = new ComposedLine(viewOfCodeMirror(view, makeChanges));
-
-  /** @param {TextChange[]} changes Of the server's. @param {any[]} [own] Annotations of a change that this person asked for. */
-  function take(changes, own) {
-    annotations = own ?? fromElsewhere;
+  /** @param {TextChange[]} changes Of the note's text. @param {boolean | undefined} isOwn Whether this person asked for them. */
+  #showChanges(changes, isOwn) {
+    this.#peers.carry(changes);
     try {
-      composed?.take(changes);
-    } finally {
-      annotations = fromElsewhere;
+      this.#take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
+    } catch (error) {
+      // The editor's text has diverged from the session's: replace it.
+      console.warn(error);
+      this.comments.reset();
+      this.#composed?.reset();
+      this.view.setState(this.#stateWith(this.#note.text ?? ""));
+      this.#listener?.doubtful();
     }
   }
 
-  const subscriptions = [
-    note.on("reset", ({ text }) => {
-      comments.reset();
-      peers.renew();
-      // As a change, so that the caret and the undo history keep their places.
-      const change = differenceBetween(applied(view.state.doc.toString(), composed?.waiting ?? []), text);
-      if (change) take([change]);
-    }),
-    note.on("changes", ({ changes, isOwn }) => {
-      peers.carry(changes);
-      try {
-        take(changes, isOwn ? [isolateHistory.of("full")] : undefined);
-      } catch (error) {
-        // The editor's text has diverged from the session's: replace it.
-        console.warn(error);
-        comments.reset();
-        composed?.reset();
-        view.setState(stateWith(note.text ?? ""));
-        listener?.doubtful();
-      }
-    }),
-    note.on("peers", () => peers.renew()),
-    note.on("shownEdit", ({ changes }) => peers.carry(changes)),
-    note.on("people", () => peers.renew()),
-    note.on("status", () => {
-      if (view.state.readOnly === note.isWritable) {
-        view.dispatch({ effects: readOnly.reconfigure(readOnlyState()) });
-      }
-    }),
-  ];
+  /** @param {TextChange[]} changes Of the server's. @param {any[]} [annotations] Of a change that this person asked for. */
+  #take(changes, annotations = fromElsewhere) {
+    this.#annotations = annotations;
+    try {
+      this.#composed?.take(changes);
+    } finally {
+      this.#annotations = fromElsewhere;
+    }
+  }
 
-  return {
-    view,
-    comments,
-    onComments: (tell) => (listener = tell),
-    commands: commandsOf(view, () => byId("file").click()),
-    /** Inserts early text in front of the note's; the caret keeps its place in it. */
-    put({ text, anchor, head }) {
-      view.dispatch({
-        changes: { from: 0, insert: text },
-        selection: { anchor, head },
-        userEvent: "input.type",
-        scrollIntoView: true,
-      });
-    },
-    focus: () => view.focus(),
-    /** Selects text that the search has found, near its former place. */
-    show(place) {
-      const { from, to } = rangeOf(place, view.state.doc.toString(), note.ends);
-      view.dispatch({
-        selection: { anchor: from, head: to },
-        effects: EditorView.scrollIntoView(from, { y: "center" }),
-      });
-      view.focus();
-    },
-    /** Puts the caret at a place of the note's text, and scrolls the place to the top. */
-    showAt(/** @type {number} */ inNote) {
-      const place = Math.min(inView(inNote), view.state.doc.length);
-      view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "start", yMargin: 24 }) });
-      view.focus();
-    },
-    placeInView: inView,
-    /** Makes an edit of the note's text for this person; false if the view does not show its place yet. */
-    make({ from, to, insert }) {
-      const [start, end] = [inView(from), inView(to)];
-      if (end - start !== to - from || view.state.readOnly) return false;
-      view.dispatch({ changes: { from: start, to: end, insert }, userEvent: "input" });
-      return true;
-    },
-    /** Inserts files at the caret. */
-    addFiles(/** @type {File[]} */ files) {
-      brought.take(view, files, view.state.selection.main.to);
-    },
-    destroy() {
-      peers.destroy();
-      composed?.destroy();
-      topLine?.destroy();
-      brought.destroy();
-      for (const unsubscribe of subscriptions) unsubscribe();
-      view.destroy();
-    },
-  };
+  /** @param {TextChange[]} changes Of the shown text. */
+  #makeChanges(changes) {
+    this.#topLine?.hold();
+    this.view.dispatch({ changes, annotations: [fromServer.of(true), ...this.#annotations], filter: false });
+  }
+
+  #waitingChanges() {
+    const waiting = this.#composed?.waiting ?? [];
+    return waiting.length > 0 ? this.view.state.changes(waiting) : undefined;
+  }
 }
+
+/** @param {ConstructorParameters<typeof Editor>[0]} options */
+export const createEditor = (options) => new Editor(options);
