@@ -21,7 +21,6 @@ const knownLonger = new Set([
   "js/comments/composer.js composer",
   "js/comments/newcomment.js newComment",
   "js/comments/threadview.js threadView",
-  "js/notes/sharing.js openSharing",
   "js/search/palette.js makePalette",
   "js/shell/status.js drawStatus",
   "sdk/editors.js codeMirror",

@@ -12,162 +12,218 @@ import { messageOf } from "../words.js";
  * @typedef {{id: string, path?: string, access: "read" | "comment" | "write", maker: string, expiresAt: number}} ListedLink
  * @typedef {{path: string, token: string, access: "read" | "comment" | "write", expiresAt: number,
  *   isProtected: boolean}} SharedLink
+ *
+ * @typedef {object} SharedNote
+ * @property {string} id
+ * @property {string} title
+ * @property {string} address For people who may open the note without a link.
+ * @property {boolean} isDemo Whether every visitor may.
+ * @property {boolean} isWritable Whether this person may pass on the right to write.
  */
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
-/**
- * @param {object} note
- * @param {string} note.id
- * @param {string} note.title
- * @param {string} note.address For people who may open the note without a link.
- * @param {boolean} note.isDemo Whether every visitor may.
- * @param {boolean} note.isWritable Whether this person may pass on the right to write.
- */
-export async function openSharing({ id, title, address, isDemo, isWritable }) {
-  const dialog = /** @type {HTMLDialogElement} */ (byId("sharing"));
-  const form = /** @type {HTMLFormElement} */ (byId("sharing-form"));
-  const make = /** @type {HTMLButtonElement} */ (byId("sharing-make"));
-  const link = /** @type {HTMLInputElement} */ (byId("sharing-link"));
-  const path = `/api/notes/${encodeURIComponent(id)}/share`;
-  byId("sharing-title").textContent = t("sharing.title", { title });
-  byId("sharing-address-label").textContent = isDemo
-    ? t("sharing.addressForAll")
-    : t("sharing.address");
-  /** @type {HTMLInputElement} */ (byId("sharing-address")).value = address;
-  byId("sharing-hint").textContent = isDemo
-    ? t("sharing.hintForAll")
-    : t("sharing.hint");
-  byId("sharing-result").hidden = true;
-  const [reading, commenting, writing] = /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[name=access]"));
-  for (const choice of [commenting, writing]) if (choice?.parentElement) choice.parentElement.hidden = !isWritable;
-  if (reading && !isWritable) reading.checked = true;
-  say("");
+/** @param {{access: string, expiresAt: number}} link What it allows, and until when. */
+function wordsOf({ access, expiresAt }) {
+  const time = dayAndTime.format(expiresAt);
+  if (access === "comment") return t("sharing.comments", { time });
+  return access === "write" ? t("sharing.writes", { time }) : t("sharing.reads", { time });
+}
+
+/** @param {string} symbol @param {string} label @param {() => Promise<void>} run */
+function iconButton(symbol, label, run) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "icon-button";
+  button.setAttribute("aria-label", label);
+  button.title = label;
+  button.append(icon(symbol));
+  button.addEventListener("click", () => void run());
+  return button;
+}
+
+/** @param {string} label Of a link. @param {string} maker Empty where the server does not name one. */
+function wordsInRow(label, maker) {
+  const words = document.createElement("div");
+  words.className = "deleted-words";
+  const what = document.createElement("span");
+  what.textContent = label;
+  words.append(what);
+  if (maker) {
+    const by = document.createElement("span");
+    by.className = "note-when";
+    by.textContent = t("sharing.by", { name: maker });
+    words.append(by);
+  }
+  return words;
+}
+
+/** @type {Sharing | undefined} What the dialog was opened for last. */
+let shown;
+
+/** The dialog for one note. */
+class Sharing {
+  #note;
+  /** Of the requests about the note's links. */
+  #path;
+  /** Counts requests for the list: only the answer to the last one is drawn. */
+  #draws = 0;
+  #dialog = /** @type {HTMLDialogElement} */ (byId("sharing"));
+  #form = /** @type {HTMLFormElement} */ (byId("sharing-form"));
+  #make = /** @type {HTMLButtonElement} */ (byId("sharing-make"));
+  #link = /** @type {HTMLInputElement} */ (byId("sharing-link"));
+  #list = byId("sharing-list");
+
+  /** @param {SharedNote} note */
+  constructor(note) {
+    this.#note = note;
+    this.#path = `/api/notes/${encodeURIComponent(note.id)}/share`;
+  }
+
+  /** Shows the dialog until the person closes it. */
+  async open() {
+    shown = this;
+    this.#drawNote();
+    this.#listen();
+    byId("sharing-made").hidden = true;
+    void this.#drawLinks();
+    void showPublishing(this.#note.id, this.#dialog);
+    await openDialog(this.#dialog);
+  }
+
+  /** Whether the dialog is still this note's: another's may be open when an answer comes. */
+  get #isHere() {
+    return shown === this;
+  }
+
+  #drawNote() {
+    const { title, address, isDemo, isWritable } = this.#note;
+    byId("sharing-title").textContent = t("sharing.title", { title });
+    byId("sharing-address-label").textContent = isDemo ? t("sharing.addressForAll") : t("sharing.address");
+    /** @type {HTMLInputElement} */ (byId("sharing-address")).value = address;
+    byId("sharing-hint").textContent = isDemo ? t("sharing.hintForAll") : t("sharing.hint");
+    byId("sharing-result").hidden = true;
+    const choices = /** @type {NodeListOf<HTMLInputElement>} */ (this.#form.querySelectorAll("[name=access]"));
+    const [reading, commenting, writing] = choices;
+    for (const choice of [commenting, writing]) if (choice?.parentElement) choice.parentElement.hidden = !isWritable;
+    if (reading && !isWritable) reading.checked = true;
+    this.#make.disabled = false;
+    this.#say("");
+  }
+
+  #listen() {
+    this.#form.onsubmit = (event) => {
+      event.preventDefault();
+      void this.#makeLink();
+    };
+    byId("sharing-copy-address").onclick = () => void this.#copyField("sharing-address");
+    byId("sharing-copy-link").onclick = () => void this.#copyField("sharing-link");
+    byId("sharing-withdraw").onclick = () => void this.#withdrawAll();
+    this.#link.onfocus = () => this.#link.select();
+  }
 
   /** @param {string} text */
-  function say(text) {
+  #say(text) {
     byId("sharing-problem").textContent = text;
   }
 
   /** @param {string} text Where the person sees it, also if the dialog is closed or another note's by now. */
-  function sayFailed(text) {
-    if (isHere() && dialog.open) say(text);
+  #sayFailed(text) {
+    if (this.#isHere && this.#dialog.open) this.#say(text);
     else toast(text);
   }
 
-  /** @param {{access: string, expiresAt: number}} made */
-  function wordsOf({ access, expiresAt }) {
-    const time = dayAndTime.format(expiresAt);
-    if (access === "comment") return t("sharing.comments", { time });
-    return access === "write" ? t("sharing.writes", { time }) : t("sharing.reads", { time });
-  }
-
-  /** Whether the dialog is still this note's: another's may be open when an answer comes. */
-  const isHere = () => form.onsubmit === submit;
-  let draws = 0;
-
-  async function drawLinks() {
-    draws += 1;
-    const draw = draws;
+  async #drawLinks() {
+    this.#draws += 1;
+    const draw = this.#draws;
     try {
       /** @type {{links: ListedLink[]}} */
-      const { links } = await request(path);
-      if (!isHere() || draw !== draws) return;
-      byId("sharing-list").replaceChildren(...links.map(row));
+      const { links } = await request(this.#path);
+      if (!this.#isHere || draw !== this.#draws) return;
+      this.#list.replaceChildren(...links.map((link) => this.#row(link)));
       byId("sharing-made").hidden = links.length === 0;
     } catch (error) {
-      if (isHere()) say(t("sharing.listFailed", { reason: messageOf(error) }));
+      if (this.#isHere) this.#say(t("sharing.listFailed", { reason: messageOf(error) }));
     }
   }
 
-  /** @param {ListedLink} made */
-  function row(made) {
-    const label = wordsOf(made);
-    const item = document.createElement("li");
-    item.className = "deleted-row";
-    const words = document.createElement("div");
-    words.className = "deleted-words";
-    const what = document.createElement("span");
-    what.textContent = label;
-    words.append(what);
-    if (made.maker) {
-      const maker = document.createElement("span");
-      maker.className = "note-when";
-      maker.textContent = t("sharing.by", { name: made.maker });
-      words.append(maker);
+  /** @param {ListedLink} link */
+  #row(link) {
+    const label = wordsOf(link);
+    const row = document.createElement("li");
+    row.className = "deleted-row";
+    row.append(wordsInRow(label, link.maker));
+    if (link.path !== undefined) {
+      const address = new URL(at(link.path), location.href).href;
+      const copyAddress = async () => this.#sayCopied(await copy(address, this.#dialog));
+      row.append(iconButton("copy", t("sharing.copyOne", { link: label }), copyAddress));
     }
-    item.append(words);
-    if (made.path !== undefined) {
-      const address = new URL(at(made.path), location.href).href;
-      item.append(button("copy", t("sharing.copyOne", { link: label }), async () => {
-        if (await copy(address, dialog)) toast(t("note.linkCopied"));
-        else say(t("sharing.copyByHand"));
-      }));
-    }
-    item.append(button("trash", t("sharing.withdrawOne", { link: label }), async () => {
-      const list = byId("sharing-list");
-      const place = placeOf(list, item);
-      try {
-        await request(`${path}/${encodeURIComponent(made.id)}`, "DELETE");
-        if (isHere()) byId("sharing-result").hidden = true;
-        toast(t("sharing.oneWithdrawn"));
-      } catch (error) {
-        sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
-      }
-      await drawLinks();
-      if (isHere()) focusRowAt(list, place);
-    }));
-    return item;
+    row.append(iconButton("trash", t("sharing.withdrawOne", { link: label }), () => this.#withdraw(link.id, row)));
+    return row;
   }
 
-  /** @param {string} symbol @param {string} label @param {() => Promise<void>} run */
-  function button(symbol, label, run) {
-    const made = document.createElement("button");
-    made.type = "button";
-    made.className = "icon-button";
-    made.setAttribute("aria-label", label);
-    made.title = label;
-    made.append(icon(symbol));
-    made.addEventListener("click", () => void run());
-    return made;
+  /** @param {boolean} isCopied */
+  #sayCopied(isCopied) {
+    if (isCopied) toast(t("note.linkCopied"));
+    else this.#say(t("sharing.copyByHand"));
   }
 
   /** @param {string} from The field's id. */
-  async function copyField(from) {
+  async #copyField(from) {
     const field = /** @type {HTMLInputElement} */ (byId(from));
-    const isCopied = await copy(field.value, dialog);
+    const isCopied = await copy(field.value, this.#dialog);
     field.focus();
     field.select();
-    if (isCopied) toast(t("note.linkCopied"));
-    else say(t("sharing.copyByHand"));
+    this.#sayCopied(isCopied);
   }
 
-  async function makeLink() {
-    const fields = new FormData(form);
+  async #makeLink() {
+    const make = this.#make;
+    const access = new FormData(this.#form).get("access");
     const expiresIn = Number(/** @type {HTMLSelectElement} */ (byId("sharing-ends")).value);
     make.disabled = true;
-    say("");
+    this.#say("");
     try {
       /** @type {SharedLink} */
-      const made = await request(path, "POST", { access: fields.get("access"), expiresIn });
-      if (!isHere()) return;
-      link.value = new URL(at(made.path), location.href).href;
-      byId("sharing-link-label").textContent = wordsOf(made);
-      byId("sharing-result").hidden = false;
-      byId("sharing-copy-link").focus();
-      announce(t("sharing.made", { link: byId("sharing-link-label").textContent ?? "" }));
-      await drawLinks();
+      const made = await request(this.#path, "POST", { access, expiresIn });
+      if (!this.#isHere) return;
+      this.#showMade(made);
+      await this.#drawLinks();
     } catch (error) {
-      sayFailed(t("sharing.makeFailed", { reason: messageOf(error) }));
+      this.#sayFailed(t("sharing.makeFailed", { reason: messageOf(error) }));
     } finally {
-      if (isHere()) {
+      if (this.#isHere) {
         make.disabled = false;
         keepFocusOn(make);
       }
     }
   }
 
-  async function withdraw() {
+  /** @param {SharedLink} made */
+  #showMade(made) {
+    const label = wordsOf(made);
+    this.#link.value = new URL(at(made.path), location.href).href;
+    byId("sharing-link-label").textContent = label;
+    byId("sharing-result").hidden = false;
+    byId("sharing-copy-link").focus();
+    announce(t("sharing.made", { link: label }));
+  }
+
+  /** @param {string} id Of a link. @param {HTMLElement} row */
+  async #withdraw(id, row) {
+    const place = placeOf(this.#list, row);
+    try {
+      await request(`${this.#path}/${encodeURIComponent(id)}`, "DELETE");
+      if (this.#isHere) byId("sharing-result").hidden = true;
+      toast(t("sharing.oneWithdrawn"));
+    } catch (error) {
+      this.#sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
+    }
+    await this.#drawLinks();
+    if (this.#isHere) focusRowAt(this.#list, place);
+  }
+
+  async #withdrawAll() {
     const isSure = await confirm({
       title: t("sharing.withdrawTitle"),
       text: t("sharing.withdrawText"),
@@ -176,29 +232,15 @@ export async function openSharing({ id, title, address, isDemo, isWritable }) {
     });
     if (!isSure) return;
     try {
-      await request(path, "DELETE");
-      if (isHere()) byId("sharing-result").hidden = true;
+      await request(this.#path, "DELETE");
+      if (this.#isHere) byId("sharing-result").hidden = true;
       toast(t("sharing.withdrawn"));
-      await drawLinks();
+      await this.#drawLinks();
     } catch (error) {
-      sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
+      this.#sayFailed(t("sharing.withdrawFailed", { reason: messageOf(error) }));
     }
   }
-
-  /** @param {Event} event */
-  function submit(event) {
-    event.preventDefault();
-    void makeLink();
-  }
-
-  form.onsubmit = submit;
-  make.disabled = false;
-  byId("sharing-copy-address").onclick = () => void copyField("sharing-address");
-  byId("sharing-copy-link").onclick = () => void copyField("sharing-link");
-  byId("sharing-withdraw").onclick = () => void withdraw();
-  link.onfocus = () => link.select();
-  byId("sharing-made").hidden = true;
-  void drawLinks();
-  void showPublishing(id, dialog);
-  await openDialog(dialog);
 }
+
+/** @param {SharedNote} note */
+export const openSharing = (note) => new Sharing(note).open();
