@@ -10,7 +10,6 @@ import { Decoration, EditorView, StateEffect, StateField } from "../codemirror.j
  * @typedef {import("../codemirror.js").Text} Text
  * @typedef {{id: string, from: number, to: number}} Mark In UTF-16 units. The range that a comment is being written on has
  *   the id "".
- * @typedef {{doc: Text, isLost: boolean, moved: (mark: Mark) => Mark | undefined, end: () => void}} Moment
  */
 
 /** Replaces all ranges. */
@@ -43,6 +42,89 @@ function movedOver({ id, from, to }, changes) {
   return start < end ? { id, from: start, to: end } : undefined;
 }
 
+const field = StateField.define({
+  /** @returns {{marks: readonly Mark[], chosen: string | undefined, shown: any}} */
+  create: () => ({ marks: [], chosen: undefined, shown: Decoration.none }),
+  update(value, transaction) {
+    let { marks, chosen } = value;
+    if (transaction.docChanged && marks.length > 0) {
+      marks = marks.flatMap((mark) => movedOver(mark, transaction.changes) ?? []);
+    }
+    for (const effect of transaction.effects) {
+      if (effect.is(setMarks)) marks = effect.value;
+      if (effect.is(setChosen)) chosen = effect.value;
+    }
+    if (marks === value.marks && chosen === value.chosen) return value;
+    return { marks, chosen, shown: decorated(marks, chosen) };
+  },
+  provide: (own) => EditorView.decorations.from(own, (/** @type {any} */ { shown }) => shown),
+});
+
+/**
+ * Whether an edit has replaced the text around the end of a range.
+ *
+ * @param {import("../codemirror.js").ViewUpdate} update
+ */
+function isDoubtful({ transactions }) {
+  return transactions.some(({ docChanged, changes, startState }) => {
+    let isFound = false;
+    if (docChanged) {
+      changes.iterChanges((from, to, fromAfter, toAfter) => {
+        if (from === to || fromAfter === toAfter) return;
+        isFound ||= startState.field(field).marks.some((/** @type {Mark} */ mark) => from < mark.to && mark.to < to && mark.from < from);
+      });
+    }
+    return isFound;
+  });
+}
+
+/** The note's text at one moment. It moves ranges of that text along with later edits. */
+export class Moment {
+  /** Whether the editor shows another text since then. */
+  isLost = false;
+
+  /** @type {ChangeSet[]} Edits since then. */
+  #changes = [];
+  #hidden;
+  #ended;
+
+  /**
+   * @param {Text} doc
+   * @param {ChangeSet | undefined} hidden Changes of the note's text that the editor does not show yet.
+   * @param {(moment: Moment) => void} ended
+   */
+  constructor(doc, hidden, ended) {
+    this.doc = hidden ? hidden.apply(doc) : doc;
+    this.#hidden = hidden;
+    this.#ended = ended;
+  }
+
+  /** @param {ChangeSet} changes An edit of the text that the editor shows. */
+  follow(changes) {
+    this.#changes.push(changes);
+  }
+
+  /** @param {Mark} mark @returns {Mark | undefined} Its range now; undefined when its text is gone. */
+  moved(mark) {
+    return this.#changes.reduce(
+      (/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes),
+      this.#shown(mark),
+    );
+  }
+
+  /** @param {Mark} mark @returns {Mark} Its range in the text that the editor showed then. */
+  #shown(mark) {
+    if (!this.#hidden) return mark;
+    const { invertedDesc } = /** @type {any} */ (this.#hidden);
+    return { ...mark, from: invertedDesc.mapPos(mark.from, 1), to: invertedDesc.mapPos(mark.to, -1) };
+  }
+
+  /** Stops following edits. */
+  end() {
+    this.#ended(this);
+  }
+}
+
 /**
  * @param {object} tell
  * @param {() => void} tell.moved The ranges have changed.
@@ -51,56 +133,22 @@ function movedOver({ id, from, to }, changes) {
  * @param {() => import("../codemirror.js").ChangeSet | undefined} [tell.waiting] Changes of the note's text that the editor does not show yet.
  */
 export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
-  /** @type {Set<{changes: ChangeSet[], isLost: boolean}>} */
+  /** @type {Set<Moment>} */
   const moments = new Set();
-
-  const field = StateField.define({
-    /** @returns {{marks: readonly Mark[], chosen: string | undefined, shown: any}} */
-    create: () => ({ marks: [], chosen: undefined, shown: Decoration.none }),
-    update(value, transaction) {
-      let { marks, chosen } = value;
-      if (transaction.docChanged && marks.length > 0) {
-        marks = marks.flatMap((mark) => movedOver(mark, transaction.changes) ?? []);
-      }
-      for (const effect of transaction.effects) {
-        if (effect.is(setMarks)) marks = effect.value;
-        if (effect.is(setChosen)) chosen = effect.value;
-      }
-      if (marks === value.marks && chosen === value.chosen) return value;
-      return { marks, chosen, shown: decorated(marks, chosen) };
-    },
-    provide: (own) => EditorView.decorations.from(own, (/** @type {any} */ { shown }) => shown),
-  });
 
   const watch = EditorView.updateListener.of((update) => {
     if (update.docChanged) {
-      for (const moment of moments) moment.changes.push(update.changes);
+      for (const moment of moments) moment.follow(update.changes);
       if (isDoubtful(update)) doubtful();
     }
     const before = update.transactions[0]?.startState.field(field, false);
     if (before && before.marks !== update.state.field(field).marks) moved();
   });
 
-  /** @param {import("../codemirror.js").ViewUpdate} update */
-  function isDoubtful({ transactions }) {
-    return transactions.some(({ docChanged, changes, startState }) => {
-      let isFound = false;
-      if (docChanged) {
-        changes.iterChanges((from, to, fromAfter, toAfter) => {
-          if (from === to || fromAfter === toAfter) return;
-          isFound ||= startState.field(field).marks.some((/** @type {Mark} */ mark) => from < mark.to && mark.to < to && mark.from < from);
-        });
-      }
-      return isFound;
-    });
-  }
-
-  /** @param {EditorView} view @returns {readonly Mark[]} */
-  const marksOf = (view) => view.state.field(field).marks;
-
   return {
     extension: [field, watch],
-    marksOf,
+    /** @param {EditorView} view @returns {readonly Mark[]} */
+    marksOf: (view) => view.state.field(field).marks,
     /**
      * @param {EditorView} view
      * @param {readonly Mark[]} marks
@@ -112,28 +160,14 @@ export function commentMarks({ moved, doubtful, waiting = () => undefined }) {
      */
     choose: (view, id) => view.dispatch({ effects: setChosen.of(id) }),
     /**
-     * Returns the current text, with a function that moves its ranges along with later edits.
+     * Returns the current text, which moves its ranges along with later edits until its end.
      *
      * @param {EditorView} view
-     * @returns {Moment}
      */
     moment(view) {
-      const own = { changes: /** @type {ChangeSet[]} */ ([]), isLost: false };
-      moments.add(own);
-      const hidden = waiting();
-      const shown = (/** @type {Mark} */ mark) => {
-        const { invertedDesc } = /** @type {any} */ (hidden);
-        return { ...mark, from: invertedDesc.mapPos(mark.from, 1), to: invertedDesc.mapPos(mark.to, -1) };
-      };
-      return {
-        doc: hidden ? /** @type {any} */ (hidden).apply(view.state.doc) : view.state.doc,
-        get isLost() {
-          return own.isLost;
-        },
-        moved: (/** @type {Mark} */ mark) =>
-          own.changes.reduce((/** @type {Mark | undefined} */ at, changes) => at && movedOver(at, changes), hidden ? shown(mark) : mark),
-        end: () => moments.delete(own),
-      };
+      const moment = new Moment(view.state.doc, waiting(), (ended) => moments.delete(ended));
+      moments.add(moment);
+      return moment;
     },
     /** The editor begins with another text. */
     reset() {
