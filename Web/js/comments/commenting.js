@@ -6,7 +6,7 @@ import { myName } from "../people/me.js";
 import { page } from "../page.js";
 import { access, ask, connection, drawer, profile } from "../session.js";
 
-/** @type {ReturnType<typeof import("./commentsview.js").showComments> | undefined} */
+/** @type {import("./commentsview.js").CommentsView | undefined} */
 let shown;
 /** @type {import("../notes/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
 let wanted;
@@ -36,11 +36,11 @@ export async function followComments() {
   if (!note || !editor) return;
   try {
     // The note works without comments.
-    const { showComments } = await import("./commentsview.js");
+    const { CommentsView } = await import("./commentsview.js");
     if (page.current !== note || page.editor !== editor || shown) return;
     const own = () => ({ name: myName(), color: profile.color });
     const changed = () => commentNews.emit("changed", undefined);
-    shown = showComments({ note, editor, connection, ask, changed, drawer, isGuest: access.isLink, profile: own });
+    shown = new CommentsView({ note, editor, connection, ask, changed, drawer, isGuest: access.isLink, profile: own });
     if (wanted === note) shown.begin();
     wanted = undefined;
   } catch (error) {

@@ -5,37 +5,33 @@ import { announce, byId } from "../shell/dialogs.js";
 import { commentButton } from "./commentbutton.js";
 import { Comments } from "./comments.js";
 import { commentSender } from "./commentsender.js";
-import { newComment } from "./newcomment.js";
+import { NewComment } from "./newcomment.js";
 import { request } from "../client/http.js";
 import { randomId } from "../client/identity.js";
 import { inNumbers, t } from "../shell/language.js";
 import { isOfComposition } from "../shell/shortcuts.js";
-import { threadView } from "./threadview.js";
+import { ThreadList } from "./threadlist.js";
+import { ThreadView } from "./threadview.js";
 import { UnsentComments } from "./unsentcomments.js";
 import { messageOf } from "../words.js";
 
 /**
  * @typedef {import("./comments.js").Thread} Thread
  * @typedef {ReturnType<typeof import("../editing/editor.js").createEditor>} Editor
+ * @typedef {object} Options
+ * @property {import("../notes/shownnote.js").ShownNote} note
+ * @property {Editor} editor
+ * @property {import("../client/connection.js").Connection} connection
+ * @property {(path: string) => Promise<any>} ask Requests data of which the browser may already have a copy.
+ * @property {() => {name: string, color: string}} profile
+ * @property {() => void} changed Called when comments have changed.
+ * @property {boolean} isGuest Whether this person uses a link: the server cannot distinguish its guests.
+ * @property {import("./unsentcomments.js").DrawerOfComments} drawer
  */
 
-/**
- * @param {object} options
- * @param {import("../notes/shownnote.js").ShownNote} options.note
- * @param {Editor} options.editor
- * @param {import("../client/connection.js").Connection} options.connection
- * @param {(path: string) => Promise<any>} options.ask Requests data of which the browser may already have a copy.
- * @param {() => {name: string, color: string}} options.profile
- * @param {() => void} options.changed Called when comments have changed.
- * @param {boolean} options.isGuest Whether this person uses a link: the server cannot distinguish its guests.
- * @param {import("./unsentcomments.js").DrawerOfComments} options.drawer
- */
-export function showComments({ note, editor, connection, ask, changed, profile, isGuest, drawer }) {
-  const { comments: marks, view } = editor;
-  const panel = byId("comments-panel");
-  const button = byId("comments");
-  const resolvedBox = /** @type {HTMLInputElement} */ (byId("comments-resolved"));
-  const comments = new Comments({
+/** @param {Options} options */
+const commentsOf = ({ note, editor: { comments: marks, view }, connection, ask }) =>
+  new Comments({
     note,
     connection,
     request: (path, ...rest) => (rest.length === 0 ? ask(path) : request(path, ...rest)),
@@ -46,115 +42,229 @@ export function showComments({ note, editor, connection, ask, changed, profile, 
       marks: () => marks.marksOf(view),
     },
   });
-  const unsent = new UnsentComments(drawer, note.documentId);
-  /** @param {string} [thread] */
-  const sender = (thread) => commentSender({ comments, unsent, profile, thread });
-  const draft = newComment({ editor, comments, sending: () => sender(), redraw: draw });
-  const here = commentButton({ view, isWanted: () => comments.mayComment && !draft.isBegun, begin });
-  /** @type {Map<string, {thread: Thread, shown: import("./threadview.js").ThreadView}>} Threads that are drawn, by their ids. */
-  const views = new Map();
+
+export class CommentsView {
+  /** The note whose comments are shown. */
+  note;
+  editor;
+
+  #options;
+  #panel = byId("comments-panel");
+  #button = byId("comments");
+  #resolvedBox = /** @type {HTMLInputElement} */ (byId("comments-resolved"));
+  #comments;
+  #unsent;
+  #newComment;
+  #commentButton;
+  #threads = new ThreadList((id) => this.#makeThread(id));
   /** @type {string | undefined} The thread that is highlighted. */
-  let chosen;
+  #chosen;
   /** Whether the user wants to comment without a selection. A hint asks for one until they select or close the panel. */
-  let wantsSelection = false;
+  #wantsSelection = false;
   /** Whether a comment was begun before the comments were there. */
-  let isAwaited = false;
-  resolvedBox.checked = false;
+  #isAwaited = false;
+  #subscriptions;
+
+  /** @param {Options} options */
+  constructor(options) {
+    const { note, editor, drawer } = options;
+    this.note = note;
+    this.editor = editor;
+    this.#options = options;
+    const comments = commentsOf(options);
+    this.#comments = comments;
+    this.#unsent = new UnsentComments(drawer, note.documentId);
+    this.#newComment = new NewComment({ editor, comments, sending: () => this.#senderTo(), redraw: () => this.#draw() });
+    this.#commentButton = commentButton({
+      view: editor.view,
+      isWanted: () => comments.mayComment && !this.#newComment.isBegun,
+      begin: () => this.begin(),
+    });
+    this.#resolvedBox.checked = false;
+    this.#followText();
+    this.#subscriptions = this.#subscribe();
+    this.#listenToPanel();
+    this.#button.hidden = false;
+    this.#draw();
+  }
+
+  get mayComment() {
+    return this.#comments.mayComment;
+  }
+
+  get answer() {
+    return this.#comments.answer;
+  }
+
+  /** Begins a comment on the selected text, once it is known whether this person may comment. */
+  begin() {
+    this.#isAwaited = !this.#comments.isLoaded;
+    if (!this.mayComment) return;
+    const { from, to } = this.editor.view.state.selection.main;
+    this.#open(true);
+    this.#wantsSelection = from === to;
+    if (!this.#wantsSelection) {
+      this.#newComment.begin({ from, to });
+      return;
+    }
+    announce(t("comments.selectFirst"));
+    this.#draw();
+  }
+
+  close() {
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
+    this.editor.onComments(undefined);
+    this.#comments.close();
+    this.#commentButton.close();
+    this.#open(false);
+    this.#newComment.close();
+    this.#threads.close();
+    this.#button.onclick = this.#resolvedBox.onchange = this.#panel.onkeydown = null;
+  }
+
+  // Events.
+
+  #followText() {
+    this.editor.onComments({
+      moved: () => this.#drawPlaces(),
+      doubtful: () => this.#comments.placeAnew(),
+      selected: this.#commentButton.draw,
+      clicked: (id) => {
+        this.#open(true);
+        this.#threads.focus(id);
+      },
+    });
+  }
+
+  #subscribe() {
+    const comments = this.#comments;
+    return [
+      comments.on("changed", () => {
+        this.#draw();
+        this.#options.changed();
+        if (this.#isAwaited && comments.isLoaded) this.begin();
+      }),
+      comments.on("failed", (error) => {
+        if (comments.isLoaded || !this.#isOpen) return;
+        byId("comments-none").textContent = t("comments.listFailed", { reason: messageOf(error) });
+      }),
+      this.#options.connection.on("welcome", () => {
+        this.#newComment.retry();
+        this.#threads.retry();
+      }),
+    ];
+  }
+
+  #listenToPanel() {
+    this.#button.onclick = () => {
+      this.#open(!this.#isOpen);
+      if (this.#isOpen) byId("comments-close").focus();
+    };
+    byId("comments-close").onclick = () => {
+      this.#open(false);
+      this.#button.focus();
+    };
+    this.#panel.onkeydown = (event) => {
+      if (event.key !== "Escape" || isOfComposition(event)) return;
+      this.#open(false);
+      this.editor.view.focus();
+    };
+    this.#resolvedBox.onchange = () => this.#draw();
+  }
 
   // The panel.
 
-  const isOpen = () => !panel.hidden;
-
-  /** @param {boolean} isWanted */
-  function open(isWanted) {
-    panel.hidden = !isWanted;
-    byId("app").dataset.comments = isWanted ? "open" : "";
-    button.setAttribute("aria-expanded", String(isWanted));
-    if (isWanted) {
-      void comments.refresh();
-    } else {
-      wantsSelection = false;
-      choose(undefined);
-    }
-    here.draw();
+  get #isOpen() {
+    return !this.#panel.hidden;
   }
 
-  /** @param {Thread[]} threads */
-  function drawButton(threads) {
-    const count = threads.filter(({ first }) => !first.resolved).length;
+  /** @param {boolean} isWanted */
+  #open(isWanted) {
+    this.#panel.hidden = !isWanted;
+    byId("app").dataset.comments = isWanted ? "open" : "";
+    this.#button.setAttribute("aria-expanded", String(isWanted));
+    if (isWanted) {
+      void this.#comments.refresh();
+    } else {
+      this.#wantsSelection = false;
+      this.#choose(undefined);
+    }
+    this.#commentButton.draw();
+  }
+
+  #draw() {
+    const { threads } = this.#comments;
+    const resolvedCount = threads.filter(({ first }) => first.resolved).length;
+    const shown = threads.filter(({ first }) => !first.resolved || this.#resolvedBox.checked);
+    this.#drawButton(threads.length - resolvedCount);
+    byId("comments-resolved-label").hidden = resolvedCount === 0;
+    byId("comments-resolved-count").textContent = t("comments.showResolved", { count: resolvedCount });
+    byId("comments-guest").hidden = !this.#options.isGuest || !this.mayComment;
+    this.#drawHint(threads.length, shown.length);
+    this.#threads.draw(shown);
+    this.#drawPlaces();
+    this.#commentButton.draw();
+  }
+
+  /** @param {number} count Of unresolved threads. */
+  #drawButton(count) {
     byId("comments-count").hidden = count === 0;
     byId("comments-count").textContent = inNumbers(count);
     const label = count === 0 ? t("comments.title") : t("comments.open", { count });
-    button.setAttribute("aria-label", label);
-    button.title = label;
+    this.#button.setAttribute("aria-label", label);
+    this.#button.title = label;
   }
 
-  function draw() {
-    const { threads } = comments;
-    drawButton(threads);
-    const resolved = threads.filter(({ first }) => first.resolved).length;
-    const shown = threads.filter(({ first }) => !first.resolved || resolvedBox.checked);
-    byId("comments-resolved-label").hidden = resolved === 0;
-    byId("comments-resolved-count").textContent = t("comments.showResolved", { count: resolved });
-    const asksToSelect = wantsSelection && !draft.isBegun;
-    byId("comments-none").hidden = !asksToSelect && (shown.length > 0 || draft.isBegun || !comments.isLoaded);
-    byId("comments-guest").hidden = !isGuest || !comments.mayComment;
-    const isBeginning = comments.mayComment && threads.length === 0;
-    byId("comments-none").textContent = asksToSelect
+  /** @param {number} count Of all threads. @param {number} shownCount */
+  #drawHint(count, shownCount) {
+    const hint = byId("comments-none");
+    const { isBegun } = this.#newComment;
+    const asksToSelect = this.#wantsSelection && !isBegun;
+    hint.hidden = !asksToSelect && (shownCount > 0 || isBegun || !this.#comments.isLoaded);
+    const isBeginning = this.mayComment && count === 0;
+    hint.textContent = asksToSelect
       ? t("comments.selectFirst")
       : isBeginning
         ? t("comments.howTo")
         : t("comments.none");
-    for (const id of views.keys()) if (!shown.some(({ first }) => first.id === id)) views.delete(id);
-    const elements = shown.map((thread) => {
-      const { id } = thread.first;
-      const known = views.get(id)?.shown ?? viewOf(id);
-      views.set(id, { thread, shown: known });
-      known.draw(thread);
-      return known.element;
-    });
-    const list = byId("comments-list");
-    for (const element of [...list.children]) if (!elements.includes(/** @type {HTMLLIElement} */ (element))) element.remove();
-    // The thread with the focus is not moved, for it would lose the focus, and a word that is being composed.
-    const kept = elements.find((element) => element.contains(document.activeElement));
-    elements.forEach((element, index) => {
-      if (element === kept) while (list.children[index] !== kept) list.append(list.children[index] ?? "");
-      else if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
-    });
-    drawMarks();
-    here.draw();
   }
 
   /** @param {string} id */
-  const viewOf = (id) =>
-    threadView({
+  #makeThread(id) {
+    return new ThreadView({
       id,
-      comments,
-      profile,
-      answering: () => sender(id),
-      choose: () => choose(id),
-      jump: () => jump(id),
-      redraw: draw,
-      ended: () => button.focus(),
+      comments: this.#comments,
+      profile: this.#options.profile,
+      answering: () => this.#senderTo(id),
+      choose: () => this.#choose(id),
+      jump: () => this.#jump(id),
+      redraw: () => this.#draw(),
+      ended: () => this.#button.focus(),
     });
+  }
+
+  /** @param {string} [thread] The thread of an answer; undefined for a new thread. */
+  #senderTo(thread) {
+    return commentSender({ comments: this.#comments, unsent: this.#unsent, profile: this.#options.profile, thread });
+  }
 
   // The text.
 
-  /** Which threads have a place in the text. */
-  function drawMarks() {
-    const placed = new Set(marks.marksOf(view).map(({ id }) => id));
-    for (const { shown, thread } of views.values()) {
-      const { id, place, resolved } = thread.first;
-      shown.drawPlace(resolved ? !place : !placed.has(id) && !place);
-    }
+  get #marks() {
+    return this.editor.comments.marksOf(this.editor.view);
+  }
+
+  /** Shows which threads have a place in the text. */
+  #drawPlaces() {
+    this.#threads.drawPlaces(new Set(this.#marks.map(({ id }) => id)));
   }
 
   /** @param {string | undefined} id */
-  function choose(id) {
-    if (chosen === id) return;
-    chosen = id;
-    marks.choose(view, id);
-    for (const [own, { shown }] of views) shown.drawChosen(own === id);
+  #choose(id) {
+    if (this.#chosen === id) return;
+    this.#chosen = id;
+    this.editor.comments.choose(this.editor.view, id);
+    this.#threads.drawChosen(id);
   }
 
   /**
@@ -162,100 +272,17 @@ export function showComments({ note, editor, connection, ask, changed, profile, 
    *
    * @param {string} id
    */
-  function jump(id) {
-    const mark = marks.marksOf(view).find((one) => one.id === id);
+  #jump(id) {
+    const mark = this.#marks.find((one) => one.id === id);
     if (!mark) {
       announce(t("comments.gone"));
       return;
     }
+    const { view } = this.editor;
     view.dispatch({
       selection: { anchor: mark.from, head: mark.to },
       scrollIntoView: true,
     });
     view.focus();
   }
-
-  /** Begins a comment on the selected text, once it is known whether this person may comment. */
-  function begin() {
-    isAwaited = !comments.isLoaded;
-    if (!comments.mayComment) return;
-    const { from, to } = view.state.selection.main;
-    open(true);
-    wantsSelection = from === to;
-    if (!wantsSelection) {
-      draft.begin({ from, to });
-      return;
-    }
-    announce(t("comments.selectFirst"));
-    draw();
-  }
-
-  editor.onComments({
-    moved: drawMarks,
-    doubtful: () => comments.placeAnew(),
-    selected: here.draw,
-    clicked(id) {
-      open(true);
-      const element = views.get(id)?.shown.element;
-      element?.focus();
-      element?.scrollIntoView({ block: "nearest" });
-    },
-  });
-  const subscriptions = [
-    comments.on("changed", () => {
-      draw();
-      changed();
-      if (isAwaited && comments.isLoaded) begin();
-    }),
-    comments.on("failed", (error) => {
-      if (!comments.isLoaded && isOpen()) byId("comments-none").textContent = t("comments.listFailed", { reason: messageOf(error) });
-    }),
-    connection.on("welcome", () => {
-      draft.retry();
-      for (const { shown } of views.values()) shown.retry();
-    }),
-  ];
-
-  button.onclick = () => {
-    open(!isOpen());
-    if (isOpen()) byId("comments-close").focus();
-  };
-  byId("comments-close").onclick = () => {
-    open(false);
-    button.focus();
-  };
-  panel.onkeydown = (event) => {
-    if (event.key !== "Escape" || isOfComposition(event)) return;
-    open(false);
-    view.focus();
-  };
-  resolvedBox.onchange = draw;
-  button.hidden = false;
-  draw();
-
-  return {
-    begin,
-    get mayComment() {
-      return comments.mayComment;
-    },
-    get answer() {
-      return comments.answer;
-    },
-    get note() {
-      return note;
-    },
-    get editor() {
-      return editor;
-    },
-    close() {
-      for (const unsubscribe of subscriptions) unsubscribe();
-      editor.onComments(undefined);
-      comments.close();
-      here.close();
-      open(false);
-      draft.close();
-      byId("comments-list").replaceChildren();
-      button.onclick = resolvedBox.onchange = panel.onkeydown = null;
-    },
-  };
 }

@@ -7,105 +7,135 @@ import { isOfComposition } from "../shell/shortcuts.js";
 const encoder = new TextEncoder();
 
 /**
- * @param {object} options
- * @param {string} options.label The field's name for screen readers; shown in it while it is empty.
- * @param {string} options.send On the button.
- * @param {string} [options.text] The text at the beginning.
- * @param {string} [options.original] A text that is also stored elsewhere, and can be discarded; none for a new text.
- * @param {() => number} options.bytesMax
- * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
- *   once it is there. `failed` puts its errors into words.
- * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed An error in words; and whether it is
- *   unknown if the text has arrived, so that the same text has to be sent again before it may be changed.
- * @param {() => void} [options.cancel]
- * @param {() => void} [options.changed] The person has changed the text.
+ * @param {string} text
+ * @param {"submit" | "button"} type
  */
-export function composer({ label, send, original = "", text = original, bytesMax, submit, failed, cancel, changed }) {
-  const form = document.createElement("form");
-  form.className = "composer";
-  const area = document.createElement("textarea");
-  area.setAttribute("aria-label", label);
-  area.placeholder = label;
-  area.dir = "auto";
-  area.rows = 2;
-  area.value = text;
-  const problem = document.createElement("p");
-  problem.className = "problem";
-  problem.setAttribute("role", "alert");
-  const buttons = document.createElement("p");
-  buttons.className = "composer-buttons";
+function makeButton(text, type) {
   const button = document.createElement("button");
-  button.type = "submit";
-  button.classList.add("button", "small", "primary");
-  button.textContent = send;
-  buttons.append(button);
-  if (cancel) {
-    const other = document.createElement("button");
-    other.type = "button";
-    other.className = "button small";
-    other.textContent = t("cancel");
-    other.addEventListener("click", cancel);
-    buttons.append(other);
-  }
-  form.append(area, problem, buttons);
-  let isBusy = false;
+  button.type = type;
+  button.className = "button small";
+  button.textContent = text;
+  return button;
+}
+
+export class Composer {
+  element = document.createElement("form");
+
+  #options;
+  #area = document.createElement("textarea");
+  #problem = document.createElement("p");
+  #sendButton;
+  #isBusy = false;
   /** Whether it is unknown if the text has arrived. */
-  let isOpen = false;
+  #isOpen = false;
 
-  async function go() {
-    if (isBusy) return;
-    const words = area.value;
-    if (!words.trim()) return area.focus();
-    const count = encoder.encode(words).length;
-    if (count > bytesMax()) {
-      problem.textContent = t("comments.tooLong", { count, max: bytesMax() });
-      return;
+  /**
+   * @param {object} options
+   * @param {string} options.label The field's name for screen readers; shown in it while it is empty.
+   * @param {string} options.send On the button.
+   * @param {string} [options.text] The text at the beginning.
+   * @param {string} [options.original] A text that is also stored elsewhere, and can be discarded; none for a new text.
+   * @param {() => number} options.bytesMax
+   * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
+   *   once it is there. `failed` puts its errors into words.
+   * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed An error in words; and whether it is
+   *   unknown if the text has arrived, so that the same text has to be sent again before it may be changed.
+   * @param {() => void} [options.cancel]
+   * @param {() => void} [options.changed] The person has changed the text.
+   */
+  constructor(options) {
+    const { label, send, original = "", text = original, cancel, changed } = options;
+    this.#options = options;
+    const area = this.#area;
+    area.setAttribute("aria-label", label);
+    area.placeholder = label;
+    area.dir = "auto";
+    area.rows = 2;
+    area.value = text;
+    if (changed) area.addEventListener("input", changed);
+    this.#problem.className = "problem";
+    this.#problem.setAttribute("role", "alert");
+    const buttons = document.createElement("p");
+    buttons.className = "composer-buttons";
+    this.#sendButton = makeButton(send, "submit");
+    this.#sendButton.classList.add("primary");
+    buttons.append(this.#sendButton);
+    if (cancel) {
+      const cancelButton = makeButton(t("cancel"), "button");
+      cancelButton.addEventListener("click", cancel);
+      buttons.append(cancelButton);
     }
-    isBusy = true;
-    area.readOnly = true;
-    button.setAttribute("aria-disabled", "true");
-    problem.textContent = "";
-    try {
-      const refusal = await submit(words);
-      isOpen = false;
-      problem.textContent = refusal ?? "";
-      if (refusal === undefined) area.value = "";
-    } catch (error) {
-      ({ problem: problem.textContent, isOpen } = failed(error));
-    } finally {
-      isBusy = false;
-      area.readOnly = isOpen;
-      button.removeAttribute("aria-disabled");
-    }
+    this.element.className = "composer";
+    this.element.append(area, this.#problem, buttons);
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      void this.#send();
+    });
+    this.element.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
-  if (changed) area.addEventListener("input", changed);
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void go();
-  });
-  form.addEventListener("keydown", (event) => {
+  get text() {
+    return this.#area.value;
+  }
+
+  get isEmpty() {
+    return this.text.trim() === "" && !this.#isBusy;
+  }
+
+  focus() {
+    this.#area.focus();
+  }
+
+  /** Called when the server can be reached again. */
+  retry() {
+    if (this.#isOpen) void this.#send();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     if (isOfComposition(event)) return;
+    const { original = "", cancel } = this.#options;
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      void go();
-    } else if (event.key === "Escape" && cancel && !isBusy && [original.trim(), ""].includes(area.value.trim())) {
+      void this.#send();
+    } else if (event.key === "Escape" && cancel && !this.#isBusy && [original.trim(), ""].includes(this.text.trim())) {
       // With another text in it, the field is hidden with the panel, and keeps the text.
       event.stopPropagation();
       cancel();
     }
-  });
+  }
 
-  return {
-    element: form,
-    focus: () => area.focus(),
-    get text() {
-      return area.value;
-    },
-    get isEmpty() {
-      return area.value.trim() === "" && !isBusy;
-    },
-    /** Called when the server can be reached again. */
-    retry: () => isOpen && void go(),
-  };
+  async #send() {
+    if (this.#isBusy) return;
+    const { text } = this;
+    if (!text.trim()) return this.focus();
+    const count = encoder.encode(text).length;
+    const max = this.#options.bytesMax();
+    if (count > max) {
+      this.#problem.textContent = t("comments.tooLong", { count, max });
+      return;
+    }
+    this.#setBusy(true);
+    this.#problem.textContent = "";
+    try {
+      const problem = await this.#options.submit(text);
+      this.#isOpen = false;
+      this.#problem.textContent = problem ?? "";
+      if (problem === undefined) this.#area.value = "";
+    } catch (error) {
+      const { problem, isOpen } = this.#options.failed(error);
+      this.#problem.textContent = problem;
+      this.#isOpen = isOpen;
+    } finally {
+      this.#setBusy(false);
+    }
+  }
+
+  /** @param {boolean} isBusy */
+  #setBusy(isBusy) {
+    this.#isBusy = isBusy;
+    this.#area.readOnly = isBusy || this.#isOpen;
+    if (isBusy) this.#sendButton.setAttribute("aria-disabled", "true");
+    else this.#sendButton.removeAttribute("aria-disabled");
+  }
 }

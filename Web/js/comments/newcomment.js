@@ -2,102 +2,127 @@
 // field above the threads.
 
 import { byId } from "../shell/dialogs.js";
-import { composer } from "./composer.js";
+import { Composer } from "./composer.js";
 import { t } from "../shell/language.js";
 
-/**
- * @param {object} options
- * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
- * @param {import("./comments.js").Comments} options.comments
- * @param {() => import("./commentsender.js").CommentSender} options.sending Asked for when one is begun.
- * @param {() => void} options.redraw Draws the threads again.
- */
-export function newComment({ editor, comments, sending, redraw }) {
-  const { comments: marks, view } = editor;
-  const place = byId("comment-new");
-  /** @type {ReturnType<typeof composer> | undefined} */
-  let form;
+/** @typedef {{from: number, to: number}} Range In UTF-16 units. */
 
-  /** @param {{from: number, to: number} | undefined} range That is held; none otherwise. */
-  function hold(range) {
-    const others = marks.marksOf(view).filter(({ id }) => id !== "");
-    marks.set(view, range ? [{ id: "", ...range }, ...others] : others);
+/** The most of the range's text that is shown above the field; UTF-16 units. */
+const quoteMax = 400;
+
+export class NewComment {
+  #options;
+  #marks;
+  #view;
+  #place = byId("comment-new");
+  /** @type {Composer | undefined} */
+  #composer;
+
+  /**
+   * @param {object} options
+   * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
+   * @param {import("./comments.js").Comments} options.comments
+   * @param {() => import("./commentsender.js").CommentSender} options.sending Asked for when one is begun.
+   * @param {() => void} options.redraw Draws the threads again.
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#marks = options.editor.comments;
+    this.#view = options.editor.view;
   }
 
-  function clear() {
-    form = undefined;
-    place.hidden = true;
-    place.replaceChildren();
+  get isBegun() {
+    return this.#composer !== undefined;
   }
 
-  function end() {
-    clear();
-    hold(undefined);
-    redraw();
+  /**
+   * Begins a comment on a range, unless one with words is begun already, which gets the focus.
+   *
+   * @param {Range} range
+   */
+  begin(range) {
+    if (this.#composer && !this.#composer.isEmpty) {
+      this.#composer.focus();
+      return;
+    }
+    if (this.#composer) this.#end();
+    this.#hold(range);
+    const composer = this.#makeComposer();
+    this.#composer = composer;
+    this.#place.replaceChildren(this.#quoteOf(range), composer.element);
+    this.#place.hidden = false;
+    this.#options.redraw();
+    composer.focus();
+  }
+
+  /** Called when the server can be reached again. */
+  retry() {
+    this.#composer?.retry();
+  }
+
+  /** Called when the note is left: the text stays in the drawer. */
+  close() {
+    this.#composer = undefined;
+    this.#place.hidden = true;
+    this.#place.replaceChildren();
+  }
+
+  #makeComposer() {
+    const { text, keep, drop, submit, failed } = this.#options.sending();
+    /** @type {Composer} */
+    const composer = new Composer({
+      label: t("comments.yours"),
+      send: t("comments.comment"),
+      text,
+      bytesMax: () => this.#options.comments.textBytesMax,
+      submit: async (words) => {
+        const problem = await submit(words);
+        if (problem === undefined) {
+          this.#deselect();
+          this.#endAtText();
+        }
+        return problem;
+      },
+      failed,
+      cancel: () => {
+        drop();
+        this.#endAtText();
+      },
+      changed: () => keep(composer.text),
+    });
+    return composer;
+  }
+
+  /** @param {Range} range */
+  #quoteOf({ from, to }) {
+    const quote = document.createElement("p");
+    quote.className = "quote";
+    quote.dir = "auto";
+    quote.textContent = this.#view.state.doc.sliceString(from, Math.min(to, from + quoteMax));
+    return quote;
+  }
+
+  /** @param {Range | undefined} range That is held; none otherwise. */
+  #hold(range) {
+    const others = this.#marks.marksOf(this.#view).filter(({ id }) => id !== "");
+    this.#marks.set(this.#view, range ? [{ id: "", ...range }, ...others] : others);
   }
 
   /** Deselects the comment's range, so that no button offers another comment on it. */
-  function deselect() {
-    const held = marks.marksOf(view).find(({ id }) => id === "");
-    const { from, to } = view.state.selection.main;
-    if (held && held.from === from && held.to === to) view.dispatch({ selection: { anchor: to } });
+  #deselect() {
+    const held = this.#marks.marksOf(this.#view).find(({ id }) => id === "");
+    const { from, to } = this.#view.state.selection.main;
+    if (held && held.from === from && held.to === to) this.#view.dispatch({ selection: { anchor: to } });
   }
 
-  function endAtText() {
-    end();
-    view.focus();
+  #end() {
+    this.close();
+    this.#hold(undefined);
+    this.#options.redraw();
   }
 
-  return {
-    get isBegun() {
-      return form !== undefined;
-    },
-    /**
-     * Begins a comment on a range, unless one with words is begun already, which gets the focus.
-     *
-     * @param {{from: number, to: number}} range In UTF-16 units.
-     */
-    begin({ from, to }) {
-      if (form && !form.isEmpty) {
-        form.focus();
-        return;
-      }
-      if (form) end();
-      hold({ from, to });
-      const { text, keep, drop, submit, failed } = sending();
-      const own = composer({
-        label: t("comments.yours"),
-        send: t("comments.comment"),
-        text,
-        bytesMax: () => comments.textBytesMax,
-        async submit(words) {
-          const problem = await submit(words);
-          if (problem === undefined) {
-            deselect();
-            endAtText();
-          }
-          return problem;
-        },
-        failed,
-        cancel() {
-          drop();
-          endAtText();
-        },
-        changed: () => keep(own.text),
-      });
-      form = own;
-      const quote = document.createElement("p");
-      quote.className = "quote";
-      quote.dir = "auto";
-      quote.textContent = view.state.doc.sliceString(from, Math.min(to, from + 400));
-      place.replaceChildren(quote, own.element);
-      place.hidden = false;
-      redraw();
-      own.focus();
-    },
-    /** Called when the server can be reached again. */
-    retry: () => form?.retry(),
-    /** Called when the note is left: the text stays in the drawer. */
-    close: clear,
-  };
+  #endAtText() {
+    this.#end();
+    this.#view.focus();
+  }
 }

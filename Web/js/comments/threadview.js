@@ -2,7 +2,7 @@
 
 import { announce, confirm } from "../shell/dialogs.js";
 import { commentItem } from "./commentitem.js";
-import { composer } from "./composer.js";
+import { Composer } from "./composer.js";
 import { t } from "../shell/language.js";
 import { colorHere } from "../people/me.js";
 import { shownName } from "../people/people.js";
@@ -11,9 +11,24 @@ import { messageOf } from "../words.js";
 /**
  * @typedef {import("./comments.js").Comment} Comment
  * @typedef {import("./comments.js").Thread} Thread
- * @typedef {ReturnType<typeof composer>} Composer
- * @typedef {ReturnType<typeof threadView>} ThreadView
  */
+
+/** @param {() => void} jump */
+function quoteButton(jump) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quote";
+  button.dir = "auto";
+  button.addEventListener("click", jump);
+  return button;
+}
+
+function goneLine() {
+  const line = document.createElement("p");
+  line.className = "thread-gone";
+  line.textContent = t("comments.gone");
+  return line;
+}
 
 function problemLine() {
   const line = document.createElement("p");
@@ -37,95 +52,123 @@ function action(label, name, run) {
   return element;
 }
 
-/**
- * @param {object} options
- * @param {string} options.id Of its first comment.
- * @param {import("./comments.js").Comments} options.comments
- * @param {() => {name: string}} options.profile
- * @param {() => import("./commentsender.js").CommentSender} options.answering Asked for when an answer may be written.
- * @param {() => void} options.choose Highlights the thread.
- * @param {() => void} options.jump Shows its range in the text.
- * @param {() => void} options.redraw Draws all threads again.
- * @param {() => void} options.ended Called when it was deleted here, and the focus with it.
- */
-export function threadView({ id, comments, profile, answering, choose, jump, redraw, ended }) {
-  /** @type {Composer | undefined} */
-  let answer;
+export class ThreadView {
+  element = document.createElement("li");
+
+  #options;
+  #id;
+  #comments;
+  #quote;
+  #gone = goneLine();
+  #body = document.createElement("div");
+  #problem = problemLine();
+  /** @type {Composer | undefined} The field for an answer. */
+  #answer;
   /** @type {string | undefined} The comment that is being edited. */
-  let editing;
-  const element = document.createElement("li");
-  element.className = "thread";
-  element.dataset.id = id;
-  element.tabIndex = -1;
-  let isChosen = false;
-  let isPressed = false;
-  // Only after the click, since the field of the thread chosen before closes, and moves the threads below.
-  element.addEventListener("pointerdown", () => {
-    isPressed = true;
-    addEventListener("pointerup", () => (isPressed = false), { once: true });
-    addEventListener("pointercancel", () => (isPressed = false), { once: true });
-  });
-  element.addEventListener("click", choose);
-  element.addEventListener("focusin", () => isPressed || choose());
-  const quote = document.createElement("button");
-  quote.type = "button";
-  quote.className = "quote";
-  quote.dir = "auto";
-  quote.addEventListener("click", jump);
-  const gone = document.createElement("p");
-  gone.className = "thread-gone";
-  gone.textContent = t("comments.gone");
-  const body = document.createElement("div");
-  body.className = "thread-body";
-  const trouble = problemLine();
-  body.append(trouble);
-  element.append(quote, gone, body);
+  #editing;
+  #isChosen = false;
+  #isPressed = false;
 
-  /** @param {string} name @returns {HTMLElement | null} */
-  const actionOf = (name) => body.querySelector(`[data-action="${CSS.escape(name)}"]`);
+  /**
+   * @param {object} options
+   * @param {string} options.id Of its first comment.
+   * @param {import("./comments.js").Comments} options.comments
+   * @param {() => {name: string}} options.profile
+   * @param {() => import("./commentsender.js").CommentSender} options.answering Asked for when an answer may be written.
+   * @param {() => void} options.choose Highlights the thread.
+   * @param {() => void} options.jump Shows its range in the text.
+   * @param {() => void} options.redraw Draws all threads again.
+   * @param {() => void} options.ended Called when it was deleted here, and the focus with it.
+   */
+  constructor(options) {
+    this.#options = options;
+    this.#id = options.id;
+    this.#comments = options.comments;
+    this.#quote = quoteButton(options.jump);
+    const { element } = this;
+    element.className = "thread";
+    element.dataset.id = options.id;
+    element.tabIndex = -1;
+    this.#chooseOnFocus();
+    this.#body.className = "thread-body";
+    this.#body.append(this.#problem);
+    element.append(this.#quote, this.#gone, this.#body);
+  }
 
-  /** @param {string} comment @returns {HTMLElement | null} */
-  const itemWith = (comment) => body.querySelector(`[data-id="${CSS.escape(comment)}"]`);
+  #chooseOnFocus() {
+    const { element } = this;
+    const { choose } = this.#options;
+    const release = () => (this.#isPressed = false);
+    // A pointer chooses only after the click: the field of the thread chosen before closes, and moves the threads below.
+    element.addEventListener("pointerdown", () => {
+      this.#isPressed = true;
+      addEventListener("pointerup", release, { once: true });
+      addEventListener("pointercancel", release, { once: true });
+    });
+    element.addEventListener("click", choose);
+    element.addEventListener("focusin", () => this.#isPressed || choose());
+  }
+
+  // Drawing.
 
   /** @param {Thread} thread */
-  function draw({ first, answers }) {
-    const words = first.made?.quote ?? "";
-    quote.textContent = words;
-    quote.setAttribute("aria-label", t("comments.show", { quote: words }));
-    element.classList.toggle("is-resolved", first.resolved !== undefined);
+  draw({ first, answers }) {
+    this.#drawQuote(first);
     // A comment that is being edited here stays as it is.
-    const kept = editing === undefined ? null : itemWith(editing);
-    const focused = body.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.action : undefined;
-    const items = [first, ...answers].map((comment) => (kept && comment.id === editing ? kept : itemOf(comment)));
-    const foot = footOf(first);
-    if (comments.mayComment && !answer) {
-      answer = answerField();
-      element.append(answer.element);
+    const kept = this.#editing === undefined ? null : this.#itemWith(this.#editing);
+    const focused = this.#focusedAction();
+    const items = [first, ...answers].map((comment) => (kept && comment.id === this.#editing ? kept : this.#itemOf(comment)));
+    const foot = this.#footOf(first);
+    if (this.#comments.mayComment && !this.#answer) {
+      this.#answer = this.#makeAnswer();
+      this.element.append(this.#answer.element);
     }
-    for (const child of [...body.children]) if (child !== kept && child !== trouble) child.remove();
+    for (const child of [...this.#body.children]) if (child !== kept && child !== this.#problem) child.remove();
     // An element that is moved loses the focus, so the others are put around the one that is being edited.
     const place = kept ? items.indexOf(kept) : -1;
     if (kept) kept.before(...items.slice(0, Math.max(place, 0)));
-    trouble.before(...items.slice(place + 1), foot);
-    drawAnswer();
-    if (focused) actionOf(focused)?.focus();
+    this.#problem.before(...items.slice(place + 1), foot);
+    this.#drawAnswer();
+    if (focused) this.#actionNamed(focused)?.focus();
   }
 
-  /** The field for an answer is shown in the chosen thread, and where it contains an unsent answer. */
-  function drawAnswer() {
-    const isShown = answer !== undefined && comments.mayComment && (isChosen || answer.text !== "");
-    if (answer) answer.element.hidden = !isShown;
-    const button = actionOf(`answer-${id}`);
-    if (button) button.hidden = isShown;
+  /** @param {boolean} isGone Whether its words are no longer in the text. */
+  drawPlace(isGone) {
+    this.element.classList.toggle("is-gone", isGone);
+    this.#gone.hidden = !isGone;
   }
 
-  function openAnswer() {
-    choose();
-    answer?.focus();
+  /** @param {boolean} isChosen */
+  drawChosen(isChosen) {
+    this.#isChosen = isChosen;
+    this.element.classList.toggle("is-chosen", isChosen);
+    this.#drawAnswer();
+  }
+
+  /** Called when the server can be reached again. */
+  retry() {
+    this.#answer?.retry();
   }
 
   /** @param {Comment} first */
-  function footOf({ resolved }) {
+  #drawQuote({ made, resolved }) {
+    const quote = made?.quote ?? "";
+    this.#quote.textContent = quote;
+    this.#quote.setAttribute("aria-label", t("comments.show", { quote }));
+    this.element.classList.toggle("is-resolved", resolved !== undefined);
+  }
+
+  /** Shows the field for an answer in the chosen thread, and where it contains an unsent answer. */
+  #drawAnswer() {
+    const answer = this.#answer;
+    const isShown = answer !== undefined && this.#comments.mayComment && (this.#isChosen || answer.text !== "");
+    if (answer) answer.element.hidden = !isShown;
+    const button = this.#actionNamed(`answer-${this.#id}`);
+    if (button) button.hidden = isShown;
+  }
+
+  /** @param {Comment} first */
+  #footOf({ resolved }) {
     const foot = document.createElement("p");
     foot.className = "thread-foot";
     if (resolved) {
@@ -133,117 +176,124 @@ export function threadView({ id, comments, profile, answering, choose, jump, red
       words.textContent = t("comments.resolvedBy", { name: shownName(resolved.by) || t("history.somebody") });
       foot.append(words);
     }
-    if (comments.mayComment) {
+    if (this.#comments.mayComment) {
       const isResolved = resolved !== undefined;
       const label = isResolved ? t("comments.reopen") : t("comments.resolve");
-      foot.append(action(t("comments.answer"), `answer-${id}`, openAnswer));
-      foot.append(action(label, `resolve-${id}`, () => void resolve(!isResolved)));
+      foot.append(
+        action(t("comments.answer"), `answer-${this.#id}`, () => this.#openAnswer()),
+        action(label, `resolve-${this.#id}`, () => void this.#resolve(!isResolved)),
+      );
     }
     return foot;
   }
 
   /** @param {Comment} comment */
-  function itemOf(comment) {
+  #itemOf(comment) {
     const item = commentItem(comment, colorHere(comment.author));
-    if (comment.mine && !comment.withdrawn && comments.mayComment) {
+    if (comment.mine && !comment.withdrawn && this.#comments.mayComment) {
       const foot = document.createElement("p");
       foot.className = "comment-foot";
       foot.append(
-        action(t("comments.edit"), `edit-${comment.id}`, () => edit(comment)),
-        action(t("comments.remove"), `remove-${comment.id}`, () => void remove(comment)),
+        action(t("comments.edit"), `edit-${comment.id}`, () => this.#edit(comment)),
+        action(t("comments.remove"), `remove-${comment.id}`, () => void this.#remove(comment)),
       );
       item.append(foot);
     }
     return item;
   }
 
-  function answerField() {
-    const { text, keep, submit, failed } = answering();
-    const form = composer({
-      label: t("comments.answer"),
-      send: t("comments.send"),
-      text,
-      bytesMax: () => comments.textBytesMax,
-      submit,
-      failed,
-      changed: () => keep(form.text),
-    });
-    return form;
+  /** @param {string} name @returns {HTMLElement | null} */
+  #actionNamed(name) {
+    return this.#body.querySelector(`[data-action="${CSS.escape(name)}"]`);
+  }
+
+  /** @returns {string | undefined} The name of the action that has the focus. */
+  #focusedAction() {
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    return this.#body.contains(focused) ? focused?.dataset.action : undefined;
+  }
+
+  /** @param {string} comment @returns {HTMLElement | null} */
+  #itemWith(comment) {
+    return this.#body.querySelector(`[data-id="${CSS.escape(comment)}"]`);
   }
 
   // What a person does.
 
+  #makeAnswer() {
+    const { text, keep, submit, failed } = this.#options.answering();
+    /** @type {Composer} */
+    const composer = new Composer({
+      label: t("comments.answer"),
+      send: t("comments.send"),
+      text,
+      bytesMax: () => this.#comments.textBytesMax,
+      submit,
+      failed,
+      changed: () => keep(composer.text),
+    });
+    return composer;
+  }
+
+  #openAnswer() {
+    this.#options.choose();
+    this.#answer?.focus();
+  }
+
   /** @param {() => Promise<void>} work */
-  async function attempt(work) {
-    trouble.textContent = "";
+  async #attempt(work) {
+    this.#problem.textContent = "";
     try {
       await work();
     } catch (error) {
-      trouble.textContent = t("comments.changeFailed", { reason: messageOf(error) });
+      this.#problem.textContent = t("comments.changeFailed", { reason: messageOf(error) });
     }
   }
 
   /** @param {boolean} isWanted */
-  const resolve = (isWanted) =>
-    attempt(async () => {
-      await comments.change(id, { resolved: isWanted, author: profile().name });
+  #resolve(isWanted) {
+    return this.#attempt(async () => {
+      await this.#comments.change(this.#id, { resolved: isWanted, author: this.#options.profile().name });
       announce(isWanted ? t("comments.resolved") : t("comments.reopened"));
     });
+  }
 
   /** @param {Comment} comment */
-  function edit(comment) {
-    const item = itemWith(comment.id);
-    if (!item || editing !== undefined) return;
-    editing = comment.id;
+  #edit(comment) {
+    const item = this.#itemWith(comment.id);
+    if (!item || this.#editing !== undefined) return;
+    this.#editing = comment.id;
     const end = () => {
-      editing = undefined;
-      redraw();
-      actionOf(`edit-${comment.id}`)?.focus();
+      this.#editing = undefined;
+      this.#options.redraw();
+      this.#actionNamed(`edit-${comment.id}`)?.focus();
     };
-    const form = composer({
+    const composer = new Composer({
       label: t("comments.yours"),
       send: t("save"),
       original: comment.text,
-      bytesMax: () => comments.textBytesMax,
-      async submit(text) {
-        await comments.change(comment.id, { text });
+      bytesMax: () => this.#comments.textBytesMax,
+      submit: async (text) => {
+        await this.#comments.change(comment.id, { text });
         end();
         return undefined;
       },
       failed: (error) => ({ problem: t("comments.notSent", { reason: messageOf(error) }), isOpen: false }),
       cancel: end,
     });
-    item.replaceChildren(form.element);
-    form.focus();
+    item.replaceChildren(composer.element);
+    composer.focus();
   }
 
   /** @param {Comment} comment */
-  async function remove(comment) {
+  async #remove(comment) {
     const isSure = await confirm({
       title: t("comments.removeTitle"),
       text: t("comments.removeText"),
       yes: t("comments.remove"),
     });
     if (!isSure) return;
-    await attempt(() => comments.remove(comment.id));
-    if (!element.isConnected) ended();
+    await this.#attempt(() => this.#comments.remove(comment.id));
+    if (!this.element.isConnected) this.#options.ended();
   }
-
-  return {
-    element,
-    draw,
-    /** @param {boolean} isGone Whether its words are no longer in the text. */
-    drawPlace(isGone) {
-      element.classList.toggle("is-gone", isGone);
-      gone.hidden = !isGone;
-    },
-    /** @param {boolean} isNowChosen */
-    drawChosen(isNowChosen) {
-      isChosen = isNowChosen;
-      element.classList.toggle("is-chosen", isChosen);
-      drawAnswer();
-    },
-    /** Called when the server can be reached again. */
-    retry: () => answer?.retry(),
-  };
 }

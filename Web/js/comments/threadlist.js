@@ -1,0 +1,78 @@
+// The list of threads beside the note. It keeps the view of each thread, with what is written in it, as long as the
+// thread is shown.
+
+import { byId } from "../shell/dialogs.js";
+
+/**
+ * @typedef {import("./comments.js").Thread} Thread
+ * @typedef {import("./threadview.js").ThreadView} ThreadView
+ */
+
+export class ThreadList {
+  #list = byId("comments-list");
+  #makeView;
+  /** @type {Map<string, {thread: Thread, view: ThreadView}>} Shown threads, by their ids. */
+  #shown = new Map();
+
+  /** @param {(id: string) => ThreadView} makeView Makes the view of a thread, of which the id is given. */
+  constructor(makeView) {
+    this.#makeView = makeView;
+  }
+
+  /** @param {Thread[]} threads In the order in which they are shown. */
+  draw(threads) {
+    const ids = new Set(threads.map(({ first }) => first.id));
+    for (const id of this.#shown.keys()) if (!ids.has(id)) this.#shown.delete(id);
+    this.#place(
+      threads.map((thread) => {
+        const { id } = thread.first;
+        const view = this.#shown.get(id)?.view ?? this.#makeView(id);
+        this.#shown.set(id, { thread, view });
+        view.draw(thread);
+        return view.element;
+      }),
+    );
+  }
+
+  /** @param {HTMLElement[]} elements */
+  #place(elements) {
+    const list = this.#list;
+    const wanted = new Set(/** @type {Element[]} */ (elements));
+    for (const element of [...list.children]) if (!wanted.has(element)) element.remove();
+    // The thread with the focus is not moved, for it would lose the focus, and a word that is being composed.
+    const kept = elements.find((element) => element.contains(document.activeElement));
+    elements.forEach((element, index) => {
+      if (element === kept) while (list.children[index] !== kept) list.append(list.children[index] ?? "");
+      else if (list.children[index] !== element) list.insertBefore(element, list.children[index] ?? null);
+    });
+  }
+
+  /** @param {Set<string>} marked Threads whose words are marked in the text. */
+  drawPlaces(marked) {
+    for (const { view, thread } of this.#shown.values()) {
+      const { id, place, resolved } = thread.first;
+      view.drawPlace(!place && (resolved !== undefined || !marked.has(id)));
+    }
+  }
+
+  /** @param {string | undefined} chosen The thread that is highlighted. */
+  drawChosen(chosen) {
+    for (const [id, { view }] of this.#shown) view.drawChosen(id === chosen);
+  }
+
+  /** @param {string} id */
+  focus(id) {
+    const element = this.#shown.get(id)?.view.element;
+    element?.focus();
+    element?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Called when the server can be reached again. */
+  retry() {
+    for (const { view } of this.#shown.values()) view.retry();
+  }
+
+  close() {
+    this.#list.replaceChildren();
+  }
+}
