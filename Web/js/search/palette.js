@@ -41,7 +41,7 @@ const typingPause = 150;
 /** After how long an edit is found, and a little more; milliseconds. Then a search without results is repeated. */
 const indexPause = 2_500;
 
-/** @type {ReturnType<typeof makePalette> | undefined} */
+/** @type {Palette | undefined} */
 let palette;
 
 /**
@@ -49,14 +49,11 @@ let palette;
  * @param {(note: {id: string, title: string}) => void} [choose] Takes the chosen note, instead of opening it.
  */
 export function showPalette(words, choose) {
-  palette ??= makePalette();
+  palette ??= new Palette();
   palette.show(words, choose);
 }
 
-function makePalette() {
-  const dialog = document.createElement("dialog");
-  dialog.className = "palette";
-  dialog.setAttribute("aria-label", t("search.label"));
+function makeField() {
   const field = document.createElement("input");
   field.id = "palette-field";
   field.type = "text";
@@ -70,182 +67,225 @@ function makePalette() {
   field.setAttribute("aria-label", t("search.label"));
   field.setAttribute("aria-autocomplete", "list");
   field.setAttribute("aria-controls", "palette-list");
+  return field;
+}
+
+function makeListBox() {
   const box = document.createElement("ul");
   box.id = "palette-list";
   box.setAttribute("role", "listbox");
   box.setAttribute("aria-label", t("list.label"));
+  return box;
+}
+
+function makeState() {
   const state = document.createElement("p");
   state.className = "palette-state";
   state.setAttribute("role", "status");
-  dialog.append(field, box, state);
-  document.body.append(dialog);
+  return state;
+}
 
+class Palette {
+  #dialog = document.createElement("dialog");
+  #field = makeField();
+  #box = makeListBox();
+  #state = makeState();
   /** @type {Offered[]} */
-  let shown = [];
-  let chosen = 0;
+  #shown = [];
+  /** The place of the chosen one of those. */
+  #chosen = 0;
   /** @type {((note: Found) => void) | undefined} */
-  let whenChosen;
+  #whenChosen;
   /** @type {any} */
-  let timer;
+  #timer;
   /** @type {AbortController | undefined} */
-  let asking;
+  #asking;
 
-  /** @param {Offered[]} offered @param {string} text For a screen reader, too. */
-  function draw(offered, text) {
-    const former = shown[chosen];
-    shown = offered;
-    chosen = Math.max(0, offered.findIndex((one) => former !== undefined && nameOf(one) === nameOf(former)));
-    box.replaceChildren(...offered.map((one, index) => ("run" in one ? commandRow(one, index) : row(one, index))));
-    box.hidden = offered.length === 0;
-    field.setAttribute("aria-expanded", String(offered.length > 0));
-    state.textContent = text;
-    choose(chosen);
+  constructor() {
+    const dialog = this.#dialog;
+    dialog.className = "palette";
+    dialog.setAttribute("aria-label", t("search.label"));
+    dialog.append(this.#field, this.#box, this.#state);
+    document.body.append(dialog);
+    this.#field.addEventListener("input", () => this.#look());
+    this.#field.addEventListener("keydown", (event) => this.#onKey(event));
+    dialog.addEventListener("click", (event) => {
+      // A click outside of the dialog's content is on its backdrop.
+      if (event.target === dialog) dialog.close();
+    });
+    dialog.addEventListener("close", () => {
+      // The event may come late, when the user searches again.
+      if (!dialog.open) this.#stopSearch();
+    });
   }
 
-  /** @param {number} index */
-  function choose(index) {
-    chosen = index;
-    [...box.children].forEach((item, place) => item.setAttribute("aria-selected", String(place === index)));
-    const item = box.children[index];
-    if (item) field.setAttribute("aria-activedescendant", item.id);
-    else field.removeAttribute("aria-activedescendant");
-    item?.scrollIntoView({ block: "nearest" });
+  /** @param {string} words @param {(note: Found) => void} [choose] */
+  show(words, choose) {
+    if (this.#dialog.open) return;
+    this.#whenChosen = choose;
+    this.#field.value = words;
+    this.#shown = [];
+    showModal(this.#dialog);
+    this.#field.select();
+    this.#look();
+  }
+
+  // The list.
+
+  /** @param {Offered[]} offered @param {string} text For a screen reader, too. */
+  #draw(offered, text) {
+    const former = this.#shown[this.#chosen];
+    this.#shown = offered;
+    this.#box.replaceChildren(...offered.map((one, index) => this.#option(one, index)));
+    this.#box.hidden = offered.length === 0;
+    this.#field.setAttribute("aria-expanded", String(offered.length > 0));
+    this.#state.textContent = text;
+    this.#choose(Math.max(0, offered.findIndex((one) => former !== undefined && nameOf(one) === nameOf(former))));
   }
 
   /** @param {Offered} offered @param {number} index */
-  function option(offered, index) {
-    const item = document.createElement("li");
-    item.id = `palette-${index}`;
-    item.setAttribute("role", "option");
-    item.addEventListener("pointermove", () => {
-      if (chosen !== index) choose(index);
-    });
-    item.addEventListener("click", () => open(offered));
-    return item;
-  }
-
-  /** @param {Command} command @param {number} index */
-  function commandRow(command, index) {
-    const item = option(command, index);
-    item.className = "palette-command";
-    const label = document.createElement("span");
-    label.textContent = command.label;
-    const keys = document.createElement("kbd");
-    keys.textContent = command.keys ?? "";
-    item.append(icon(command.icon ?? "check"), label, ...(command.keys ? [keys] : []));
-    return item;
-  }
-
-  /** @param {Found} found @param {number} index */
-  function row(found, index) {
-    const item = option(found, index);
-    const title = document.createElement("span");
-    title.className = "note-title" + (found.title ? "" : " is-untitled");
-    title.dir = "auto";
-    title.append(...marked(found.title || t("untitled"), found.title ? found.titleMarks : []));
-    const detail = document.createElement("span");
-    detail.className = "note-when";
-    detail.textContent = when(found.updatedAt);
-    item.append(title, detail);
-    if (found.place?.marks.length) {
-      const place = document.createElement("span");
-      place.className = "palette-place";
-      place.dir = "auto";
-      place.append(...marked(found.place.text, found.place.marks));
-      item.append(place);
+  #option(offered, index) {
+    const option = document.createElement("li");
+    option.id = `palette-${index}`;
+    option.setAttribute("role", "option");
+    if ("run" in offered) {
+      option.className = "palette-command";
+      option.append(...commandParts(offered));
+    } else {
+      option.append(...noteParts(offered));
     }
-    return item;
+    option.addEventListener("pointermove", () => {
+      if (this.#chosen !== index) this.#choose(index);
+    });
+    option.addEventListener("click", () => this.#open(offered));
+    return option;
   }
 
-  /** @param {Offered} found */
-  function open(found) {
-    dialog.close();
-    if ("run" in found) return found.run();
-    if (whenChosen) return whenChosen(found);
-    if (found.place) showPlace(found.id, found.place);
+  /** @param {number} index */
+  #choose(index) {
+    this.#chosen = index;
+    [...this.#box.children].forEach((option, place) => option.setAttribute("aria-selected", String(place === index)));
+    const option = this.#box.children[index];
+    if (option) this.#field.setAttribute("aria-activedescendant", option.id);
+    else this.#field.removeAttribute("aria-activedescendant");
+    option?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    if (isOfComposition(event)) return;
+    const { length } = this.#shown;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && length) this.#choose((this.#chosen + step + length) % length);
+    else if (event.key === "Enter") {
+      const offered = this.#shown[this.#chosen];
+      if (offered) this.#open(offered);
+    } else return;
+    event.preventDefault();
+  }
+
+  /** @param {Offered} offered */
+  #open(offered) {
+    this.#dialog.close();
+    if ("run" in offered) return offered.run();
+    if (this.#whenChosen) return this.#whenChosen(offered);
+    if (offered.place) showPlace(offered.id, offered.place);
     // The focus goes to the text when it is there, not back to where the search was opened.
     /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
-    go(pathOf(found.id));
+    go(pathOf(offered.id));
     focusIdle();
   }
 
+  // The search.
+
   /** Searches the titles at once, and the texts after a pause in typing. */
-  function look() {
-    clearTimeout(timer);
-    asking?.abort();
-    const words = field.value.trim();
-    if (words.startsWith(sign) && !whenChosen) {
+  #look() {
+    this.#stopSearch();
+    const words = this.#field.value.trim();
+    const isForNote = this.#whenChosen !== undefined;
+    if (words.startsWith(sign) && !isForNote) {
       const commands = commandsWith(words.slice(sign.length).trim());
-      draw(commands, commands.length ? "" : t("search.noCommand"));
+      this.#draw(commands, commands.length ? "" : t("search.noCommand"));
       return;
     }
     const titles = titled(words);
     if (words === "") {
-      draw(titles, whenChosen ? "" : t("search.hint", { sign }));
+      this.#draw(titles, isForNote ? "" : t("search.hint", { sign }));
       return;
     }
-    const commands = words.length < besideMin || whenChosen ? [] : commandsWith(words, true).slice(0, besideMax);
-    draw([...titles, ...commands], t("search.searching"));
-    timer = setTimeout(() => void search(words, titles, commands), typingPause);
+    const commands = words.length < besideMin || isForNote ? [] : commandsWith(words, true).slice(0, besideMax);
+    this.#draw([...titles, ...commands], t("search.searching"));
+    this.#timer = setTimeout(() => void this.#search(words, titles, commands), typingPause);
+  }
+
+  #stopSearch() {
+    clearTimeout(this.#timer);
+    this.#asking?.abort();
   }
 
   /** @param {string} words @param {Found[]} titles @param {Command[]} commands @param {boolean} [isLast] */
-  async function search(words, titles, commands, isLast = false) {
-    const mine = (asking = new AbortController());
+  async #search(words, titles, commands, isLast = false) {
+    const mine = (this.#asking = new AbortController());
     try {
       /** @type {{notes: Found[], more?: boolean}} */
       const answer = await request(
         `/api/search?limit=${foundMax}&q=${encodeURIComponent(words)}`, "GET", undefined, mine.signal);
-      if (mine.signal.aborted || (isLast && !answer.notes.length)) return;
-      const places = new Map(answer.notes.map((found) => [found.id, found]));
-      const first = titles.map((found) => places.get(found.id) ?? found);
-      const rest = answer.notes.filter(({ id }) => !titles.some((found) => found.id === id));
-      const all = [...first, ...rest];
+      const isNone = answer.notes.length === 0;
+      if (mine.signal.aborted || (isLast && isNone)) return;
+      const { first, rest } = merged(titles, answer.notes);
+      const count = first.length + rest.length;
       const said = answer.more ? "search.best" : "search.found";
-      draw([...first, ...commands, ...rest], all.length ? t(said, { count: all.length }) : t("search.none"));
+      this.#draw([...first, ...commands, ...rest], count ? t(said, { count }) : t("search.none"));
       // The words may just have been written.
-      if (!answer.notes.length && !isLast) timer = setTimeout(() => void search(words, titles, commands, true), indexPause);
+      if (isNone && !isLast) this.#timer = setTimeout(() => void this.#search(words, titles, commands, true), indexPause);
     } catch (error) {
       if (mine.signal.aborted) return;
       if (!(error instanceof RequestError)) console.error(error);
-      draw([...titles, ...commands], messageOf(error));
+      this.#draw([...titles, ...commands], messageOf(error));
     }
   }
+}
 
-  field.addEventListener("input", look);
-  field.addEventListener("keydown", (event) => {
-    if (isOfComposition(event)) return;
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && shown.length) choose((chosen + step + shown.length) % shown.length);
-    else if (event.key === "Enter") {
-      const found = shown[chosen];
-      if (found) open(found);
-    } else return;
-    event.preventDefault();
-  });
-  dialog.addEventListener("click", (event) => {
-    // A click outside of the dialog's content is on its backdrop.
-    if (event.target === dialog) dialog.close();
-  });
-  dialog.addEventListener("close", () => {
-    // The event may come late, when the user searches again.
-    if (dialog.open) return;
-    clearTimeout(timer);
-    asking?.abort();
-  });
+/** @param {Command} command */
+function commandParts({ icon: name, label, keys }) {
+  const words = document.createElement("span");
+  words.textContent = label;
+  if (!keys) return [icon(name ?? "check"), words];
+  const shortcut = document.createElement("kbd");
+  shortcut.textContent = keys;
+  return [icon(name ?? "check"), words, shortcut];
+}
 
-  return {
-    /** @param {string} words @param {(note: Found) => void} [choose] */
-    show(words, choose) {
-      if (dialog.open) return;
-      whenChosen = choose;
-      field.value = words;
-      shown = [];
-      showModal(dialog);
-      field.select();
-      look();
-    },
-  };
+/** @param {Found} found */
+function noteParts({ title, titleMarks, updatedAt, place }) {
+  const name = document.createElement("span");
+  name.className = "note-title" + (title ? "" : " is-untitled");
+  name.dir = "auto";
+  name.append(...marked(title || t("untitled"), title ? titleMarks : []));
+  const changed = document.createElement("span");
+  changed.className = "note-when";
+  changed.textContent = when(updatedAt);
+  if (!place?.marks.length) return [name, changed];
+  const excerpt = document.createElement("span");
+  excerpt.className = "palette-place";
+  excerpt.dir = "auto";
+  excerpt.append(...marked(place.text, place.marks));
+  return [name, changed, excerpt];
+}
+
+/**
+ * Joins the notes that were found by their titles with the server's answer.
+ *
+ * @param {Found[]} titles
+ * @param {Found[]} answer
+ * @returns {{first: Found[], rest: Found[]}} Those found by their titles, with places from the
+ *   answer; and the rest of the answer.
+ */
+function merged(titles, answer) {
+  const answered = new Map(answer.map((found) => [found.id, found]));
+  const first = titles.map((found) => answered.get(found.id) ?? found);
+  const rest = answer.filter(({ id }) => !titles.some((found) => found.id === id));
+  return { first, rest };
 }
 
 /** @param {Offered} offered @returns {string} A unique key. */
