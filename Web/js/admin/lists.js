@@ -79,15 +79,24 @@ function seen({ isAsked, silentMilliseconds }) {
  */
 
 /**
- * @param {object} options
- * @param {(id: string) => HTMLElement} options.hostOf The panel of a list.
- * @param {(connection: ConnectionEntry) => void} options.disconnect
- * @param {() => number} options.now By the server's clock; milliseconds.
+ * @typedef {object} Options
+ * @property {(id: string) => HTMLElement} hostOf The panel of a list.
+ * @property {(connection: ConnectionEntry) => void} disconnect
+ * @property {() => number} now By the server's clock; milliseconds.
+ */
+
+/**
+ * @param {Options} options
  * @returns {List<any>[]}
  */
-export function makeLists({ hostOf, disconnect, now }) {
-  /** @type {List<ConnectionEntry>} */
-  const connections = {
+export const makeLists = (options) => [connectionList(options), roomList(options), noteList(options), nodeList(options)];
+
+/**
+ * @param {Options} options
+ * @returns {List<ConnectionEntry>}
+ */
+function connectionList({ hostOf, disconnect, now }) {
+  return {
     id: "connections",
     none: "No clients are connected.",
     table: new Table({
@@ -119,9 +128,14 @@ export function makeLists({ hostOf, disconnect, now }) {
       return { items: [...items, ...found.filter((/** @type {ConnectionEntry} */ { id }) => !known.has(id))], total };
     },
   };
+}
 
-  /** @type {List<RoomEntry>} */
-  const rooms = {
+/**
+ * @param {Options} options
+ * @returns {List<RoomEntry>}
+ */
+function roomList({ hostOf }) {
+  return {
     id: "rooms",
     none: "No room has a subscriber.",
     table: new Table({
@@ -141,9 +155,14 @@ export function makeLists({ hostOf, disconnect, now }) {
       return { items, total };
     },
   };
+}
 
-  /** @type {List<NoteEntry>} */
-  const notes = {
+/**
+ * @param {Options} options
+ * @returns {List<NoteEntry>}
+ */
+function noteList({ hostOf, now }) {
+  return {
     id: "notes",
     none: "No notes yet, or none that this key may read: say document:*=read when you make one.",
     table: new Table({
@@ -169,9 +188,14 @@ export function makeLists({ hostOf, disconnect, now }) {
       }
     },
   };
+}
 
-  /** @type {List<NodeEntry>} */
-  const nodes = {
+/**
+ * @param {Options} options
+ * @returns {List<NodeEntry>}
+ */
+function nodeList({ hostOf, now }) {
+  return {
     id: "nodes",
     none: "No gateway was heard of.",
     table: new Table({
@@ -196,7 +220,6 @@ export function makeLists({ hostOf, disconnect, now }) {
       return { items, total: items.length };
     },
   };
-  return [connections, rooms, notes, nodes];
 }
 
 /** @param {NoteEntry} note */
