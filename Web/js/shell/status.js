@@ -29,123 +29,211 @@ let statusTimer;
 /** Why there is no text to work on, as announced to screen readers; empty if there is a text. */
 let toldLoss = "";
 
-/** @param {import("../client/note.js").Note} note A deleted one, or one that the server does not know. */
+/**
+ * @typedef {import("../notes/shownnote.js").ShownNote} ShownNote
+ * @typedef {ReturnType<typeof accessTrouble>} Trouble
+ * @typedef {{isGone: boolean, isShut: boolean}} Loss
+ *   isGone: the note was deleted, or could not be opened. isShut: this person has no access, and the page has no text.
+ */
+
+/** @param {ShownNote} note */
+const isNoteGone = ({ phase }) => phase === "deleted" || phase === "failed";
+
+/** @param {ShownNote} note A deleted one, or one that the server does not know. */
 function deletedText({ hasText, unconfirmedCount }) {
   if (!hasText) return t("gone.never");
   return unconfirmedCount > 0 ? t("gone.unsaved") : t("gone.deleted");
+}
+
+/** Whether edits have been unsaved for so long that the page shows it; draws the status again when that time is over. */
+function isSavingLong() {
+  if (unsavedSince === undefined) return false;
+  const waited = performance.now() - unsavedSince;
+  if (waited >= savingShowsAfter) return true;
+  statusTimer = setTimeout(drawStatus, savingShowsAfter - waited + 10);
+  return false;
+}
+
+/**
+ * @param {ShownNote} note
+ * @param {number} count Of unsaved edits.
+ * @param {Trouble} trouble
+ * @returns {[kind: string, text: string]}
+ */
+function statusOf(note, count, trouble) {
+  const { state } = connection.status;
+  const changes = t("count.unsaved", { count });
+  /** @param {string} now */
+  const withChanges = (now) => (count > 0 ? t("status.with", { state: now, changes }) : now);
+  if (note.refusal) return ["refused", changes];
+  if (trouble) return ["offline", withChanges(trouble.state)];
+  if (state === "stopped" || state === "waiting" || (!navigator.onLine && state !== "online")) {
+    return ["offline", withChanges(t("status.offline"))];
+  }
+  if (state === "connecting" || note.phase !== "live") {
+    return ["connecting", count > 0 ? t("status.connectingWith", { changes }) : t("status.connecting")];
+  }
+  if (isSavingLong()) return ["saving", count > 1 ? t("status.savingSeveral", { count }) : t("status.saving")];
+  return ["saved", note.access === "read" ? t("status.upToDate") : t("status.saved")];
+}
+
+/**
+ * Shows whether the note is saved, and announces when that changes.
+ *
+ * @param {ShownNote} note
+ * @param {Trouble} trouble
+ * @param {Loss} loss
+ * @returns {string} The kind of status.
+ */
+function drawSaving(note, trouble, { isGone }) {
+  const count = unsavedIn(note);
+  if (count === 0) unsavedSince = undefined;
+  else unsavedSince ??= performance.now();
+  const [kind, text] = statusOf(note, count, trouble);
+  const status = byId("status");
+  const before = status.dataset.state;
+  status.dataset.state = kind;
+  status.dataset.unsaved = String(count);
+  byId("status-text").textContent = text;
+  byId("retry").hidden = connection.status.state !== "waiting";
+  if (!isGone && kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
+    announce(kind === "saved" ? t("status.allSaved") : text);
+  }
+  // A note that is gone has no state to show.
+  status.hidden = isGone;
+  return kind;
+}
+
+/**
+ * Shows the buttons of the note. Neither a note that is gone nor one that cannot be opened can be shared.
+ *
+ * @param {ShownNote} note
+ * @param {Loss} loss
+ */
+function drawButtons({ documentId, hasText, access }, { isGone, isShut }) {
+  const isUnusable = isGone || isShut;
+  byId("people").hidden = isUnusable;
+  byId("share").hidden = byId("note-menu").hidden = isUnusable;
+  byId("read").hidden = isUnusable && !hasText;
+  const isManaged = mayManage(documentId);
+  const share = isManaged ? t("share") : t("note.copyLink");
+  byId("share").querySelector("span")?.replaceChildren(share);
+  byId("share").setAttribute("aria-label", share);
+  byId("access").hidden = access !== "read" || isUnusable;
+  titleField.disabled = isUnusable || !isManaged;
+}
+
+/**
+ * Shows the text, or what takes its place until it arrives: the field for early text, and whether the text is loading or
+ * absent.
+ *
+ * @param {ShownNote} note
+ * @param {string} kind Of status.
+ * @param {Loss} loss
+ */
+function drawWaiting({ documentId, hasText }, kind, { isGone, isShut }) {
+  const isAwaited = page.editor === undefined && !isGone && !isShut;
+  // Without the server no text is on its way, also while the page tries to reach it again.
+  const isOffline = kind === "offline" || (connection.status.state === "connecting" && notices.has("absent"));
+  const isAbsent = isAwaited && isOffline && !hasText;
+  if (isAbsent) notices.set("absent", { text: t("note.absent") });
+  else notices.delete("absent");
+  byId("loading").hidden = !isAwaited || isAbsent;
+  early.show(isAwaited ? documentId : undefined);
+  byId("editor").hidden = page.editor === undefined;
+}
+
+/**
+ * Shows why the page has no note to edit, and announces the reason once.
+ *
+ * @param {ShownNote} note
+ * @param {Trouble} trouble
+ * @param {Loss} loss
+ */
+function drawLoss(note, trouble, { isGone, isShut }) {
+  const [title, text] = [byId("gone-title"), byId("gone-text")];
+  byId("gone").hidden = !isGone && !isShut;
+  byId("gone-retry").hidden = !isShut && note.phase !== "failed";
+  byId("gone-retry").textContent = (isShut && trouble?.button.label) || t("tryAgain");
+  byId("gone-copy").hidden = !note.hasText && !early.text(note.documentId);
+  if (isGone) {
+    drawTitle();
+    if (note.phase === "deleted") {
+      title.textContent = note.hasText ? t("gone.notAnyMore") : t("gone.unknown");
+      text.textContent = deletedText(note);
+    } else {
+      title.textContent = t("gone.cannotOpen");
+      text.textContent = openingText(note.failure);
+    }
+  } else if (isShut && trouble) {
+    title.textContent = trouble.title;
+    text.textContent = trouble.text;
+  }
+  const loss = isGone || isShut ? `${title.textContent} ${text.textContent}` : "";
+  if (loss && loss !== toldLoss) announce(loss);
+  toldLoss = loss;
+}
+
+/**
+ * Offers text that was typed before the note's own text arrived, and that is not in it.
+ *
+ * @param {ShownNote} note
+ */
+function putEarlyNotice({ documentId }) {
+  const words = early.text(documentId);
+  if (!words || !page.editor) {
+    notices.delete("early");
+    return;
+  }
+  notices.set("early", {
+    title: t("notice.early"),
+    text: t("notice.earlyText"),
+    buttons: [
+      { label: t("notice.earlyCopy"), run: () => void copyText(words) },
+      { label: t("discard"), run: () => (early.take(documentId), drawStatus()) },
+    ],
+  });
+}
+
+/**
+ * Shows why the server has rejected the note's edits, if it has.
+ *
+ * @param {ShownNote} note
+ */
+function putRefusalNotice({ refusal }) {
+  if (!refusal) {
+    notices.delete("refused");
+    return;
+  }
+  notices.set("refused", {
+    title: t("notice.refused"),
+    text: t("notice.refusedText", { reason: refusalText(refusal.code, connection.welcome?.limits) }),
+    isBad: true,
+    buttons: [
+      { label: t("tryAgain"), run: () => page.current?.retryRefused() },
+      { label: t("notice.copyMine"), run: () => void copyText() },
+      { label: t("notice.discardMine"), run: () => void discard() },
+    ],
+  });
 }
 
 /** Draws all that depends on the state of the note and of the connection. */
 export function drawStatus() {
   clearTimeout(statusTimer);
   if (page.newNote) drawNewStatus(page.newNote);
-  if (!page.current) return;
-  const count = unsavedIn(page.current);
-  if (count === 0) unsavedSince = undefined;
-  else unsavedSince ??= performance.now();
-  const { state } = connection.status;
-  const changes = t("count.unsaved", { count });
-  /** @param {string} now */
-  const withChanges = (now) => (count > 0 ? t("status.with", { state: now, changes }) : now);
-
-  /** @type {[string, string]} */
-  let [kind, text] = ["saved", page.current.access === "read" ? t("status.upToDate") : t("status.saved")];
+  // A note that is gone has no history to show. Leaving it may open the note again.
+  if (page.past && page.current && isNoteGone(page.current)) leavePast();
+  const note = page.current;
+  if (!note) return;
   const trouble = accessTrouble();
-  if (page.current.refusal) {
-    [kind, text] = ["refused", changes];
-  } else if (trouble) {
-    [kind, text] = ["offline", withChanges(trouble.state)];
-  } else if (state === "stopped" || state === "waiting" || !navigator.onLine && state !== "online") {
-    [kind, text] = ["offline", withChanges(t("status.offline"))];
-  } else if (state === "connecting" || page.current.phase !== "live") {
-    [kind, text] = ["connecting", count > 0 ? t("status.connectingWith", { changes }) : t("status.connecting")];
-  } else if (unsavedSince !== undefined) {
-    const waited = performance.now() - unsavedSince;
-    if (waited >= savingShowsAfter) [kind, text] = ["saving", count > 1 ? t("status.savingSeveral", { count }) : t("status.saving")];
-    else statusTimer = setTimeout(drawStatus, savingShowsAfter - waited + 10);
-  }
-  const status = byId("status");
-  const before = status.dataset.state;
-  status.dataset.state = kind;
-  status.dataset.unsaved = String(count);
-  byId("status-text").textContent = text;
-  byId("retry").hidden = state !== "waiting";
-  const isGone = page.current.phase === "deleted" || page.current.phase === "failed";
-  if (!isGone && kind !== before && kind !== "saving" && !(kind === "saved" && before === "saving")) {
-    announce(kind === "saved" ? t("status.allSaved") : text);
-  }
-
-  const isShut = trouble !== undefined && !page.current.hasText && !isGone;
-  const { documentId } = page.current;
-  const words = early.text(documentId);
-  // A note that is gone has no state to show. Neither it nor a note that cannot be opened can be shared.
-  status.hidden = isGone;
-  byId("people").hidden = isGone || isShut;
-  byId("share").hidden = byId("note-menu").hidden = isGone || isShut;
-  byId("read").hidden = (isGone || isShut) && !page.current.hasText;
-  const isManaged = mayManage(documentId);
-  const share = isManaged ? t("share") : t("note.copyLink");
-  byId("share").querySelector("span")?.replaceChildren(share);
-  byId("share").setAttribute("aria-label", share);
-  const isAwaited = page.editor === undefined && !isGone && !isShut;
-  // Without the server no text is on its way, also while the page tries to reach it again.
-  const isOffline = kind === "offline" || (state === "connecting" && notices.has("absent"));
-  const isAbsent = isAwaited && isOffline && !page.current.hasText;
-  if (isAbsent) notices.set("absent", { text: t("note.absent") });
-  else notices.delete("absent");
-  byId("loading").hidden = !isAwaited || isAbsent;
-  early.show(isAwaited ? documentId : undefined);
-  byId("gone").hidden = !isGone && !isShut;
-  byId("gone-retry").hidden = !isShut && page.current.phase !== "failed";
-  byId("gone-retry").textContent = isShut ? trouble.button.label : t("tryAgain");
-  byId("editor").hidden = page.editor === undefined;
-  byId("gone-copy").hidden = !page.current.hasText && !words;
-  if (isGone) {
-    drawTitle();
-    if (page.past) leavePast();
-    const isDeleted = page.current.phase === "deleted";
-    byId("gone-title").textContent = !isDeleted
-      ? t("gone.cannotOpen")
-      : page.current.hasText ? t("gone.notAnyMore") : t("gone.unknown");
-    byId("gone-text").textContent = isDeleted
-      ? deletedText(page.current)
-      : openingText(page.current.failure);
-  } else if (isShut) {
-    byId("gone-title").textContent = trouble.title;
-    byId("gone-text").textContent = trouble.text;
-  }
-  const loss = isGone || isShut ? `${byId("gone-title").textContent} ${byId("gone-text").textContent}` : "";
-  if (loss && loss !== toldLoss) announce(loss);
-  toldLoss = loss;
-  byId("access").hidden = page.current.access !== "read" || isGone || isShut;
-  titleField.disabled = isGone || isShut || !isManaged;
-
-  if (words && page.editor) {
-    notices.set("early", {
-      title: t("notice.early"),
-      text: t("notice.earlyText"),
-      buttons: [
-        { label: t("notice.earlyCopy"), run: () => void copyText(words) },
-        { label: t("discard"), run: () => (early.take(documentId), drawStatus()) },
-      ],
-    });
-  } else {
-    notices.delete("early");
-  }
-  if (page.current.refusal) {
-    notices.set("refused", {
-      title: t("notice.refused"),
-      text: t("notice.refusedText", { reason: refusalText(page.current.refusal.code, connection.welcome?.limits) }),
-      isBad: true,
-      buttons: [
-        { label: t("tryAgain"), run: () => page.current?.retryRefused() },
-        { label: t("notice.copyMine"), run: () => void copyText() },
-        { label: t("notice.discardMine"), run: () => void discard() },
-      ],
-    });
-  } else {
-    notices.delete("refused");
-  }
+  const isGone = isNoteGone(note);
+  const loss = { isGone, isShut: trouble !== undefined && !note.hasText && !isGone };
+  const kind = drawSaving(note, trouble, loss);
+  drawWaiting(note, kind, loss);
+  drawLoss(note, trouble, loss);
+  drawButtons(note, loss);
+  putEarlyNotice(note);
+  putRefusalNotice(note);
   drawConnectionNotice();
   drawNotices();
 }
