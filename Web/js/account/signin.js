@@ -1,19 +1,20 @@
 // Signing in, renewing tokens, and the message if the server does not let this page in.
 
 import { accessCodes } from "../client/connection.js";
-import { claimsOf, tokenIn } from "./access.js";
-import { byId, openDialog } from "../shell/dialogs.js";
+import { claimsOf } from "./access.js";
+import { byId } from "../shell/dialogs.js";
 import { hasThings } from "../offline/drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "../client/identity.js";
 import { isKey, t } from "../shell/language.js";
 import { withLimit } from "../limit.js";
-import { giveBack, logIn, logOut, renew, takeTokens, waysToSignIn } from "./login.js";
+import { logOut, renew, takeTokens, waysToSignIn } from "./login.js";
 import { notes } from "../notes/opennotes.js";
 import { ended, isName, openShortLink, unopened } from "../notes/shortlink.js";
 import { home } from "../base.js";
 import { page } from "../page.js";
 import { problemText } from "../shell/problems.js";
-import { isToBeKept, leaveForProvider } from "./provider.js";
+import { isToBeKept } from "./provider.js";
+import { SignInForm } from "./signinform.js";
 import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "../session.js";
 import { lastingStore } from "../storage.js";
 import { messageOf } from "../words.js";
@@ -262,20 +263,11 @@ export async function signIn(own) {
 
 /** Asks the person for a password, where the server has users, or for a token. */
 export async function askForToken() {
-  const dialog = /** @type {HTMLDialogElement} */ (byId("sign-in"));
-  if (dialog.open) return;
-  const field = /** @type {HTMLTextAreaElement} */ (byId("sign-in-token"));
-  const email = /** @type {HTMLInputElement} */ (byId("sign-in-email"));
-  const password = /** @type {HTMLInputElement} */ (byId("sign-in-password"));
-  const keep = /** @type {HTMLInputElement} */ (byId("sign-in-keep"));
-  const otherwise = byId("sign-in-otherwise");
-  const yes = /** @type {HTMLButtonElement} */ (byId("sign-in-yes"));
+  if (/** @type {HTMLDialogElement} */ (byId("sign-in")).open) return;
   const trouble = accessTrouble();
   byId("sign-in-title").textContent = trouble?.title ?? t("signIn.again");
   byId("sign-in-text").textContent = trouble?.text ?? "";
-  const problem = byId("sign-in-problem");
-  const atProvider = /** @type {HTMLAnchorElement} */ (byId("sign-in-provider"));
-  /** @type {{password: boolean, provider?: {name: string, address: string}}} */
+  /** @type {import("./signinform.js").Ways} */
   let ways = { password: false };
   try {
     ways = await waysToSignIn();
@@ -285,70 +277,7 @@ export async function askForToken() {
   }
   // Meanwhile another dialog may have opened, or the person may be in.
   if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
-  let isByToken = false;
-  const choose = (/** @type {boolean} */ byToken) => {
-    isByToken = byToken;
-    const byPassword = !byToken && ways.password;
-    byId("sign-in-by-provider").hidden = byToken || !ways.provider;
-    byId("sign-in-by-token").hidden = !byToken;
-    byId("sign-in-by-password").hidden = !byPassword;
-    byId("sign-in-kept").hidden = byToken || (!ways.password && !ways.provider);
-    yes.hidden = !byToken && !byPassword;
-    field.required = byToken;
-    email.required = password.required = byPassword;
-    const another = t(ways.provider ? "signIn.otherwise" : "signIn.withPassword");
-    otherwise.textContent = byToken ? another : t("signIn.withToken");
-    problem.textContent = "";
-    (byToken ? field : ways.provider ? atProvider : email.value ? password : email).focus();
-  };
-  if (ways.provider) {
-    atProvider.textContent = t("signIn.with", { name: ways.provider.name });
-    atProvider.href = ways.provider.address;
-    atProvider.onclick = () => leaveForProvider(keep.checked);
-  }
-  otherwise.onclick = () => choose(!isByToken);
-  field.value = password.value = "";
-  const form = /** @type {HTMLFormElement} */ (dialog.querySelector("form"));
-  form.onsubmit = submit;
-  yes.disabled = false;
-
-  /** Whether the person has closed the dialog. After a sign-in the page closes it, with "confirm". */
-  const isGivenUp = () => form.onsubmit !== submit || (!dialog.open && dialog.returnValue !== "confirm");
-
-  /** @param {Event} event */
-  async function submit(event) {
-    event.preventDefault();
-    const token = tokenIn(field.value);
-    if (isByToken && !claimsOf(token)) {
-      problem.textContent = t("signIn.noToken");
-      field.focus();
-      return;
-    }
-    yes.disabled = true;
-    problem.textContent = "";
-    /** @type {string | undefined} */
-    let wrong;
-    try {
-      const own = isByToken ? { token } : await logIn({ email: email.value.trim(), password: password.value, keep: keep.checked });
-      if (isGivenUp()) {
-        giveBack(own);
-        return;
-      }
-      wrong = await signIn(own);
-    } catch (error) {
-      wrong = messageOf(error);
-    }
-    if (isGivenUp()) return;
-    yes.disabled = false;
-    problem.textContent = wrong ?? "";
-    if (wrong) (isByToken ? field : password).select();
-    else dialog.close("confirm");
-  }
-  const isTokenAlone = !ways.password && !ways.provider;
-  otherwise.hidden = isTokenAlone;
-  void openDialog(dialog);
-  choose(isTokenAlone);
-  problem.textContent = providerProblem;
+  new SignInForm(ways, signIn).open(providerProblem);
   providerProblem = "";
 }
 
