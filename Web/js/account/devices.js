@@ -18,90 +18,108 @@ function nameOf({ browser, system }) {
   return browser || system || t("devices.unknown");
 }
 
-/** Shows them until the person closes the dialog. */
-export async function showDevices() {
-  const dialog = /** @type {HTMLDialogElement} */ (byId("devices"));
-  const rows = byId("devices-list");
-  const others = /** @type {HTMLButtonElement} */ (byId("devices-end-others"));
-  rows.replaceChildren();
-  others.hidden = true;
-  say("");
+/**
+ * @param {string} tag
+ * @param {string} className
+ * @param {string} text
+ */
+function words(tag, className, text) {
+  const element = document.createElement(tag);
+  element.className = className;
+  element.textContent = text;
+  return element;
+}
 
-  /** @param {string} text */
-  function say(text) {
-    byId("devices-problem").textContent = text;
+/** @param {Device} device */
+function descriptionOf(device) {
+  const title = words("span", "note-title", nameOf(device));
+  title.dir = "auto";
+  const description = words("div", "deleted-words", "");
+  const times = t("devices.times", { used: when(device.usedAt), begun: when(device.begunAt) });
+  description.append(title, words("span", "note-when", times));
+  return description;
+}
+
+/** The list in the dialog: a row for each device, this one without a button. */
+class DeviceList {
+  #rows = byId("devices-list");
+  #others = /** @type {HTMLButtonElement} */ (byId("devices-end-others"));
+  #problem = byId("devices-problem");
+
+  constructor() {
+    this.#rows.replaceChildren();
+    this.#others.hidden = true;
+    this.#others.onclick = () => void this.#end("/api/sessions", t("devices.othersEnded"), this.#others);
+    this.#problem.textContent = "";
   }
 
-  async function draw() {
+  /** Lists the devices, or shows why they cannot be listed. */
+  async show() {
+    try {
+      await this.#draw();
+    } catch (error) {
+      this.#problem.textContent = t("devices.listFailed", { reason: messageOf(error) });
+    }
+  }
+
+  async #draw() {
     /** @type {{sessions: Device[]}} */
     const { sessions } = await request("/api/sessions");
-    rows.replaceChildren(...sessions.map(row));
+    this.#rows.replaceChildren(...sessions.map((device) => this.#row(device)));
     byId("devices-hint").textContent = sessions.length > 0 ? t("devices.hint") : t("devices.none");
-    others.hidden = !sessions.some(({ current }) => !current);
+    this.#others.hidden = !sessions.some(({ current }) => !current);
+  }
+
+  /** @param {Device} device */
+  #row(device) {
+    const row = words("li", "deleted-row", "");
+    const mark = device.current ? words("span", "device-here", t("devices.this")) : this.#endButton(device);
+    row.append(descriptionOf(device), mark);
+    return row;
+  }
+
+  /** @param {Device} device */
+  #endButton(device) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "button small";
+    button.textContent = t("devices.end");
+    button.setAttribute("aria-label", t("devices.endLabel", { device: nameOf(device) }));
+    const path = `/api/sessions/${encodeURIComponent(device.id)}`;
+    button.addEventListener("click", () => void this.#end(path, t("devices.ended"), button));
+    return button;
   }
 
   /**
+   * Signs out one device or several.
+   *
    * @param {string} path
    * @param {string} done What to say then.
    * @param {HTMLButtonElement} button
    */
-  async function end(path, done, button) {
+  async #end(path, done, button) {
     // A button that is disabled loses the focus.
     const row = button.closest("li");
-    const place = row ? placeOf(rows, row) : rows.childElementCount;
+    const place = row ? placeOf(this.#rows, row) : this.#rows.childElementCount;
     button.disabled = true;
-    say("");
+    this.#problem.textContent = "";
     try {
       await request(path, "DELETE");
-      await draw();
+      await this.#draw();
       toast(done);
     } catch (error) {
-      say(t("devices.endFailed", { reason: messageOf(error) }));
+      this.#problem.textContent = t("devices.endFailed", { reason: messageOf(error) });
     } finally {
       button.disabled = false;
     }
-    focusRowAt(rows, place);
+    focusRowAt(this.#rows, place);
   }
+}
 
-  /** @param {Device} device */
-  function row(device) {
-    const name = nameOf(device);
-    const item = document.createElement("li");
-    item.className = "deleted-row";
-    const words = document.createElement("div");
-    words.className = "deleted-words";
-    const title = document.createElement("span");
-    title.className = "note-title";
-    title.dir = "auto";
-    title.textContent = name;
-    const detail = document.createElement("span");
-    detail.className = "note-when";
-    detail.textContent = t("devices.times", { used: when(device.usedAt), begun: when(device.begunAt) });
-    words.append(title, detail);
-    item.append(words);
-    if (device.current) {
-      const mark = document.createElement("span");
-      mark.className = "device-here";
-      mark.textContent = t("devices.this");
-      item.append(mark);
-      return item;
-    }
-    const out = document.createElement("button");
-    out.type = "button";
-    out.className = "button small";
-    out.textContent = t("devices.end");
-    out.setAttribute("aria-label", t("devices.endLabel", { device: name }));
-    out.addEventListener("click", () => void end(`/api/sessions/${encodeURIComponent(device.id)}`, t("devices.ended"), out));
-    item.append(out);
-    return item;
-  }
-
-  others.onclick = () => void end("/api/sessions", t("devices.othersEnded"), others);
-  const closed = openDialog(dialog);
-  try {
-    await draw();
-  } catch (error) {
-    say(t("devices.listFailed", { reason: messageOf(error) }));
-  }
+/** Shows them until the person closes the dialog. */
+export async function showDevices() {
+  const devices = new DeviceList();
+  const closed = openDialog(/** @type {HTMLDialogElement} */ (byId("devices")));
+  await devices.show();
   await closed;
 }
