@@ -13,16 +13,6 @@ const linesMax = 80;
  * and no other joins it.
  */
 const knownLonger = new Set([
-  "js/account/devices.js showDevices",
-  "js/account/signin.js askForToken",
-  "js/admin/lists.js makeLists",
-  "js/comments/commentmarks.js commentMarks",
-  "js/comments/commentsview.js showComments",
-  "js/comments/composer.js composer",
-  "js/comments/newcomment.js newComment",
-  "js/comments/threadview.js threadView",
-  "js/search/palette.js makePalette",
-  "js/shell/status.js drawStatus",
   "sdk/editors.js codeMirror",
   "sdk/editors.js monaco",
   "sdk/plaintext.js bind",
