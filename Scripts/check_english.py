@@ -238,7 +238,7 @@ def odd_pattern(lines):
         for form in line.removeprefix("except:").split("|")[0].split(","):
             phrase = r"\s+".join(re.escape(word) for word in form.split())
             forms[form.strip()] = f"(?:{phrase})()" if is_plain else phrase
-    # The longest first: "is none more" is one, not two.
+    # The longest first, so that a phrase within a longer one is not counted again.
     phrases = [forms[form] for form in sorted(forms, key=lambda form: (-len(form), form))]
     # Exceptions may overlap with what they except, so they are tried first.
     phrases.sort(key=lambda phrase: not phrase.endswith("()"))

@@ -1,7 +1,7 @@
 import CEpoll
 import Glibc
 
-/// One epoll instance. Events of a descriptor carry the number it was added with.
+/// An epoll instance. Each event carries the number that its descriptor was added with.
 struct Poller: ~Copyable {
   private let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
   private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 512)

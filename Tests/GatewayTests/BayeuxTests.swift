@@ -47,7 +47,7 @@ struct BayeuxTests {
     #expect(rig.request("POST", "/api/publish", token: "pk_publisher", body).status == 200)
   }
 
-  /// How often a text occurs in what was sent.
+  /// The number of times that a text occurs in the sent bytes.
   private func count(_ text: String, in frames: [String]) -> Int {
     frames.joined().ranges(of: text).count
   }

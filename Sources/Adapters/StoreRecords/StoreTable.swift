@@ -1,7 +1,7 @@
 /// A table as every store contains it, for moving a store from one kind to another.
 ///
-/// What a store derives from other rows, such as the checksum of a note's row, is no part of it:
-/// each store derives that again.
+/// A table contains no derived values, such as the checksum of a note's row: each store computes
+/// them again.
 public struct StoreTable: Sendable, Equatable {
   /// The kind of a column's values.
   public enum Kind: Sendable {

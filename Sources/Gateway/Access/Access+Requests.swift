@@ -30,8 +30,8 @@ extension Access {
 
   /// Refuses what the caller may not do with an existing note.
   ///
-  /// Where the right depends on the note's folder, the request proceeds under a condition, by which the
-  /// store refuses it if the note is elsewhere at that moment, or nowhere.
+  /// A request whose right depends on the note's folder proceeds under a condition: the store refuses it if
+  /// the note is in another folder at that moment, or gone.
   func require(
     _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity,
     _ request: RequestID

@@ -47,7 +47,7 @@ extension HTTP {
   }
 
   /// The owner of a key. Callers without a name share one set of keys, and so do the guests of a link: they
-  /// are told apart by keys that cannot be guessed.
+  /// are distinguished by keys that cannot be guessed.
   static func owner(_ identity: Identity) -> String { identity.user }
 
   /// Queues a request that was sent again while the first is being done. A request with another token is
@@ -62,7 +62,7 @@ extension HTTP {
     ).with("retry-after", "1")
   }
 
-  /// The store has returned the kept answer to a request; the request is done if there is none.
+  /// Repeats the kept answer that the store has returned, or handles the request if no answer is kept.
   func foundAnswer(_ outcome: StoreOutcome<AnswerReply>, to request: RequestID) {
     guard let work = once[request] else { return }
     switch outcome {
@@ -154,7 +154,7 @@ extension HTTP {
     return (.once(.perform(append, keeping: drafts, settings.answers)), kept.map(\.request))
   }
 
-  /// Answers a request with its kept answer, from here or another node; does the request if there is none.
+  /// Repeats the kept answer to a request, of this node or another, or handles the request if no answer is kept.
   func answerFromStore(_ request: RequestID) {
     guard let work = once[request] else { return }
     store(.answer(work.keyed, settings.answers), for: .answer(request))

@@ -70,7 +70,7 @@ public struct Response: Sendable, Error {
   public var headers: [(name: String, value: String)]
   /// The whole body.
   public var body: [UInt8]
-  /// How the body is compressed before it is sent; `nil` if it is sent as it is.
+  /// The compression of the body; `nil` if it is sent uncompressed.
   public var packing: Packing?
 
   /// Makes a response.

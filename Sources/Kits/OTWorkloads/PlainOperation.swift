@@ -3,7 +3,7 @@ package import OTCore
 /// An operation as a list of parts, written for generating workloads: an implementation of its own,
 /// so that the results in the files are not OTCore's opinion of itself.
 ///
-/// Where both are at one place, the insert comes before the deletion.
+/// An insert and a deletion at one place are in this order: the insert comes first.
 package struct PlainOperation {
   package enum Part {
     case keep(Int)

@@ -7,7 +7,7 @@ import Locks
 ///                     └─▶ the outer broker ─▶ other machines
 ///     other machines ─▶ the outer broker ─▶ the mailboxes of those loops that follow the topic
 ///
-/// One table, under one lock, holds the topics that each loop follows. A mailbox has a bound; hints that arrive
+/// A table under a lock holds the topics that each loop follows. A mailbox has a bound; hints that arrive
 /// when it is full are dropped and counted, and their news is found in the store. The outer broker follows the
 /// topics of all loops.
 package final class LoopBroker: Sendable {

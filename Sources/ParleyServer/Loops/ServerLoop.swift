@@ -553,7 +553,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Answers with the page of a published note, or with the page that says that there is none.
+  /// Answers with the page of a published note, or with the page for an unknown name.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ outcome: LinkService.NameOutcome
   ) {

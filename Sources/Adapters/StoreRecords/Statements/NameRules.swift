@@ -13,7 +13,7 @@ extension SQLStore {
     switch request {
     case .publish(let draft, let limits): return try publish(draft, limits)
     case .withdraw(let note, let now):
-      // The note's row is locked, so that nobody gives it another name meanwhile.
+      // The note's row is locked, so that no other request names it meanwhile.
       let row = try existingRow(note)
       noteTime(now)
       let name = try name(of: row)
@@ -135,7 +135,7 @@ extension SQLStore {
     return try count("created <= $1", Timestamp.max, upTo: limits.overall) < limits.overall
   }
 
-  /// The number of names under a condition, counted up to a limit; 0 where `Int.max` says that there is none.
+  /// The number of names under a condition, counted up to a limit; 0 for the limit `Int.max`, which is no limit.
   private func count(
     _ condition: String, _ value: any StoredValue, upTo limit: Int
   ) throws(StoreError) -> Int {

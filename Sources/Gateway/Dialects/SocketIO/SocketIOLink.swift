@@ -44,7 +44,7 @@ final class SocketIOLink {
   var roomsByToken: ExactSet = []
   /// `nil` for a client that has not asked for it.
   var recovery: Recovery?
-  /// What the client wants to resume, while it has not authenticated yet.
+  /// The session that the client wants to resume, until it has authenticated.
   var claim: (recoveryID: String, offset: String?)?
   /// The link that has taken this one's place, for the client has resumed it.
   var successor: SocketIOLink?
