@@ -13,7 +13,7 @@ KEPT = "Object.keys(localStorage).filter((key) => /^parley\\.(kept|pending|base)
 
 
 class HeldBack:
-    """The server's `joined` messages, which come to the page only once they are released."""
+    """The server's `joined` messages, which come to the page only once they are released, and all that follow them."""
 
     def __init__(self, page):
         self.page = page
@@ -25,7 +25,7 @@ class HeldBack:
         server = page.connect_to_server()
 
         def pass_on(message):
-            if self.is_holding and '"type":"joined"' in message:
+            if self.is_holding and ('"type":"joined"' in message or any(page is other for other, _ in self.messages)):
                 self.messages.append((page, message))
             else:
                 page.send(message)
@@ -80,6 +80,37 @@ def test_words_typed_before_the_text_is_there(server, person):
     bo = person("Bo").open(note)
     bo.wait_for_text("# Early 😀\nword!s")
     expect(title(bo)).to_have_value("Plans")
+
+
+def test_a_title_stays_that_is_newer_than_the_note(server, person):
+    """The page hears that the note has its title before it hears of the note as it was without."""
+    ann = person("Ann")
+    ann.page.clock.install()
+    held = HeldBack(ann.page)
+    renamings = []
+    ann.page.route(
+        "**/api/notes/*",
+        lambda route: renamings.append(route) if route.request.method == "PATCH" else route.continue_(),
+    )
+    visit(ann, "/")
+    ann.press("Alt+n")
+    expect(ann.page).to_have_url(re.compile(r"/n/[^?]+$"))
+    title(ann).fill("Plans")
+    ann.press("Enter")
+    expect(early(ann)).to_be_focused()
+    ann.page.keyboard.type("# Early")
+    wait_until(lambda: ann.page.evaluate("true") and renamings and held.messages)
+    with ann.page.expect_response(lambda response: response.request.method == "PATCH"):
+        renamings[0].continue_()
+    held.let_go()
+    ann.wait_until_saved()
+    # Longer than a heading waits to become the title.
+    ann.page.clock.fast_forward(2_000)
+    ann.type("!")
+    ann.wait_until_saved()
+    assert [renaming.request.post_data_json for renaming in renamings] == [{"title": "Plans"}]
+    note = re.search(r"/n/(.+)$", ann.page.url).group(1)
+    expect(title(person("Bo").open(note))).to_have_value("Plans")
 
 
 def test_words_go_in_front_of_what_is_there(server, person):

@@ -21,9 +21,14 @@ class StrippingProxy:
         while True:
             try:
                 client, _ = self.listener.accept()
-                server = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
                 return
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                # The server starts again: later connections reach it.
+                client.close()
+                continue
             for pair in ((client, server, self.strips), (server, client, False)):
                 threading.Thread(target=self.forward, args=pair, daemon=True).start()
 

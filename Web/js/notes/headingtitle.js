@@ -37,7 +37,10 @@ function giveTitle() {
   if (!note?.hasText || !mayManage(note.documentId) || page.typedTitle) return;
   const { documentId: id } = note;
   const title = list.titleOfOpen(note);
-  const isFree = title === "" || title === untitled || (given?.id === id && given.title === title);
+  // The server's word of a title from here may come later than an older one.
+  const isFree = [title, list.titleFromHere(id) ?? ""].every(
+    (known) => known === "" || known === untitled || (given?.id === id && given.title === known),
+  );
   const heading = isFree ? headingTitle(note.text ?? "") : "";
   if (!heading || heading === title) return;
   given = { id, title: heading };

@@ -62,6 +62,8 @@ export class NoteList extends Emitter {
   #wanted = new Map();
   /** @type {Map<string, Promise<boolean>>} The latest renaming of each note that is under way. */
   #renamings = new Map();
+  /** @type {Map<string, string>} The latest title that this page gave to each note. */
+  #titlesFromHere = new Map();
   /** @type {any} */
   #sendAgain;
   /** @type {boolean | undefined} As the server says. */
@@ -209,6 +211,15 @@ export class NoteList extends Emitter {
   }
 
   /**
+   * The latest title that this page gave to the note, which may have another title since.
+   *
+   * @param {string} id
+   */
+  titleFromHere(id) {
+    return this.#titlesFromHere.get(id);
+  }
+
+  /**
    * The folder of a note; undefined if it is in none, or not known.
    *
    * @param {string} id
@@ -256,6 +267,7 @@ export class NoteList extends Emitter {
    */
   async rename(id, title) {
     this.#wanted.set(id, title);
+    this.#titlesFromHere.set(id, title);
     this.#drawer?.set(titlePrefix + id, title);
     this.emit("changed", undefined);
     const renaming = this.#sendTitle(id, title, this.#renamings.get(id));
