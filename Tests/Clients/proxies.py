@@ -6,7 +6,8 @@ import ssl
 import subprocess
 
 from parley_server import ROOT
-from test_tls import connect_sealed, make_certificate
+from sealed import connect_sealed
+from test_tls import make_certificate
 
 EXAMPLES = ROOT / "Packaging" / "proxies"
 

@@ -11,8 +11,7 @@ import subprocess
 import pytest
 from parley_server import PROGRAM
 from patience import SECONDS
-from websockets.exceptions import InvalidMessage
-from websockets.sync.client import connect
+from sealed import connect_sealed
 
 
 def make_certificate(folder, name="server"):
@@ -34,20 +33,6 @@ def make_certificate(folder, name="server"):
 def presented(server):
     """The certificate that a new connection is shown, as PEM."""
     return ssl.get_server_certificate(("127.0.0.1", server.port)).strip()
-
-
-def connect_sealed(address, context, attempts=5, **options):
-    """A WebSocket over TLS.
-
-    The library reads in one thread and writes in another, on one session of OpenSSL; one request in
-    some hundreds never leaves it. Then it is asked again.
-    """
-    try:
-        return connect(address, ssl=context, compression=None, open_timeout=10, **options)
-    except (TimeoutError, InvalidMessage):
-        if attempts == 1:
-            raise
-        return connect_sealed(address, context, attempts - 1, **options)
 
 
 def open_sealed(server, context):
