@@ -11,7 +11,8 @@ MAKEFLAGS += --no-print-directory
 
 # One configuration for everything but `make try`, so that nothing is built twice. SwiftPM finds tests by the index, so
 # that its twentieth of the time cannot be saved.
-SWIFT_BUILD := swift build -c release
+# Without information for debuggers, an eighth of the time to compile is saved; `make try` and packages have it.
+SWIFT_BUILD := swift build -c release -debug-info-format none
 # `make serve ARGUMENTS="--port 9000"`
 ARGUMENTS ?=
 # Python with pip, for tools and tests.
@@ -236,12 +237,12 @@ LEAKS := suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=
 
 .PHONY: tsan asan
 tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
-	@$(SWIFT_BUILD) --scratch-path .build/tsan --sanitize=thread --build-tests
+	@swift build -c release --scratch-path .build/tsan --sanitize=thread --build-tests
 	@TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/false-races.txt \
 	  swift test -c release --disable-xctest --skip-build \
 	  --scratch-path .build/tsan --sanitize=thread --filter '$(SANITIZED)'
 asan: setup-serve  ## Gateway and adapters under AddressSanitizer
-	@$(SWIFT_BUILD) --scratch-path .build/asan --sanitize=address --build-tests
+	@swift build -c release --scratch-path .build/asan --sanitize=address --build-tests
 	@LSAN_OPTIONS=$(LEAKS) swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
 	  --sanitize=address --filter '$(SANITIZED)' --skip TransportLibwebsocketsTests
 # Only whole stacks, which take time, tell the library's leaks from our own.

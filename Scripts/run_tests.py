@@ -148,8 +148,8 @@ def pytest_command(folder, *options):
 
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
 # for half of it.
-CLIENT_OPTIONS = ["--numprocesses=3", "--dist=loadfile"]
-BROWSER_OPTIONS = ["--numprocesses=2", "--dist=loadfile"]
+CLIENT_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
+BROWSER_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 
 
 def node_command():

@@ -17,7 +17,7 @@ enum Seeds {
 
 @Suite("Whole gateways from one seed")
 struct SimulationTests {
-  @Test("A3: 10,000 histories of 3 to 8 Whaler clients converge", arguments: 0..<10)
+  @Test("A3: 4,000 histories of 3 to 8 Whaler clients converge", arguments: 0..<4)
   func whalers(part: Int) throws {
     try Seeds.run(1_000, from: UInt64(part) * 1_000 + 1) { seed in
       var plan = Simulation.Plan()
