@@ -3,6 +3,8 @@
 
     Scripts/run_tests.py growth swift fuzz web clients browser
 
+`PART=NAME,NAME` runs some of a part: test targets of Swift, or test files.
+
 Each part is run by its own runner, whose output is shown and written to artifacts/logs. A part that
 fails does not keep the next one from running. The counts are read from the runners' output; a runner
 that fails without naming a failed test counts as one failure. The runners' lines about failures are
@@ -140,10 +142,10 @@ def is_worth_showing(part, line):
     )
 
 
-def pytest_command(folder, *options):
+def pytest_command(folder, files, *options):
     if not any((ROOT / folder).glob("test_*.py")):
         return None
-    return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, folder]
+    return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, *(files or [folder])]
 
 
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
@@ -152,7 +154,7 @@ CLIENT_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 BROWSER_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 
 
-def node_command():
+def node_command(_):
     files = sorted(
         str(path.relative_to(ROOT))
         for path in (ROOT / "Tests" / "Web").rglob("*.test.*js")
@@ -165,23 +167,30 @@ SWIFT_TEST = ["swift", "test", "-c", "release", "--disable-xctest", "--skip-buil
 # The names of the tests that measure processor time; ArchitectureTests requires them.
 MEASURING = "/growth"
 
+
+
+def swift_command(targets, *, measuring):
+    """Tests of these targets, or of all."""
+    among = f"^({'|'.join(targets)})[.].*" if targets else ""
+    if measuring:
+        return [*SWIFT_TEST, "--filter", among + MEASURING]
+    return [*SWIFT_TEST, "--skip", MEASURING, *(["--filter", among] if among else [])]
+
+
+# For each part its title, its command for what is selected of it, and how its output is read.
 PARTS = {
-    "growth": (
-        "Swift Testing, processor time",
-        lambda: [*SWIFT_TEST, "--filter", MEASURING],
-        read_swift,
-    ),
-    "swift": ("Swift Testing", lambda: [*SWIFT_TEST, "--skip", MEASURING], read_swift),
-    "fuzz": ("libFuzzer", lambda: ["Scripts/fuzz.sh", "replay"], read_fuzz),
+    "growth": ("Swift Testing, processor time", lambda names: swift_command(names, measuring=True), read_swift),
+    "swift": ("Swift Testing", lambda names: swift_command(names, measuring=False), read_swift),
+    "fuzz": ("libFuzzer", lambda _: ["Scripts/fuzz.sh", "replay"], read_fuzz),
     "web": ("node", node_command, read_node),
     "clients": (
         "pytest Tests/Clients",
-        lambda: pytest_command("Tests/Clients", *CLIENT_OPTIONS),
+        lambda files: pytest_command("Tests/Clients", files, *CLIENT_OPTIONS),
         read_pytest,
     ),
     "browser": (
         "pytest Tests/Browser",
-        lambda: pytest_command("Tests/Browser", *BROWSER_OPTIONS),
+        lambda files: pytest_command("Tests/Browser", files, *BROWSER_OPTIONS),
         read_pytest,
     ),
 }
@@ -197,9 +206,10 @@ class Run(threading.Thread):
     `result`: its title, its counts, whether it passed, its lines about failures, what it cost.
     """
 
-    def __init__(self, part):
+    def __init__(self, part, names):
         super().__init__()
         self.part = part
+        self.names = names
         self.result = (part, Counts(), False, [], "0 s")
         self.shown = threading.Lock()
         self.is_in_front = False
@@ -220,7 +230,7 @@ class Run(threading.Thread):
             self.is_in_front = True
 
     def run(self):
-        self.result = run(self.part, self.show)
+        self.result = run(self.part, self.names, self.show)
 
 
 def groups(parts):
@@ -235,9 +245,10 @@ def groups(parts):
 
 
 def run_all(parts):
+    """Runs parts, given with the names that are selected of each."""
     results = []
     for group in groups(parts):
-        runs = [Run(part) for part in group]
+        runs = [Run(part, parts[part]) for part in group]
         for each in runs:
             each.start()
         for each in runs:
@@ -247,10 +258,10 @@ def run_all(parts):
     return results
 
 
-def run(part, show):
-    """Runs one part; returns what `Run.result` holds."""
+def run(part, names, show):
+    """Runs one part, or what is named of it; returns what `Run.result` holds."""
     title, command, read = PARTS[part]
-    arguments = command()
+    arguments = command(names)
     if arguments is None:
         return title, Counts(), True, [], "0 s"
     show(f"\n--- {title}")
@@ -288,7 +299,8 @@ def run(part, show):
     return title, counts, good, [] if good else failures(part, lines), cost
 
 
-def main(parts):
+def main(arguments):
+    parts = {part: [name for name in names.split(",") if name] for part, _, names in (one.partition("=") for one in arguments)}
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not parts:
         sys.exit(f"expected some of {', '.join(PARTS)}; got {' '.join(parts) or 'nothing'}")
