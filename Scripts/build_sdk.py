@@ -27,7 +27,7 @@ ESBUILD = os.environ.get("ESBUILD", "esbuild")
 
 def version():
     """The program's version."""
-    source = (ROOT / "Sources" / "ParleyServer" / "Settings" / "Version.swift").read_text()
+    source = (ROOT / "Sources" / "ParleyServer" / "Values" / "Version.swift").read_text()
     return re.search(r'"(\d+\.\d+\.\d+[^"]*)"', source)[1]
 
 

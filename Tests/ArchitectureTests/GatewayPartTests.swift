@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// The parts inside `Gateway`: they are one module, so the compiler puts no walls between them.
@@ -49,6 +48,8 @@ struct GatewayPartTests {
     "Webhooks": ["Bodies", "Rooms"],
   ]
 
+  private static let table = FolderTable(root: root, allowed: allowed)
+
   /// Lines that the files of one folder may have together: as many as a reader takes in at once.
   private static let linesMax = 2_500
 
@@ -70,45 +71,15 @@ struct GatewayPartTests {
   private let tree = SourceTree()
 
   @Test("each folder names the folders that it may, and those alone")
-  func names() throws {
-    let files = try tree.files(in: Self.root, endings: ["swift"])
-    var declaring: [String: Set<String>] = [:]
-    for file in files {
-      for type in Self.types(in: file) {
-        declaring[type, default: []].insert(Self.folder(of: file))
-      }
-    }
-    var named: [String: Set<String>] = Self.allowed.mapValues { _ in [] }
-    for file in files where Self.folder(of: file) != "" {
-      let own = Self.folder(of: file)
-      let allowed = try #require(Self.allowed[own], "\(own) is not in the table")
-      for word in Self.words(in: file) {
-        guard let folders = declaring[word], !folders.contains(own) else { continue }
-        #expect(!allowed.isDisjoint(with: folders), "\(file.path) names \(word)")
-        named[own]?.formUnion(folders)
-      }
-    }
-    for (folder, allowed) in Self.allowed {
-      let unused = allowed.subtracting(named[folder] ?? []).sorted()
-      #expect(unused.isEmpty, "\(folder) may name \(unused), and does not")
-    }
-  }
+  func names() throws { try Self.table.check(tree) }
 
   @Test("no part is both above and below another")
-  func order() {
-    var rest = Self.allowed
-    while !rest.isEmpty {
-      let lowest = rest.filter { $0.value.isDisjoint(with: rest.keys) }
-      guard !lowest.isEmpty else { break }
-      for folder in lowest.keys { rest[folder] = nil }
-    }
-    #expect(rest.isEmpty, "a circle goes through some of \(rest.keys.sorted())")
-  }
+  func order() { #expect(Self.table.circle.isEmpty, "a circle goes through some of these") }
 
   @Test("a part is small enough to be read as one", arguments: [""] + allowed.keys.sorted())
   func size(folder: String) throws {
     let files = try tree.files(in: Self.root, endings: ["swift"])
-      .filter { Self.folder(of: $0) == folder }
+      .filter { Self.table.folder(of: $0) == folder }
     #expect(!files.isEmpty)
     let lines = files.reduce(0) { $0 + $1.text.utf8.count { $0 == UInt8(ascii: "\n") } }
     #expect(
@@ -121,7 +92,7 @@ struct GatewayPartTests {
     arguments: allowed.keys.sorted())
   func gateway(folder: String) throws {
     for file in try tree.files(in: Self.root + "/" + folder, endings: ["swift"]) {
-      #expect(!Self.words(in: file).contains("Gateway"), "\(file.path)")
+      #expect(!FolderTable.words(in: file).contains("Gateway"), "\(file.path)")
     }
   }
 
@@ -144,7 +115,7 @@ struct GatewayPartTests {
     let properties = main.code.compactMap { $0.firstMatch(of: /^  var (\w+): [^{]*$/)?.1 }
     #expect(properties.count >= part.stateCount, "\(main.path) keeps its state elsewhere")
     for file in try tree.files(in: Self.root, endings: ["swift"])
-    where Self.folder(of: file) != folder {
+    where Self.table.folder(of: file) != folder {
       for property in properties {
         let reach = "\(part.name).\(property)"
         for line in file.code where line.holds(reach) {
@@ -167,44 +138,6 @@ struct GatewayPartTests {
             == nil,
           "\(file.path): \(line)")
       }
-    }
-  }
-
-  /// The folder below `Sources/Gateway`; empty for a file directly in it.
-  private static func folder(of file: SourceTree.File) -> String {
-    file.path.dropFirst(root.count + 1).split(separator: "/").dropLast().joined(separator: "/")
-  }
-
-  /// The types that a file declares for others.
-  private static func types(in file: SourceTree.File) -> [String] {
-    file.code.compactMap { line in
-      guard line.utf8.first.map(isOfWord) == true else { return nil }
-      return line.firstMatch(
-        of: /^(?:(?:public|package|final) )*(?:struct|class|enum|protocol|typealias) (\w+)/
-      ).map { String($0.1) }
-    }
-  }
-
-  /// The words of a file that may be names of types; what follows a dot belongs to another type.
-  private static func words(in file: SourceTree.File) -> Set<String> {
-    var words: Set<String> = []
-    for line in file.code {
-      for word in line.utf8.split(whereSeparator: { !isOfWord($0) }) {
-        let before = line.utf8[..<word.startIndex].suffix(2)
-        guard before.last != UInt8(ascii: ".") || before.elementsEqual("..".utf8) else { continue }
-        words.insert(String(Substring(word)))
-      }
-    }
-    return words
-  }
-
-  /// Whether names have this byte: letters, digits, and whatever is not of ASCII.
-  private static func isOfWord(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
-      true
-    default: false
     }
   }
 }

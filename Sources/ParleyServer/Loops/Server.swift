@@ -20,21 +20,11 @@ import TransportLibwebsockets
 ///     loop 0   accepts ─▶ LoopCrew deals out connections ─▶ loops 0 … n
 ///     loop i   Gateway ◀─▶ LoopBroker ◀─▶ the gateways of the other loops, and of other machines
 public final class Server: Sendable {
-  /// The loops, as many as the setting says, each with a transport and a store thread of its own.
-  private let loops: [ServerLoop]
-  private let transports: [LibwebsocketsTransport]
+  private let group: LoopGroup
+  private let shared: SharedParts
+  /// The store thread of each loop.
   private let storeThreads: [StoreThread]
-  private let company: LoopCompany?
-  /// The search thread of all loops.
-  private let searchThread: SearchThread
-  private let broker: (any ServerBroker)?
-  private let loginThread: LoginThread?
-  private let packingThread: PackingThread
-  private let providerThread: ProviderThread?
-  private let revocations: SharedRevocations
-  private let hooks: HookInbox?
   private let loopGuard: LoopGuard
-  private let users: UserFile?
   private let stopStage = Monitor("requests under way")
   /// The files of certificate and key; `nil` without encryption.
   private let tls: (certificatePath: String, keyPath: String)?
@@ -48,6 +38,49 @@ public final class Server: Sendable {
   public init(
     configuration: Configuration, log: any LogSink, manager: ServiceManager? = nil
   ) throws {
+    try Self.prepareProcess(configuration, log: log)
+    let stores = try OpenStores(configuration, log: log)
+    let hookSecrets = try configuration.webhookSecrets(log: log)
+    let users = try configuration.users(log: log)
+    var provider = try configuration.providerSettings()
+    provider?.users = users
+    let revocations = try SharedRevocations(
+      path: configuration.revocationsPath, hasOthers: configuration.isStoreInDatabase, log: log)
+    let group = LoopGroup(configuration, log: log)
+    group.loops[0].exchange.place = stores.first.prepare { revocations.catchUp(from: $0) }
+    let shared = try SharedParts(
+      configuration, users: users, provider: provider, revocations: revocations, stores: stores,
+      group: group, log: log)
+    var storeThreads: [StoreThread] = []
+    do {
+      for loop in group.loops {
+        let storeThread = try shared.startStoreThread(of: loop, in: group, on: stores)
+        storeThreads.append(storeThread)
+        try shared.attach(loop, storeThread, in: group, stores.secrets)
+      }
+      try group.start()
+    } catch {
+      shared.stop(with: storeThreads)
+      group.company?.dissolve()
+      throw error
+    }
+    tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
+    self.log = log
+    self.group = group
+    self.shared = shared
+    self.storeThreads = storeThreads
+    loopGuard = LoopGuard(
+      group.transports.map(\.pulse), limit: configuration.turnTimeMax, manager: manager
+    ) { data in
+      let hint = "please report this line; the service manager may start the server again"
+      ForcedEnd.now(
+        ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
+    }
+    startHooks(configuration, hookSecrets)
+  }
+
+  /// Checks the certificate, raises the limit of open files and makes the data folder.
+  private static func prepareProcess(_ configuration: Configuration, log: any LogSink) throws {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
     }
@@ -59,212 +92,31 @@ public final class Server: Sendable {
         [("allowed", "\(openFiles)"), ("hint", "raise LimitNOFILE or ulimit -n")])
     }
     try Files.makeDirectory(configuration.dataDirectory)
-    let store = Handover(try configuration.store.open())
-    if let remark = store.prepare({ $0.openingRemark }) {
-      log.write(.warning, remark.message, [("reason", remark.reason), ("hint", remark.hint)])
-    }
-    // Before the first connection, since clients could not resume in a removed room. If the disk is
-    // full, the next start removes the rooms.
-    let idleSince = SystemClock().now - Self.emptyRoomMilliseconds
-    store.prepare { _ = try? $0.removeEmptyRooms(idleSince: idleSince) }
-    let resumeSecret = try store.prepare {
-      try $0.secret(named: "resume tokens", byteCount: 32)
-    }
-    let hintSecret = try store.prepare { try $0.secret(named: "hints", byteCount: 32) }
-    let secrets = try configuration.webhookSecrets(log: log)
-    let users = try configuration.users(log: log)
-    var providerSettings = try configuration.providerSettings()
-    providerSettings?.users = users
-    let count = configuration.loopCount
-    // Bounds on memory hold over all loops.
-    let own = configuration.share(among: count)
-    var stores = [store]
-    let provisioning = configuration.store
-    for _ in 1..<count { stores.append(Handover(try provisioning.open())) }
-    let ownTokensSecret = try store.prepare { try $0.secret(named: "own tokens", byteCount: 32) }
-    let signInSecret = try store.prepare { try $0.secret(named: "sign-ins", byteCount: 32) }
-    let revocations = try SharedRevocations(
-      path: configuration.revocationsPath, hasOthers: configuration.isStoreInDatabase, log: log)
-    let knownRevocations = store.prepare { revocations.catchUp(from: $0) }
-    let limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
-    let settings = Self.transportSettings(own, log: log)
-    let crew =
-      count > 1
-      ? LoopCrew(
-        count: count, configuration: settings, home: { Configuration.home(of: $0, among: count) })
-      : nil
-    let company = count > 1 ? LoopCompany(count: count) : nil
-    let nodes = Monitor(NodeBoard())
-    let loops = (0..<count).map { ServerLoop(configuration: own, place: $0, log: log) }
-    loops[0].exchange.place = knownRevocations
-    let transports = loops.map {
-      LibwebsocketsTransport(configuration: settings, delegate: $0, crew: crew, place: $0.place)
-    }
-    let mailboxes = transports.map(\.mailbox)
-    let inbox = configuration.hooks.isNeeded ? HookInbox() : nil
-    let hub = count > 1 ? LoopBroker(count: count) { mailboxes[$0].wake() } : nil
-    let searchThread = SearchThread(
-      store: Handover(try provisioning.openForReading()), open: { try provisioning.openIndex() },
-      log: log, wakes: mailboxes.map { mailbox in { @Sendable in _ = mailbox.wake() } })
-    let outer = configuration.broker(secret: hintSecret, log: log) {
-      if let hub { hub.outerHasNews() } else { mailboxes[0].wake() }
-    }
-    if let outer { hub?.connect(to: outer) } else { hub?.standAlone() }
-    let (first, mailbox) = (loops[0], mailboxes[0])
-    let loginThread = configuration.usersFile.flatMap { path in
-      users.map { users in
-        let work = LoginWork(
-          users: users, editing: UserEditing(path: path),
-          invitations: InvitationFile(path: configuration.invitationsPath))
-        return LoginThread(work) { job, outcome in
-          mailbox.post { first.finish(job, outcome) }
-        }
-      }
-    }
-    let provider = providerSettings.map { settings in
-      ServerLoop.ProviderParts(
-        settings: settings, seal: SignInSeal(secret: signInSecret),
-        thread: ProviderThread(settings) { job, outcome in
-          mailbox.post { first.finish(job, outcome) }
-        })
-    }
-    let packingThread = PackingThread()
-    let linkAttempts = Monitor(LoginAttempts())
-    var storeThreads: [StoreThread] = []
-    func end() {
-      outer?.stop()
-      searchThread.stop()
-      for thread in storeThreads { thread.stop() }
-      loginThread?.stop()
-      packingThread.stop()
-      provider?.thread.stop()
-      revocations.stop()
-    }
-    do {
-      for (loop, store) in zip(loops, stores) {
-        let place = loop.place
-        store.prepare { $0.outboxRules = configuration.outboxRules }
-        let storeThread = StoreThread(
-          store: store, readingStore: Handover(try provisioning.openForReading()), log: log,
-          untoldMax: StoreBacklog.Limits(
-            requestsMax: own.storeQueueMax, bytesMax: own.storeQueueBytesMax),
-          wake: { mailboxes[place].wake() }, committed: { searchThread.note($0) },
-          outboxChanged: { inbox?.put(.changed($0)) })
-        storeThreads.append(storeThread)
-        // The first loop logs changes of files for all.
-        let fileLog: (any LogSink)? = place == 0 ? log : nil
-        let access = ServerLoop.Access(
-          authenticator: try configuration.authenticator(log: fileLog),
-          apiKeys: try configuration.apiKeys(log: fileLog),
-          ownTokens: try SelfSignedTokens(secret: ownTokensSecret, users: users),
-          revocations: revocations, users: users,
-          tokens: HMACResumeTokens(secret: resumeSecret), limits: limits,
-          linkAttempts: linkAttempts)
-        loop.attach(
-          transport: transports[place], storeThread: storeThread, searchThread: searchThread,
-          access: access, loginThread: place == 0 ? loginThread : nil,
-          packingThread: packingThread, provider: place == 0 ? provider : nil, hooks: inbox,
-          broker: hub?.end(of: place) ?? outer,
-          company: company, nodes: nodes)
-        company?.add(loop, mailboxes[place])
-      }
-      // The first loop starts last, since it listens: the others must be able to take connections by then.
-      for place in loops.indices.reversed() {
-        do {
-          try transports[place].start()
-        } catch {
-          for transport in transports[(place + 1)...] { transport.stop(within: 0) }
-          throw error
-        }
-      }
-    } catch {
-      end()
-      company?.dissolve()
-      throw error
-    }
-    tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
-    self.users = users
-    self.log = log
-    self.loops = loops
-    self.transports = transports
-    self.storeThreads = storeThreads
-    self.searchThread = searchThread
-    self.broker = outer
-    self.loginThread = loginThread
-    self.packingThread = packingThread
-    providerThread = provider?.thread
-    self.revocations = revocations
-    self.company = company
-    self.hooks = inbox
-    loopGuard = LoopGuard(
-      transports.map(\.pulse), limit: configuration.turnTimeMax, manager: manager
-    ) { data in
-      let hint = "please report this line; the service manager may start the server again"
-      ForcedEnd.now(
-        ForcedEnd.ExitCode.loopIsStuck, log, "the loop is stuck", data + [("hint", hint)])
-    }
-    guard let inbox, let scribe = configuration.scribe else { return }
+  }
+
+  /// Starts the thread that calls webhooks, if there are any.
+  private func startHooks(_ configuration: Configuration, _ secrets: WebhookSecrets) {
+    guard let inbox = shared.hooks, let scribe = configuration.scribe else { return }
     storeThreads[0].tell(scribe.serverStarted(at: SystemClock().now))
+    let (first, mailbox) = (group.loops[0], group.transports[0].mailbox)
     HookDesk.start(
       configuration.hooks, secrets: secrets, inbox: inbox, store: storeThreads[0],
       isShared: configuration.isStoreInDatabase,
       resolve: { news, goOn in mailbox.post { first.drafts(for: news, then: goOn) } }, log: log)
   }
 
-  /// The transports' settings, with what is logged of them.
-  private static func transportSettings(
-    _ configuration: Configuration, log: any LogSink
-  ) -> LibwebsocketsTransport.Configuration {
-    var settings = configuration.transport
-    settings.acceptFailed = { reason in
-      log.write(
-        .warning, "connections cannot be accepted",
-        [("reason", reason), ("hint", "raise LimitNOFILE or ulimit -n")])
-    }
-    settings.memoryRefused = { kind, count in
-      let setting =
-        switch kind {
-        case .reception: "reception-size-max"
-        case .uploads: "uploads-size-max"
-        case .responses: "responses-size-max"
-        }
-      log.write(
-        .warning, "memory refused",
-        [
-          ("for", kind.rawValue), ("count", "\(count)"),
-          ("hint", "a client or all together reached their share of \(setting)"),
-        ])
-    }
-    settings.announcementRefused = { proxy, count in
-      log.write(
-        .warning, "proxy header refused",
-        [
-          ("proxy", proxy), ("count", "\(count)"),
-          (
-            "hint",
-            "with proxy-protocol, each connection of a trusted-proxy begins with a PROXY header: have "
-              + "the proxy send one (send-proxy-v2), or turn proxy-protocol off"
-          ),
-        ])
-    }
-    return settings
-  }
-
-  /// Milliseconds for which a room that holds nothing is remembered: a week.
-  private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
-
   /// The port that is listened on, chosen by the system if 0 was asked for.
-  public var port: Int { transports[0].boundPort }
+  public var port: Int { group.transports[0].boundPort }
 
   /// The port of ``Configuration/apiListen``; 0 without it.
-  public var apiPort: Int { transports[0].boundBackPort }
+  public var apiPort: Int { group.transports[0].boundBackPort }
 
   /// Reads the files of users, the certificate and its key again. An unusable file is logged, and the former
   /// content stays in use. Callable from any thread.
   public func reload() {
-    if let users { _ = transports[0].post { users.reload() } }
+    if let users = shared.users { _ = group.transports[0].post { users.reload() } }
     guard let tls else {
-      if users == nil { log.write(.notice, "nothing to reload", []) }
+      if shared.users == nil { log.write(.notice, "nothing to reload", []) }
       return
     }
     let log = log
@@ -278,7 +130,7 @@ public final class Server: Sendable {
       return
     }
     // All connections begin at the first loop.
-    transports[0].reloadCertificate { failure in
+    group.transports[0].reloadCertificate { failure in
       if let failure {
         log.write(.error, "certificate not reloaded", [("reason", "\(failure)")])
       } else {
@@ -299,9 +151,9 @@ public final class Server: Sendable {
     func left(untilPercent share: Int) -> Int {
       max(0, drainMilliseconds * share / 100 - Int(SystemClock().uptime - start))
     }
-    transports[0].stopAccepting()
+    group.transports[0].stopAccepting()
     let unsettled = Monitor(0)
-    for (loop, transport) in zip(loops, transports) {
+    for (loop, transport) in zip(group.loops, group.transports) {
       unsettled.withLock { $0 += 1 }
       @Sendable func settle() {
         unsettled.change { $0 -= 1 }
@@ -311,29 +163,29 @@ public final class Server: Sendable {
     unsettled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 == 0 }
     stopStage.withLock { $0 = "connections" }
     let share = left(untilPercent: 80)
-    AtOnce.run(transports) { transport in
+    AtOnce.run(group.transports) { transport in
       transport.stop(
         code: CloseCode(CloseReason.draining.rawValue),
         reason: "the server is stopping; reconnect", within: share)
     }
-    company?.dissolve()
+    group.company?.dissolve()
     // Calls under way are repeated after the next start.
     stopStage.withLock { $0 = "calls to services" }
-    hooks?.stop()
+    shared.hooks?.stop()
     stopStage.withLock { $0 = "the broker" }
-    broker?.stop()
+    shared.broker?.stop()
     stopStage.withLock { $0 = "search" }
-    searchThread.stop()
+    shared.searchThread.stop()
     stopStage.withLock { $0 = "the store" }
     // All at once: each stop interrupts the wait for an unreachable database.
     AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
-    loginThread?.stop()
-    packingThread.stop()
+    shared.loginThread?.stop()
+    shared.packingThread.stop()
     stopStage.withLock { $0 = "the identity provider" }
-    providerThread?.stop()
+    shared.provider?.thread.stop()
     stopStage.withLock { $0 = "the file of revocations" }
-    revocations.stop()
+    shared.revocations.stop()
     loopGuard.stop()
   }
 

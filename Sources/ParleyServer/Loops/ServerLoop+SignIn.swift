@@ -57,7 +57,7 @@ extension ServerLoop {
         object.field(
           "name", configuration.provider.name ?? HookAddress(issuer)?.host ?? issuer, &body)
         object.field(
-          "address", Configuration.withoutSlash(page) + ProviderSettings.beginPath, &body)
+          "address", ValueText.withoutSlash(page) + ProviderSettings.beginPath, &body)
       }
     }
     return .json(200, body)

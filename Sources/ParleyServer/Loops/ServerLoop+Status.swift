@@ -62,7 +62,7 @@ extension ServerLoop {
 
   private func metrics(_ head: RequestHead) -> Response {
     let isLocal =
-      Configuration.isLoopback(head.remoteAddress)
+      ListenAddress.isLoopback(head.remoteAddress)
       && head.headers["x-forwarded-for"] == nil && head.headers["forwarded"] == nil
     switch configuration.metricsAudience {
     case .anyone: break

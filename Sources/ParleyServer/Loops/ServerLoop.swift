@@ -545,7 +545,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   /// The site's address as browsers know it, without a slash at its end; `nil` where no setting says it.
-  private var site: String? { configuration.publicURL.map(Configuration.withoutSlash) }
+  private var site: String? { configuration.publicURL.map(ValueText.withoutSlash) }
 
   private func answer(_ request: RequestID, _ head: RequestHead, _ preview: PagePreview) {
     if let response = files?.response(to: head, preview: preview) {

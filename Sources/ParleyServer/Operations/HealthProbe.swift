@@ -25,7 +25,7 @@ package struct HealthProbe {
   /// Prepares to ask the server that has these settings; its port must be a set one, not 0.
   package init(_ configuration: Configuration, timeoutMilliseconds: Int = 5_000) {
     let host = Self.reachable(
-      configuration.hosts.first(where: Configuration.isLoopback) ?? configuration.hosts[0])
+      configuration.hosts.first(where: ListenAddress.isLoopback) ?? configuration.hosts[0])
     let isSecure = configuration.transport.tls != nil
     url = "\(isSecure ? "https" : "http")://\(host):\(configuration.port)/ready"
     var request = CurlClient.Request(

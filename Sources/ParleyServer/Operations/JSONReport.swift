@@ -111,6 +111,26 @@ package enum JSONReport {
     }
   }
 
+  /// A finished move of a store.
+  package static func migration(_ report: StoreMigration.Report) -> String {
+    text { object, bytes in
+      object.field("from", report.source, &bytes)
+      object.field("to", report.target, &bytes)
+      object.field("notes", report.result.findings.notes, &bytes)
+      object.field("changes", report.result.findings.entries, &bytes)
+      object.field("publications", report.result.findings.publications, &bytes)
+      object.field("revocations", report.revocations, &bytes)
+      object.field("digest", report.result.digest, &bytes)
+      object.key("rows", &bytes)
+      JSONWriter.object(&bytes) { rows, bytes in
+        for table in report.result.rows {
+          rows.key(named: table.table, &bytes)
+          JSONWriter.integer(table.count, &bytes)
+        }
+      }
+    }
+  }
+
   private static func store(
     _ report: CheckReport, _ object: inout JSONWriter.Object, _ bytes: inout [UInt8]
   ) {

@@ -22,7 +22,7 @@ struct UpgradeProbe {
   /// - Parameter publicURL: The address of the page as browsers know it.
   static func ask(_ publicURL: String, timeoutMilliseconds: Int = 5_000) -> Outcome {
     var request = CurlClient.Request(
-      url: Configuration.withoutSlash(publicURL) + "/ws",
+      url: ValueText.withoutSlash(publicURL) + "/ws",
       headers: [
         "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
         // The example of RFC 6455; it protects nothing.

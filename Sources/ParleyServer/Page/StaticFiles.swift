@@ -49,7 +49,7 @@ package struct StaticFiles {
   ) -> [(name: String, value: String)] {
     let framing =
       ancestors.isEmpty
-      ? "'none'" : ancestors.map(Configuration.withoutSlash).joined(separator: " ")
+      ? "'none'" : ancestors.map(ValueText.withoutSlash).joined(separator: " ")
     return [
       (
         "content-security-policy",
@@ -107,68 +107,23 @@ package struct StaticFiles {
   package mutating func response(
     to head: RequestHead, preview: PagePreview? = nil, naming: Naming? = nil
   ) -> Response? {
-    let name: String
     let isBelow = naming != nil || head.path.hasPrefix("/n/") || head.path.hasPrefix("/s/")
-    if head.path == "/" || isBelow {
-      name = "index.html"
-    } else if head.path == "/admin" {
-      name = "admin.html"
-    } else if head.path == "/worker.js" {
-      guard isKeptOffline else { return Self.notFound }
-      name = "worker.js"
-    } else if head.path == "/favicon.ico" {
-      name = "icon.svg"
-    } else if head.path.hasPrefix("/assets/") {
-      name = String(head.path.dropFirst("/assets/".count))
-    } else if head.path.hasPrefix(Self.sdkPrefix) {
-      name = String(head.path.dropFirst())
-    } else {
-      return nil
-    }
+    guard let name = isBelow ? "index.html" : Self.name(of: head.path) else { return nil }
+    if name == "worker.js", !isKeptOffline { return Self.notFound }
     switch head.method {
     case "GET", "HEAD": break
     case "OPTIONS": return .options("GET")
     default: return Response(status: 405, headers: [("allow", "GET, HEAD")])
     }
-    var entry: Entry
-    var tag: String
-    var headers =
-      if head.path.hasPrefix(Self.sdkPrefix) {
-        Self.sdkHeaders
-      } else if name == "admin.html" {
-        operatorHeaders
-      } else {
-        pageHeaders
-      }
-    if isBelow, self.entry(named: Self.builtPageOneDown) == nil {
-      guard let page = pageOneDown() else { return Self.notFound }
-      entry = page
-      tag = page.tag
-    } else {
-      let file = isBelow ? Self.builtPageOneDown : name
-      guard let plain = self.entry(named: file) else { return Self.notFound }
-      entry = plain
-      tag = plain.tag
-      let accepted = AcceptedCodings(head.headers["accept-encoding"])
-      var isCompressed = false
-      for coding in Self.codings {
-        guard let form = self.entry(named: "\(file).\(coding.ending)"),
-          form.modified >= plain.modified
-        else { continue }
-        if !isCompressed { headers.append(("vary", "accept-encoding")) }
-        isCompressed = true
-        guard preview == nil, accepted.contains(coding.name) else { continue }
-        entry = form
-        tag = String(form.tag.dropLast()) + "-\(coding.ending)\""
-        headers.append(("content-encoding", coding.name))
-        break
-      }
+    let accepted = preview == nil ? AcceptedCodings(head.headers["accept-encoding"]) : nil
+    guard var form = isBelow ? pageBelow(accepted) : form(of: name, accepted) else {
+      return Self.notFound
     }
-    var body = entry.body
     if let preview {
-      body = Self.page(body, with: preview)
-      tag = String(tag.dropLast()) + "-\(String(Self.hash(preview.text), radix: 36))\""
+      form.body = Self.page(form.body, with: preview)
+      form.tag = Self.tag(form.tag, String(Self.hash(preview.text), radix: 36))
     }
+    var headers = headers(of: name, at: head.path) + form.headers
     if head.path.hasPrefix("/s/") {
       // The address is the key, so it is not sent to other sites.
       headers.removeAll { $0.name == "referrer-policy" }
@@ -181,18 +136,73 @@ package struct StaticFiles {
         ("x-robots-tag", "noindex"), ("cache-control", "no-store"),
         ("content-type", "text/html; charset=utf-8"),
       ]
-      return Response(status: 404, headers: headers, body: body)
+      return Response(status: 404, headers: headers, body: form.body)
     case .unlisted: headers.append(("x-robots-tag", "noindex"))
     case .indexed, nil: break
     }
-    headers.append(("etag", tag))
+    headers.append(("etag", form.tag))
     let isFixed = name.hasPrefix("immutable/")
     headers.append(
       ("cache-control", isFixed ? "public, max-age=31536000, immutable" : "no-cache"))
     let ending = name.split(separator: ".").last.map(String.init) ?? ""
     headers.append(("content-type", Self.types[ending] ?? "application/octet-stream"))
-    return Response(status: 200, headers: headers, body: body)
+    return Response(status: 200, headers: headers, body: form.body)
       .unless(known: EntityTags(head.headers["if-none-match"]))
+  }
+
+  /// The file for a path; `nil` if the path is not for this folder.
+  private static func name(of path: String) -> String? {
+    switch path {
+    case "/": return "index.html"
+    case "/admin": return "admin.html"
+    case "/worker.js": return "worker.js"
+    case "/favicon.ico": return "icon.svg"
+    default: break
+    }
+    if path.hasPrefix("/assets/") { return String(path.dropFirst("/assets/".count)) }
+    return path.hasPrefix(sdkPrefix) ? String(path.dropFirst()) : nil
+  }
+
+  private func headers(of name: String, at path: String) -> [(name: String, value: String)] {
+    if path.hasPrefix(Self.sdkPrefix) { return Self.sdkHeaders }
+    return name == "admin.html" ? operatorHeaders : pageHeaders
+  }
+
+  /// A file as it is sent: plain, or compressed.
+  private struct Form {
+    var body: [UInt8]
+    var tag: String
+    var headers: [(name: String, value: String)] = []
+  }
+
+  /// The smallest form of a file that a client accepts.
+  ///
+  /// - Parameter accepted: `nil` for the plain form.
+  private mutating func form(of name: String, _ accepted: AcceptedCodings?) -> Form? {
+    guard let plain = entry(named: name) else { return nil }
+    var form = Form(body: plain.body, tag: plain.tag)
+    for coding in Self.codings {
+      guard let entry = entry(named: "\(name).\(coding.ending)"), entry.modified >= plain.modified
+      else { continue }
+      if form.headers.isEmpty { form.headers.append(("vary", "accept-encoding")) }
+      guard accepted?.contains(coding.name) == true else { continue }
+      form.body = entry.body
+      form.tag = Self.tag(entry.tag, coding.ending)
+      form.headers.append(("content-encoding", coding.name))
+      break
+    }
+    return form
+  }
+
+  /// The page below `/n/`: the built one, or else made from the page as it was written.
+  private mutating func pageBelow(_ accepted: AcceptedCodings?) -> Form? {
+    form(of: Self.builtPageOneDown, accepted)
+      ?? pageOneDown().map { Form(body: $0.body, tag: $0.tag) }
+  }
+
+  /// An entity tag with one more part.
+  private static func tag(_ tag: String, _ part: String) -> String {
+    "\(tag.dropLast())-\(part)\""
   }
 
   /// A page with a preview at the beginning of its head.
@@ -219,8 +229,8 @@ package struct StaticFiles {
     let text = String(decoding: page.body, as: UTF8.self)
       .replacing("=\"assets/", with: "=\"../assets/").replacing("=\"./\"", with: "=\"../\"")
     let entry = Entry(
-      modified: page.modified, size: page.size, tag: String(page.tag.dropLast()) + "-n\"",
-      body: Array(text.utf8))
+      modified: page.modified, size: page.size, tag: Self.tag(page.tag, "n"), body: Array(text.utf8)
+    )
     oneDown = entry
     return entry
   }

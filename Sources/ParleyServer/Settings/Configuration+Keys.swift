@@ -17,11 +17,11 @@ extension Configuration {
     let skew = Int64(clockSkew.milliseconds)
     var files: [KeyFile] = []
     for text in keyFiles {
-      let (id, path) = Self.named(text)
+      let (id, path) = ValueText.named(text)
       files.append(KeyFile(.publicKey(id: id), path: path))
     }
     for text in secretFiles {
-      let (id, path) = Self.named(text)
+      let (id, path) = ValueText.named(text)
       files.append(KeyFile(.secret(id: id), path: path))
     }
     for path in keySetFiles { files.append(KeyFile(.keySet, path: path)) }
@@ -85,14 +85,6 @@ extension Configuration {
   package func apiKeys(log: (any LogSink)?) throws(APIKeyFileError) -> HashedAPIKeys? {
     guard let apiKeyFile else { return nil }
     return try HashedAPIKeys(path: apiKeyFile, log: log)
-  }
-
-  /// Splits `kid=path`; a path alone has no name.
-  static func named(_ text: String) -> (id: String?, path: String) {
-    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
-      return (nil, text)
-    }
-    return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }
 }
 

@@ -15,7 +15,7 @@ extension Configuration {
     }
     return ProviderSettings(
       issuer: issuer, name: provider.name ?? HookAddress(issuer)?.host ?? issuer,
-      clientID: clientID, clientSecret: try clientSecret(), page: Self.withoutSlash(publicURL),
+      clientID: clientID, clientSecret: try clientSecret(), page: ValueText.withoutSlash(publicURL),
       scopes: provider.scopes, userClaim: provider.userClaim, userPrefix: provider.userPrefix,
       groupsClaim: provider.groupsClaim,
       rights: provider.rights.compactMap { try? ProviderConfiguration.right($0) },
@@ -62,10 +62,6 @@ extension Configuration {
     guard provider.scopes.contains("openid") else {
       throw .conflict("oidc-scope must include openid: without it, the provider sends no ID token")
     }
-  }
-
-  static func withoutSlash(_ text: String) -> String {
-    text.hasSuffix("/") ? String(text.dropLast()) : text
   }
 
   /// Whether an address can be a provider's or this server's own: requests to it cannot be read on

@@ -1,13 +1,11 @@
-import Glibc
-
 extension Configuration {
   /// Checks what no single setting can: whether they go together.
   package func validate() throws(ConfigurationError) {
-    if isDemo, !allowOpenNetwork, let host = hosts.first(where: { !Self.isLoopback($0) }) {
+    if isDemo, !allowOpenNetwork, let host = hosts.first(where: { !ListenAddress.isLoopback($0) }) {
       throw .openNetwork(host: host)
     }
     if let address = apiListen.flatMap(ListenAddress.init) {
-      if isDemo, !allowOpenNetwork, !Self.isLoopback(address.host) {
+      if isDemo, !allowOpenNetwork, !ListenAddress.isLoopback(address.host) {
         throw .conflict(
           "api-listen expects a loopback address such as 127.0.0.1:8081 while anyone who connects "
             + "may read and write; if everyone who can reach this machine may do so, add "
@@ -77,20 +75,15 @@ extension Configuration {
   }
 
   /// Whether only this machine can reach the server.
-  var listensOnLoopbackOnly: Bool { hosts.allSatisfy(Self.isLoopback) }
+  var listensOnLoopbackOnly: Bool { hosts.allSatisfy(ListenAddress.isLoopback) }
+}
 
-  /// Whether only this machine can reach the address. A name other than `localhost` could be
-  /// anything, so it is not taken for loopback.
-  static func isLoopback(_ host: String) -> Bool {
-    if host == "localhost" { return true }
-    var four = in_addr()
-    if inet_pton(AF_INET, host, &four) == 1 {
-      return UInt32(bigEndian: four.s_addr) >> 24 == 127
-    }
-    var six = in6_addr()
-    guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
-    return withUnsafeBytes(of: &six) { bytes in
-      bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
-    }
+extension HostPolicy {
+  /// The policy that an operator has chosen.
+  init(_ configuration: Configuration) {
+    let back = configuration.apiListen.flatMap(ListenAddress.init).map(\.host)
+    self.init(
+      isOpen: configuration.isDemo, listening: configuration.hosts + [back].compactMap(\.self),
+      origins: configuration.allowedOrigins)
   }
 }

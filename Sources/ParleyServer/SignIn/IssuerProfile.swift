@@ -71,10 +71,10 @@ package enum IssuerProfile {
     }
     switch key {
     case "auth-key":
-      let (id, path) = Configuration.named(value)
+      let (id, path) = ValueText.named(value)
       profile.files.append(KeyFile(.publicKey(id: id), path: path))
     case "hmac-secret-file":
-      let (id, path) = Configuration.named(value)
+      let (id, path) = ValueText.named(value)
       profile.files.append(KeyFile(.secret(id: id), path: path))
     case "jwks-file": profile.files.append(KeyFile(.keySet, path: value))
     case "audience": profile.policy.audiences.append(value)

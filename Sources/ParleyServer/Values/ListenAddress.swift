@@ -1,3 +1,5 @@
+import Glibc
+
 /// An address to listen on, written `HOST:PORT`; an IPv6 address in brackets.
 package struct ListenAddress: Sendable, Equatable {
   /// An IP address, or a name that stands for one of this machine's.
@@ -26,5 +28,20 @@ package struct ListenAddress: Sendable, Equatable {
   package static func url(_ host: String, port: Int, isSecure: Bool) -> String {
     let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
     return "\(isSecure ? "https" : "http")://\(isIPv6 ? "[\(host)]" : host):\(port)"
+  }
+
+  /// Whether only this machine can reach the address. A name other than `localhost` could be
+  /// anything, so it is not taken for loopback.
+  static func isLoopback(_ host: String) -> Bool {
+    if host == "localhost" { return true }
+    var four = in_addr()
+    if inet_pton(AF_INET, host, &four) == 1 {
+      return UInt32(bigEndian: four.s_addr) >> 24 == 127
+    }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+    return withUnsafeBytes(of: &six) { bytes in
+      bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+    }
   }
 }

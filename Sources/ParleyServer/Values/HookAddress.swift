@@ -7,7 +7,7 @@ struct HookAddress: Sendable, Equatable {
   let host: String
 
   /// Whether nothing that is sent can be read on the way.
-  var isPrivate: Bool { isEncrypted || Configuration.isLoopback(host) }
+  var isPrivate: Bool { isEncrypted || ListenAddress.isLoopback(host) }
 
   /// Reads an address; `nil` if it is malformed, or has a password in it, which logs would show.
   init?(_ text: String) {

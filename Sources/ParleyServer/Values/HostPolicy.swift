@@ -110,13 +110,3 @@ package struct HostPolicy: Sendable {
     }
   }
 }
-
-extension HostPolicy {
-  /// The policy that an operator has chosen.
-  init(_ configuration: Configuration) {
-    let back = configuration.apiListen.flatMap(ListenAddress.init).map(\.host)
-    self.init(
-      isOpen: configuration.isDemo, listening: configuration.hosts + [back].compactMap(\.self),
-      origins: configuration.allowedOrigins)
-  }
-}

@@ -102,6 +102,19 @@ enum ValueText {
     return String(tail[...last])
   }
 
+  /// Splits `kid=path`; a path alone has no name.
+  static func named(_ text: String) -> (id: String?, path: String) {
+    guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+      return (nil, text)
+    }
+    return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+  }
+
+  /// An address without a slash at its end.
+  static func withoutSlash(_ text: String) -> String {
+    text.hasSuffix("/") ? String(text.dropLast()) : text
+  }
+
   private static func split(_ text: String) -> (number: Int?, unit: String) {
     let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == "_") }
     return (number(String(digits)), trimmed(text.dropFirst(digits.count)))

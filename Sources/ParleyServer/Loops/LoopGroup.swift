@@ -1,0 +1,92 @@
+import Gateway
+import GatewayPorts
+import TransportLibwebsockets
+
+/// The loops of a process, each with a transport of its own.
+struct LoopGroup: Sendable {
+  /// The settings of one loop: bounds on memory hold over all loops.
+  let settings: Configuration
+  let loops: [ServerLoop]
+  let transports: [LibwebsocketsTransport]
+  /// Where each loop finds the others; `nil` for a single loop.
+  let company: LoopCompany?
+  /// Where loops exchange hints; `nil` for a single loop.
+  let hub: LoopBroker?
+  /// Limits that the loops hold together; `nil` for a single loop.
+  let limits: ProcessLimits?
+
+  init(_ configuration: Configuration, log: any LogSink) {
+    let count = configuration.loopCount
+    let settings = configuration.share(among: count)
+    let transportSettings = Self.transportSettings(settings, log: log)
+    let crew =
+      count > 1
+      ? LoopCrew(
+        count: count, configuration: transportSettings,
+        home: { Configuration.home(of: $0, among: count) })
+      : nil
+    let loops = (0..<count).map { ServerLoop(configuration: settings, place: $0, log: log) }
+    let transports = loops.map {
+      LibwebsocketsTransport(
+        configuration: transportSettings, delegate: $0, crew: crew, place: $0.place)
+    }
+    self.settings = settings
+    self.loops = loops
+    self.transports = transports
+    company = count > 1 ? LoopCompany(count: count) : nil
+    hub = count > 1 ? LoopBroker(count: count) { transports[$0].mailbox.wake() } : nil
+    limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
+  }
+
+  /// Starts all loops.
+  func start() throws {
+    // The first loop starts last, since it listens: the others must be able to take connections by then.
+    for place in loops.indices.reversed() {
+      do {
+        try transports[place].start()
+      } catch {
+        for transport in transports[(place + 1)...] { transport.stop(within: 0) }
+        throw error
+      }
+    }
+  }
+
+  /// The transports' settings, with what is logged of them.
+  private static func transportSettings(
+    _ configuration: Configuration, log: any LogSink
+  ) -> LibwebsocketsTransport.Configuration {
+    var settings = configuration.transport
+    settings.acceptFailed = { reason in
+      log.write(
+        .warning, "connections cannot be accepted",
+        [("reason", reason), ("hint", "raise LimitNOFILE or ulimit -n")])
+    }
+    settings.memoryRefused = { kind, count in
+      let setting =
+        switch kind {
+        case .reception: "reception-size-max"
+        case .uploads: "uploads-size-max"
+        case .responses: "responses-size-max"
+        }
+      log.write(
+        .warning, "memory refused",
+        [
+          ("for", kind.rawValue), ("count", "\(count)"),
+          ("hint", "a client or all together reached their share of \(setting)"),
+        ])
+    }
+    settings.announcementRefused = { proxy, count in
+      log.write(
+        .warning, "proxy header refused",
+        [
+          ("proxy", proxy), ("count", "\(count)"),
+          (
+            "hint",
+            "with proxy-protocol, each connection of a trusted-proxy begins with a PROXY header: have "
+              + "the proxy send one (send-proxy-v2), or turn proxy-protocol off"
+          ),
+        ])
+    }
+    return settings
+  }
+}

@@ -1,0 +1,117 @@
+import CryptoOpenSSL
+import Gateway
+import GatewayPorts
+import Locks
+import TransportLibwebsockets
+
+/// The threads and services that all loops of a process use.
+struct SharedParts: Sendable {
+  let users: UserFile?
+  let revocations: SharedRevocations
+  let searchThread: SearchThread
+  /// The connection to gateways on other machines.
+  let broker: (any ServerBroker)?
+  let loginThread: LoginThread?
+  let packingThread: PackingThread
+  let provider: ServerLoop.ProviderParts?
+  let hooks: HookInbox?
+  private let nodes = Monitor(NodeBoard())
+  private let linkAttempts = Monitor(LoginAttempts())
+  private let configuration: Configuration
+  private let log: any LogSink
+
+  /// Starts the threads that need no loop.
+  ///
+  /// - Parameter users: The users that sign in with a password; `nil` if there is no file of them.
+  init(
+    _ configuration: Configuration, users: UserFile?, provider settings: ProviderSettings?,
+    revocations: SharedRevocations, stores: OpenStores, group: LoopGroup, log: any LogSink
+  ) throws {
+    let (first, mailbox) = (group.loops[0], group.transports[0].mailbox)
+    self.configuration = configuration
+    self.users = users
+    self.revocations = revocations
+    self.log = log
+    hooks = configuration.hooks.isNeeded ? HookInbox() : nil
+    searchThread = SearchThread(
+      store: try stores.reading(),
+      open: { [stores = stores.provisioning] in try stores.openIndex() },
+      log: log,
+      wakes: group.transports.map { transport in
+        { @Sendable [mailbox = transport.mailbox] in _ = mailbox.wake() }
+      })
+    packingThread = PackingThread()
+    let hub = group.hub
+    broker = configuration.broker(secret: stores.secrets.hints, log: log) {
+      if let hub { hub.outerHasNews() } else { mailbox.wake() }
+    }
+    if let broker { hub?.connect(to: broker) } else { hub?.standAlone() }
+    loginThread = configuration.usersFile.flatMap { path in
+      users.map { users in
+        let work = LoginWork(
+          users: users, editing: UserEditing(path: path),
+          invitations: InvitationFile(path: configuration.invitationsPath))
+        return LoginThread(work) { job, outcome in
+          mailbox.post { first.finish(job, outcome) }
+        }
+      }
+    }
+    provider = settings.map { settings in
+      ServerLoop.ProviderParts(
+        settings: settings, seal: SignInSeal(secret: stores.secrets.signIns),
+        thread: ProviderThread(settings) { job, outcome in
+          mailbox.post { first.finish(job, outcome) }
+        })
+    }
+  }
+
+  /// Starts the store thread of a loop.
+  func startStoreThread(
+    of loop: ServerLoop, in group: LoopGroup, on stores: OpenStores
+  ) throws -> StoreThread {
+    let store = stores.all[loop.place]
+    store.prepare { $0.outboxRules = configuration.outboxRules }
+    let mailbox = group.transports[loop.place].mailbox
+    return StoreThread(
+      store: store, readingStore: try stores.reading(), log: log,
+      untoldMax: StoreBacklog.Limits(
+        requestsMax: group.settings.storeQueueMax, bytesMax: group.settings.storeQueueBytesMax),
+      wake: { mailbox.wake() }, committed: { [searchThread] in searchThread.note($0) },
+      outboxChanged: { [hooks] in hooks?.put(.changed($0)) })
+  }
+
+  /// Connects a loop with its store thread, and with what all loops share.
+  func attach(
+    _ loop: ServerLoop, _ storeThread: StoreThread, in group: LoopGroup,
+    _ secrets: OpenStores.Secrets
+  ) throws {
+    let isFirst = loop.place == 0
+    // The first loop logs changes of files for all.
+    let fileLog: (any LogSink)? = isFirst ? log : nil
+    let access = ServerLoop.Access(
+      authenticator: try configuration.authenticator(log: fileLog),
+      apiKeys: try configuration.apiKeys(log: fileLog),
+      ownTokens: try SelfSignedTokens(secret: secrets.ownTokens, users: users),
+      revocations: revocations, users: users,
+      tokens: HMACResumeTokens(secret: secrets.resumeTokens), limits: group.limits,
+      linkAttempts: linkAttempts)
+    let transport = group.transports[loop.place]
+    loop.attach(
+      transport: transport, storeThread: storeThread, searchThread: searchThread,
+      access: access, loginThread: isFirst ? loginThread : nil, packingThread: packingThread,
+      provider: isFirst ? provider : nil, hooks: hooks,
+      broker: group.hub?.end(of: loop.place) ?? broker, company: group.company, nodes: nodes)
+    group.company?.add(loop, transport.mailbox)
+  }
+
+  /// Ends all threads of a server that could not start.
+  func stop(with storeThreads: [StoreThread]) {
+    broker?.stop()
+    searchThread.stop()
+    for thread in storeThreads { thread.stop() }
+    loginThread?.stop()
+    packingThread.stop()
+    provider?.thread.stop()
+    revocations.stop()
+  }
+}
