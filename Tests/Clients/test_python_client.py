@@ -63,7 +63,7 @@ class Turn:
 async def until(note, condition):
     """Waits for news of a note until something holds."""
     while not condition():
-        await asyncio.wait_for(note._wait(), SECONDS)
+        await asyncio.wait_for(note._state.wait(), SECONDS)
 
 
 def test_two_programs_write_one_note(server, parley, core):

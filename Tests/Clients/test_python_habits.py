@@ -93,7 +93,7 @@ def test_a_released_iterator_is_fed_no_longer(server, parley):
                 room.publications()
             kept = note.changes()
             gc.collect()
-            assert (len(note._readers), len(room._readers)) == (1, 0)
+            assert (len(note._state.readers), len(room._state.readers)) == (1, 0)
             note.append("x")
             await hear(kept)
 

@@ -9,20 +9,19 @@ import inspect
 import logging
 import os
 import random
-import threading
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import websockets
 
-from .core import Action, Core, CoreError
-from .doors import choice, open_door
+from .core import Action, CoreError
+from .doors import choice
+from .engine import Engine, News
 from .errors import ConnectionEnded, NoteUnavailable, ParleyError, StorageFailed
-from .note import Note
-from .room import Position, ResourceUpdate, Room
+from .note import Note, NoteState
+from .room import Position, ResourceUpdate, Room, RoomState
 from .storage import EditFolder
 
 TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
@@ -144,29 +143,24 @@ class Client:
         self._source = token
         self._token: str | None = None
         self._refused: str | None = None
-        self._core = Core(open_door())
+        self._engine = Engine(self._perform)
         self._folder = EditFolder(keep) if keep is not None else None
-        self._notes: dict[str, Note] = {}
-        self._rooms: dict[str, Room] = {}
-        self._person = ""
+        self._notes: dict[str, tuple[Note, NoteState]] = {}
+        self._rooms: dict[str, tuple[Room, RoomState]] = {}
         self._claims: dict[str, tuple[str, str]] = {}
         self._claim: tuple[str, str] | None = None
         self._kept: set[str] = set()
-        self._actions: deque[Action] = deque()
-        self._acting = False
         self._timer: asyncio.TimerHandle | None = None
         self._socket: asyncio.Task[None] | None = None
         self._outgoing: asyncio.Queue[str] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._ended: ConnectionEnded | None = None
         self._is_closed = False
-        self._thread = threading.get_ident()
-        self._news = asyncio.Event()
+        self._news = News()
 
     async def until(self, state: str) -> None:
         """Returns when `state` is this one. Raises ConnectionEnded where it is stopped instead."""
         while self.state != state:
-            self._check()
+            self._engine.check()
             await self._news.wait()
 
     async def note(self, id: str, *, create: str | None = None) -> Note:
@@ -176,21 +170,22 @@ class Client:
         """
         if not id:
             raise ValueError("expected a note's id, got none")
-        self._check()
-        note = self._notes.get(id)
-        if note is None:
-            note = self._notes[id] = Note(self, id)
+        self._engine.check()
+        if id not in self._notes:
+            state = NoteState(self._engine, id)
+            self._notes[id] = (Note(state, lambda: self._leave(state)), state)
             try:
-                self._restore_or_open(note)
+                self._restore_or_open(id)
             except StorageFailed:
                 # Once the folder can be read, it is opened as if for the first time.
                 del self._notes[id]
                 raise
-        while note._text is None:
-            if note.state in ("failed", "deleted", "closed"):
+        note, state = self._notes[id]
+        while state.text is None:
+            if state.phase in ("failed", "deleted", "closed"):
                 self._notes.pop(id, None)
-                raise NoteUnavailable(id, note.failure or note.state)
-            await note._wait()
+                raise state.unavailable()
+            await state.wait()
         return note
 
     def room(self, name: str, *, is_present: bool = False, since: Position | None = None) -> Room:
@@ -203,35 +198,36 @@ class Client:
         """
         if not name:
             raise ValueError("expected a room's name, got none")
-        self._check()
-        room = self._rooms.get(name)
-        if room is None:
-            room = self._rooms[name] = Room(self, name, is_present, since)
-            room._subscribe()
-        elif is_present:
-            room._be_present()
+        self._engine.check()
+        if name not in self._rooms:
+            state = RoomState(self._engine, name, is_present, since)
+            self._rooms[name] = (Room(state, lambda: self._forget_room(name)), state)
+            state.subscribe()
+        room, state = self._rooms[name]
+        if is_present:
+            state.be_present()
         return room
 
     @property
     def person_id(self) -> str:
         """This program's id in rooms, once the gateway has answered: the token's user, or a name that it gave."""
-        return self._person
+        return self._engine.person_id
 
     def set_profile(self, *, name: str | None = None, color: str | None = None) -> None:
         """Has others see this program so from now on; what is left out stays. Raises ConnectionEnded."""
-        self._check()
+        self._engine.check()
         self._profile = (name or self._profile[0], color or self._profile[1])
-        self._do("profile", *self._profile)
+        self._engine.do("profile", *self._profile)
 
     @property
     def core(self) -> str:
         """What the client core runs as: library, or wasm where the package's library does not fit this machine."""
-        return self._core.kind
+        return self._engine.core.kind
 
     @property
     def unsaved(self) -> int:
         """Edits of all open notes that are not confirmed to be stored."""
-        return sum(note.unsaved for note in self._notes.values())
+        return sum(state.unsaved for _, state in self._notes.values())
 
     @property
     def left_behind(self) -> list[str]:
@@ -248,7 +244,7 @@ class Client:
         problem = None
         try:
             if wait and self.state == "online":
-                waiting = (note.saved() for note in list(self._notes.values()) if note.state == "live")
+                waiting = (note.saved() for note, state in list(self._notes.values()) if state.phase == "live")
                 told = await asyncio.gather(*waiting, return_exceptions=True)
                 problem = next((each for each in told if isinstance(each, BaseException)), None)
         finally:
@@ -257,16 +253,16 @@ class Client:
             # Where it was never begun there is nothing to keep, nor to stop.
             with contextlib.suppress(CoreError):
                 # The newest edits may not have had their time to be kept.
-                self._do("suspending")
+                self._engine.do("suspending")
             self._is_closed = True
+            self._engine.ended = ConnectionEnded("closed")
             with contextlib.suppress(CoreError):
-                self._do("stop")
-            for note in self._notes.values():
-                note.state = "closed"
-                note._end(None)
-            for room in self._rooms.values():
-                room._end(ConnectionEnded("closed"), ConnectionEnded("closed"))
-            self._stir()
+                self._engine.do("stop")
+            for _, note in self._notes.values():
+                note.close()
+            for _, room in self._rooms.values():
+                room.end(ConnectionEnded("closed"), ConnectionEnded("closed"))
+            self._news.stir()
             if self._timer:
                 self._timer.cancel()
             for task in list(self._tasks):
@@ -284,43 +280,22 @@ class Client:
         if claim:
             self._claim = claim
             self._claims[claim[0]] = claim
-        self._core.create(*self._profile, random.getrandbits(52), claim)
+        self._engine.core.create(*self._profile, random.getrandbits(52), claim)
         await self._ask_token()
-        self._do("start")
+        self._engine.do("start")
 
-    def _restore_or_open(self, note: Note) -> None:
-        kept = self._folder.kept(note.id) if self._folder else None
+    def _restore_or_open(self, note: str) -> None:
+        kept = self._folder.kept(note) if self._folder else None
         if self._folder and kept:
             try:
-                self._kept.add(note.id)
-                self._do("restore", note.id, *kept)
+                self._kept.add(note)
+                self._engine.do("restore", note, *kept)
                 return
             except CoreError:
-                self._kept.discard(note.id)
-                self._folder.set_aside(note.id)
+                self._kept.discard(note)
+                self._folder.set_aside(note)
                 _log.warning("edits of a note were kept by another version; they are set aside in the client's folder")
-        self._do("open", note.id)
-
-    def _now(self) -> int:
-        return int(time.monotonic() * 1_000)
-
-    def _do(self, kind: str, *values: str | bytes | float) -> None:
-        self._act(self._core.handle(self._now(), kind, *values))
-
-    def _edit(self, note: str, start: int, count: int, text: str) -> None:
-        self._act(self._core.edit(self._now(), note, [(start, count, text)]))
-
-    def _act(self, actions: list[Action]) -> None:
-        """Does what the core asks for, in its order: those of one event before those of the next."""
-        self._actions.extend(actions)
-        if self._acting:
-            return
-        self._acting = True
-        try:
-            while self._actions:
-                self._perform(self._actions.popleft())
-        finally:
-            self._acting = False
+        self._engine.do("open", note)
 
     def _perform(self, action: Action) -> None:
         match action.kind:
@@ -340,9 +315,9 @@ class Client:
             case "line":
                 self._became(*action.values)
             case "welcome":
-                self._person = action.values[3]
+                self._engine.person_id = action.values[3]
             case "resource" if action.values[0] in self._rooms:
-                self._rooms[action.values[0]]._tell(ResourceUpdate())
+                self._rooms[action.values[0]][1].tell(ResourceUpdate())
             case "tokenEnds":
                 self._spawn(self._renew())
             case "keep":
@@ -350,21 +325,21 @@ class Client:
             case "forget":
                 self._forget(action.note)
             case _ if action.room in self._rooms:
-                self._rooms[action.room]._take(action)
+                self._rooms[action.room][1].take(action)
             case _ if action.note in self._notes:
-                self._notes[action.note]._take(action)
+                self._notes[action.note][1].take(action)
 
     def _wake_at(self, at: float) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None
         if at >= 0:
-            delay = max(0.0, (at - self._now()) / 1_000)
-            self._timer = asyncio.get_running_loop().call_later(delay, self._do, "wake")
+            delay = max(0.0, (at - self._engine.now()) / 1_000)
+            self._timer = asyncio.get_running_loop().call_later(delay, self._engine.do, "wake")
 
     def _became(self, state: str, _until: int, code: int, error: str) -> None:
         self.state = state
-        self._stir()
+        self._news.stir()
         if state == "online":
             self._refused = None
         if state == "stopped" and not self._is_closed:
@@ -378,36 +353,23 @@ class Client:
             self._end("noAccess" if is_access else refused, code)
 
     def _end(self, reason: str, code: int = 0, cause: Exception | None = None) -> None:
-        self._ended = ConnectionEnded(reason, code)
-        self._ended.__cause__ = cause
+        ended = self._engine.ended = ConnectionEnded(reason, code)
+        ended.__cause__ = cause
         self.state = "stopped"
-        self._stir()
-        for note in self._notes.values():
-            note._end(self._ended)
-        for room in self._rooms.values():
-            room._end(self._ended, self._ended)
+        self._news.stir()
+        for _, note in self._notes.values():
+            note.end(ended)
+        for _, room in self._rooms.values():
+            room.end(ended, ended)
 
-    def _stir(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
-
-    @property
-    def _over(self) -> ConnectionEnded | None:
-        """Why there is nothing more to come."""
-        return ConnectionEnded("closed") if self._is_closed else self._ended
-
-    def _check(self) -> None:
-        if threading.get_ident() != self._thread:
-            raise RuntimeError("expected a call in the client's own thread; use loop.call_soon_threadsafe elsewhere")
-        if self._over:
-            raise self._over
-
-    def _leave(self, note: Note) -> None:
-        if self._notes.get(note.id) is note:
-            self._do("leave", note.id)
+    def _leave(self, note: NoteState) -> None:
+        if note.id in self._notes and self._notes[note.id][1] is note:
+            self._engine.do("leave", note.id)
             self._notes.pop(note.id, None)
-            note.state = "closed"
-            note._end(None)
+            note.close()
+
+    def _forget_room(self, name: str) -> None:
+        self._rooms.pop(name, None)
 
     # Tokens.
 
@@ -418,7 +380,7 @@ class Client:
         token = await given if inspect.isawaitable(given) else given
         if token is not None and token != self._token:
             self._token = token
-            self._do("token", token)
+            self._engine.do("token", token)
 
     async def _renew(self) -> None:
         try:
@@ -433,7 +395,7 @@ class Client:
         if self._token is None or self._token == self._refused:
             self._end("noAccess")
         else:
-            self._do("start")
+            self._engine.do("start")
 
     # The socket.
 
@@ -457,13 +419,13 @@ class Client:
                 # The core asks for signs of life by itself, and says when to give up.
                 ping_interval=None, open_timeout=None, compression=None, user_agent_header="parley-python",
             ) as socket:  # fmt: skip
-                self._do("opened")
+                self._engine.do("opened")
                 sender = self._spawn(self._send_all(socket, outgoing))
                 try:
                     async for message in socket:
                         if self._outgoing is not outgoing:
                             return
-                        self._do("received", message)
+                        self._engine.do("received", message)
                 finally:
                     sender.cancel()
                 code = socket.close_code or 1006
@@ -484,7 +446,7 @@ class Client:
             return
         if self._outgoing is outgoing and not self._is_closed:
             self._outgoing = None
-            self._do("closed", code)
+            self._engine.do("closed", code)
 
     @staticmethod
     async def _send_all(socket: websockets.ClientConnection, outgoing: asyncio.Queue[str]) -> None:
@@ -503,20 +465,20 @@ class Client:
 
     def _keep(self, note: str, is_required: bool, client: str, tag: str, edits: str) -> None:
         if self._folder is None:
-            self._do("unkept", note)
+            self._engine.do("unkept", note)
             return
         began = time.monotonic()
         try:
-            self._folder.keep(note, client, edits, tag, lambda: self._core.kept_text(note))
+            self._folder.keep(note, client, edits, tag, lambda: self._engine.core.kept_text(note))
         except StorageFailed as error:
             _log.warning("%s", error)
             # A process restored from what was kept before would send edits twice.
             if is_required:
                 self._forget(note)
-            self._do("keepFailed", note)
+            self._engine.do("keepFailed", note)
             return
         self._kept.add(note)
-        self._do("kept", note, round((time.monotonic() - began) * 1_000))
+        self._engine.do("kept", note, round((time.monotonic() - began) * 1_000))
 
     def _forget(self, note: str) -> None:
         if self._folder and note in self._kept:

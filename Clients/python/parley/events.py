@@ -63,6 +63,12 @@ class Events(AsyncIterator[Event]):
         raise NotImplementedError
 
 
+def ended(reader: Events[Event], error: Exception | None) -> Events[Event]:
+    """Ends an iterator for which no event will come."""
+    reader._end(error)
+    return reader
+
+
 class Readers(WeakSet[Events[Event]]):
     """The iterators of the same events. A dropped iterator is removed."""
 

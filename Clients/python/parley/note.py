@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from .core import Action, Change
+from .engine import Engine, News
 from .errors import ChangesRefused, NoteUnavailable, Overflowed
-from .events import EVENTS_MAX, Events, Readers
-
-if TYPE_CHECKING:
-    from .client import Client
+from .events import EVENTS_MAX, Events, Readers, ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +42,64 @@ class Note:
     wait, and are sent once there is one.
     """
 
-    def __init__(self, client: Client, id: str) -> None:
-        self.id = id
-        self.title = ""
-        self.state = "opening"
+    def __init__(self, state: NoteState, leave: Callable[[], None]) -> None:
+        self._state = state
+        self._engine = state.engine
+        self._leave = leave
+
+    @property
+    def id(self) -> str:
+        """The note's id."""
+        return self._state.id
+
+    @property
+    def title(self) -> str:
+        """The note's title."""
+        return self._state.title
+
+    @property
+    def state(self) -> str:
         """opening, live, away (no connection; edits wait), failed, deleted, closed."""
-        self.access = "write"
-        self.unsaved = 0
+        return self._state.phase
+
+    @property
+    def access(self) -> str:
+        """write or read."""
+        return self._state.access
+
+    @property
+    def unsaved(self) -> int:
         """Edits that the gateway has not confirmed to be stored."""
-        self.refusal = ""
+        return self._state.unsaved
+
+    @property
+    def refusal(self) -> str:
         """Why the gateway does not take the edits at hand: an error code of the protocol."""
-        self.failure = ""
-        self._client = client
-        self._text: str | None = None
-        self._news = asyncio.Event()
-        self._readers: Readers[Changed] = Readers()
+        return self._state.refusal
+
+    @property
+    def failure(self) -> str:
+        """Why the note could not be opened: an error code of the protocol."""
+        return self._state.failure
 
     @property
     def text(self) -> str:
         """The text with all edits made here."""
-        if self._text is None:
-            raise NoteUnavailable(self.id, self.failure or self.state)
-        return self._text
+        if self._state.text is None:
+            raise self._state.unavailable()
+        return self._state.text
 
     @property
     def revision(self) -> int:
         """The newest revision of the gateway that is known here."""
-        return self._client._core.revision(self.id)
+        return self._engine.core.revision(self.id)
 
     @property
     def people(self) -> list[Person]:
         """The other people in the note; of a crowd, the ones that acted last."""
-        text = self._text or ""
+        text = self._state.text or ""
         people = []
-        for id, name, color, is_writing, selections in self._client._core.people(self.id):
+        for id, name, color, is_writing, selections in self._engine.core.people(self.id):
             places = tuple((_place(text, anchor), _place(text, head)) for anchor, head in selections)
             people.append(Person(id, name, color, is_writing, places))
         return people
@@ -89,24 +109,24 @@ class Note:
 
         Raises IndexError where there are no such places, ConnectionEnded.
         """
-        self._client._check()
+        self._engine.check()
         text = self.text
         head = anchor if head is None else head
         if not (0 <= anchor <= len(text) and 0 <= head <= len(text)):
             raise IndexError(f"expected places from 0 to {len(text)}, got {anchor} and {head}")
-        self._client._do("select", self.id, _units(text, 0, anchor), _units(text, 0, head))
+        self._engine.do("select", self.id, _units(text, 0, anchor), _units(text, 0, head))
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replaces the characters from `start` to `end`.
 
         Raises IndexError where there are none, NoteUnavailable where the note may not be written, ConnectionEnded.
         """
-        self._client._check()
+        self._engine.check()
         before = self.text
         if not 0 <= start <= end <= len(before):
             raise IndexError(f"expected 0 <= start <= end <= {len(before)}, got {start} and {end}")
         if self.state in ("failed", "deleted", "closed"):
-            raise NoteUnavailable(self.id, self.failure or self.state)
+            raise self._state.unavailable()
         if self.access == "read":
             raise NoteUnavailable(self.id, "readOnly")
         # Halves of surrogate pairs have no form in UTF-8.
@@ -114,9 +134,9 @@ class Note:
         if start == end and not text:
             return
         at = _units(before, 0, start)
-        self._text = before[:start] + text + before[end:]
-        self._client._edit(self.id, at, _units(before, start, end), text)
-        self._tell(Changed((Change(start, end, text),), is_own=True))
+        self._state.text = before[:start] + text + before[end:]
+        self._engine.edit(self.id, at, _units(before, start, end), text)
+        self._state.readers.tell(Changed((Change(start, end, text),), is_own=True))
 
     def insert(self, at: int, text: str) -> None:
         """Inserts a text before the character at `at`."""
@@ -148,16 +168,16 @@ class Note:
             if self.refusal:
                 raise ChangesRefused(self.id, self.refusal)
             if self.state in ("failed", "deleted", "closed"):
-                raise NoteUnavailable(self.id, self.failure or self.state)
-            await self._wait()
+                raise self._state.unavailable()
+            await self._state.wait()
 
     def retry(self) -> None:
         """Sends refused edits again, or tries again to open the note."""
-        self._client._do("reopen" if self.state == "failed" else "retryRefused", self.id)
+        self._engine.do("reopen" if self.state == "failed" else "retryRefused", self.id)
 
     def discard_unsaved(self) -> None:
         """Drops the edits that are not saved, and takes the gateway's text."""
-        self._client._do("discard", self.id)
+        self._engine.do("discard", self.id)
 
     def changes(self) -> Events[Changed]:
         """Edits from this call on, by others and by this program, until the note is closed or deleted.
@@ -168,11 +188,10 @@ class Note:
         """
         reader = _Changes(self.id)
         if self.state in ("deleted", "closed"):
-            reader._end(None)
-        elif self._client._over:
-            reader._end(self._client._over)
-        else:
-            self._readers.add(reader)
+            return ended(reader, None)
+        if self._engine.ended:
+            return ended(reader, self._engine.ended)
+        self._state.readers.add(reader)
         return reader
 
     async def close(self) -> None:
@@ -180,39 +199,61 @@ class Note:
         note is opened again, others as soon as there is a connection."""
         if self.state == "live" and not self.refusal:
             await self.saved()
-        self._client._leave(self)
+        self._leave()
 
-    # What the client says.
 
-    async def _wait(self) -> None:
-        self._client._check()
+class NoteState:
+    """What a client knows of a note."""
+
+    def __init__(self, engine: Engine, id: str) -> None:
+        self.engine = engine
+        self.id = id
+        self.title = ""
+        self.phase = "opening"
+        self.access = "write"
+        self.unsaved = 0
+        self.refusal = ""
+        self.failure = ""
+        self.text: str | None = None
+        self.readers: Readers[Changed] = Readers()
+        self._news = News()
+
+    def unavailable(self) -> NoteUnavailable:
+        """Why the note cannot be used."""
+        return NoteUnavailable(self.id, self.failure or self.phase)
+
+    async def wait(self) -> None:
+        """Returns at the next change; raises ConnectionEnded."""
+        self.engine.check()
         await self._news.wait()
 
-    def _stir(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+    def close(self) -> None:
+        """Ends it for this client."""
+        self.phase = "closed"
+        self.end(None)
 
-    def _take(self, action: Action) -> None:
+    def take(self, action: Action) -> None:
+        """Follows an action of the core."""
         match action.kind:
             case "status":
                 phase, self.failure, self.access, self.unsaved, self.refusal, _ = action.values
-                self.state = {"joining": "opening", "leaving": "closed", "left": "closed"}.get(phase, phase)
-                if self.state in ("deleted", "closed"):
-                    self._end(None)
+                self.phase = {"joining": "opening", "leaving": "closed", "left": "closed"}.get(phase, phase)
+                if self.phase in ("deleted", "closed"):
+                    self.end(None)
             case "title":
                 (self.title,) = action.values
             case "reset":
-                (self._text,) = action.values
-                self._tell(Changed((), is_own=False, text=self._text))
+                (self.text,) = action.values
+                self.readers.tell(Changed((), is_own=False, text=self.text))
             case "apply":
                 self._apply(action.values[1])
-        self._stir()
+        self._news.stir()
 
     def _apply(self, changes: tuple[tuple[int, int, str], ...]) -> None:
         """Others' edits: ascending, in units of the text before all of them."""
-        if not changes or self._text is None:
+        if not changes or self.text is None:
             return
-        before = self._text
+        before = self.text
         told = []
         pieces: list[str] = []
         # In characters and units of the text before, and how far those before have moved what follows.
@@ -224,15 +265,13 @@ class Note:
             told.append(Change(first + moved, last + moved, text))
             moved += len(text) - (last - first)
             character, unit = last, start + count
-        self._text = "".join(pieces) + before[character:]
-        self._tell(Changed(tuple(told), is_own=False))
+        self.text = "".join(pieces) + before[character:]
+        self.readers.tell(Changed(tuple(told), is_own=False))
 
-    def _tell(self, changed: Changed) -> None:
-        self._readers.tell(changed)
-
-    def _end(self, error: Exception | None) -> None:
-        self._readers.end(error)
-        self._stir()
+    def end(self, error: Exception | None) -> None:
+        """Ends all iterators."""
+        self.readers.end(error)
+        self._news.stir()
 
 
 class _Changes(Events[Changed]):

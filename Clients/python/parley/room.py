@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .core import Action, CoreError
+from .engine import Engine, News
 from .errors import Overflowed, ParleyError, PublishRefused, RoomUnavailable
-from .events import EVENTS_MAX, Events, Readers
-
-if TYPE_CHECKING:
-    from .client import Client
+from .events import EVENTS_MAX, Event, Events, Readers, ended
 
 
 # Python refuses to read numbers of many more digits.
@@ -87,36 +86,44 @@ class RoomPerson:
     is_self: bool
 
 
-News = Publication | Gap | ResourceUpdate
+RoomNews = Publication | Gap | ResourceUpdate
 
 
 class Room:
     """A room. Made by `Client.room`."""
 
-    def __init__(self, client: Client, name: str, is_present: bool, since: Position | None) -> None:
-        self.name = name
-        self.state = "opening"
-        """opening, live, away (no connection; what is missed comes later), failed, closed."""
-        self.failure = ""
-        """Why it cannot be heard, in the state failed: an error code of the protocol, or readingLost."""
-        self.position = since
-        """The place of the newest publication that came."""
-        self._client = client
-        self._is_present = is_present
+    def __init__(self, state: RoomState, forget: Callable[[], None]) -> None:
+        self._state = state
+        self._engine = state.engine
+        self._forget = forget
         self._is_typing = False
-        self._news = asyncio.Event()
-        self._readers: Readers[News] = Readers()
-        self._answers: dict[str, tuple[str, asyncio.Future[Position]]] = {}
-        self._hearers: Readers[Receipt] = Readers()
-        self._questions: dict[int, asyncio.Future[dict[str, str]]] = {}
+
+    @property
+    def name(self) -> str:
+        """The room's name."""
+        return self._state.name
+
+    @property
+    def state(self) -> str:
+        """opening, live, away (no connection; what is missed comes later), failed, closed."""
+        return self._state.phase
+
+    @property
+    def failure(self) -> str:
+        """Why it cannot be heard, in the state failed: an error code of the protocol, or readingLost."""
+        return self._state.failure
+
+    @property
+    def position(self) -> Position | None:
+        """The place of the newest publication that came."""
+        return self._state.position
 
     async def opened(self) -> None:
         """Returns when the room is heard. Raises RoomUnavailable, ConnectionEnded."""
         while self.state != "live":
             if self.state in ("failed", "closed"):
                 raise RoomUnavailable(self.name, self.failure or self.state)
-            self._client._check()
-            await self._news.wait()
+            await self._state.wait()
 
     async def publish(self, data: Any, *, key: str | None = None, sender_id: str = "") -> Position:
         """Publishes what `json.dumps` takes; returns its place when it is on the gateway's disk.
@@ -129,33 +136,30 @@ class Room:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         if self.state == "closed":
             raise RoomUnavailable(self.name, "closed")
-        self._client._check()
+        self._engine.check()
         key = key or secrets.token_hex(16)
-        if key in self._answers:
-            asked, answer = self._answers[key]
+        if key in self._state.answers:
+            asked, answer = self._state.answers[key]
             if asked != text:
                 raise PublishRefused(self.name, "keyReused")
         else:
             answer = asyncio.get_running_loop().create_future()
-            self._answers[key] = (text, answer)
+            self._state.answers[key] = (text, answer)
             try:
-                self._client._do("publish", self.name, key, sender_id, text)
+                self._engine.do("publish", self.name, key, sender_id, text)
             except CoreError as error:
-                del self._answers[key]
+                del self._state.answers[key]
                 raise ValueError("expected data nested at most 24 deep, of whole characters") from error
         # A caller that stops waiting for it does not keep others from it.
         return await asyncio.shield(answer)
 
-    def publications(self) -> Events[News]:
+    def publications(self) -> Events[RoomNews]:
         """What is published from now on, in order, each once, with gaps and resource updates between.
 
         1,000 of them wait for the loop; when more come, the older half gives way to one `Gap`. It ends when the room is
         closed. Raises RoomUnavailable when it cannot be heard, ConnectionEnded when the connection has ended.
         """
-        reader = _News()
-        if not self._has_ended(reader):
-            self._readers.add(reader)
-        return reader
+        return self._open(_News(), self._state.readers)
 
     def confirm(self, position: Position, stage: str = "read") -> None:
         """Tells a publication's author that it was `delivered` to this program, or `read`; it never goes back.
@@ -165,7 +169,7 @@ class Room:
         """
         if stage not in ("delivered", "read"):
             raise ValueError("expected the stage delivered or read")
-        self._client._do("confirm", self.name, self._offset(position), stage == "read")
+        self._engine.do("confirm", self.name, self._offset(position), stage == "read")
 
     async def receipts_of(self, position: Position) -> dict[str, str]:
         """How far a publication of this program's has come: `delivered` or `read`, by the people's ids.
@@ -173,10 +177,10 @@ class Room:
         Raises RoomUnavailable, with the protocol's error code if the server refuses; ConnectionEnded, ValueError.
         """
         offset = self._offset(position)
-        question = self._questions.get(offset)
+        question = self._state.questions.get(offset)
         if question is None:
-            question = self._questions[offset] = asyncio.get_running_loop().create_future()
-            self._client._do("askReceipts", self.name, offset)
+            question = self._state.questions[offset] = asyncio.get_running_loop().create_future()
+            self._engine.do("askReceipts", self.name, offset)
         return await asyncio.shield(question)
 
     def receipts(self) -> Events[Receipt]:
@@ -185,22 +189,19 @@ class Room:
         Those of the time without a connection are not sent later: `receipts_of` says what holds. After 1,000
         unread receipts it raises Overflowed; otherwise it ends as `publications` does.
         """
-        reader = _Receipts(self.name)
-        if not self._has_ended(reader):
-            self._hearers.add(reader)
-        return reader
+        return self._open(_Receipts(self.name), self._state.hearers)
 
     @property
     def people(self) -> list[RoomPerson]:
         """The people who are there, this program included; none unless it was opened with `is_present`."""
-        present, typing = self._client._core.room_people(self.name)
-        own = self._client.person_id
+        present, typing = self._engine.core.room_people(self.name)
+        own = self._engine.person_id
         return [RoomPerson(*person, person[0] in typing, person[0] == own) for person in present]
 
     @property
     def typists(self) -> list[str]:
         """The ids of the people who type."""
-        return self._client._core.room_people(self.name)[1]
+        return self._engine.core.room_people(self.name)[1]
 
     @property
     def is_typing(self) -> bool:
@@ -211,70 +212,91 @@ class Room:
     def is_typing(self, is_typing: bool) -> None:
         if is_typing != self._is_typing and self.state != "closed":
             self._is_typing = is_typing
-            self._client._do("typing", self.name, is_typing)
+            self._engine.do("typing", self.name, is_typing)
 
     async def changed(self) -> None:
         """Returns at the next news of state, people or typists; raises ConnectionEnded where there is none to come."""
-        self._client._check()
-        await self._news.wait()
+        await self._state.wait()
 
     def retry(self) -> None:
         """Tries again to hear it, after a failure."""
         if self.state == "failed":
-            self._subscribe()
+            self._state.subscribe()
 
     def close(self) -> None:
         """Unsubscribes. Publishing continues, but its answer is not awaited."""
         if self.state == "closed":
             return
         self.is_typing = False
-        self._client._do("unsubscribe", self.name)
-        self._client._rooms.pop(self.name, None)
-        self.state = "closed"
-        self._end(None, RoomUnavailable(self.name, "closed"))
+        self._engine.do("unsubscribe", self.name)
+        self._forget()
+        self._state.phase = "closed"
+        self._state.end(None, RoomUnavailable(self.name, "closed"))
 
     def _offset(self, position: Position) -> int:
-        self._client._check()
+        self._engine.check()
         if self.state == "closed":
             raise RoomUnavailable(self.name, "closed")
         if self.position is None or position.epoch != self.position.epoch:
             raise ValueError("expected the place of a publication in this room's history")
         return position.offset
 
-    def _has_ended(self, reader: Events[Any]) -> bool:
-        """Ends a reader of what is over."""
+    def _open(self, reader: Events[Event], readers: Readers[Event]) -> Events[Event]:
+        """Adds an iterator, unless nothing will come."""
         if self.state == "closed":
-            reader._end(None)
-        elif self.state == "failed":
-            reader._end(RoomUnavailable(self.name, self.failure))
-        elif self._client._over:
-            reader._end(self._client._over)
-        else:
-            return False
-        return True
+            return ended(reader, None)
+        if self.state == "failed":
+            return ended(reader, RoomUnavailable(self.name, self.failure))
+        if self._engine.ended:
+            return ended(reader, self._engine.ended)
+        readers.add(reader)
+        return reader
 
-    # What the client says.
 
-    def _subscribe(self) -> None:
+class RoomState:
+    """What a client knows of a room."""
+
+    def __init__(self, engine: Engine, name: str, is_present: bool, since: Position | None) -> None:
+        self.engine = engine
+        self.name = name
+        self.phase = "opening"
+        self.failure = ""
+        self.position = since
+        self.readers: Readers[RoomNews] = Readers()
+        self.hearers: Readers[Receipt] = Readers()
+        self.answers: dict[str, tuple[str, asyncio.Future[Position]]] = {}
+        self.questions: dict[int, asyncio.Future[dict[str, str]]] = {}
+        self._is_present = is_present
+        self._news = News()
+
+    async def wait(self) -> None:
+        """Returns at the next change; raises ConnectionEnded."""
+        self.engine.check()
+        await self._news.wait()
+
+    def subscribe(self) -> None:
+        """Asks the gateway for what is published from the position on."""
         position = self.position or Position("", 0)
-        self._client._do("subscribe", self.name, self._is_present, position.epoch, position.offset)
+        self.engine.do("subscribe", self.name, self._is_present, position.epoch, position.offset)
 
-    def _be_present(self) -> None:
+    def be_present(self) -> None:
+        """Shows this program in the room."""
         if not self._is_present:
             self._is_present = True
-            self._subscribe()
+            self.subscribe()
 
-    def _take(self, action: Action) -> None:
+    def take(self, action: Action) -> None:
+        """Follows an action of the core."""
         match action.kind:
             case "publication":
                 position, time, person, sender, text = action.values
                 self.position = Position(*position)
                 data = json.loads(text, parse_int=_integer)
-                self._tell(Publication(data, self.position, time, person, sender))
+                self.tell(Publication(data, self.position, time, person, sender))
             case "gap":
                 after, through = (Position(*position) for position in action.values)
                 self.position = through
-                self._tell(Gap(after, through))
+                self.tell(Gap(after, through))
             case "position":
                 self.position = Position(*action.values[0])
             case "published":
@@ -285,36 +307,34 @@ class Room:
                 offset, receipts = action.values
                 epoch = self.position.epoch if self.position else ""
                 for person, stage in receipts:
-                    self._hearers.tell(Receipt(Position(epoch, offset), person, stage))
+                    self.hearers.tell(Receipt(Position(epoch, offset), person, stage))
             case "receipts":
                 offset, receipts, code = action.values
                 answer = RoomUnavailable(self.name, code) if code else dict(receipts)
-                _settle(self._questions.pop(offset, None), answer)
+                _settle(self.questions.pop(offset, None), answer)
             case "roomStatus":
-                self.state, self.failure = action.values
-                if self.state == "failed":
-                    self._readers.end(RoomUnavailable(self.name, self.failure))
-                    self._hearers.end(RoomUnavailable(self.name, self.failure))
-        self._stir()
+                self.phase, self.failure = action.values
+                if self.phase == "failed":
+                    self.readers.end(RoomUnavailable(self.name, self.failure))
+                    self.hearers.end(RoomUnavailable(self.name, self.failure))
+        self._news.stir()
 
     def _answer(self, key: str, answer: Position | ParleyError) -> None:
-        _settle(self._answers.pop(key, ("", None))[1], answer)
+        _settle(self.answers.pop(key, ("", None))[1], answer)
 
-    def _tell(self, news: News) -> None:
-        self._readers.tell(news)
+    def tell(self, news: RoomNews) -> None:
+        """Gives news to all iterators."""
+        self.readers.tell(news)
 
-    def _end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
-        for key in list(self._answers):
+    def end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
+        """Ends all iterators, and fails the requests that have no answer."""
+        for key in list(self.answers):
             self._answer(key, unanswered)
-        for offset in list(self._questions):
-            _settle(self._questions.pop(offset), unanswered)
-        self._readers.end(error)
-        self._hearers.end(error)
-        self._stir()
-
-    def _stir(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        for offset in list(self.questions):
+            _settle(self.questions.pop(offset), unanswered)
+        self.readers.end(error)
+        self.hearers.end(error)
+        self._news.stir()
 
 
 def _settle(future: asyncio.Future[Any] | None, answer: Any) -> None:
@@ -341,7 +361,7 @@ class _Receipts(Events[Receipt]):
         self._end(Overflowed(f"expected receipts in {self._room} to be read: {EVENTS_MAX} were waiting"))
 
 
-class _News(Events[News]):
+class _News(Events[RoomNews]):
     """A room's news for one reader."""
 
     def _shorten(self) -> None:
