@@ -422,10 +422,10 @@ def build(target):
         work = pathlib.Path(folder)
         shutil.copytree(WEB / "js", work / "js")
         (work / "js" / "reading" / "drawingassets.js").write_text(
-            'import { at } from "../base.js";\n'
+            'import { at } from "../ground/base.js";\n'
             + "".join(f'export const {name}Address = at("/assets/{names[name]}");\n' for name in ("formulas", "diagrams", "mermaid"))
         )
-        (work / "js" / "assets.js").write_text(
+        (work / "js" / "ground" / "assets.js").write_text(
             'import { at } from "./base.js";\n'
             f'export const coreAddress = at("/assets/{names["client.wasm"]}");\n'
             f'export const importAddress = at("/assets/{names["import.wasm"]}");\n'

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Access, claimsOf, formerPass, fragmentOf, tokenIn } from "../../Web/js/account/access.js";
-import { initials } from "../../Web/js/people/people.js";
+import { Access, claimsOf, formerPass, fragmentOf, tokenIn } from "../../Web/js/state/access.js";
+import { initials } from "../../Web/js/state/people.js";
 
 /** @param {object} claims */
 const tokenOf = (claims) =>

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { bytes, duration, latency, number } from "../../Web/js/admin/figures.js";
 import { pathsOf, roundUp } from "../../Web/js/admin/sparkline.js";
-import { countOf } from "../../Web/js/words.js";
+import { countOf } from "../../Web/js/client/words.js";
 
 test("figures are as long as they need to be", () => {
   assert.equal(number(3.14159), "3.1");

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Comments, scalarsBefore, threadsOf, unitsOf } from "../../Web/js/comments/comments.js";
-import { Emitter } from "../../Web/js/emitter.js";
+import { Emitter } from "../../Web/js/ground/emitter.js";
 import { UnsentComments } from "../../Web/js/comments/unsentcomments.js";
 
 /** Waits until pending promises are settled. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Copies, surplus } from "../../Web/js/offline/copies.js";
+import { Copies, surplus } from "../../Web/js/state/copies.js";
 import { Note } from "../../Web/js/client/note.js";
 import { FakeStorage, Line, World } from "./support.mjs";
 
@@ -133,7 +133,7 @@ function copiesIn(databases, owner, storage = new FakeStorage()) {
   return new Copies("copies", owner, /** @type {any} */ (storage));
 }
 
-/** @param {string} id @param {string} text @returns {import("../../Web/js/offline/copies.js").Copy} */
+/** @param {string} id @param {string} text @returns {import("../../Web/js/state/copies.js").Copy} */
 const copyOf = (id, text) => ({ id, title: "Title", access: "write", session: "session", text });
 
 /** A browser with copies of Ann's and of Bo's. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { confirm, openDialog } from "../../Web/js/shell/dialogs.js";
+import { confirm, openDialog } from "../../Web/js/ground/dialogs.js";
 
 const { document } = globalThis;
 after(() => (globalThis.document = document));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differenceBetween } from "../../Web/js/editing/difference.js";
+import { differenceBetween } from "../../Web/js/ground/difference.js";
 import { Random, applied, isBoundary, randomChanges, randomText } from "./support.mjs";
 
 test("what both begin and end with stays, by whole scalars", () => {

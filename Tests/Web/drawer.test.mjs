@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { Drawer, openDrawer } from "../../Web/js/offline/drawer.js";
+import { Drawer, openDrawer } from "../../Web/js/state/drawer.js";
 import { FakeStorage } from "./support.mjs";
 
 /** Locks of all tabs of a browser; each tab's are released together. */

@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { Emitter } from "../../Web/js/emitter.js";
-import { Drawer, hasThings } from "../../Web/js/offline/drawer.js";
-import { EarlyWords } from "../../Web/js/editing/early.js";
+import { Emitter } from "../../Web/js/ground/emitter.js";
+import { Drawer, hasThings } from "../../Web/js/state/drawer.js";
+import { EarlyWords } from "../../Web/js/state/early.js";
 import { RequestError } from "../../Web/js/client/http.js";
-import { NewNotes } from "../../Web/js/notes/newnote.js";
-import { NoteList } from "../../Web/js/notes/notes.js";
+import { NewNotes } from "../../Web/js/state/newnote.js";
+import { NoteList } from "../../Web/js/state/notes.js";
 import { FakeStorage, World, stopTime } from "./support.mjs";
 
 /** A list whose answers the test gives. */

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fileIn, nameOfFile } from "../../Web/js/editing/files.js";
+import { fileIn, nameOfFile } from "../../Web/js/links/files.js";
 
 const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 

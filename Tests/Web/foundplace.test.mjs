@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rangeOf } from "../../Web/js/search/foundplace.js";
+import { rangeOf } from "../../Web/js/editing/foundplace.js";
 
 const place = { text: "the duck is", start: 3, marks: [{ from: 4, to: 8 }] };
 

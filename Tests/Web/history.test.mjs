@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NoteHistory, colorsOf, runsOf } from "../../Web/js/history/history.js";
 import { smallestEdit } from "../../Web/js/history/smallestedit.js";
-import { palette } from "../../Web/js/people/people.js";
+import { palette } from "../../Web/js/state/people.js";
 import { Random, applied, isBoundary, randomText } from "./support.mjs";
 
 test("runs counted in scalars become runs in UTF-16 units", () => {

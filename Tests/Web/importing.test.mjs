@@ -9,7 +9,7 @@ import { Archive, crc32 } from "../../Web/js/exchange/archive.js";
 import { RequestError } from "../../Web/js/client/http.js";
 import { importNotes, piecesOf } from "../../Web/js/exchange/importing.js";
 import { ImportReader, importFilesMax } from "../../Web/js/exchange/importreader.js";
-import { oneLine } from "../../Web/js/oneline.js";
+import { oneLine } from "../../Web/js/ground/oneline.js";
 
 const compiled = new WebAssembly.Module(readFileSync(new URL("../../Web/generated/import.wasm", import.meta.url)));
 const encoder = new TextEncoder();

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { isFromTheRight, isolatedIn, speaker } from "../../Web/js/texts.js";
+import { isFromTheRight, isolatedIn, speaker } from "../../Web/js/ground/texts.js";
 
 const folder = new URL("../../Web/js/", import.meta.url);
 const html = readFileSync(new URL("../index.html", folder), "utf8");
 const names = readdirSync(new URL("languages/", folder)).map((name) => name.replace(".js", ""));
 
-/** @type {Map<string, import("../../Web/js/texts.js").Texts>} */
+/** @type {Map<string, import("../../Web/js/ground/texts.js").Texts>} */
 const languages = new Map();
 for (const name of names) languages.set(name, (await import(`../../Web/js/languages/${name}.js`)).default);
 const english = languages.get("en") ?? {};
@@ -25,7 +25,7 @@ const withoutComments = (source) => source.replace(/\/\*[\s\S]*?\*\//g, "").repl
 
 const sources = new Map(modules.map((name) => [name, withoutComments(readFileSync(new URL(name, folder), "utf8"))]));
 
-/** @param {import("../../Web/js/texts.js").Text} text */
+/** @param {import("../../Web/js/ground/texts.js").Text} text */
 const formsOf = (text) => (typeof text === "string" ? [text] : Object.values(text));
 
 /** @param {string} form */
@@ -46,7 +46,7 @@ function usedKeys() {
 test("each language that is offered has a file, and each file is offered", () => {
   const offered = (/** @type {string} */ source, /** @type {RegExp} */ list) =>
     [...(list.exec(source)?.[1] ?? "").matchAll(/"?(\w+)"?(?:: "[^"]*")?,?/g)].map(([, name]) => name ?? "").sort();
-  const { language = "", choose = "" } = { language: sources.get("shell/language.js"), choose: sources.get("chooselanguage.js") };
+  const { language = "", choose = "" } = { language: sources.get("ground/language.js"), choose: sources.get("chooselanguage.js") };
   assert.deepEqual(offered(language, /const languages = \{([^}]*)\}/), names.sort());
   assert.deepEqual(offered(choose, /const known = \[([^\]]*)\]/), names.sort());
   const fetched = [...language.matchAll(/import\("\.\.\/languages\/(\w+)\.js"\)/g)].map(([, name]) => name ?? "");
@@ -166,11 +166,11 @@ function textsIn(name, source) {
 
 /** Modules that may have words: names that are made up for guests, kinds of Markdown's parts, styles of files. */
 const exceptions = new Map([
-  ["editing/boundedmarkdown.js", /^Paragraph$/],
-  ["editing/formulas.js", /^Formula$/],
+  ["markdown/boundedmarkdown.js", /^Paragraph$/],
+  ["markdown/formulas.js", /^Formula$/],
   ["reading/mathml.js", /^[a-z ]+$/],
-  ["people/people.js", /^\p{Lu}\p{Ll}+$/u],
-  ["shell/language.js", /^(aria-label|title)$/],
+  ["state/people.js", /^\p{Lu}\p{Ll}+$/u],
+  ["ground/language.js", /^(aria-label|title)$/],
   ["reading/rendering.js", /^↩/u],
   ["reading/blocks.js", /^\p{Lu}\p{Ll}+$/u],
   ["reading/dialect.js", /^\p{Lu}\p{Ll}+$/u],

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runsOf } from "../../Web/js/history/history.js";
-import { LineEnds, applied, lineEndsOf, shownOf, wholeText } from "../../Web/js/lineends.js";
-import { ShownNote } from "../../Web/js/notes/shownnote.js";
-import { rangeOf } from "../../Web/js/search/foundplace.js";
+import { LineEnds, applied, lineEndsOf, shownOf, wholeText } from "../../Web/js/ground/lineends.js";
+import { ShownNote } from "../../Web/js/state/shownnote.js";
+import { rangeOf } from "../../Web/js/editing/foundplace.js";
 import { Random, openedNote, randomChanges } from "./support.mjs";
 
 test("each line end is shown as one, and a whole text loses its byte order mark", () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorState, ensureSyntaxTree, markdown, markdownLanguage } from "../../Web/js/codemirror.js";
 import { html } from "../../Web/js/html.js";
-import { markdownAlone, markdownWithHTML } from "../../Web/js/editing/markdown.js";
+import { markdownAlone, markdownWithHTML } from "../../Web/js/markdown/markdown.js";
 
 const [language] = await markdownWithHTML();
 const { language: whole } = markdown({ base: markdownLanguage, htmlTagLanguage: html({ matchClosingTags: false }) });

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
 import { askingOnce } from "../../Web/js/client/knownanswers.js";
-import { Emitter } from "../../Web/js/emitter.js";
-import { Folders } from "../../Web/js/notes/folders.js";
-import { merged, notesOf } from "../../Web/js/notes/noteparts.js";
-import { NoteList } from "../../Web/js/notes/notes.js";
-import { Tags } from "../../Web/js/notes/tags.js";
+import { Emitter } from "../../Web/js/ground/emitter.js";
+import { Folders } from "../../Web/js/state/folders.js";
+import { merged, notesOf } from "../../Web/js/state/noteparts.js";
+import { NoteList } from "../../Web/js/state/notes.js";
+import { Tags } from "../../Web/js/state/tags.js";
 import { stopTime } from "./support.mjs";
 
 const { fetch } = globalThis;

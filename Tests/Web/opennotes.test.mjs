@@ -24,8 +24,7 @@ Object.assign(globalThis, { session });
 /** @param {string} source */
 const moduleOf = (source) => `data:text/javascript,${encodeURIComponent(source)}`;
 const stands = {
-  "../session.js": moduleOf(`export const { ${Object.keys(session)} } = globalThis.session;`),
-  "../editing/editor.js": moduleOf("export const wellFormed = (text) => text;"),
+  "./session.js": moduleOf(`export const { ${Object.keys(session)} } = globalThis.session;`),
 };
 register(
   moduleOf(`
@@ -34,7 +33,7 @@ register(
       name in stands ? { url: stands[name], shortCircuit: true } : next(name, context);
   `),
 );
-const { leaveNote, notes, openNote } = await import("../../Web/js/notes/opennotes.js");
+const { leaveNote, notes, openNote } = await import("../../Web/js/state/opennotes.js");
 
 /** @param {object} [more] */
 const joined = (more) => line.tell("joined", { text: "text", ...more });

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { TestElement, address, withoutEntities } from "./elements.mjs";
-import { nameOfLanguage } from "../../Web/js/editing/codelanguages.js";
+import { nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
 
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 /** In place of an address that the page view does not link to. */

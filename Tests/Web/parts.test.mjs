@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { loadPart } from "../../Web/js/parts.js";
+import { loadPart } from "../../Web/js/ground/parts.js";
 import { stopTime } from "./support.mjs";
 
 const page = (/** @type {string} */ build) => `<head>\n<meta charset="utf-8" />\n<meta name="build" content="${build}" />`;

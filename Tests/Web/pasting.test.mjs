@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { markdownAlone } from "../../Web/js/editing/markdown.js";
+import { markdownAlone } from "../../Web/js/markdown/markdown.js";
 import { putBlocks, putLink, putPicture } from "../../Web/js/editing/pasting/insertion.js";
 import { markdownOf } from "../../Web/js/editing/pasting/markdownof.js";
 import { inert } from "../../Web/js/editing/pasting/markup.js";

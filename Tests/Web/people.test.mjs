@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   asGuest, drawProfile, inOwnColors, initials, inkOn, nameCount, nameLengthMax, palette, shownName, unlike, whoIsHere, withoutDoubles,
-} from "../../Web/js/people/people.js";
+} from "../../Web/js/state/people.js";
 import { Random } from "./support.mjs";
 
 /** @param {string} color */

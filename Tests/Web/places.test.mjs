@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { movedPlace, movedRange } from "../../Web/js/client/places.js";
-import { applied } from "../../Web/js/lineends.js";
+import { applied } from "../../Web/js/ground/lineends.js";
 import { DrawnText } from "../../Web/js/reading/drawntext.js";
 import { Random } from "./support.mjs";
 

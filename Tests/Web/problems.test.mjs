@@ -6,8 +6,8 @@ import { afterEach, test } from "node:test";
 import { RequestError, request } from "../../Web/js/client/http.js";
 import { logIn } from "../../Web/js/account/login.js";
 import english from "../../Web/js/languages/en.js";
-import { endText, openingText, problemText, refusalText } from "../../Web/js/shell/problems.js";
-import { messageOf } from "../../Web/js/words.js";
+import { endText, openingText, problemText, refusalText } from "../../Web/js/ground/problems.js";
+import { messageOf } from "../../Web/js/client/words.js";
 
 const source = (/** @type {string} */ path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const codes = [...source("Sources/ParleyModel/ErrorCode.swift").matchAll(/^ {2}case (\w+)$/gm)].map(([, code]) => code ?? "");

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { Emitter } from "../../Web/js/emitter.js";
-import { Folders } from "../../Web/js/notes/folders.js";
-import { NoteList } from "../../Web/js/notes/notes.js";
-import { Tags } from "../../Web/js/notes/tags.js";
+import { Emitter } from "../../Web/js/ground/emitter.js";
+import { Folders } from "../../Web/js/state/folders.js";
+import { NoteList } from "../../Web/js/state/notes.js";
+import { Tags } from "../../Web/js/state/tags.js";
 import { stopTime } from "./support.mjs";
 
 const { fetch } = globalThis;

@@ -20,8 +20,8 @@ const sourceOf = (/** @type {string} */ name) => readFileSync(new URL(name, fold
 const signs = [
   // Problems have the server's codes, to say them in plain words; former edits have numbers, to pass them on; a
   // comment's range is one of a text, which history and revision name.
-  { rule: "numbers of changes", sign: /sequence/i, except: ["shell/problems.js", "client/formeredits.js"] },
-  { rule: "histories", sign: /epoch/i, except: ["shell/problems.js", "client/formeredits.js", "comments/comments.js", "history/pastcomments.js"] },
+  { rule: "numbers of changes", sign: /sequence/i, except: ["ground/problems.js", "client/formeredits.js"] },
+  { rule: "histories", sign: /epoch/i, except: ["ground/problems.js", "client/formeredits.js", "comments/comments.js", "history/pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
   // The editor shows a composed line later than the note contains it, and the authors of a moment ago: those are the
@@ -71,7 +71,7 @@ test("a rule that is planted in a module is found", () => {
     ["counting revisions", "const first = data.revision - missed.length + 1;"],
     ["counting revisions", "expected = 1 + this.#revision;"],
   ];
-  for (const name of ["client/note.js", "client/connection.js", "notes/opennotes.js", "session.js", "editing/editor.js"]) {
+  for (const name of ["client/note.js", "client/connection.js", "state/opennotes.js", "state/session.js", "editing/editor.js"]) {
     for (const [rule, code] of planted) {
       assert.ok(rulesIn(name, `${sourceOf(name)}\n${code}\n`).includes(rule), `${name}: ${code}`);
     }

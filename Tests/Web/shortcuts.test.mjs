@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultKeymap, historyKeymap } from "../../Web/js/codemirror.js";
-import { isApple, isSearchKey, shortcutOf, withoutCharacters } from "../../Web/js/shell/shortcuts.js";
+import { isApple, isSearchKey, shortcutOf, withoutCharacters } from "../../Web/js/ground/shortcuts.js";
 
 /**
  * A `keydown` as browsers report it.

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { noteAt } from "../../Web/js/base.js";
-import { ended, openShortLink, unopened } from "../../Web/js/notes/shortlink.js";
+import { noteAt } from "../../Web/js/ground/base.js";
+import { ended, openShortLink, unopened } from "../../Web/js/state/shortlink.js";
 
 /** @param {number[]} statuses Of the answers, one after another. */
 function server(...statuses) {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import english from "../../Web/js/languages/en.js";
 import { hold } from "../../Web/js/client/identity.js";
-import { withLimit } from "../../Web/js/limit.js";
+import { withLimit } from "../../Web/js/ground/limit.js";
 import { stopTime } from "./support.mjs";
 
 const folder = new URL("../../Web/", import.meta.url);

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { Emitter } from "../../Web/js/emitter.js";
-import { Tags } from "../../Web/js/notes/tags.js";
+import { Emitter } from "../../Web/js/ground/emitter.js";
+import { Tags } from "../../Web/js/state/tags.js";
 
 const { fetch } = globalThis;
 afterEach(() => (globalThis.fetch = fetch));

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/editing/codelanguages.js";
+import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
 import { slugsOf } from "../../Web/js/reading/headings.js";
 import { listEnd } from "../../Web/js/editing/listend.js";
-import { markdownAlone } from "../../Web/js/editing/markdown.js";
-import { alignedTable, cellsOf, widthOf } from "../../Web/js/editing/tables.js";
+import { markdownAlone } from "../../Web/js/markdown/markdown.js";
+import { alignedTable, cellsOf, widthOf } from "../../Web/js/markdown/tables.js";
 import { addressAt, textCommands } from "../../Web/js/editing/textcommands.js";
-import { directionIn } from "../../Web/js/texts.js";
+import { directionIn } from "../../Web/js/ground/texts.js";
 
 /** @param {string} marked @returns {any} */
 function stateOf(marked) {

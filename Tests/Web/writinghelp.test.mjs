@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { markdownAlone } from "../../Web/js/editing/markdown.js";
+import { markdownAlone } from "../../Web/js/markdown/markdown.js";
 import { linkText } from "../../Web/js/editing/textcommands.js";
 import { emojiChoices, matching, notesToLink, partsOfText, people, wantedAt } from "../../Web/js/editing/writing/choices.js";
 import { newRow, toCell } from "../../Web/js/editing/writing/tablekeys.js";

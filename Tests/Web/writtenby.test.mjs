@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChangeSet, EditorState, Transaction } from "../../Web/js/codemirror.js";
 import { authorsAfter, writtenBy } from "../../Web/js/history/writtenby.js";
-import { palette } from "../../Web/js/people/people.js";
+import { palette } from "../../Web/js/state/people.js";
 import { Random } from "./support.mjs";
 
 const remote = Transaction.remote.of(true);

@@ -1,14 +1,14 @@
 // Puts the page together: shows the note that the address names, and tells its parts what has happened.
 
-import { fragmentOf } from "./account/access.js";
-import { offer } from "./search/commands.js";
+import { fragmentOf } from "./state/access.js";
+import { offer } from "./state/commands.js";
 import { commentHere, leaveComments, mayCommentHere } from "./comments/commenting.js";
-import { announce, byId, openMenu, toast, withdrawQuestion } from "./shell/dialogs.js";
+import { announce, byId, openMenu, toast, withdrawQuestion } from "./ground/dialogs.js";
 import { allPending } from "./client/identity.js";
 import { importFiles, setUpImportDrop } from "./exchange/importdrop.js";
-import { saveCopies, setUpCopies } from "./offline/keepingcopies.js";
+import { saveCopies, setUpCopies } from "./state/keepingcopies.js";
 import { setUpKeyboard } from "./shell/keyboard.js";
-import { t } from "./shell/language.js";
+import { t } from "./ground/language.js";
 import { drawLandmarks } from "./shell/landmarks.js";
 import { setUpLanguageMenu } from "./shell/languagemenu.js";
 import { blockedLine, drawLine } from "./shell/linestate.js";
@@ -22,26 +22,26 @@ import { printNote, setUpPrinting } from "./reading/printing.js";
 import { setUpSearching } from "./search/searching.js";
 import { drawCrumbs } from "./notes/folderview.js";
 import { drawList, setUpNotesList } from "./notes/noteslist.js";
-import { drawNotices, notices } from "./shell/notices.js";
-import { setUpOffline } from "./offline/offline.js";
-import { isSentHere, leaveNote, notes, openNote } from "./notes/opennotes.js";
-import { page } from "./page.js";
-import { loadPart } from "./parts.js";
+import { drawNotices, notices } from "./ground/notices.js";
+import { setUpOffline } from "./shell/offline.js";
+import { isSentHere, leaveNote, notes, openNote } from "./state/opennotes.js";
+import { page } from "./state/page.js";
+import { loadPart } from "./ground/parts.js";
 import { goToPast, showPast } from "./history/past.js";
 import { closePeople, drawPeople, drawPeopleSoon, setUpPeople } from "./people/peoplebar.js";
 import { setUpProfile } from "./people/profile.js";
 import { mayCreate, mayManage } from "./account/rights.js";
 import { drawReading, isReading, read, readAsAsked, setUpReading } from "./reading/reading.js";
-import { go, noteIn } from "./routes.js";
-import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./session.js";
+import { go, noteIn } from "./state/routes.js";
+import { access, connection, copies, early, list, newNotes, ownerNow, recent } from "./state/session.js";
 import { accessTrouble, arrive, setUpSignIn, signIn } from "./account/signin.js";
 import { drawStatus } from "./shell/status.js";
-import { focusText, loadText, mountEditor, showPlace } from "./editing/textplace.js";
-import { setUpThemeSwitch } from "./shell/themeswitch.js";
+import { focusText, loadText, mountEditor, showPlace } from "./shell/textplace.js";
+import { setUpThemeSwitch } from "./ground/themeswitch.js";
 import { drawTitle, keepTitle, setUpTitle } from "./notes/titlebar.js";
-import { showsAuthors, switchAuthors } from "./editing/authors.js";
+import { showsAuthors, switchAuthors } from "./history/authors.js";
 import { drawToolbar, setUpToolbar } from "./editing/toolbar.js";
-import { isDrawn, switchDrawn } from "./editing/drawn.js";
+import { isDrawn, switchDrawn } from "./state/drawn.js";
 import { drawCount, scheduleCount } from "./editing/wordcount.js";
 
 /** @type {(() => void)[]} To the note that is shown. */
@@ -216,6 +216,7 @@ list.on("changed", () => {
   drawStatus();
 });
 page.on("went", show);
+page.on("sought", ({ id, place }) => showPlace(id, place));
 page.on("renewed", () => {
   leaveComments();
   page.editor?.destroy();
@@ -259,7 +260,7 @@ byId("gone-copy").addEventListener("click", () => void copyText());
 byId("retry").addEventListener("click", () => connection.retryNow());
 /** The entries of the menu of all notes. */
 function listItems() {
-  /** @type {import("./shell/dialogs.js").MenuItem[]} */
+  /** @type {import("./ground/dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
   // Until the server has said that it keeps none, there may be some.
   if (list.deletedAgeMax !== 0) {
@@ -276,7 +277,7 @@ function noteItems() {
   const id = page.current?.documentId;
   if (id === undefined || byId("note-menu").hidden) return [];
   const isManaged = mayManage(id);
-  /** @type {import("./shell/dialogs.js").MenuItem[]} */
+  /** @type {import("./ground/dialogs.js").MenuItem[]} */
   const items = [
     { label: isManaged ? t("note.shareMore") : t("note.copyLink"), icon: "link", run: () => void shareNote(id) },
     { label: t("note.copyText"), icon: "copy", run: () => void copyText() },

@@ -1,6 +1,6 @@
 // Starts the page, and reports the result to starting.js.
 
-import { loadPart } from "./parts.js";
+import { loadPart } from "./ground/parts.js";
 
 // Addresses in the document are relative to the page's address, which changes.
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */

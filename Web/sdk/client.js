@@ -1,10 +1,10 @@
 // A connection to a gateway, for pages of other sites. The rules of the protocol are in the client core; this file
 // loads it, gets it tokens, and keeps unsaved edits in the browser's storage.
 
-import { claimsOf } from "../js/account/access.js";
+import { claimsOf } from "../js/state/access.js";
 import { Connection, accessCodes, otherVersionCode } from "../js/client/connection.js";
 import { Core } from "../js/client/door.js";
-import { Emitter } from "../js/emitter.js";
+import { Emitter } from "../js/ground/emitter.js";
 import { EditStorage } from "../js/client/identity.js";
 import { ParleyError } from "./errors.js";
 import { SharedNote } from "./note.js";

@@ -1,6 +1,6 @@
 // Finds an edit of a text area from its text before and after, since the browser does not say what changed.
 
-import { wellFormed } from "../js/wellformed.js";
+import { wellFormed } from "../js/ground/wellformed.js";
 
 /** @typedef {import("../js/client/door.js").TextChange} TextChange */
 

@@ -2,8 +2,8 @@
 // copies of one editor do not know each other.
 
 import { ComposedLine, listOf, viewOfCodeMirror } from "../js/editing/composedline.js";
-import { beginsInHalf, endsInHalf } from "../js/editing/halves.js";
-import { wellFormed } from "../js/wellformed.js";
+import { beginsInHalf, endsInHalf } from "../js/ground/halves.js";
+import { wellFormed } from "../js/ground/wellformed.js";
 import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, changesIn, placeIn, shownOf } from "./lines.js";

@@ -2,9 +2,9 @@
 // browsers do.
 
 import { CoreError } from "../js/client/door.js";
-import { Emitter } from "../js/emitter.js";
+import { Emitter } from "../js/ground/emitter.js";
 import { Note } from "../js/client/note.js";
-import { wellFormed } from "../js/wellformed.js";
+import { wellFormed } from "../js/ground/wellformed.js";
 import { ParleyError } from "./errors.js";
 
 /**

@@ -2,7 +2,7 @@
 // others' edits are made in place, with the selection where it was.
 
 import { ComposedLine } from "../js/editing/composedline.js";
-import { endsInHalf } from "../js/editing/halves.js";
+import { endsInHalf } from "../js/ground/halves.js";
 import { difference, movedSelection } from "./difference.js";
 import { ParleyError } from "./errors.js";
 import { applied, changesIn, placeIn, shownOf } from "./lines.js";

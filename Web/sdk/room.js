@@ -1,7 +1,7 @@
 // A room: its publications, in order and each once, and the people who are there.
 
 import { CoreError } from "../js/client/door.js";
-import { Emitter } from "../js/emitter.js";
+import { Emitter } from "../js/ground/emitter.js";
 import { ParleyError } from "./errors.js";
 
 /**

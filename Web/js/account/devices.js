@@ -1,11 +1,11 @@
 // Where this person is signed in, in a dialog, and how they sign out there. A part that is fetched when it is needed.
 
-import { byId, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, placeOf } from "../shell/dialogfocus.js";
+import { byId, openDialog, toast } from "../ground/dialogs.js";
+import { focusRowAt, placeOf } from "../ground/dialogfocus.js";
 import { request } from "../client/http.js";
-import { t } from "../shell/language.js";
-import { when } from "../notes/notes.js";
-import { messageOf } from "../words.js";
+import { t } from "../ground/language.js";
+import { when } from "../state/notes.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {{id: string, browser: string, system: string, begunAt: number, usedAt: number, expiresAt: number,

@@ -3,7 +3,7 @@
 
 import { RequestError, request } from "../client/http.js";
 
-/** @typedef {import("./access.js").OwnToken} OwnToken */
+/** @typedef {import("../state/access.js").OwnToken} OwnToken */
 
 /**
  * Reads the answer of such a server, which has status 200 for most errors.

@@ -1,12 +1,12 @@
 // Becoming a user by an invitation, and changing one's password. A part that is fetched when it is needed.
 
-import { byId, openDialog, toast } from "../shell/dialogs.js";
-import { keepFocusOn } from "../shell/dialogfocus.js";
+import { byId, openDialog, toast } from "../ground/dialogs.js";
+import { keepFocusOn } from "../ground/dialogfocus.js";
 import { changePassword as change, giveBack, joinBy } from "./login.js";
-import { t } from "../shell/language.js";
-import { access } from "../session.js";
+import { t } from "../ground/language.js";
+import { access } from "../state/session.js";
 import { signIn } from "./signin.js";
-import { messageOf } from "../words.js";
+import { messageOf } from "../client/words.js";
 
 /** The shortest password that the server takes. */
 const lengthMin = 8;

@@ -1,7 +1,7 @@
 // The rights of this person, as far as the page knows: actions that are not allowed are not offered.
 
-import { notes } from "../notes/opennotes.js";
-import { access, folders, list } from "../session.js";
+import { notes } from "../state/opennotes.js";
+import { access, folders, list } from "../state/session.js";
 import { accessTrouble } from "./signin.js";
 
 /** Whether notes may be made. A user whose sign-in has expired may still make some: they are kept until the next. */

@@ -1,23 +1,23 @@
 // Signing in, renewing tokens, and the message if the server does not let this page in.
 
 import { accessCodes } from "../client/connection.js";
-import { claimsOf } from "./access.js";
-import { byId } from "../shell/dialogs.js";
-import { hasThings } from "../offline/drawer.js";
+import { claimsOf } from "../state/access.js";
+import { byId } from "../ground/dialogs.js";
+import { hasThings } from "../state/drawer.js";
 import { allPending, forgetIdentity, rememberIdentity } from "../client/identity.js";
-import { isKey, t } from "../shell/language.js";
-import { withLimit } from "../limit.js";
+import { isKey, t } from "../ground/language.js";
+import { withLimit } from "../ground/limit.js";
 import { logOut, renew, takeTokens, waysToSignIn } from "./login.js";
-import { notes } from "../notes/opennotes.js";
-import { ended, isName, openShortLink, unopened } from "../notes/shortlink.js";
-import { home } from "../base.js";
-import { page } from "../page.js";
-import { problemText } from "../shell/problems.js";
-import { isToBeKept } from "./provider.js";
+import { notes } from "../state/opennotes.js";
+import { ended, isName, openShortLink, unopened } from "../state/shortlink.js";
+import { home } from "../ground/base.js";
+import { page } from "../state/page.js";
+import { problemText } from "../ground/problems.js";
+import { isToBeKept } from "../state/provider.js";
 import { SignInForm } from "./signinform.js";
-import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "../session.js";
-import { lastingStore } from "../storage.js";
-import { messageOf } from "../words.js";
+import { access, comeback, connection, copies, list, ownerNow, ownerOf } from "../state/session.js";
+import { lastingStore } from "../ground/storage.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * When the token ends; milliseconds. Known shortly before.
@@ -225,7 +225,7 @@ async function refresh(token) {
 }
 
 /**
- * @param {import("./access.js").OwnToken} own
+ * @param {import("../state/access.js").OwnToken} own
  * @returns {Promise<string | undefined>} The reason, if the server rejected the token at once.
  */
 export async function signIn(own) {

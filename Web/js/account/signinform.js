@@ -1,12 +1,12 @@
 // The dialog in which a person signs in: at an identity provider or by a password, where the server has them, or by a
 // token.
 
-import { claimsOf, tokenIn } from "./access.js";
+import { claimsOf, tokenIn } from "../state/access.js";
 import { giveBack, logIn } from "./login.js";
-import { leaveForProvider } from "./provider.js";
-import { byId, openDialog } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { leaveForProvider } from "../state/provider.js";
+import { byId, openDialog } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { messageOf } from "../client/words.js";
 
 /** @typedef {{password: boolean, provider?: {name: string, address: string}}} Ways */
 
@@ -27,7 +27,7 @@ export class SignInForm {
 
   /**
    * @param {Ways} ways How people can sign in here, besides a token.
-   * @param {(own: import("./access.js").OwnToken) => Promise<string | undefined>} signIn Returns why it failed, if it did.
+   * @param {(own: import("../state/access.js").OwnToken) => Promise<string | undefined>} signIn Returns why it failed, if it did.
    */
   constructor(ways, signIn) {
     this.#ways = ways;

@@ -1,6 +1,6 @@
 // The tiles with figures: the server's activity now, and in the last minutes.
 
-import { countOf } from "../words.js";
+import { countOf } from "../client/words.js";
 import { bytes, latency, number } from "./figures.js";
 import { Sparkline } from "./sparkline.js";
 

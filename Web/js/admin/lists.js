@@ -1,9 +1,9 @@
 // The lists: who is connected, which rooms are in use, which notes there are, which gateways serve them.
 
-import { at } from "../base.js";
+import { at } from "../ground/base.js";
 import { RequestError, request } from "../client/http.js";
-import { when } from "../notes/notes.js";
-import { countOf } from "../words.js";
+import { when } from "../state/notes.js";
+import { countOf } from "../client/words.js";
 import { bytes, duration, latency, number } from "./figures.js";
 import { Table } from "./table.js";
 
@@ -12,7 +12,7 @@ import { Table } from "./table.js";
  *   address: string, since: number, documents: number, rooms: number, queuedBytes: number,
  *   isLagging: boolean}} ConnectionEntry
  * @typedef {{room: string, subscribers: number, present: number}} RoomEntry
- * @typedef {import("../notes/notes.js").NoteEntry} NoteEntry
+ * @typedef {import("../state/notes.js").NoteEntry} NoteEntry
  * @typedef {{name: string, version: string, startedAt: number, loops: number, connections: number,
  *   documents: number, hintLagMicroseconds?: number, silentMilliseconds: number, isAsked: boolean}} NodeEntry
  */

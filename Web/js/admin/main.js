@@ -1,9 +1,9 @@
 // The operator's page: signing in with an API key, then figures and lists, asked for again and again.
 
-import { announce, byId, openDialog, toast } from "../shell/dialogs.js";
+import { announce, byId, openDialog, toast } from "../ground/dialogs.js";
 import { RequestError, authorise, request } from "../client/http.js";
-import { setUpThemeSwitch } from "../shell/themeswitch.js";
-import { messageOf } from "../words.js";
+import { setUpThemeSwitch } from "../ground/themeswitch.js";
+import { messageOf } from "../client/words.js";
 import { Charts } from "./charts.js";
 import { duration } from "./figures.js";
 import { drawList, makeLists, nameOf } from "./lists.js";

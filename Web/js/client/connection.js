@@ -4,7 +4,7 @@
 // Each event's actions are done in their order, those of one event before those of the next, whatever the page does
 // when it hears of them. New states from the core are taken over first, so that each listener sees them all.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 /**
  * @typedef {import("./door.js").Core} Core

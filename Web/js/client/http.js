@@ -1,7 +1,7 @@
 // Requests to the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
 
-import { at } from "../base.js";
-import { problemText } from "../shell/problems.js";
+import { at } from "../ground/base.js";
+import { problemText } from "../ground/problems.js";
 
 /** A rejection by the server, with a text for people as its message. */
 export class RequestError extends Error {

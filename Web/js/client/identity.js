@@ -11,7 +11,7 @@
 //
 // One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
 
-import { lastingStore, tabStore } from "../storage.js";
+import { lastingStore, tabStore } from "../ground/storage.js";
 
 /**
  * @typedef {import("./connection.js").ClientIdentity} ClientIdentity

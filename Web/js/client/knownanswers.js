@@ -3,7 +3,7 @@
 import { requestUnless } from "./http.js";
 
 /**
- * @param {Pick<import("../offline/copies.js").Copies, "answer" | "keepAnswer">} copies
+ * @param {Pick<import("../state/copies.js").Copies, "answer" | "keepAnswer">} copies
  * @returns {(path: string) => Promise<any>} The answer to GET.
  */
 export const askingOnce = (copies) => async (path) => {

@@ -1,7 +1,7 @@
 // One note: passes the client core's actions to the editor and to the parts that draw, and keeps the core's unconfirmed
 // edits in the browser's storage.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 /**
  * @typedef {import("./door.js").Core} Core

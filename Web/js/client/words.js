@@ -1,7 +1,7 @@
 // Short texts for several parts.
 
-import { RequestError } from "./client/http.js";
-import { t } from "./shell/language.js";
+import { RequestError } from "./http.js";
+import { t } from "../ground/language.js";
 
 /**
  * Returns the message of an error for people. Only a rejection by the server has one; other errors' messages are for

@@ -1,6 +1,6 @@
 // The button for a comment, beside the text's selection.
 
-import { byId } from "../shell/dialogs.js";
+import { byId } from "../ground/dialogs.js";
 
 /**
  * @param {object} options

@@ -1,14 +1,14 @@
 // Comments on the shown note, from when its text is there until another note's is.
 
-import { Emitter } from "../emitter.js";
-import { byId } from "../shell/dialogs.js";
+import { Emitter } from "../ground/emitter.js";
+import { byId } from "../ground/dialogs.js";
 import { myName } from "../people/me.js";
-import { page } from "../page.js";
-import { access, ask, connection, drawer, profile } from "../session.js";
+import { page } from "../state/page.js";
+import { access, ask, connection, drawer, profile } from "../state/session.js";
 
 /** @type {import("./commentsview.js").CommentsView | undefined} */
 let shown;
-/** @type {import("../notes/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
+/** @type {import("../state/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
 let wanted;
 
 /**

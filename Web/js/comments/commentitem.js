@@ -1,7 +1,7 @@
 // One comment as it is shown: who has made it, when, and its words.
 
-import { dateFormat, t } from "../shell/language.js";
-import { avatar, shownName } from "../people/people.js";
+import { dateFormat, t } from "../ground/language.js";
+import { avatar, shownName } from "../state/people.js";
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 

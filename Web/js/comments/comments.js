@@ -4,7 +4,7 @@
 // Ranges are requested for a revision, once the server has all that was typed here, so that the editor's text is that
 // revision's; edits made while the answer is on its way move the ranges.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 /**
  * @typedef {{revision: number, from: number, to: number}} Range In Unicode scalars.
@@ -12,8 +12,8 @@ import { Emitter } from "../emitter.js";
  *   editedAt?: number, withdrawn?: boolean, resolved?: {by: string, at: number},
  *   made?: Range & {epoch: string, quote: string}, place?: Range | null}} Comment
  * @typedef {{first: Comment, answers: Comment[]}} Thread
- * @typedef {import("./commentmarks.js").Mark} Mark
- * @typedef {import("./commentmarks.js").Moment} Moment
+ * @typedef {import("../editing/commentmarks.js").Mark} Mark
+ * @typedef {import("../editing/commentmarks.js").Moment} Moment
  * @typedef {{moment: () => Moment, set: (marks: Mark[]) => void, marks: () => readonly Mark[]}} Marks The editor's.
  * @typedef {{text: string, author: string, thread?: string}} Draft
  */
@@ -107,7 +107,7 @@ export class Comments extends Emitter {
 
   /**
    * @param {object} options
-   * @param {import("../client/note.js").Note & {ends?: import("../lineends.js").LineEnds}} options.note
+   * @param {import("../client/note.js").Note & {ends?: import("../ground/lineends.js").LineEnds}} options.note
    * @param {import("../client/connection.js").Connection} options.connection
    * @param {Marks} options.marks
    * @param {typeof import("../client/http.js").request} options.request
@@ -238,7 +238,7 @@ export class Comments extends Emitter {
 
   /**
    * @param {{epoch: string, mayComment: boolean, limits: {textBytesMax: number}, comments: Comment[]}} answer
-   * @param {{moment: Moment, ends: import("../lineends.js").LineEnds | undefined, revision: number} | undefined} at Whose revision
+   * @param {{moment: Moment, ends: import("../ground/lineends.js").LineEnds | undefined, revision: number} | undefined} at Whose revision
    *   the ranges are for.
    */
   #take({ epoch, mayComment, limits, comments }, at) {

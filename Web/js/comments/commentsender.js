@@ -1,10 +1,10 @@
 // Sends the text of a comment, and makes one comment even after several attempts: until the server has confirmed it, the
 // text is kept in the tab's drawer, with the key of its request.
 
-import { announce } from "../shell/dialogs.js";
+import { announce } from "../ground/dialogs.js";
 import { RequestError } from "../client/http.js";
-import { t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { t } from "../ground/language.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {ReturnType<typeof commentSender>} CommentSender For a composer: its first text, and where it sends its text.

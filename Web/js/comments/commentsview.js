@@ -1,25 +1,25 @@
 // Comments beside the note: the panel with its threads, and the links between them and the text. This part is fetched
 // when a note is open.
 
-import { announce, byId } from "../shell/dialogs.js";
+import { announce, byId } from "../ground/dialogs.js";
 import { commentButton } from "./commentbutton.js";
 import { Comments } from "./comments.js";
 import { commentSender } from "./commentsender.js";
 import { NewComment } from "./newcomment.js";
 import { request } from "../client/http.js";
 import { randomId } from "../client/identity.js";
-import { inNumbers, t } from "../shell/language.js";
-import { isOfComposition } from "../shell/shortcuts.js";
+import { inNumbers, t } from "../ground/language.js";
+import { isOfComposition } from "../ground/shortcuts.js";
 import { ThreadList } from "./threadlist.js";
 import { ThreadView } from "./threadview.js";
 import { UnsentComments } from "./unsentcomments.js";
-import { messageOf } from "../words.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("./comments.js").Thread} Thread
  * @typedef {ReturnType<typeof import("../editing/editor.js").createEditor>} Editor
  * @typedef {object} Options
- * @property {import("../notes/shownnote.js").ShownNote} note
+ * @property {import("../state/shownnote.js").ShownNote} note
  * @property {Editor} editor
  * @property {import("../client/connection.js").Connection} connection
  * @property {(path: string) => Promise<any>} ask Requests data of which the browser may already have a copy.

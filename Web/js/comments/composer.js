@@ -1,8 +1,8 @@
 // A field for a text that is sent to the server. The text stays in the field until the server has confirmed it, also if
 // the connection is lost or the server rejects the text.
 
-import { t } from "../shell/language.js";
-import { isOfComposition } from "../shell/shortcuts.js";
+import { t } from "../ground/language.js";
+import { isOfComposition } from "../ground/shortcuts.js";
 
 const encoder = new TextEncoder();
 

@@ -1,9 +1,9 @@
 // A new comment, from the selection of its range until it is sent or discarded: the range, held in the editor, and the
 // field above the threads.
 
-import { byId } from "../shell/dialogs.js";
+import { byId } from "../ground/dialogs.js";
 import { Composer } from "./composer.js";
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 
 /** @typedef {{from: number, to: number}} Range In UTF-16 units. */
 

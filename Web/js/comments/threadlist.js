@@ -1,7 +1,7 @@
 // The list of threads beside the note. It keeps the view of each thread, with what is written in it, as long as the
 // thread is shown.
 
-import { byId } from "../shell/dialogs.js";
+import { byId } from "../ground/dialogs.js";
 
 /**
  * @typedef {import("./comments.js").Thread} Thread

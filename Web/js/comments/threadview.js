@@ -1,12 +1,12 @@
 // One thread beside the note: its comments, the actions on each of them, and the field for an answer.
 
-import { announce, confirm } from "../shell/dialogs.js";
+import { announce, confirm } from "../ground/dialogs.js";
 import { commentItem } from "./commentitem.js";
 import { Composer } from "./composer.js";
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 import { colorHere } from "../people/me.js";
-import { shownName } from "../people/people.js";
-import { messageOf } from "../words.js";
+import { shownName } from "../state/people.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("./comments.js").Comment} Comment

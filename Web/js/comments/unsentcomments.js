@@ -4,7 +4,7 @@
 /**
  * @typedef {{text: string, body: object, key: string}} Sent
  * @typedef {{text: string, sent?: Sent}} Unsent
- * @typedef {Pick<import("../offline/drawer.js").Drawer, "get" | "set" | "remove">} DrawerOfComments
+ * @typedef {Pick<import("../state/drawer.js").Drawer, "get" | "set" | "remove">} DrawerOfComments
  */
 
 /** Begins the names of texts for comments in the drawer. */

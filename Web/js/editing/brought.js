@@ -2,10 +2,10 @@
 // files a part of the page is fetched, and until it has arrived their place moves with the text.
 
 import { ViewPlugin } from "../codemirror.js";
-import { wholeText } from "../lineends.js";
-import { toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { wholeText } from "../ground/lineends.js";
+import { toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("../codemirror.js").EditorView} EditorView

@@ -2,7 +2,7 @@
 // right to left. A line without letters has the page's.
 
 import { Decoration, EditorView, RangeSetBuilder, ViewPlugin } from "../codemirror.js";
-import { isRight } from "../shell/language.js";
+import { isRight } from "../ground/language.js";
 
 const auto = Decoration.line({ attributes: { dir: "auto" } });
 const fromTheRight = Decoration.line({ attributes: { dir: "rtl" } });

@@ -29,28 +29,28 @@ import {
 } from "../codemirror.js";
 import { broughtInto } from "./brought.js";
 import { placeBefore } from "../client/changes.js";
-import { commentMarks } from "../comments/commentmarks.js";
+import { commentMarks } from "./commentmarks.js";
 import { ComposedLine, listOf, viewOfCodeMirror } from "./composedline.js";
-import { byId } from "../shell/dialogs.js";
-import { differenceBetween } from "./difference.js";
+import { byId } from "../ground/dialogs.js";
+import { differenceBetween } from "../ground/difference.js";
 import { perLineDirection } from "./direction.js";
 import { commandKeymap, commandsOf } from "./editorcommands.js";
-import { rangeOf } from "../search/foundplace.js";
-import { endsInHalf } from "./halves.js";
-import { highlighter } from "./highlighter.js";
-import { applied, wholeText } from "../lineends.js";
-import { t } from "../shell/language.js";
+import { rangeOf } from "./foundplace.js";
+import { endsInHalf } from "../ground/halves.js";
+import { highlighter } from "../markdown/highlighter.js";
+import { applied, wholeText } from "../ground/lineends.js";
+import { t } from "../ground/language.js";
 import { endList } from "./listend.js";
 import { liveText } from "./livetext.js";
-import { markdownInText } from "./markdown.js";
+import { markdownInText } from "../markdown/markdown.js";
 import { PeerCarets } from "./peercarets.js";
-import { withoutCharacters } from "../shell/shortcuts.js";
+import { withoutCharacters } from "../ground/shortcuts.js";
 import { TopLine } from "./topline.js";
-import { wellFormed } from "../wellformed.js";
+import { wellFormed } from "../ground/wellformed.js";
 import { writingHelp } from "./writinghelp.js";
 
 /**
- * @typedef {import("../notes/shownnote.js").ShownNote} Note
+ * @typedef {import("../state/shownnote.js").ShownNote} Note
  * @typedef {import("../client/door.js").TextChange} TextChange
  */
 
@@ -290,7 +290,7 @@ class Editor {
   /**
    * Inserts early text in front of the note's; the caret keeps its place in it.
    *
-   * @param {import("./early.js").Words} words
+   * @param {import("../state/early.js").Words} words
    */
   put({ text, anchor, head }) {
     this.view.dispatch({
@@ -308,7 +308,7 @@ class Editor {
   /**
    * Selects text that the search has found, near its former place.
    *
-   * @param {import("../search/foundplace.js").Place} place
+   * @param {import("./foundplace.js").Place} place
    */
   show(place) {
     const { from, to } = rangeOf(place, this.view.state.doc.toString(), this.#note.ends);

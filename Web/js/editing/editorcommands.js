@@ -1,16 +1,16 @@
 // The commands of an editor: for its keys, the bar on a phone, and the search.
 
-import { followAddress } from "./addresses.js";
+import { followAddress } from "../links/addresses.js";
 import { redo, undo } from "../codemirror.js";
-import { toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { openSearch } from "../search/searching.js";
-import { isApple } from "../shell/shortcuts.js";
+import { isApple } from "../ground/shortcuts.js";
 import { addressAt, linkToNote, textCommands } from "./textcommands.js";
 
 /**
  * @typedef {import("../codemirror.js").EditorView} EditorView
- * @typedef {import("../search/commands.js").Command & {name: string}} EditorCommand
+ * @typedef {import("../state/commands.js").Command & {name: string}} EditorCommand
  */
 
 /** Keys of some commands, as CodeMirror names them. */

@@ -7,7 +7,7 @@
  *
  * @param {Place} place Of the note's own text.
  * @param {string} text As it is shown.
- * @param {import("../lineends.js").LineEnds} [ends] Of a note that is shown with other line ends than it has.
+ * @param {import("../ground/lineends.js").LineEnds} [ends] Of a note that is shown with other line ends than it has.
  */
 export function rangeOf(place, text, ends) {
   const { from, to } = rangeIn(place, ends?.text ?? text);

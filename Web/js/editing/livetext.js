@@ -1,12 +1,12 @@
 // The text during writing: links can be followed with a click, and boxes ticked; tables and code have letters of one
 // width.
 
-import { followAddress } from "./addresses.js";
+import { followAddress } from "../links/addresses.js";
 import { Decoration, EditorView, ViewPlugin, syntaxTree } from "../codemirror.js";
-import { t } from "../shell/language.js";
-import { isApple } from "../shell/shortcuts.js";
+import { t } from "../ground/language.js";
+import { isApple } from "../ground/shortcuts.js";
 import { addressAt } from "./textcommands.js";
-import { directionIn } from "../texts.js";
+import { directionIn } from "../ground/texts.js";
 
 const isMac = isApple(navigator);
 const box = Decoration.mark({ class: "box" });

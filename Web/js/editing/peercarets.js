@@ -4,10 +4,10 @@
 
 import { EditorSelection, RectangleMarker, StateEffect, layer } from "../codemirror.js";
 import { movedPlace } from "../client/places.js";
-import { colorOf, inkOn, shownName } from "../people/people.js";
+import { colorOf, inkOn, shownName } from "../state/people.js";
 
 /**
- * @typedef {import("../notes/shownnote.js").ShownNote} Note
+ * @typedef {import("../state/shownnote.js").ShownNote} Note
  * @typedef {import("../client/door.js").TextChange} TextChange
  * @typedef {import("../codemirror.js").EditorView} EditorView
  * @typedef {{key: number, anchor: number, head: number, still: number, name: string, since: number}} Caret

@@ -15,15 +15,15 @@ import {
   keymap,
   syntaxHighlighting,
 } from "../codemirror.js";
-import { perLineDirection } from "../editing/direction.js";
-import { highlighter } from "../editing/highlighter.js";
-import { t } from "../shell/language.js";
-import { markdownInText } from "../editing/markdown.js";
-import { TopLine } from "../editing/topline.js";
-import { withoutCharacters } from "../shell/shortcuts.js";
+import { perLineDirection } from "./direction.js";
+import { highlighter } from "../markdown/highlighter.js";
+import { t } from "../ground/language.js";
+import { markdownInText } from "../markdown/markdown.js";
+import { TopLine } from "./topline.js";
+import { withoutCharacters } from "../ground/shortcuts.js";
 
 /**
- * @typedef {import("./history.js").PastText} PastText
+ * @typedef {import("../history/history.js").PastText} PastText
  */
 
 /** What takes a part of the changes back, behind the part. */
@@ -154,7 +154,7 @@ class Reader {
   /**
    * Shows two moments as one text: deleted words are struck through, inserted ones have their author's colour.
    *
-   * @param {import("./comparison.js").Comparison} comparison
+   * @param {import("../history/comparison.js").Comparison} comparison
    * @param {(author: string) => string} nameOf
    * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
    */

@@ -3,7 +3,7 @@
 
 import { createEditor } from "./editor.js";
 import { editorStyles } from "./editorsheet.js";
-import { createReader } from "../history/reader.js";
+import { createReader } from "./reader.js";
 
 const sheet = new CSSStyleSheet();
 const sheets = [sheet];

@@ -3,7 +3,7 @@
 // Each is a function from the editor's state to a change of it; undefined where there is nothing to do.
 
 import { EditorSelection, syntaxTree } from "../codemirror.js";
-import { alignedTable } from "./tables.js";
+import { alignedTable } from "../markdown/tables.js";
 
 /**
  * @typedef {import("../codemirror.js").EditorState} EditorState

@@ -1,8 +1,8 @@
 // The bar below the text on phones: what a keyboard on a screen has no keys for.
 
-import { byId, icon } from "../shell/dialogs.js";
-import { offer } from "../search/commands.js";
-import { page } from "../page.js";
+import { byId, icon } from "../ground/dialogs.js";
+import { offer } from "../state/commands.js";
+import { page } from "../state/page.js";
 
 /** @type {unknown} The editor whose commands the bar has. */
 let drawnFor;

@@ -1,8 +1,8 @@
 // How long the text is, below it.
 
-import { byId } from "../shell/dialogs.js";
-import { language, t } from "../shell/language.js";
-import { page } from "../page.js";
+import { byId } from "../ground/dialogs.js";
+import { language, t } from "../ground/language.js";
+import { page } from "../state/page.js";
 
 /** @type {any} */
 let countTimer;

@@ -1,10 +1,10 @@
 // Downloads notes as files: one as Markdown, text or HTML, all of them in one archive.
 
 import { Archive, fileName } from "./archive.js";
-import { embedFiles, fetchFile } from "../editing/files.js";
+import { embedFiles, fetchFile } from "../links/files.js";
 import { authorised, request } from "../client/http.js";
-import { shownOf } from "../lineends.js";
-import { t } from "../shell/language.js";
+import { shownOf } from "../ground/lineends.js";
+import { t } from "../ground/language.js";
 
 /** @param {string} title */
 const nameOf = (title) => fileName(title, t("untitledFile"));

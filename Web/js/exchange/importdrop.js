@@ -1,10 +1,10 @@
 // Makes notes of files that are dropped on the list. The part that imports them is fetched when it is needed.
 
-import { toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { loadPart } from "../parts.js";
+import { toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { loadPart } from "../ground/parts.js";
 import { mayCreate } from "../account/rights.js";
-import { messageOf } from "../words.js";
+import { messageOf } from "../client/words.js";
 
 /** @typedef {import("./importreader.js").Given} Given */
 

@@ -3,7 +3,7 @@
 // The rules are those of the command `parley import`: the same code (Sources/Importing), here as WebAssembly. It asks for
 // the bytes that it needs, so that an archive stays on the disk; a malicious file can harm only this tab.
 
-import { importAddress } from "../assets.js";
+import { importAddress } from "../ground/assets.js";
 import { ImportProblem } from "./importproblem.js";
 
 /**

@@ -1,17 +1,17 @@
 // The dialog that makes notes of files: choosing them, the progress, and which were imported and which were not. The
 // import continues if the dialog is closed, and reports its result at the end.
 
-import { announce, byId, openDialog, toast } from "../shell/dialogs.js";
+import { announce, byId, openDialog, toast } from "../ground/dialogs.js";
 import { request } from "../client/http.js";
 import { importNotes } from "./importing.js";
 import { ImportProblem } from "./importproblem.js";
 import { ImportReader, importFilesMax } from "./importreader.js";
 import { importStyles } from "./importsheet.js";
-import { language, t } from "../shell/language.js";
-import { untitled } from "../notes/newnote.js";
-import { pathOf } from "../routes.js";
-import { connection, list, profile } from "../session.js";
-import { messageOf } from "../words.js";
+import { language, t } from "../ground/language.js";
+import { untitled } from "../state/newnote.js";
+import { pathOf } from "../state/routes.js";
+import { connection, list, profile } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {import("./importreader.js").Given} Given

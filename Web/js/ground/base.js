@@ -3,7 +3,7 @@
 // Paths in the page's code begin with "/", as the server knows them; only these functions know what the browser
 // calls them.
 
-const here = new URL("../../", import.meta.url);
+const here = new URL("../../../", import.meta.url);
 const base = here.protocol.startsWith("http") ? here.pathname : "/";
 
 /**

@@ -1,6 +1,6 @@
 // Elements above the page: menu, confirmation, toast, and announcements for screen readers.
 
-import { iconAddress } from "../assets.js";
+import { iconAddress } from "./assets.js";
 import { isRight, t } from "./language.js";
 
 /**

@@ -5,8 +5,8 @@
 // or a language.
 
 import english from "../languages/en.js";
-import { loadPart } from "../parts.js";
-import { isFromTheRight, isolatedIn, speaker } from "../texts.js";
+import { loadPart } from "./parts.js";
+import { isFromTheRight, isolatedIn, speaker } from "./texts.js";
 
 /** @typedef {keyof typeof english} Key */
 
@@ -24,7 +24,7 @@ export const languages = {
   ar: "العربية",
 };
 
-/** @type {Record<string, () => Promise<{default: import("../texts.js").Texts}>>} */
+/** @type {Record<string, () => Promise<{default: import("./texts.js").Texts}>>} */
 const files = {
   de: () => import("../languages/de.js"),
   es: () => import("../languages/es.js"),
@@ -33,12 +33,12 @@ const files = {
   ar: () => import("../languages/ar.js"),
 };
 
-/** @param {string} language @returns {Promise<import("../texts.js").Texts>} Its texts; fails where they cannot be fetched. */
+/** @param {string} language @returns {Promise<import("./texts.js").Texts>} Its texts; fails where they cannot be fetched. */
 export const textsOf = async (language) => (await files[language]?.())?.default ?? english;
 
 const root = globalThis.document?.documentElement;
 
-/** @returns {Promise<{language: string, own: import("../texts.js").Texts}>} */
+/** @returns {Promise<{language: string, own: import("./texts.js").Texts}>} */
 async function open() {
   const language = root?.lang || "en";
   try {
@@ -66,7 +66,7 @@ const say = speaker({ language, locale, own, english });
  * Returns a text in the language in use.
  *
  * @param {Key} key
- * @param {import("../texts.js").Values} [values] For the named places.
+ * @param {import("./texts.js").Values} [values] For the named places.
  */
 export const t = (key, values) => say(key, values);
 

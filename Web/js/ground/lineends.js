@@ -1,8 +1,8 @@
 // Line ends: a note contains "\r\n" and "\r" where a program has sent them, and the page shows "\n" for each.
 
-import { differenceBetween } from "./editing/difference.js";
+import { differenceBetween } from "./difference.js";
 
-/** @typedef {import("./client/door.js").TextChange} TextChange */
+/** @typedef {import("../client/door.js").TextChange} TextChange */
 
 /**
  * A note's text as the page shows it.

@@ -1,16 +1,16 @@
 // The text in its authors' colours, while it is written.
 
 import { ChangeSet, Compartment, Decoration, EditorView, RangeSetBuilder, StateEffect, Transaction, ViewPlugin } from "../codemirror.js";
-import { byId } from "../shell/dialogs.js";
-import { isolated, t } from "../shell/language.js";
+import { byId } from "../ground/dialogs.js";
+import { isolated, t } from "../ground/language.js";
 import { myName } from "../people/me.js";
-import { colorOf, shownName } from "../people/people.js";
+import { colorOf, shownName } from "../state/people.js";
 import { request } from "../client/http.js";
-import { profile } from "../session.js";
+import { profile } from "../state/session.js";
 import { colorsOf, runsOf } from "./history.js";
 import { authorsAfter, writtenBy } from "./writtenby.js";
 
-/** @typedef {import("../notes/shownnote.js").ShownNote} ShownNote */
+/** @typedef {import("../state/shownnote.js").ShownNote} ShownNote */
 
 /** After others have written, the server is asked after this time, or after many times what an answer costs; milliseconds. */
 const askedAfter = 1_000;

@@ -1,11 +1,11 @@
 // Whether the text shows who wrote it. Each person's browser remembers it; what shows it is fetched when it is needed.
 
-import { toast } from "../shell/dialogs.js";
-import { messageOf } from "../words.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
-import { ownerNow } from "../session.js";
-import { lastingStore } from "../storage.js";
+import { toast } from "../ground/dialogs.js";
+import { messageOf } from "../client/words.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
+import { ownerNow } from "../state/session.js";
+import { lastingStore } from "../ground/storage.js";
 
 const key = () => `parley.authors.${ownerNow()}`;
 let isOn = false;
@@ -22,7 +22,7 @@ export async function followAuthors() {
   const { editor, current } = page;
   if (!isOn || !editor || !current) return;
   try {
-    const { showAuthors } = await loadPart(() => import("../history/historyview.js"));
+    const { showAuthors } = await loadPart(() => import("./historyview.js"));
     if (isOn && page.editor === editor) end ??= showAuthors(editor.view, current);
   } catch (error) {
     toast(messageOf(error));

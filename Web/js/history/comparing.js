@@ -1,7 +1,7 @@
 // The switch “Show changes” of the history: since when, which change is looked at, and taking one back.
 
-import { announce, byId } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { announce, byId } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { comparisonOf } from "./comparison.js";
 import { moment, span } from "./moments.js";
 

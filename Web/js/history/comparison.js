@@ -1,6 +1,6 @@
 // Two moments of a note as one text: what was deleted between them, what was inserted, and how to take a part back.
 
-import { lineEndsOf, shownOf } from "../lineends.js";
+import { lineEndsOf, shownOf } from "../ground/lineends.js";
 import { editsBetween } from "./edits.js";
 
 /**

@@ -1,10 +1,10 @@
 // What the history shows of a moment: the text, or the page that it makes; as it was, or with what was changed.
 
-import { byId } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { byId } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { isReading, loadRendering } from "../reading/reading.js";
-import { ownerNow } from "../session.js";
-import { lastingStore, tabStore } from "../storage.js";
+import { ownerNow } from "../state/session.js";
+import { lastingStore, tabStore } from "../ground/storage.js";
 import { editsBetween } from "./edits.js";
 import { PastPage } from "./pastpage.js";
 

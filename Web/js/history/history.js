@@ -1,10 +1,10 @@
 // A note's past: who changed what, the text at any revision, and the names given to some of them.
 // No DOM here; historyview.js shows it.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 import { RequestError, request } from "../client/http.js";
-import { lineEndsOf, shownOf } from "../lineends.js";
-import { palette } from "../people/people.js";
+import { lineEndsOf, shownOf } from "../ground/lineends.js";
+import { palette } from "../state/people.js";
 import { differenceOf } from "./comparison.js";
 import { LatestAnswer } from "./latestanswer.js";
 import { Sessions } from "./sessions.js";

@@ -1,13 +1,13 @@
 // The history of a note, over the note: a slider through its revisions, the text at each or what was changed since,
 // and the names people gave to some. The live editor stays as it is underneath.
 
-import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
+import { announce, byId, confirm, icon, openDialog, toast } from "../ground/dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
-import { isolated, t } from "../shell/language.js";
-import { oneLine } from "../oneline.js";
+import { isolated, t } from "../ground/language.js";
+import { oneLine } from "../ground/oneline.js";
 import { threadItem, threadsAt } from "./pastcomments.js";
-import { avatar, colorOf, shownName } from "../people/people.js";
-import { messageOf } from "../words.js";
+import { avatar, colorOf, shownName } from "../state/people.js";
+import { messageOf } from "../client/words.js";
 import { Comparing } from "./comparing.js";
 import { Display } from "./display.js";
 import { historyStyles } from "./historysheet.js";
@@ -36,7 +36,7 @@ const refreshEvery = 1_000;
  * @property {{name: string, color: string}} profile
  * @property {typeof import("../editing/text.js").readerIn} readerIn
  * @property {{of: (note: object) => import("./pastcomments.js").Answer | undefined,
- *   news: import("../emitter.js").Emitter<{changed: void}>}} comments
+ *   news: import("../ground/emitter.js").Emitter<{changed: void}>}} comments
  * @property {() => void} leave Asked for by the person: the caller then calls `close`.
  */
 

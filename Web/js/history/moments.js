@@ -1,6 +1,6 @@
 // Times and amounts as the history writes them.
 
-import { dateFormat, locale, t } from "../shell/language.js";
+import { dateFormat, locale, t } from "../ground/language.js";
 
 const timeOfDay = dateFormat({ timeStyle: "short" });
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });

@@ -1,16 +1,16 @@
 // The note's history, open exactly while the address says so.
 
-import { fragmentOf } from "../account/access.js";
+import { fragmentOf } from "../state/access.js";
 import { commentNews, commentsOf } from "../comments/commenting.js";
-import { toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { myName } from "../people/me.js";
-import { untitled } from "../notes/newnote.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
+import { untitled } from "../state/newnote.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
 import { closePeople } from "../people/peoplebar.js";
-import { pathOf } from "../routes.js";
-import { profile } from "../session.js";
+import { pathOf } from "../state/routes.js";
+import { profile } from "../state/session.js";
 
 /** @type {{openHistory: typeof import("./historyview.js").openHistory, readerIn: typeof import("../editing/text.js").readerIn} | undefined} */
 let parts;

@@ -1,7 +1,7 @@
 // A text of the past as a page, or what was changed in it, drawn in slices: a long text takes time, and holds nothing up.
 
-import { showFiles } from "../editing/files.js";
-import { t } from "../shell/language.js";
+import { showFiles } from "../links/files.js";
+import { t } from "../ground/language.js";
 import { ComparedPage } from "./comparedpage.js";
 
 /** @typedef {typeof import("../reading/pageview.js")} Reading */

@@ -1,7 +1,7 @@
 // The list of a note's history: sessions, the newest first. A session opens to its people and their changes.
 
-import { icon } from "../shell/dialogs.js";
-import { language, t } from "../shell/language.js";
+import { icon } from "../ground/dialogs.js";
+import { language, t } from "../ground/language.js";
 import { amounts, moment, span } from "./moments.js";
 import { amountsOf } from "./sessions.js";
 

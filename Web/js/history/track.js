@@ -1,6 +1,6 @@
 // The line above the slider: a stripe for each session, in its authors' colours, and a flag for each named version.
 
-import { icon } from "../shell/dialogs.js";
+import { icon } from "../ground/dialogs.js";
 import { amountsOf } from "./sessions.js";
 
 /**

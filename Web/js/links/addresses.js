@@ -2,12 +2,12 @@
 
 import { fileIn, saveFile } from "./files.js";
 import { safeAddress } from "./safeaddress.js";
-import { t } from "../shell/language.js";
-import { toast } from "../shell/dialogs.js";
-import { placeIn, placeOfHeading } from "../reading/notelinks.js";
-import { page } from "../page.js";
-import { go, pathOf } from "../routes.js";
-import { messageOf } from "../words.js";
+import { t } from "../ground/language.js";
+import { toast } from "../ground/dialogs.js";
+import { placeIn, placeOfHeading } from "./notelinks.js";
+import { page } from "../state/page.js";
+import { go, pathOf } from "../state/routes.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * Goes to a note, and to a heading in it.

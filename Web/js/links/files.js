@@ -3,9 +3,9 @@
 // An img element cannot send a token. So a file is fetched with this person's token, and shown from the browser's
 // own memory. Other files, and pictures too large to be drawn, have another type from the server, and become links.
 
-import { at } from "../base.js";
+import { at } from "../ground/base.js";
 import { authorised } from "../client/http.js";
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 
 // No name that leads out of the note: browsers take a backslash for "/", and "%2e" for ".".
 const reference = /^files\/([0-9a-f]{64})\/(?!(?:\.|%2[eE]){1,2}$)([^/\\?#\s]+)$/;

@@ -1,7 +1,7 @@
 // Links from a note to other notes, and to headings of this one: they are followed without leaving the page.
 
-import { fragmentOf, headingPlace } from "../account/access.js";
-import { at, noteAt } from "../base.js";
+import { fragmentOf, headingPlace } from "../state/access.js";
+import { at, noteAt } from "../ground/base.js";
 
 /**
  * The note, and the heading, that an address in a text leads to; undefined if it leads elsewhere.

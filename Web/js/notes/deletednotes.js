@@ -1,12 +1,12 @@
 // Deleted notes, in a dialog: when each was deleted, its deleter, and a button that restores it.
 
-import { announce, byId, confirm, icon, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";
+import { announce, byId, confirm, icon, openDialog, toast } from "../ground/dialogs.js";
+import { focusRowAt, keepFocusOn, placeOf } from "../ground/dialogfocus.js";
 import { request } from "../client/http.js";
-import { dateFormat, t } from "../shell/language.js";
-import { untitled } from "./newnote.js";
-import { when } from "./notes.js";
-import { messageOf } from "../words.js";
+import { dateFormat, t } from "../ground/language.js";
+import { untitled } from "../state/newnote.js";
+import { when } from "../state/notes.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {{id: string, title: string, deletedAt: number, deletedBy: string, removedAt: number}} DeletedEntry

@@ -3,13 +3,13 @@
 // A list of buttons within lists: each folder is a button that is pressed while the list shows it; before a folder
 // with others below it is a button that shows or hides these. Arrow keys go up and down, and open and close.
 
-import { byId, icon } from "../shell/dialogs.js";
-import { treeOf } from "./folders.js";
-import { inNumbers, isRight, locale, t } from "../shell/language.js";
-import { drawTabStop, keepTabStop } from "../shell/roving.js";
-import { page } from "../page.js";
+import { byId, icon } from "../ground/dialogs.js";
+import { treeOf } from "../state/folders.js";
+import { inNumbers, isRight, locale, t } from "../ground/language.js";
+import { drawTabStop, keepTabStop } from "../ground/roving.js";
+import { page } from "../state/page.js";
 import { moveNote } from "./noteactions.js";
-import { folders, list, ownerNow, recent } from "../session.js";
+import { folders, list, ownerNow, recent } from "../state/session.js";
 
 /** Names of the entries beside folders. */
 export const places = /** @type {const} */ ({ all: "all", recent: "recent" });
@@ -97,7 +97,7 @@ export function drawFolders() {
 }
 
 /**
- * @param {import("./folders.js").FolderNode} node
+ * @param {import("../state/folders.js").FolderNode} node
  * @param {string} chosen
  */
 function branch(node, chosen) {

@@ -1,12 +1,12 @@
 // The title of an untitled note: the heading in the first line of its text.
 
-import { untitled } from "./newnote.js";
+import { untitled } from "../state/newnote.js";
 import { renameNote } from "./noteactions.js";
-import { oneLine } from "../oneline.js";
-import { page } from "../page.js";
+import { oneLine } from "../ground/oneline.js";
+import { page } from "../state/page.js";
 import { mayManage } from "../account/rights.js";
-import { list } from "../session.js";
-import { wellFormed } from "../wellformed.js";
+import { list } from "../state/session.js";
+import { wellFormed } from "../ground/wellformed.js";
 
 /** Milliseconds after the last edit before the heading becomes the title. */
 const afterEdit = 1_000;

@@ -1,10 +1,10 @@
 // The dialog that moves a note to an existing folder or to a new one.
 
-import { byId, openDialog, toast } from "../shell/dialogs.js";
+import { byId, openDialog, toast } from "../ground/dialogs.js";
 import { RequestError } from "../client/http.js";
-import { t } from "../shell/language.js";
-import { folders } from "../session.js";
-import { messageOf } from "../words.js";
+import { t } from "../ground/language.js";
+import { folders } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * Asks for a note's folder, until the note is moved or the person cancels.

@@ -1,15 +1,15 @@
 // Shows a note that is begun, until the server has made it.
 
-import { announce, byId, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { untitled } from "./newnote.js";
+import { announce, byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { untitled } from "../state/newnote.js";
 import { renameNote, copyText } from "./noteactions.js";
-import { drawNotices, notices } from "../shell/notices.js";
-import { openNote } from "./opennotes.js";
-import { page } from "../page.js";
-import { go, home, pathOf, pathOfNew } from "../routes.js";
+import { drawNotices, notices } from "../ground/notices.js";
+import { openNote } from "../state/opennotes.js";
+import { page } from "../state/page.js";
+import { go, home, pathOf, pathOfNew } from "../state/routes.js";
 import { mayCreate } from "../account/rights.js";
-import { connection, early, folders, newNotes } from "../session.js";
+import { connection, early, folders, newNotes } from "../state/session.js";
 import { titleField } from "./titlebar.js";
 
 /** Shows the note at once, so that its title or its first words can be typed. */
@@ -33,7 +33,7 @@ export function createNote() {
 /**
  * Opens the note that was made; title and text may have been written meanwhile.
  *
- * @param {{newNote: import("./newnote.js").NewNote, note: import("./notes.js").NoteEntry}} made
+ * @param {{newNote: import("../state/newnote.js").NewNote, note: import("../state/notes.js").NoteEntry}} made
  */
 function takeNewNote({ newNote, note }) {
   early.move(newNote.place, note.id);
@@ -47,7 +47,7 @@ function takeNewNote({ newNote, note }) {
   page.emit("went", undefined);
 }
 
-/** @param {import("./newnote.js").NewNote} newNote */
+/** @param {import("../state/newnote.js").NewNote} newNote */
 function forgetNewNote(newNote) {
   newNotes.forget(newNote);
   early.take(newNote.place);
@@ -58,7 +58,7 @@ function forgetNewNote(newNote) {
 /**
  * Draws the status of a note that is begun: it has no text yet, and no other people.
  *
- * @param {import("./newnote.js").NewNote} newNote
+ * @param {import("../state/newnote.js").NewNote} newNote
  */
 export function drawNewStatus(newNote) {
   const { problem, isKept } = newNote;

@@ -1,19 +1,19 @@
 // Actions on a note, from the list, the bar above it, or a notice.
 
-import { at } from "../base.js";
-import { announce, confirm, copy, hideToast, toast } from "../shell/dialogs.js";
+import { at } from "../ground/base.js";
+import { announce, confirm, copy, hideToast, toast } from "../ground/dialogs.js";
 import { request } from "../client/http.js";
-import { lengthOf, t } from "../shell/language.js";
-import { withLimit } from "../limit.js";
-import { untitled } from "./newnote.js";
-import { notes } from "./opennotes.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
-import { isName } from "./shortlink.js";
-import { go, home, noteIn, pathOf } from "../routes.js";
+import { lengthOf, t } from "../ground/language.js";
+import { withLimit } from "../ground/limit.js";
+import { untitled } from "../state/newnote.js";
+import { notes } from "../state/opennotes.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
+import { isName } from "../state/shortlink.js";
+import { go, home, noteIn, pathOf } from "../state/routes.js";
 import { mayManage } from "../account/rights.js";
-import { access, connection, early, list, profile } from "../session.js";
-import { messageOf } from "../words.js";
+import { access, connection, early, list, profile } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 import { drawCount } from "../editing/wordcount.js";
 
 /** @param {string} id @param {string} title */

@@ -1,21 +1,21 @@
 // The list of notes beside the text, in which they are opened, renamed, deleted and shared.
 
-import { byId, icon, openMenu, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { isOfComposition } from "../shell/shortcuts.js";
-import { untitled } from "./newnote.js";
+import { byId, icon, openMenu, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { isOfComposition } from "../ground/shortcuts.js";
+import { untitled } from "../state/newnote.js";
 import { noteType, setUpFolders, showsRecent } from "./folderview.js";
 import { moveNoteByDialog, removeNote, renameNote, shareNote } from "./noteactions.js";
-import { when } from "./notes.js";
-import { notes, unsavedIn } from "./opennotes.js";
-import { page } from "../page.js";
+import { when } from "../state/notes.js";
+import { notes, unsavedIn } from "../state/opennotes.js";
+import { page } from "../state/page.js";
 import { Pins } from "./pins.js";
-import { pathOf, pathOfNew } from "../routes.js";
+import { pathOf, pathOfNew } from "../state/routes.js";
 import { mayManage } from "../account/rights.js";
-import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../session.js";
-import { lastingStore } from "../storage.js";
+import { connection, folders, list, newNotes, ownerNow, recent, tags } from "../state/session.js";
+import { lastingStore } from "../ground/storage.js";
 import { setUpTags } from "./tagview.js";
-import { messageOf } from "../words.js";
+import { messageOf } from "../client/words.js";
 
 const pins = new Pins({ storage: lastingStore(), owner: ownerNow, window });
 
@@ -93,7 +93,7 @@ export function drawList() {
 /**
  * A note that the server has yet to make.
  *
- * @param {import("./newnote.js").NewNote} newNote
+ * @param {import("../state/newnote.js").NewNote} newNote
  */
 function newRow(newNote) {
   const { key, title, problem } = newNote;
@@ -141,7 +141,7 @@ function stepThrough(event, item) {
   event.preventDefault();
 }
 
-/** @param {import("./notes.js").NoteEntry} entry */
+/** @param {import("../state/notes.js").NoteEntry} entry */
 function row(entry) {
   const { id, title, updatedAt } = entry;
   const item = document.createElement("li");
@@ -220,7 +220,7 @@ function pinMark() {
   return mark;
 }
 
-/** @param {import("./notes.js").NoteEntry} entry */
+/** @param {import("../state/notes.js").NoteEntry} entry */
 function renameField({ id, title }) {
   const field = document.createElement("input");
   field.className = "rename";

@@ -1,7 +1,7 @@
 // Notes that a person has pinned: they are first in the list. Kept by the browser, for each person who signs in
 // here; another browser has its own.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 const prefix = "parley.pins.";
 

@@ -1,10 +1,10 @@
 // The part of the sharing dialog that publishes a note under a readable name, and withdraws the name.
 
-import { at } from "../base.js";
+import { at } from "../ground/base.js";
 import { RequestError, request } from "../client/http.js";
-import { announce, confirm, copy, toast } from "../shell/dialogs.js";
-import { dateFormat, t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { announce, confirm, copy, toast } from "../ground/dialogs.js";
+import { dateFormat, t } from "../ground/language.js";
+import { messageOf } from "../client/words.js";
 
 /** @typedef {{name?: string, path?: string}} Publication Empty where the note has no name. */
 

@@ -1,12 +1,12 @@
 // The dialog that makes links to a note for others, and withdraws them.
 
-import { at } from "../base.js";
-import { announce, byId, confirm, copy, icon, openDialog, toast } from "../shell/dialogs.js";
-import { focusRowAt, keepFocusOn, placeOf } from "../shell/dialogfocus.js";
+import { at } from "../ground/base.js";
+import { announce, byId, confirm, copy, icon, openDialog, toast } from "../ground/dialogs.js";
+import { focusRowAt, keepFocusOn, placeOf } from "../ground/dialogfocus.js";
 import { request } from "../client/http.js";
 import { showPublishing } from "./publishing.js";
-import { dateFormat, t } from "../shell/language.js";
-import { messageOf } from "../words.js";
+import { dateFormat, t } from "../ground/language.js";
+import { messageOf } from "../client/words.js";
 
 /**
  * @typedef {{id: string, path?: string, access: "read" | "comment" | "write", maker: string, expiresAt: number}} ListedLink

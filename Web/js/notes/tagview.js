@@ -1,10 +1,10 @@
 // Tags above the list of notes, as buttons of which one may be pressed: then the list shows the notes with that tag.
 
-import { byId, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { drawTabStop, stepWithin } from "../shell/roving.js";
-import { tags } from "../session.js";
-import { messageOf } from "../words.js";
+import { byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { drawTabStop, stepWithin } from "../ground/roving.js";
+import { tags } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 
 /** Tags that are shown before the user asks for more. */
 const shownMax = 8;

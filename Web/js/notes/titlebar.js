@@ -1,14 +1,14 @@
 // The title above the text.
 
-import { byId, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { isOfComposition } from "../shell/shortcuts.js";
-import { untitled } from "./newnote.js";
+import { byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { isOfComposition } from "../ground/shortcuts.js";
+import { untitled } from "../state/newnote.js";
 import { copyText, renameNote } from "./noteactions.js";
-import { oneLine } from "../oneline.js";
-import { page } from "../page.js";
-import { list } from "../session.js";
-import { messageOf } from "../words.js";
+import { oneLine } from "../ground/oneline.js";
+import { page } from "../state/page.js";
+import { list } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 
 export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
 

@@ -1,11 +1,11 @@
 // This person, as others see them.
 
-import { byId } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { page } from "../page.js";
-import { asGuest, avatar, colorOf, profileKey, saveProfile, shownName, storedProfile, unlike } from "./people.js";
+import { byId } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { page } from "../state/page.js";
+import { asGuest, avatar, colorOf, profileKey, saveProfile, shownName, storedProfile, unlike } from "../state/people.js";
 import { mayCreate } from "../account/rights.js";
-import { access, connection, isNewPerson, list, profile } from "../session.js";
+import { access, connection, isNewPerson, list, profile } from "../state/session.js";
 
 /** Whether the server takes the name from the token. */
 export const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
@@ -41,7 +41,7 @@ export function drawMe() {
 /**
  * Changes a made-up name and colour of this person if another person who is here has the same.
  *
- * @param {import("./people.js").Profile[]} others
+ * @param {import("../state/people.js").Profile[]} others
  */
 export function standApart(others) {
   const better = unlike(profile, others, { isNew: isUnseen });

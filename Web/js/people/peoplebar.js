@@ -1,11 +1,11 @@
 // The people with the note open, and those who are writing.
 
-import { byId } from "../shell/dialogs.js";
-import { inNumbers, isolated, t } from "../shell/language.js";
+import { byId } from "../ground/dialogs.js";
+import { inNumbers, isolated, t } from "../ground/language.js";
 import { myName } from "./me.js";
-import { page } from "../page.js";
-import { avatar, shownName, whoIsHere, withoutDoubles } from "./people.js";
-import { profile } from "../session.js";
+import { page } from "../state/page.js";
+import { avatar, shownName, whoIsHere, withoutDoubles } from "../state/people.js";
+import { profile } from "../state/session.js";
 
 /** The number of faces in the bar, besides one's own, before "+3": on a phone, as many as fit beside the buttons. */
 const facesMax = () => Math.max(0, Math.min(4, Math.floor((innerWidth - 345) / 33)));

@@ -2,14 +2,14 @@
 
 import { rename } from "../account/login.js";
 import { signIn } from "../account/signin.js";
-import { byId, openDialog, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { byId, openDialog, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { isNamed, myName, tellProfile } from "./me.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
-import { palette, saveProfile } from "./people.js";
-import { access, profile } from "../session.js";
-import { messageOf } from "../words.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
+import { palette, saveProfile } from "../state/people.js";
+import { access, profile } from "../state/session.js";
+import { messageOf } from "../client/words.js";
 
 /** Asks this person for a name and a colour, and offers the other actions on their account. */
 async function editProfile() {

@@ -1,6 +1,6 @@
 // Text and page side by side: each scrolls along with the other, by the lines that both show.
 
-import { page } from "../page.js";
+import { page } from "../state/page.js";
 import { sourceOf } from "./redrawing.js";
 
 /**

@@ -1,7 +1,7 @@
 // Blocks as elements: paragraphs, headings, quotes, lists, code.
 
-import { nameOfLanguage } from "../editing/codelanguages.js";
-import { entriesIn } from "../editing/frontmatter.js";
+import { nameOfLanguage } from "../markdown/codelanguages.js";
+import { entriesIn } from "../markdown/frontmatter.js";
 import { calloutIn, titleOfCallout } from "./callouts.js";
 import { unescaped } from "./entities.js";
 import { addChildren, addText, formula, marks } from "./inlines.js";

@@ -1,8 +1,8 @@
 // Boxes of a page that can be ticked: each tick is an edit of the text, which all users see.
 
-import { toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { page } from "../page.js";
+import { toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { page } from "../state/page.js";
 
 /** @typedef {import("./drawntext.js").DrawnText} DrawnText */
 

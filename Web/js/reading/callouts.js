@@ -1,6 +1,6 @@
 // Call-outs: quotes that begin with "[!NOTE]" or another kind, as on GitHub.
 
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 
 /** @typedef {"note" | "tip" | "important" | "warning" | "caution"} Kind */
 

@@ -1,7 +1,7 @@
 // The headings of a page: the list of them before all, and beside each the button that copies its address.
 
-import { icon } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
+import { icon } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { anchorOf, wordsOf } from "./headings.js";
 
 /** Headings that a note has before there is a list of them, and those that are in it, and have buttons, at most. */

@@ -4,9 +4,9 @@
 // that: "[a]" is a link only if "a" is defined. So definitions are collected first, by the same parser without its
 // inline part.
 
-import { bounded } from "../editing/boundedmarkdown.js";
-import { formulas } from "../editing/formulas.js";
-import { frontMatter } from "../editing/frontmatter.js";
+import { bounded } from "../markdown/boundedmarkdown.js";
+import { formulas } from "../markdown/formulas.js";
+import { frontMatter } from "../markdown/frontmatter.js";
 import { markdownLanguage } from "../codemirror.js";
 import { unescaped } from "./entities.js";
 import { footnotes, nameOfFootnote } from "./footnotes.js";

@@ -1,6 +1,6 @@
 // Draws formulas and diagrams of a page in place of their sources. The parts that draw are fetched with the first one.
 
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 import { diagramsAddress, formulasAddress, mermaidAddress } from "./drawingassets.js";
 import { DrawingQueue } from "./drawingqueue.js";
 import { mathIn } from "./mathml.js";

@@ -1,8 +1,8 @@
 // The text that a page was drawn from, and how its places have moved since.
 
 import { movedPlace, movedRange } from "../client/places.js";
-import { differenceBetween } from "../editing/difference.js";
-import { applied } from "../lineends.js";
+import { differenceBetween } from "../ground/difference.js";
+import { applied } from "../ground/lineends.js";
 
 /** @typedef {import("../client/door.js").TextChange} TextChange */
 

@@ -1,13 +1,13 @@
 // The text of a block as elements: emphasis, links, code.
 
-import { fileIn, nameOfFile } from "../editing/files.js";
-import { safeAddress } from "../editing/safeaddress.js";
-import { t } from "../shell/language.js";
+import { fileIn, nameOfFile } from "../links/files.js";
+import { safeAddress } from "../links/safeaddress.js";
+import { t } from "../ground/language.js";
 import { labelled, urlIn } from "./dialect.js";
 import { decoded, unescaped } from "./entities.js";
 import { nameOfFootnote } from "./footnotes.js";
 import { anchorOf } from "./headings.js";
-import { placeIn } from "./notelinks.js";
+import { placeIn } from "../links/notelinks.js";
 import { childrenOf, depthMax, make, textIn } from "./tree.js";
 
 /**

@@ -1,20 +1,20 @@
 // A note as a page: drawn as its text changes, with the person's actions on it.
 
-import { goToPlace, saveFileHere } from "../editing/addresses.js";
-import { byId, copy, toast } from "../shell/dialogs.js";
-import { forgetFiles, showFiles } from "../editing/files.js";
+import { goToPlace, saveFileHere } from "../links/addresses.js";
+import { byId, copy, toast } from "../ground/dialogs.js";
+import { forgetFiles, showFiles } from "../links/files.js";
 import { JointScrolling } from "./beside.js";
 import { settleBoxes, tick } from "./boxes.js";
 import { addCopyButtons, contentsOf } from "./contents.js";
 import { DrawnText } from "./drawntext.js";
 import { headingOn } from "./headings.js";
-import { t } from "../shell/language.js";
-import { placeOfHeading } from "./notelinks.js";
-import { page } from "../page.js";
+import { t } from "../ground/language.js";
+import { placeOfHeading } from "../links/notelinks.js";
+import { page } from "../state/page.js";
 import { colourCode, draw as drawParts, renderInto } from "./rendering.js";
 import { keepingTop, sourceOf } from "./redrawing.js";
-import { pathOf } from "../routes.js";
-import { connection } from "../session.js";
+import { pathOf } from "../state/routes.js";
+import { connection } from "../state/session.js";
 
 export {
   adoptStyles,
@@ -28,7 +28,7 @@ export {
   renderedMax,
 } from "./rendering.js";
 export { keepingTop } from "./redrawing.js";
-export { showFiles } from "../editing/files.js";
+export { showFiles } from "../links/files.js";
 
 /** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
 const drawnWithin = 250;
@@ -71,7 +71,7 @@ export function hidePage() {
 /**
  * Shows a note as a page, from now on.
  *
- * @param {import("../notes/shownnote.js").ShownNote} note The one that is open.
+ * @param {import("../state/shownnote.js").ShownNote} note The one that is open.
  * @param {boolean} hasTextBeside
  */
 export function showPage(note, hasTextBeside) {

@@ -1,9 +1,9 @@
 // The whole note on paper, as a page: the editor has only those lines in the page that can be seen.
 
-import { byId } from "../shell/dialogs.js";
-import { embedFiles } from "../editing/files.js";
-import { page } from "../page.js";
-import { early } from "../session.js";
+import { byId } from "../ground/dialogs.js";
+import { embedFiles } from "../links/files.js";
+import { page } from "../state/page.js";
+import { early } from "../state/session.js";
 import { loadRendering } from "./reading.js";
 
 /** Milliseconds that the pictures of a note may take before it is printed without the missing ones. */

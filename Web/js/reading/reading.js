@@ -1,11 +1,11 @@
 // The note as a page, instead of its text or beside it.
 
-import { byId, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
+import { byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
 import { askedReading, keepReading, keptReading, tellAddress } from "./readingmode.js";
-import { access } from "../session.js";
+import { access } from "../state/session.js";
 
 /** @typedef {import("./readingmode.js").Reading} Reading */
 

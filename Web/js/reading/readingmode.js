@@ -1,8 +1,8 @@
 // The way in which notes are shown: kept by the tab and for each person, and named by the address.
 
-import { noteIn } from "../routes.js";
-import { ownerNow } from "../session.js";
-import { lastingStore, tabStore } from "../storage.js";
+import { noteIn } from "../state/routes.js";
+import { ownerNow } from "../state/session.js";
+import { lastingStore, tabStore } from "../ground/storage.js";
 
 /** @typedef {"" | "instead" | "beside"} Reading */
 

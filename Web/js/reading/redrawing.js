@@ -1,7 +1,7 @@
 // Turns a page that shows a text into the page of the next text. Elements that show the same part of the text stay, and
 // with them the focus, the selection, and the scrolling.
 
-import { differenceBetween } from "../editing/difference.js";
+import { differenceBetween } from "../ground/difference.js";
 
 /** Elements that the page has added to the drawn ones. */
 const added = ".heading-link";

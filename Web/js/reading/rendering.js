@@ -4,9 +4,9 @@
 // and tables.js, and no others; what the text says goes into text nodes and into the few attributes that are checked
 // there. HTML in a note is shown as it was typed.
 
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 import { settle } from "./redrawing.js";
-import { directionIn } from "../texts.js";
+import { directionIn } from "../ground/texts.js";
 import { addBlock, addBlocks } from "./blocks.js";
 import { definitionsIn, footnoteOf, parsing } from "./dialect.js";
 import { numberFootnotes } from "./footnotes.js";
@@ -14,7 +14,7 @@ import { nameHeadings } from "./headings.js";
 import { pageStyles } from "./pagesheet.js";
 import { childrenOf, finished, make } from "./tree.js";
 
-export { colourCode } from "../editing/codecolours.js";
+export { colourCode } from "../markdown/codecolours.js";
 export { draw } from "./drawing.js";
 export { numberFootnotes } from "./footnotes.js";
 

@@ -3,23 +3,23 @@
 //
 // A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
 
-import { commandsNow } from "./commands.js";
-import { icon, showModal } from "../shell/dialogs.js";
+import { commandsNow } from "../state/commands.js";
+import { icon, showModal } from "../ground/dialogs.js";
 import { RequestError, request } from "../client/http.js";
-import { t } from "../shell/language.js";
-import { when } from "../notes/notes.js";
-import { go, pathOf } from "../routes.js";
+import { t } from "../ground/language.js";
+import { when } from "../state/notes.js";
+import { go, pathOf } from "../state/routes.js";
 import { searchStyles } from "./searchsheet.js";
-import { list } from "../session.js";
-import { isOfComposition } from "../shell/shortcuts.js";
-import { focusIdle, showPlace } from "../editing/textplace.js";
-import { messageOf } from "../words.js";
+import { list } from "../state/session.js";
+import { isOfComposition } from "../ground/shortcuts.js";
+import { page } from "../state/page.js";
+import { messageOf } from "../client/words.js";
 
 /**
- * @typedef {import("./foundplace.js").Place} Place
+ * @typedef {import("../editing/foundplace.js").Place} Place
  * @typedef {Place["marks"][0]} Mark
  * @typedef {{id: string, title: string, updatedAt: string, titleMarks?: Mark[], place?: Place}} Found
- * @typedef {import("./commands.js").Command} Command
+ * @typedef {import("../state/commands.js").Command} Command
  * @typedef {Found | Command} Offered
  */
 
@@ -189,11 +189,11 @@ class Palette {
     this.#dialog.close();
     if ("run" in offered) return offered.run();
     if (this.#whenChosen) return this.#whenChosen(offered);
-    if (offered.place) showPlace(offered.id, offered.place);
+    if (offered.place) page.emit("sought", { id: offered.id, place: offered.place });
     // The focus goes to the text when it is there, not back to where the search was opened.
     /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
     go(pathOf(offered.id));
-    focusIdle();
+    page.focusIdle();
   }
 
   // The search.

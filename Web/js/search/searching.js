@@ -1,9 +1,9 @@
 // Opens the search of notes, whose window is fetched at its first use.
 
-import { byId, toast } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { loadPart } from "../parts.js";
-import { isApple, isOfComposition } from "../shell/shortcuts.js";
+import { byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { loadPart } from "../ground/parts.js";
+import { isApple, isOfComposition } from "../ground/shortcuts.js";
 
 /**
  * @param {string} [words] To begin with.

@@ -1,8 +1,8 @@
 // Detects that HTTP reaches the server although WebSockets do not: because of a proxy that drops `Upgrade`, a firewall,
 // or a certificate that the browser accepts for pages only.
 
-import { Emitter } from "../emitter.js";
-import { at } from "../base.js";
+import { Emitter } from "../ground/emitter.js";
+import { at } from "../ground/base.js";
 
 /**
  * Returns a text with the likely reasons. The page cannot tell them apart, but without TLS it is no certificate.

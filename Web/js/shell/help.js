@@ -1,8 +1,8 @@
 // The dialog that lists the page's keys.
 
-import { openDialog } from "./dialogs.js";
-import { t } from "./language.js";
-import { isApple } from "./shortcuts.js";
+import { openDialog } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { isApple } from "../ground/shortcuts.js";
 
 const isMac = isApple(navigator);
 const alt = isMac ? ["Control", "Option"] : ["Alt"];

@@ -1,18 +1,18 @@
 // Keys that work everywhere on the page.
 
-import { offer } from "../search/commands.js";
+import { offer } from "../state/commands.js";
 import { commentHere } from "../comments/commenting.js";
-import { byId, toast } from "./dialogs.js";
-import { t } from "./language.js";
+import { byId, toast } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { createNote } from "../notes/newnoteview.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
 import { goToPast, leavePast } from "../history/past.js";
 import { closePeople } from "../people/peoplebar.js";
-import { go, home } from "../routes.js";
+import { go, home } from "../state/routes.js";
 import { openSearch } from "../search/searching.js";
-import { isApple, isHelpKey, isOfComposition, isSearchKey, shortcutOf } from "./shortcuts.js";
-import { focusText } from "../editing/textplace.js";
+import { isApple, isHelpKey, isOfComposition, isSearchKey, shortcutOf } from "../ground/shortcuts.js";
+import { focusText } from "./textplace.js";
 
 /** Whether Control has to be held as well, since Option alone types characters. */
 const isMac = isApple(navigator);

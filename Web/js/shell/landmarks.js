@@ -1,6 +1,6 @@
 // On a phone, list and note take turns: the list is then what the page is mainly about.
 
-import { byId } from "./dialogs.js";
+import { byId } from "../ground/dialogs.js";
 
 const narrow = matchMedia("(max-width: 720px)");
 

@@ -1,7 +1,7 @@
 // The button for the page's language. The choice is applied before the first paint: chooselanguage.js.
 
-import { byId, openMenu, toast } from "./dialogs.js";
-import { language, languages, t, textsOf } from "./language.js";
+import { byId, openMenu, toast } from "../ground/dialogs.js";
+import { language, languages, t, textsOf } from "../ground/language.js";
 
 const key = "parley.language";
 

@@ -1,13 +1,13 @@
 // Problems of the connection, or of this person's rights: shown below the list, and above the text.
 
 import { BlockedLine, blockedReason } from "./blockedline.js";
-import { byId } from "./dialogs.js";
+import { byId } from "../ground/dialogs.js";
 import { forgetIdentity } from "../client/identity.js";
-import { dateFormat, t } from "./language.js";
-import { drawNotices, notices } from "./notices.js";
-import { page } from "../page.js";
-import { endText } from "./problems.js";
-import { access, connection } from "../session.js";
+import { dateFormat, t } from "../ground/language.js";
+import { drawNotices, notices } from "../ground/notices.js";
+import { page } from "../state/page.js";
+import { endText } from "../ground/problems.js";
+import { access, connection } from "../state/session.js";
 import { accessTrouble, askForToken, endsAt, forgetEnd } from "../account/signin.js";
 
 export const blockedLine = new BlockedLine();

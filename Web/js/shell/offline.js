@@ -3,14 +3,14 @@
 // It begins once the page has loaded, for then the browser has fetched the files that the worker keeps. If the server
 // does not offer the worker, everything that was kept is removed.
 
-import { home } from "../base.js";
-import { announce } from "../shell/dialogs.js";
-import { endCopying, refusedText, startCopying } from "./keepingcopies.js";
-import { language, t } from "../shell/language.js";
-import { withLimit } from "../limit.js";
-import { tellNews } from "../shell/news.js";
-import { notes } from "../notes/opennotes.js";
-import { connection } from "../session.js";
+import { home } from "../ground/base.js";
+import { announce } from "../ground/dialogs.js";
+import { endCopying, refusedText, startCopying } from "../state/keepingcopies.js";
+import { language, t } from "../ground/language.js";
+import { withLimit } from "../ground/limit.js";
+import { tellNews } from "../ground/news.js";
+import { notes } from "../state/opennotes.js";
+import { connection } from "../state/session.js";
 
 const workerAddress = `${home}worker.js`;
 

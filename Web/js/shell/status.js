@@ -1,17 +1,17 @@
 // The state of the note: saved or not, open or gone, and what can be done about it.
 
-import { announce, byId } from "./dialogs.js";
-import { t } from "./language.js";
+import { announce, byId } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
 import { drawConnectionNotice } from "./linestate.js";
 import { drawNewStatus } from "../notes/newnoteview.js";
 import { copyText, discard } from "../notes/noteactions.js";
-import { unsavedIn } from "../notes/opennotes.js";
-import { drawNotices, notices } from "./notices.js";
-import { page } from "../page.js";
+import { unsavedIn } from "../state/opennotes.js";
+import { drawNotices, notices } from "../ground/notices.js";
+import { page } from "../state/page.js";
 import { leavePast } from "../history/past.js";
-import { openingText, refusalText } from "./problems.js";
+import { openingText, refusalText } from "../ground/problems.js";
 import { mayManage } from "../account/rights.js";
-import { connection, early } from "../session.js";
+import { connection, early } from "../state/session.js";
 import { accessTrouble } from "../account/signin.js";
 import { drawTitle, titleField } from "../notes/titlebar.js";
 
@@ -30,7 +30,7 @@ let statusTimer;
 let toldLoss = "";
 
 /**
- * @typedef {import("../notes/shownnote.js").ShownNote} ShownNote
+ * @typedef {import("../state/shownnote.js").ShownNote} ShownNote
  * @typedef {ReturnType<typeof accessTrouble>} Trouble
  * @typedef {{isGone: boolean, isShut: boolean}} Loss
  *   isGone: the note was deleted, or could not be opened. isShut: this person has no access, and the page has no text.

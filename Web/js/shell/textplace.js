@@ -1,23 +1,23 @@
 // The place of the text: the editor, or the field for words that are typed before it is there.
 
 import { followComments } from "../comments/commenting.js";
-import { byId } from "../shell/dialogs.js";
-import { t } from "../shell/language.js";
-import { drawNotices, notices } from "../shell/notices.js";
-import { page } from "../page.js";
-import { loadPart } from "../parts.js";
+import { byId } from "../ground/dialogs.js";
+import { t } from "../ground/language.js";
+import { drawNotices, notices } from "../ground/notices.js";
+import { page } from "../state/page.js";
+import { loadPart } from "../ground/parts.js";
 import { showPast } from "../history/past.js";
-import { followAuthors } from "./authors.js";
+import { followAuthors } from "../history/authors.js";
 import { followEditor, showHeading } from "../reading/reading.js";
-import { early } from "../session.js";
-import { drawStatus } from "../shell/status.js";
-import { drawToolbar } from "./toolbar.js";
-import { drawCount } from "./wordcount.js";
+import { early } from "../state/session.js";
+import { drawStatus } from "./status.js";
+import { drawToolbar } from "../editing/toolbar.js";
+import { drawCount } from "../editing/wordcount.js";
 
-/** @type {typeof import("./text.js") | undefined} */
+/** @type {typeof import("../editing/text.js") | undefined} */
 let text;
 
-/** @typedef {import("../search/foundplace.js").Place} Place */
+/** @typedef {import("../editing/foundplace.js").Place} Place */
 
 /** @type {{id: string, place: Place | string} | undefined} A place, or a heading, that is shown when its text is there. */
 let awaited;
@@ -44,7 +44,7 @@ function goToAwaited() {
 /** Fetches what draws the text, then draws it. */
 export async function loadText() {
   try {
-    text = await loadPart(() => import("./text.js"));
+    text = await loadPart(() => import("../editing/text.js"));
   } catch (error) {
     console.error(error);
     notices.set("text", {
@@ -74,18 +74,13 @@ export function mountEditor() {
   drawStatus();
   drawToolbar();
   if (isAwaited) page.editor.focus();
-  else focusIdle();
+  else page.focusIdle();
   goToAwaited();
   drawCount();
   followEditor();
   void followAuthors();
   showPast();
   void followComments();
-}
-
-/** Moves the focus into the text where nothing is focused, and no keyboard would come up on the screen. */
-export function focusIdle() {
-  if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) page.editor?.focus();
 }
 
 /** Into the text, or to where it will be. */

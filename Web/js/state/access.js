@@ -13,7 +13,7 @@
 // not find them. Tabs of this page give the person's own token to each other on request, and notify each other
 // when the person signs out.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 /**
  * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if it came

@@ -11,8 +11,8 @@
 /** @typedef {{id: string, title: string, access: "read" | "write", session: string, text: string}} Copy */
 /** @typedef {{owner: string, id: string, units: number, usedAt: number}} Entry */
 /**
- * @typedef {{notes: import("../notes/notes.js").NoteEntry[], mayCreate: boolean}} FormerListCopy
- * @typedef {import("../notes/noteparts.js").HeldList | FormerListCopy} ListCopy
+ * @typedef {{notes: import("./notes.js").NoteEntry[], mayCreate: boolean}} FormerListCopy
+ * @typedef {import("./noteparts.js").HeldList | FormerListCopy} ListCopy
  * @typedef {{path: string, tag: string, answer: any}} KeptAnswer Of the latest request of its path.
  */
 
@@ -162,7 +162,7 @@ export class Copies {
   /**
    * @param {string | undefined} name Of the database; undefined where there are to be no copies.
    * @param {() => string | undefined} owner The current owner; undefined for a person without copies.
-   * @param {import("../storage.js").Store} [storage] Keeps the owners whose copies have to be removed, until they are.
+   * @param {import("../ground/storage.js").Store} [storage] Keeps the owners whose copies have to be removed, until they are.
    */
   constructor(name, owner, storage) {
     this.#owner = owner;

@@ -7,9 +7,9 @@
 // What a signed-in user left is for the same user alone (`owner`; "" if no user was signed in).
 
 import { hold, randomId } from "../client/identity.js";
-import { lastingStore, tabStore } from "../storage.js";
+import { lastingStore, tabStore } from "../ground/storage.js";
 
-/** @typedef {import("../storage.js").Store} Store */
+/** @typedef {import("../ground/storage.js").Store} Store */
 
 const prefix = "parley.kept.";
 const tabKey = "parley.tab";

@@ -1,7 +1,7 @@
 // Whether Markdown's signs are drawn in the text: as boxes, bullets and pictures, or hidden. This browser remembers it.
 
-import { page } from "../page.js";
-import { lastingStore } from "../storage.js";
+import { page } from "./page.js";
+import { lastingStore } from "../ground/storage.js";
 
 const key = "parley.drawn";
 let isOn = lastingStore().getItem(key) !== "off";

@@ -36,7 +36,7 @@ export class EarlyWords {
   /**
    * @param {object} options
    * @param {HTMLTextAreaElement} options.field
-   * @param {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} options.drawer
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} options.drawer
    */
   constructor({ field, drawer }) {
     this.#field = field;

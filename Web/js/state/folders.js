@@ -3,7 +3,7 @@
 // The folders are fetched again with the list. Without a server, they are those of the notes in the copy of
 // the list. If the whole list is too long to be fetched, the notes of a folder come in pages.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 import { request } from "../client/http.js";
 import { Refresher } from "../client/refresher.js";
 

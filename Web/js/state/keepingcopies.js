@@ -1,9 +1,9 @@
 // Decides when copies are written and removed (copies.js).
 
 import { accessCodes } from "../client/connection.js";
-import { t } from "../shell/language.js";
-import { access, connection, copies, list } from "../session.js";
-import { tellNews } from "../shell/news.js";
+import { t } from "../ground/language.js";
+import { access, connection, copies, list } from "./session.js";
+import { tellNews } from "../ground/news.js";
 
 /** @typedef {import("../client/note.js").Note} Note */
 

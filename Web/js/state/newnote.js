@@ -11,16 +11,16 @@
 // with the title of the first request: so a request is kept before it is sent, and sent again unchanged,
 // also by a tab that opens after this one has gone.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 import { RequestError } from "../client/http.js";
 import { randomId } from "../client/identity.js";
-import { t } from "../shell/language.js";
+import { t } from "../ground/language.js";
 
 /**
  * @typedef {import("../client/connection.js").Connection} Connection
  * @typedef {import("./notes.js").NoteEntry} NoteEntry
  * @typedef {import("./notes.js").NoteList} NoteList
- * @typedef {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} DrawerOfNotes
+ * @typedef {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} DrawerOfNotes
  */
 
 export const untitled = t("untitled");

@@ -1,10 +1,10 @@
 // The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 import { isPassing, request, requestUnless } from "../client/http.js";
-import { locale, t } from "../shell/language.js";
+import { locale, t } from "../ground/language.js";
 import { Refresher } from "../client/refresher.js";
-import { withLimit } from "../limit.js";
+import { withLimit } from "../ground/limit.js";
 import { merged, notesOf, pathOfParts } from "./noteparts.js";
 
 /**
@@ -74,7 +74,7 @@ export class NoteList extends Emitter {
   #refreshSoon = () => void this.refresh();
   /** @type {any} */
   #roomTimer;
-  /** @type {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove"> | undefined} */
+  /** @type {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove"> | undefined} */
   #drawer;
 
   /**
@@ -82,9 +82,9 @@ export class NoteList extends Emitter {
    * @param {object} [surroundings]
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
    * @param {() => string} [surroundings.owner] Who this is.
-   * @param {Pick<import("../offline/drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
    *   titles outlive the tab.
-   * @param {import("../offline/copies.js").ListCopy} [surroundings.copy] What is shown until the server is there.
+   * @param {import("./copies.js").ListCopy} [surroundings.copy] What is shown until the server is there.
    * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
    */
   constructor(connection, surroundings = {}) {

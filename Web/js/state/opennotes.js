@@ -5,11 +5,11 @@ import { inCurrentForm } from "../client/formeredits.js";
 import {
   adoptedIdentities, othersOf, pendingOf, removePending, savePending, setPendingAside,
 } from "../client/identity.js";
-import { followCopy, saveCopy } from "../offline/keepingcopies.js";
-import { page } from "../page.js";
-import { connection, copies, core, early, list, ownerNow } from "../session.js";
+import { followCopy, saveCopy } from "./keepingcopies.js";
+import { page } from "./page.js";
+import { connection, copies, core, early, list, ownerNow } from "./session.js";
 import { ShownNote } from "./shownnote.js";
-import { wellFormed } from "../wellformed.js";
+import { wellFormed } from "../ground/wellformed.js";
 
 /** @typedef {import("../client/note.js").Note} Note */
 

@@ -1,6 +1,6 @@
 // Names, colours and initials.
 
-import { isolated, t } from "../shell/language.js";
+import { isolated, t } from "../ground/language.js";
 
 /**
  * isDrawn: whether name and colour were made up, and not chosen.

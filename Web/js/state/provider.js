@@ -6,7 +6,7 @@
 //   #sign-in-problem=…    it has none, for this reason
 
 import { fragmentOf } from "./access.js";
-import { home } from "../base.js";
+import { home } from "../ground/base.js";
 
 /** The key under which a tab remembers what it showed before it left for the provider. */
 const placeKey = "parley.place";

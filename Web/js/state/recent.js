@@ -1,6 +1,6 @@
 // The notes that a person has recently opened, in this browser.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 
 const prefix = "parley.recent.";
 

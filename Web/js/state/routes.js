@@ -1,8 +1,8 @@
 // Addresses: "/" and "/n/ID", "/n/ID#history" for its past, "/p/NAME" for a note that is published under a name, and
 // "/#new=KEY" for a note that the server has yet to make. The address of a shared link keeps its token there, too.
 
-import { newPlace } from "./account/access.js";
-import { at, home, nameAt, noteAt } from "./base.js";
+import { newPlace } from "./access.js";
+import { at, home, nameAt, noteAt } from "../ground/base.js";
 import { page } from "./page.js";
 import { access } from "./session.js";
 

@@ -1,28 +1,28 @@
 // State that the parts of the page share: the person and their rights, the connection to the server, the
 // list of notes, and the client core.
 
-import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./account/access.js";
-import { coreAddress } from "./assets.js";
-import { at, home, noteAt } from "./base.js";
-import { Connection } from "./client/connection.js";
-import { Copies } from "./offline/copies.js";
-import { byId } from "./shell/dialogs.js";
-import { Core } from "./client/door.js";
-import { openDrawer } from "./offline/drawer.js";
-import { EarlyWords } from "./editing/early.js";
-import { Folders } from "./notes/folders.js";
-import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "./client/identity.js";
-import { authorise } from "./client/http.js";
-import { askingOnce } from "./client/knownanswers.js";
-import { withLimit } from "./limit.js";
-import { NewNotes } from "./notes/newnote.js";
-import { NoteList } from "./notes/notes.js";
-import { loadProfile } from "./people/people.js";
-import { comeBack } from "./account/provider.js";
-import { openShortLink } from "./notes/shortlink.js";
-import { Recent } from "./notes/recent.js";
-import { lastingStore, tabStore } from "./storage.js";
-import { Tags } from "./notes/tags.js";
+import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./access.js";
+import { coreAddress } from "../ground/assets.js";
+import { at, home, noteAt } from "../ground/base.js";
+import { Connection } from "../client/connection.js";
+import { Copies } from "./copies.js";
+import { byId } from "../ground/dialogs.js";
+import { Core } from "../client/door.js";
+import { openDrawer } from "./drawer.js";
+import { EarlyWords } from "./early.js";
+import { Folders } from "./folders.js";
+import { adoptedIdentities, adoptLeftBehind, claimIdentity, unsentIdentity } from "../client/identity.js";
+import { authorise } from "../client/http.js";
+import { askingOnce } from "../client/knownanswers.js";
+import { withLimit } from "../ground/limit.js";
+import { NewNotes } from "./newnote.js";
+import { NoteList } from "./notes.js";
+import { loadProfile } from "./people.js";
+import { comeBack } from "./provider.js";
+import { openShortLink } from "./shortlink.js";
+import { Recent } from "./recent.js";
+import { lastingStore, tabStore } from "../ground/storage.js";
+import { Tags } from "./tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
 /** The outcome, if this tab has just returned from the identity provider. */

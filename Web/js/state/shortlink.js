@@ -3,8 +3,8 @@
 // The key goes to the server in the body of a request and is behind "#" from then on, so that it reaches no log.
 // The address "/p/NAME" of a published note is a link whose key everyone knows: it stays as it is.
 
-import { fragmentOf } from "../account/access.js";
-import { at, nameAt, publishedAt, within } from "../base.js";
+import { fragmentOf } from "./access.js";
+import { at, nameAt, publishedAt, within } from "../ground/base.js";
 import { RequestError, isPassing, request } from "../client/http.js";
 
 /** A token that opens nothing, in place of the token of an ended link. */

@@ -1,8 +1,8 @@
 // A note for the page: its text, and every place in it, with one kind of line end.
 
 import { Note } from "../client/note.js";
-import { applied, lineEndsOf, shownOf } from "../lineends.js";
-import { inOwnColors } from "../people/people.js";
+import { applied, lineEndsOf, shownOf } from "../ground/lineends.js";
+import { inOwnColors } from "./people.js";
 
 /**
  * @typedef {import("../client/note.js").NoteEvents} NoteEvents
@@ -10,7 +10,7 @@ import { inOwnColors } from "../people/people.js";
  */
 
 export class ShownNote extends Note {
-  /** @type {import("../lineends.js").LineEnds | undefined} Of a note that contains "\r". */
+  /** @type {import("../ground/lineends.js").LineEnds | undefined} Of a note that contains "\r". */
   #ends;
   /** Whether a "\r" has come into a note that contained none. */
   #isStale = false;

@@ -1,6 +1,6 @@
 // Tags in the texts of notes: all tags, and the notes with the tag by which the list is filtered.
 
-import { Emitter } from "../emitter.js";
+import { Emitter } from "../ground/emitter.js";
 import { request } from "../client/http.js";
 import { Refresher } from "../client/refresher.js";
 

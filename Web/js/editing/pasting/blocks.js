@@ -1,6 +1,6 @@
 // Blocks of a document, as lines of Markdown.
 
-import { alignedTable } from "../tables.js";
+import { alignedTable } from "../../markdown/tables.js";
 import { inlineMarkdown, longestTicks } from "./inline.js";
 
 /**

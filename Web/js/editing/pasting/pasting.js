@@ -1,9 +1,9 @@
 // Pasting HTML, files and addresses. The page fetches this part when the first of them is pasted or dropped.
 
 import { isolateHistory } from "../../codemirror.js";
-import { wholeText } from "../../lineends.js";
-import { hideToast, toast } from "../../shell/dialogs.js";
-import { t } from "../../shell/language.js";
+import { wholeText } from "../../ground/lineends.js";
+import { hideToast, toast } from "../../ground/dialogs.js";
+import { t } from "../../ground/language.js";
 import { isInCode, isInTable, put, putBlocks, putLink } from "./insertion.js";
 import { markdownOf } from "./markdownof.js";
 import { inert } from "./markup.js";

@@ -5,10 +5,10 @@
 
 import { Decoration, EditorView, StateEffect, StateField, WidgetType } from "../../codemirror.js";
 import { putPicture } from "./insertion.js";
-import { toast } from "../../shell/dialogs.js";
+import { toast } from "../../ground/dialogs.js";
 import { RequestError, request } from "../../client/http.js";
-import { t } from "../../shell/language.js";
-import { messageOf } from "../../words.js";
+import { t } from "../../ground/language.js";
+import { messageOf } from "../../client/words.js";
 
 /** @typedef {{id: number, place: number, name: string}} Mark */
 

@@ -1,8 +1,8 @@
 // A menu at the caret: a list box that the text controls. The focus stays in the text; arrows choose, Enter takes.
 
 import { EditorSelection, Prec, ViewPlugin, keymap, syntaxTree } from "../../codemirror.js";
-import { announce } from "../../shell/dialogs.js";
-import { isRight, t } from "../../shell/language.js";
+import { announce } from "../../ground/dialogs.js";
+import { isRight, t } from "../../ground/language.js";
 import { matching, wantedAt } from "./choices.js";
 
 /** @typedef {import("../../codemirror.js").EditorView} EditorView */

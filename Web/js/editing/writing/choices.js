@@ -53,7 +53,7 @@ const dayOf = (date) => [date.getFullYear(), date.getMonth() + 1, date.getDate()
 const table = "| ¦    |     |     |\n| --- | --- | --- |\n|     |     |     |";
 
 /**
- * @param {import("../../shell/language.js").t} t
+ * @param {import("../../ground/language.js").t} t
  * @param {{addFile: () => void, useTemplate: () => void}} actions
  * @returns {Choice[]}
  */

@@ -2,11 +2,11 @@
 // signs themselves. The text and the places in it do not change.
 
 import { Decoration, EditorView, ViewPlugin, WidgetType, syntaxTree } from "../../codemirror.js";
-import { page } from "../../page.js";
-import { t } from "../../shell/language.js";
-import { isDrawn } from "../drawn.js";
-import { fileIn, showFiles } from "../files.js";
-import { widthOf } from "../tables.js";
+import { page } from "../../state/page.js";
+import { t } from "../../ground/language.js";
+import { isDrawn } from "../../state/drawn.js";
+import { fileIn, showFiles } from "../../links/files.js";
+import { widthOf } from "../../markdown/tables.js";
 import { segmentsOf } from "./tablekeys.js";
 
 /**

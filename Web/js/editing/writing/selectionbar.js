@@ -1,8 +1,8 @@
 // The bar above selected words, where a mouse selects them: marks, links, headings, lists. Alt F10 goes into it.
 
 import { ViewPlugin } from "../../codemirror.js";
-import { byId, icon } from "../../shell/dialogs.js";
-import { t } from "../../shell/language.js";
+import { byId, icon } from "../../ground/dialogs.js";
+import { t } from "../../ground/language.js";
 
 /** Commands of the bar. */
 const names = ["bold", "italic", "code", "link", "heading", "bullets", "boxes", "quote"];

@@ -2,13 +2,13 @@
 
 import { Prec, keymap } from "../../codemirror.js";
 import { authorised, request } from "../../client/http.js";
-import { byId, toast } from "../../shell/dialogs.js";
-import { t } from "../../shell/language.js";
-import { page } from "../../page.js";
+import { byId, toast } from "../../ground/dialogs.js";
+import { t } from "../../ground/language.js";
+import { page } from "../../state/page.js";
 import { openSearch } from "../../search/searching.js";
-import { list } from "../../session.js";
-import { shownName } from "../../people/people.js";
-import { messageOf } from "../../words.js";
+import { list } from "../../state/session.js";
+import { shownName } from "../../state/people.js";
+import { messageOf } from "../../client/words.js";
 import { choiceMenu } from "./choicemenu.js";
 import { emojiChoices, notesToLink, partsOfText, people } from "./choices.js";
 import { drawnMarks } from "./drawnmarks.js";
