@@ -123,7 +123,7 @@ fuzz: check-swift  ## Fuzz the decoders and the algebra, SECONDS_EACH=60 for eac
 
 .PHONY: test-long
 test-long: setup-test build library  ## The tests that `make test` leaves out, for each takes as long as a hundred others
-	@for folder in Tests/Clients Tests/Browser; do $(PYTHON) -m pytest -q --color=no -m long $$folder; done
+	@for folder in Clients/python/tests Tests/Browser; do $(PYTHON) -m pytest -q --color=no -m long $$folder; done
 
 .PHONY: test-webkit
 test-webkit: setup-test build  ## The main flows in WebKit, Safari's engine; installs it and a screen in memory first
@@ -136,7 +136,7 @@ TRACES ?=
 .PHONY: bench-core
 bench-core: setup-test page  ## Measure OTCore beside the floor, and write the results (TRACES=FOLDER)
 	@$(SWIFT_BUILD) --product ot-bench
-	@TRACES="$(TRACES)" $(PYTHON) Scripts/bench_core.py --write Benchmarks/Core
+	@TRACES="$(TRACES)" $(PYTHON) Benchmarks/bench_core.py --write Benchmarks/Core
 
 ORACLE_CASES ?= 5000000
 ORACLE_FIRST ?= 1
@@ -181,15 +181,15 @@ CASES ?= 100000
 
 .PHONY: edge-fuzz
 edge-fuzz: setup-test build  ## Send CASES=100000 spoilt byte streams to the program, plain and TLS
-	@$(PYTHON) Tests/Clients/edge_run.py --cases $(CASES)
-	@$(PYTHON) Tests/Clients/edge_run.py --cases $(CASES) --tls
+	@$(PYTHON) Tests/System/edge_run.py --cases $(CASES)
+	@$(PYTHON) Tests/System/edge_run.py --cases $(CASES) --tls
 
 KILLS ?= 1000
 SEED ?= 1
 
 .PHONY: crash-test
 crash-test: setup-test build  ## Kill the server KILLS=1000 times under typing clients, and compare
-	@$(PYTHON) Tests/Clients/crash_run.py --kills $(KILLS) --seed $(SEED)
+	@$(PYTHON) Tests/System/crash_run.py --kills $(KILLS) --seed $(SEED)
 
 STOPS ?= 200
 CUTS ?= 100
@@ -198,7 +198,7 @@ PROMOTIONS ?= 20
 
 .PHONY: cluster-test
 cluster-test: setup-test build  ## Three gateways on one PostgreSQL: KILLS=1000 STOPS=200 CUTS=100 PROMOTIONS=20
-	@$(PYTHON) Tests/Clients/cluster_run.py --kills $(KILLS) --stops $(STOPS) --cuts $(CUTS) \
+	@$(PYTHON) Tests/System/cluster_run.py --kills $(KILLS) --stops $(STOPS) --cuts $(CUTS) \
 	  --restarts $(RESTARTS) --promotions $(PROMOTIONS) --seed $(SEED)
 
 .PHONY: client-crash-test
@@ -213,27 +213,27 @@ SECONDS_LOSSY ?= 60
 
 .PHONY: lossy-test
 lossy-test: setup-test build  ## Cut clients' connections for SECONDS_LOSSY=60, and compare
-	@$(PYTHON) Tests/Clients/lossy_run.py --seconds $(SECONDS_LOSSY) --seed $(SEED)
+	@$(PYTHON) Tests/System/lossy_run.py --seconds $(SECONDS_LOSSY) --seed $(SEED)
 
 .PHONY: stalled-test
 stalled-test: setup-test build  ## Measure the server's memory with readers that have stalled
-	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 1
-	@$(PYTHON) Tests/Clients/stalled_run.py --changes 12000 --readers 100
+	@$(PYTHON) Tests/System/stalled_run.py --changes 12000 --readers 1
+	@$(PYTHON) Tests/System/stalled_run.py --changes 12000 --readers 100
 
 SECONDS_ATTACK ?= 600
 
 .PHONY: attack-test
 attack-test: setup-test build  ## Attack the server without a token for SECONDS_ATTACK=600 beside typists
 	@$(SWIFT_BUILD) --product parley-load
-	@for attack in bodies handshakes logins; do $(PYTHON) Tests/Clients/attack_run.py $$attack; done
-	@$(PYTHON) Tests/Clients/attack_run.py mixed --seconds $(SECONDS_ATTACK)
+	@for attack in bodies handshakes logins; do $(PYTHON) Tests/System/attack_run.py $$attack; done
+	@$(PYTHON) Tests/System/attack_run.py mixed --seconds $(SECONDS_ATTACK)
 
 SECONDS_SOAK ?= 3600
 
 .PHONY: soak
 soak: setup-test build  ## Everything at once for SECONDS_SOAK=3600: nothing lost, nothing left behind
 	@$(SWIFT_BUILD) --product parley-load
-	@$(PYTHON) Tests/Clients/soak_run.py --seconds $(SECONDS_SOAK)
+	@$(PYTHON) Tests/System/soak_run.py --seconds $(SECONDS_SOAK)
 
 # What runs on several threads or wraps a C library.
 SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests|ParleyClientTests|WebSocketClientTests
@@ -259,25 +259,25 @@ asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 .PHONY: bench-load
 bench-load: setup-test page  ## Measure connections, messages and typists beside a null server
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
-	@$(PYTHON) Scripts/bench_load.py --write
+	@$(PYTHON) Benchmarks/bench_load.py --write
 
 .PHONY: bench-growth
 bench-growth: setup-test page  ## Measure how work and memory grow with the load (STORE_MEGABYTES=1024)
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
 	@$(SWIFT_BUILD) --product parley-store-bench
-	@$(PYTHON) Scripts/bench_growth.py --write --store-megabytes $(or $(STORE_MEGABYTES),1024)
+	@$(PYTHON) Benchmarks/bench_growth.py --write --store-megabytes $(or $(STORE_MEGABYTES),1024)
 
 .PHONY: bench-peers
 bench-peers: setup-test page  ## Measure Parley beside other servers, which are fetched into .build/peers
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
-	@$(PYTHON) Scripts/bench_peers.py --write
+	@$(PYTHON) Benchmarks/bench_peers.py --write
 
 REVISIONS ?= 300000
 
 .PHONY: bench-cluster
 bench-cluster: setup-test page  ## Measure gateways and loops on PostgreSQL, each held to a part of a core
 	@$(SWIFT_BUILD) --product parley && $(SWIFT_BUILD) --product parley-load
-	@$(PYTHON) Scripts/bench_cluster.py
+	@$(PYTHON) Benchmarks/bench_cluster.py
 
 .PHONY: bench-store
 bench-store: check-swift  ## Measure typists beside a reader, and authors at random places (REVISIONS=)
@@ -286,15 +286,15 @@ bench-store: check-swift  ## Measure typists beside a reader, and authors at ran
 
 .PHONY: bench-history
 bench-history: setup-test page build  ## Measure how a history of a million revisions opens
-	@$(PYTHON) Scripts/bench_history.py
+	@$(PYTHON) Benchmarks/bench_history.py
 
 .PHONY: bench-search
 bench-search: setup-test build  ## Measure search over 10,000 notes, and typing beside it
-	@$(PYTHON) Scripts/bench_search.py
+	@$(PYTHON) Benchmarks/bench_search.py
 
 .PHONY: bench-python
 bench-python: setup-test page library  ## Measure the client core in Python, as a library and as WebAssembly
-	@$(PYTHON) Scripts/bench_python.py
+	@$(PYTHON) Benchmarks/bench_python.py
 
 .PHONY: package-test
 package-test: check-swift  ## Build an app on this package's clients, without what only the server needs

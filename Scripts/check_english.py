@@ -180,7 +180,7 @@ def kinds(path):
     name = path.name
     ending = path.suffix
     folder = path.parts[0]
-    is_product = folder in ("Sources", "Web", "Scripts", "Clients")
+    is_product = folder in ("Sources", "Web", "Scripts", "Clients") and "tests" not in path.parts
     if ending == ".swift":
         return (
             lambda text: comments_between(SWIFT_TOKEN, text, SLASHES),

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
 
 from conftest import CHROMIUM, FLAGS, PROGRAM, Person, Server, converge, wait_until  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
-from team_day import Day  # noqa: E402  First of these: it finds what is in Tests/Clients.
+from team_day import Day  # noqa: E402  First of these: it finds what is in Tests/System.
 from identity_providers import LyingProvider  # noqa: E402
 from proxies import free_port  # noqa: E402
 

@@ -142,15 +142,15 @@ def is_worth_showing(part, line):
     )
 
 
-def pytest_command(folder, files, *options):
-    if not any((ROOT / folder).glob("test_*.py")):
-        return None
-    return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, *(files or [folder])]
+def pytest_command(folders, files, *options):
+    return [PYTHON, "-m", "pytest", "-q", "--color=no", "-m", "not long", *options, *(files or folders)]
 
 
 # Clients wait for three quarters of their time, for pings, grace periods and ends of tokens; pages
 # for half of it.
+CLIENT_FOLDERS = ["Tests/System", "Tests/Clients", "Clients/python/tests"]
 CLIENT_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
+BROWSER_FOLDERS = ["Tests/Browser"]
 BROWSER_OPTIONS = ["--numprocesses=3", "--dist=worksteal"]
 
 
@@ -184,13 +184,13 @@ PARTS = {
     "fuzz": ("libFuzzer", lambda _: ["Scripts/fuzz.sh", "replay"], read_fuzz),
     "web": ("node", node_command, read_node),
     "clients": (
-        "pytest Tests/Clients",
-        lambda files: pytest_command("Tests/Clients", files, *CLIENT_OPTIONS),
+        f"pytest {' '.join(CLIENT_FOLDERS)}",
+        lambda files: pytest_command(CLIENT_FOLDERS, files, *CLIENT_OPTIONS),
         read_pytest,
     ),
     "browser": (
         "pytest Tests/Browser",
-        lambda files: pytest_command("Tests/Browser", files, *BROWSER_OPTIONS),
+        lambda files: pytest_command(BROWSER_FOLDERS, files, *BROWSER_OPTIONS),
         read_pytest,
     ),
 }

@@ -110,7 +110,7 @@ struct HabitTests {
 
   @Test(
     "no file names a path of a developer's machine",
-    arguments: ["Sources", "Tests", "Web", "Scripts", "Documentation", "Benchmarks"])
+    arguments: ["Sources", "Tests", "Web", "Scripts", "Documentation", "Benchmarks", "Clients"])
   func machinePaths(folder: String) throws {
     let endings: Set<String> = [
       "swift", "h", "c", "js", "mjs", "ts", "css", "html", "json", "md", "sh", "py", "txt", "toml",

@@ -9,7 +9,7 @@ import sys
 
 from conftest import ROOT
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "System"))
 
 
 @contextlib.contextmanager

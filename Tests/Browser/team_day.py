@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from test_comments import comment, wait_for_marks
 from test_pictures import bring, is_drawn
 
-sys.path.append(str(ROOT / "Tests" / "Clients"))
+sys.path.append(str(ROOT / "Tests" / "System"))
 from identity_providers import CLIENT, SECRET  # noqa: E402
 
 PASSWORD = "correct horse battery staple"

@@ -15,7 +15,7 @@ import pytest
 from conftest import VIEW_IN, wait_until
 from playwright.sync_api import expect
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "System"))
 
 from native_client import NativeClient  # noqa: E402
 

@@ -10,7 +10,7 @@ from conftest import PROGRAM, Person, Server
 from playwright.sync_api import expect
 from test_offline import wait_until_copied, wait_until_kept
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "Clients"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "System"))
 
 from proxies import Proxy  # noqa: E402
 

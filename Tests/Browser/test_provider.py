@@ -7,7 +7,7 @@ from conftest import ROOT, Server, wait_until
 from playwright.sync_api import expect
 from test_offline import barriers
 
-sys.path.append(str(ROOT / "Tests" / "Clients"))
+sys.path.append(str(ROOT / "Tests" / "System"))
 from identity_providers import CLIENT, SECRET, LyingProvider  # noqa: E402
 from proxies import free_port  # noqa: E402
 

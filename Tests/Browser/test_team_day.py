@@ -1,7 +1,7 @@
 """A team's day through the real program, every view looked at in both themes."""
 
 import pytest
-from team_day import Day  # First: it finds what is in Tests/Clients.
+from team_day import Day  # First: it finds what is in Tests/System.
 from identity_providers import LyingProvider
 from proxies import free_port
 from test_offline import barriers

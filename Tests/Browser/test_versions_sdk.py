@@ -1,7 +1,7 @@
 """The SDK for web pages with gateways that are newer or older than it is."""
 
 import pytest
-from companions import python_package  # noqa: F401: finds Tests/Clients
+from companions import python_package  # noqa: F401: finds Tests/System
 from test_sdk import AREA, Site, await_saved, await_text, box
 from conftest import Server
 from version_gateway import VersionGateway

@@ -3,6 +3,7 @@ cannot live in one."""
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -15,10 +16,10 @@ class DialectClient:
 
     def __init__(self, script, *arguments, packages=None, interpreter=None):
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-        if packages:
-            environment["PYTHONPATH"] = str(ROOT / ".venv" / packages)
+        paths = [ROOT / ".venv" / packages] if packages else []
+        environment["PYTHONPATH"] = ":".join(map(str, [*paths, ROOT / "Tests" / "System"]))
         self.process = subprocess.Popen(
-            [*(interpreter or [sys.executable]), str(ROOT / "Tests" / "Clients" / script), *arguments],
+            [*(interpreter or [sys.executable]), pathlib.Path(__file__).with_name(script), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
 

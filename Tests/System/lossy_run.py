@@ -3,7 +3,7 @@
 Every edit has to arrive, once, and in the order of typing. `make lossy-test` runs this for a
 minute, and reports how long it takes to replay what was missed:
 
-    .venv/bin/python Tests/Clients/lossy_run.py --seconds 60 --seed 1
+    .venv/bin/python Tests/System/lossy_run.py --seconds 60 --seed 1
 """
 
 import argparse

@@ -150,12 +150,12 @@ def test_whatever_it_allows_and_forbids_is_answered_as_it_says(guarded, tmp_path
     run = subprocess.run(
         [
             sys.executable, "-m", "schemathesis.cli",
-            "--config-file", ROOT / "Tests" / "Clients" / "schemathesis.toml", "run",
+            "--config-file", ROOT / "Tests" / "System" / "schemathesis.toml", "run",
             f"{guarded.origin}/api/openapi.json", "--url", guarded.origin,
             "--header", f"Authorization: Bearer {guarded.key}", "--no-color",
         ],
         capture_output=True, text=True, check=False, cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "Tests" / "Clients")},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "Tests" / "System")},
     )  # fmt: skip
     assert run.returncode == 0, run.stdout[-8000:] + run.stderr[-2000:]
     assert guarded.request("GET", "/health")[0] == 200

@@ -3,7 +3,7 @@
 Each may cost the server what is on its way to the socket, and no more: a reader that lags is a
 number, its place in the log. `make stalled-test` prints the long form:
 
-    .venv/bin/python Tests/Clients/stalled_run.py --changes 20000
+    .venv/bin/python Tests/System/stalled_run.py --changes 20000
 """
 
 import argparse

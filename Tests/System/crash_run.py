@@ -3,7 +3,7 @@
 The real program, real sockets, a real disk; SIGKILL at random moments; then everything that any
 client received is compared with the log. `make crash-test` runs this with KILLS=1000:
 
-    .venv/bin/python Tests/Clients/crash_run.py --kills 1000 --seed 1
+    .venv/bin/python Tests/System/crash_run.py --kills 1000 --seed 1
 
 A run prints its seed. What is typed, where and by which client follows from it; what the server was doing
 when it was killed does not, for it runs beside us, and that is the point.
@@ -16,6 +16,7 @@ import os
 import pathlib
 import random
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -23,10 +24,12 @@ import time
 import log_checker
 from native_client import Editor
 from operations import splice
-from parley_server import ParleyServer
+from parley_server import ROOT, ParleyServer
 from patience import SECONDS
 from websockets.exceptions import WebSocketException
-from whaler_client import WhalerEditor
+
+sys.path.append(str(ROOT / "Tests" / "Clients"))
+from whaler_client import WhalerEditor  # noqa: E402
 
 # What a client sees of a server that dies, whichever step it was at.
 BREAKS = (WebSocketException, OSError, EOFError)

@@ -1,6 +1,6 @@
 """Anonymous clients that try to use up shared limits, and the figures of all other clients.
 
-    .venv/bin/python Tests/Clients/attack_run.py bodies|handshakes|logins|mixed [--unlimited]
+    .venv/bin/python Tests/System/attack_run.py bodies|handshakes|logins|mixed [--unlimited]
     make attack-test SECONDS_ATTACK=600
 
 The server checks tokens and passwords. Attackers have addresses of their own (127.0.0.2 and up) and no

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures how Parley's work grows with its load, and writes Benchmarks/growth.md.
 
-    Scripts/bench_growth.py                       about five minutes; prints
-    Scripts/bench_growth.py --write               the same; writes the page
-    Scripts/bench_growth.py --only rooms,storm    some of it
-    Scripts/bench_growth.py --store-megabytes 10240 --only store    a store of 10 GB
+    Benchmarks/bench_growth.py                       about five minutes; prints
+    Benchmarks/bench_growth.py --write               the same; writes the page
+    Benchmarks/bench_growth.py --only rooms,storm    some of it
+    Benchmarks/bench_growth.py --store-megabytes 10240 --only store    a store of 10 GB
 
 Each row is measured at four or five sizes. The law is the exponent k of size^k that fits what was
 measured best, in logarithms: 0 for a cost that does not grow, 1 for one in proportion. It is taken of

@@ -5,7 +5,7 @@ HAProxy before them. Clients of two kinds go through HAProxy to whichever gatewa
 people of every dialect in a room. At the end everything that they received is compared with the
 log, and with the room. `make cluster-test` runs this:
 
-    .venv/bin/python Tests/Clients/cluster_run.py --kills 1000 --stops 200 --cuts 100 --seed 1
+    .venv/bin/python Tests/System/cluster_run.py --kills 1000 --stops 200 --cuts 100 --seed 1
 
 With promotions the database has a standby, which commits wait for and which takes its place.
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Script, style and layout of a page for each change by others, with 50 people in a note.
 
-    .venv/bin/python Scripts/bench_page.py [--other WEB] [--people 50] [--changes 600] [--rate 40] [--profile]
+    .venv/bin/python Benchmarks/bench_page.py [--other WEB] [--people 50] [--changes 600] [--rate 40] [--profile]
 
 Fifty clients join a note and type in turn, each in a line of its own, with a caret; a page in Chromium shows it. The times
 are the processor times of the renderer's main thread (`Performance.getMetrics`), divided by the changes.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -56,7 +57,7 @@ def run(program, folder, **environment):
     """Runs a program with the package; returns what it has printed."""
     ended = subprocess.run(
         [sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, timeout=PROGRAM_SECONDS,
-        env={"PYTHONPATH": f"{folder}:{ROOT / 'Tests/Clients'}", "PATH": os.environ["PATH"], **environment},
+        env={"PYTHONPATH": ":".join(map(str, [folder, pathlib.Path(__file__).parent, ROOT / "Tests" / "System"])), "PATH": os.environ["PATH"], **environment},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return ended.stdout, ended.stderr
@@ -400,7 +401,7 @@ for _ in range(2):
 @pytest.mark.long
 def test_the_benchmark_runs(tmp_path):
     subprocess.run(
-        [sys.executable, ROOT / "Scripts" / "bench_python.py", "--edits", "400", "--write", tmp_path / "python.md"],
+        [sys.executable, ROOT / "Benchmarks" / "bench_python.py", "--edits", "400", "--write", tmp_path / "python.md"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     rows = dict(re.findall(r"^\| (\w[^|]*) \| (.*) \|$", (tmp_path / "python.md").read_text(), re.M))

@@ -27,7 +27,7 @@ class DatabaseLine:
         self.folder = self.place.name
         self.process = subprocess.Popen(
             [
-                sys.executable, str(ROOT / "Tests" / "Clients" / "database_line.py"),
+                sys.executable, str(ROOT / "Tests" / "System" / "database_line.py"),
                 f"{self.folder}/.s.PGSQL.5432", f"{target_folder}/.s.PGSQL.5432",
             ],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures Parley beside other servers, in one run, for Benchmarks/peers.md.
 
-    Scripts/bench_peers.py                   about four minutes; prints
-    Scripts/bench_peers.py --write           the same; writes the table into Benchmarks/peers.md
-    Scripts/bench_peers.py --only nats,yjs   some of them beside Parley and the null server
+    Benchmarks/bench_peers.py                   about four minutes; prints
+    Benchmarks/bench_peers.py --write           the same; writes the table into Benchmarks/peers.md
+    Benchmarks/bench_peers.py --only nats,yjs   some of them beside Parley and the null server
 
 What is not there is fetched by its own registry's client into .build/peers, and nothing is installed:
 Debian's packages are unpacked, Python's go into an environment. A peer that cannot be had is left out,

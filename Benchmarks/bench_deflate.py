@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what permessage-deflate (RFC 7692) would save and cost, on messages of the real program.
 
-    Scripts/bench_deflate.py            the tables of Documentation/Decisions/0017-permessage-deflate.md
+    Benchmarks/bench_deflate.py            the tables of Documentation/Decisions/0017-permessage-deflate.md
 
 It starts the program, types into a note letter by letter, publishes in a room and joins notes, and
 keeps what a second client is sent. Then zlib compresses it as the extension would: with a state for each
@@ -20,7 +20,7 @@ import uuid
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+sys.path.insert(0, str(ROOT / "Tests" / "System"))
 
 from native_client import NativeClient  # noqa: E402
 from parley_server import ParleyServer  # noqa: E402

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures Parley beside the null server, and says which targets are reached.
 
-    Scripts/bench_load.py                        everything, about six minutes; prints
-    Scripts/bench_load.py --write                the same; writes Benchmarks/load-results.md
-    Scripts/bench_load.py --only echo,room       some of it
-    Scripts/bench_load.py --peer uws='./uws {port}'   another server with /echo, /sub and /pub
+    Benchmarks/bench_load.py                        everything, about six minutes; prints
+    Benchmarks/bench_load.py --write                the same; writes Benchmarks/load-results.md
+    Benchmarks/bench_load.py --only echo,room       some of it
+    Benchmarks/bench_load.py --peer uws='./uws {port}'   another server with /echo, /sub and /pub
 
 Server and load are pinned to a core each, and rounds are interleaved, so that what else the machine
 does falls on all alike. Of each number the median of the rounds is shown; a ratio is the median of the

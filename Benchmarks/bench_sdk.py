@@ -1,6 +1,6 @@
 """From a page's address to the first text: the SDK for web pages beside y-websocket's provider, in one run.
 
-    .venv/bin/python Scripts/bench_sdk.py [--runs 7]
+    .venv/bin/python Benchmarks/bench_sdk.py [--runs 7]
 
 Each page holds a text area and the client in Brotli, and shows a shared text of 1,000 characters; each visit is one
 without a cache, in turn. yjs and y-websocket are Debian's packages, bundled by esbuild and served by their own server;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Measures how long others wait while the server writes to a crowd, and while it reads long lists.
 
-    Scripts/bench_slices.py paste                   a paste of 1 MB to 6,000 followers of a note
-    Scripts/bench_slices.py paste 500 100000        to fewer, and a shorter one
-    Scripts/bench_slices.py folders                 four loops of GET /api/folders over 75,000 notes
-    Scripts/bench_slices.py folders 5000 50         fewer notes, in so many folders
+    Benchmarks/bench_slices.py paste                   a paste of 1 MB to 6,000 followers of a note
+    Benchmarks/bench_slices.py paste 500 100000        to fewer, and a shorter one
+    Benchmarks/bench_slices.py folders                 four loops of GET /api/folders over 75,000 notes
+    Benchmarks/bench_slices.py folders 5000 50         fewer notes, in so many folders
 
 Ends with 1 if a target is missed: pings at most 50 ms at the 99th percentile and every byte delivered; reads of texts
 at most twice as slow at the median. PARLEY_PROGRAM names another build to be measured.
@@ -25,7 +25,7 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+sys.path.insert(0, str(ROOT / "Tests" / "System"))
 
 from parley_server import ParleyServer  # noqa: E402
 

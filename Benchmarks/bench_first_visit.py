@@ -1,6 +1,6 @@
 """A first visit in Chromium without a cache: what is fetched, and how soon a person can type.
 
-    .venv/bin/python Scripts/bench_first_visit.py [--other FOLDER] [--runs 5] [--gzip]
+    .venv/bin/python Benchmarks/bench_first_visit.py [--other FOLDER] [--runs 5] [--gzip]
 
 The bytes are those on the wire, headers included, as Chromium counts them. The times are those of a line of
 1.6 Mbit/s and 150 ms, from the address to

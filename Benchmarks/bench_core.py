@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures OTCore beside the floor, in turn, and writes the page of results.
 
-    Scripts/bench_core.py [--rounds 7] [--seconds 2] [--traces FOLDER] [--scale 1] [--no-browser]
+    Benchmarks/bench_core.py [--rounds 7] [--seconds 2] [--traces FOLDER] [--scale 1] [--no-browser]
                           [--write FOLDER]
 
 Every workload is run by the floor and by `ot-bench` one after the other, in as many rounds as asked

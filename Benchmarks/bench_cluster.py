@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures gateways on PostgreSQL, several of them and several loops, for Benchmarks/cluster.md.
 
-    .venv/bin/python Scripts/bench_cluster.py                     everything, about ten minutes
-    .venv/bin/python Scripts/bench_cluster.py --only acknowledge  some of it
+    .venv/bin/python Benchmarks/bench_cluster.py                     everything, about ten minutes
+    .venv/bin/python Benchmarks/bench_cluster.py --only acknowledge  some of it
 
     acknowledge   a hundred typists: SQLite, PostgreSQL, and PostgreSQL whose standby commits wait for
     nodes         what one and two gateways deliver, each held to a part of a core
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+sys.path.insert(0, str(ROOT / "Tests" / "System"))
 
 from nats_server import NatsServer  # noqa: E402 (the folder is known from here on)
 from parley_server import ParleyServer  # noqa: E402

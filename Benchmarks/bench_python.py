@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the Python package's client core, as a library and as WebAssembly, and writes Benchmarks/python.md.
 
-    .venv/bin/python Scripts/bench_python.py [--edits 100000] [--write FILE]
+    .venv/bin/python Benchmarks/bench_python.py [--edits 100000] [--write FILE]
 
 Each way runs in processes of its own, with the package as in its wheels and a server's end of the line that
 answers by the letter. Times of calls are processor time, so that what else runs on the machine matters little.
@@ -17,7 +17,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+# What the core is run with, and what that takes from the tests of the server.
+FOLDERS = ("Clients/python/tests", "Tests/System")
+sys.path[:0] = [str(ROOT / folder) for folder in FOLDERS]
 from python_core import LIBRARY, MODULE, lay_out  # noqa: E402
 
 START = """
@@ -70,7 +72,7 @@ print(json.dumps(found))
 
 def run(program, folder, kind, *arguments):
     environment = {
-        "PYTHONPATH": f"{folder}:{ROOT / 'Tests/Clients'}", "PATH": os.environ["PATH"], "PARLEY_CORE": kind,
+        "PYTHONPATH": ":".join(map(str, [folder, *(ROOT / one for one in FOLDERS)])), "PATH": os.environ["PATH"], "PARLEY_CORE": kind,
     }  # fmt: skip
     command = [sys.executable, "-c", program, *map(str, arguments)]
     return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the server's processor time for each message with another build's.
 
-    Scripts/bench_beside.py ../before/.build/release           every row of Benchmarks/load.md
-    Scripts/bench_beside.py FOLDER --only note-disk,bayeux     some of them
+    Benchmarks/bench_beside.py ../before/.build/release           every row of Benchmarks/load.md
+    Benchmarks/bench_beside.py FOLDER --only note-disk,bayeux     some of them
 
 FOLDER holds the other build's `parley`; the load program is this build's for both. Rounds alternate,
 so that what else the machine does falls on both alike. Of each row the median of the rounds' ratios is

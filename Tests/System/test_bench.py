@@ -65,7 +65,7 @@ def test_the_floor_gives_what_the_files_say(data, tmp_path):
     compiler = shutil.which("cc")
     if not compiler:
         pytest.skip("no C compiler")
-    place = ROOT / "Scripts" / "bench_core.py"
+    place = ROOT / "Benchmarks" / "bench_core.py"
     spec = importlib.util.spec_from_file_location("bench_core", place)
     bench_core = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(bench_core)

@@ -2,7 +2,7 @@
 """Measures search over many notes, and typing beside it, over HTTP and sockets of a server of its own.
 
     make bench-search
-    .venv/bin/python Scripts/bench_search.py [NOTES [BYTES]]
+    .venv/bin/python Benchmarks/bench_search.py [NOTES [BYTES]]
 
 Words are drawn as in texts, a few of them often and most of them seldom (Zipf's law), from one seed.
 """
@@ -22,7 +22,7 @@ import time
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+sys.path.insert(0, str(ROOT / "Tests" / "System"))
 
 from native_client import NativeClient  # noqa: E402
 from parley_server import PROGRAM, ParleyServer  # noqa: E402

@@ -8,7 +8,7 @@ import sys
 import pytest
 from parley_server import ROOT, built
 
-sys.path.insert(0, str(ROOT / "Scripts"))
+sys.path.insert(0, str(ROOT / "Benchmarks"))
 
 import load_servers  # noqa: E402 (the folder is known from here on)
 

@@ -1,7 +1,7 @@
 """Streams of bytes as no client should send them: grammar first, then spoilt.
 
 A stream is a list of pieces, each sent at once. It depends on its seed alone, so that a case that
-failed can be sent again: `python Tests/Clients/edge_run.py --first SEED --cases 1`.
+failed can be sent again: `python Tests/System/edge_run.py --first SEED --cases 1`.
 """
 
 import random

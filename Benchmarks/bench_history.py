@@ -2,7 +2,7 @@
 """Measures how a long history opens: the server's answers, and the page from the key to the text that is shown.
 
     make bench-history
-    .venv/bin/python Scripts/bench_history.py [REVISIONS]
+    .venv/bin/python Benchmarks/bench_history.py [REVISIONS]
 
 Two people type by turns, a letter each, in sessions of a thousand changes; from one seed. The note is imported from a file
 of operations, so that a million revisions are there in a minute. Each number is the best of three; the first of them is
@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
+sys.path.insert(0, str(ROOT / "Tests" / "System"))
 
 from parley_server import PROGRAM, ParleyServer  # noqa: E402
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Bytes of one keystroke on the wire, with ids and with numbers.
 
-    PARLEY_PROGRAM=.build/release/parley .venv/bin/python Scripts/bench_keystroke.py
+    PARLEY_PROGRAM=.build/release/parley .venv/bin/python Benchmarks/bench_keystroke.py
 
 One client types letters all over a note of 40,000 scalars, under an id like those of the page; one reader
 takes numbers and one does not. Prints the payloads of the messages as a table: the frame around adds 2 to 4.
@@ -16,7 +16,7 @@ import tempfile
 
 import websockets
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Tests" / "Clients"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Tests" / "System"))
 from parley_server import ParleyServer  # noqa: E402
 
 NOTE = "0b1e7c52-3d0c-4a59-8f0e-6c1b8a2f9d10"
