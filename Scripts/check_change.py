@@ -17,9 +17,11 @@ import re
 import subprocess
 import sys
 
+from run_tests import BROWSER_FOLDERS, CLIENT_FOLDERS
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ALL = {"growth", "swift", "fuzz", "web", "clients", "browser"}
-FOLDERS = {"clients": "Tests/Clients", "browser": "Tests/Browser"}
+FOLDERS = {"clients": CLIENT_FOLDERS, "browser": BROWSER_FOLDERS}
 # Whose change may change the build, or how tests are run.
 BUILD = re.compile(r"Package\.swift$|Makefile$|\.ci/|Scripts/(run_tests|install-packages|python-environment|check_change)|Tests/(pytest|requirements)")
 # What else there is of tests: files that several of them use.
@@ -87,10 +89,10 @@ def reach_of_module(module, dependents, reach):
 
 def naming(name):
     """The test files in which a file's name stands, by part."""
-    for part, folder in FOLDERS.items():
-        for path in sorted((ROOT / folder).glob("test_*.py")):
+    for part, folders in FOLDERS.items():
+        for path in sorted(path for folder in folders for path in (ROOT / folder).glob("test_*.py")):
             if name in path.read_text():
-                yield part, f"{folder}/{path.name}"
+                yield part, str(path.relative_to(ROOT))
 
 
 def reach_of(paths, folders, dependents):
@@ -100,7 +102,8 @@ def reach_of(paths, folders, dependents):
     reach.select("swift", "ArchitectureTests")
     for path in paths:
         module = next((name for name, folder in folders.items() if path.startswith(folder + "/")), None)
-        part = next((part for part, folder in FOLDERS.items() if path.startswith(folder + "/")), None)
+        folder = str(pathlib.PurePath(path).parent)
+        part = next((part for part, folders in FOLDERS.items() if folder in folders), None)
         if BUILD.match(path):
             reach.all()
         elif module is not None:

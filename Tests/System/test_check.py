@@ -38,8 +38,8 @@ HABITS = ["growth=ArchitectureTests", "swift=ArchitectureTests"]
         ]),
         ("Sources/ParleyUI/NoteView.swift", HABITS),
         ("Tests/OTCoreTests/A.swift", ["growth=ArchitectureTests,OTCoreTests", "swift=ArchitectureTests,OTCoreTests"]),
-        ("Tests/Clients/test_tls.py", [*HABITS, "clients=Tests/Clients/test_tls.py"]),
-        ("Tests/Clients/parley_server.py", [*HABITS, "clients"]),
+        ("Tests/System/test_tls.py", [*HABITS, "clients=Tests/System/test_tls.py"]),
+        ("Tests/System/parley_server.py", [*HABITS, "clients"]),
         ("Tests/Browser/test_early.py", [*HABITS, "browser=Tests/Browser/test_early.py"]),
         ("Tests/Web/rules.test.mjs", [*HABITS, "web"]),
         ("Web/js/app.js", [*HABITS, "web", "browser"]),
@@ -57,5 +57,5 @@ def test_a_change_reaches_what_depends_on_it(path, reached):
 
 def test_a_page_reaches_the_tests_that_name_it():
     clients = reach_of(["Documentation/Operations.md"], MODULES, DEPENDENTS).selected["clients"]
-    assert "Tests/Clients/test_operations_page.py" in clients
-    assert "Tests/Clients/test_tls.py" not in clients
+    assert "Tests/System/test_operations_page.py" in clients
+    assert "Tests/System/test_tls.py" not in clients
