@@ -42,8 +42,7 @@ struct AuthorisationPageTests {
 
   @Test("every request has a row")
   func requests() throws {
-    let protocolPage = try tree.text("Documentation/Protocol.md")
-    let requests = protocolPage.matches(of: /\n\| `([A-Z]+ \/api[^ ?`]*)/).map(\.1)
+    let requests = try tree.text("Documentation/HTTP.md").matches(of: /\n\| `([A-Z]+ \/api[^ ?`]*)/).map(\.1)
     #expect(!requests.isEmpty)
     for request in Set(requests) { #expect(page.contains("\n| `\(request)` |"), "\(request)") }
   }

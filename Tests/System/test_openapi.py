@@ -65,8 +65,8 @@ def test_clients_learn_what_the_server_speaks_without_a_key(guarded):
 
 
 def test_what_is_documented_is_described_and_the_other_way_round(server):
-    """Both name the same requests: the protocol's tables, and the description."""
-    text = (ROOT / "Documentation" / "Protocol.md").read_text()
+    """Both name the same requests: the tables of HTTP.md, and the description."""
+    text = (ROOT / "Documentation" / "HTTP.md").read_text()
     rows = re.findall(r"^\| `(GET|POST|PUT|PATCH|DELETE) (/[^`?]*)", text, re.MULTILINE)
     documented = {
         (method, path) for method, path in rows

@@ -5,7 +5,7 @@ import { bytes, latency, number } from "./figures.js";
 import { Sparkline } from "./sparkline.js";
 
 /**
- * What `GET /api/stats` answers (Documentation/Protocol.md).
+ * What `GET /api/stats` answers (Documentation/HTTP.md).
  *
  * @typedef {{count: number, p50?: number, p90?: number, p99?: number}} Latencies Microseconds.
  * @typedef {{time: number, version: string, uptimeMilliseconds: number, isReady: boolean, isDemo: boolean,
