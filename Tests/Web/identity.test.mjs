@@ -132,13 +132,6 @@ test("a text is not left behind whose edits have no room", () => {
   assert.equal(storage.items.size, 0);
 });
 
-test("edits that an earlier version of the page stored hold their text themselves", () => {
-  storage.setItem("parley.pending.ann.d", JSON.stringify(record));
-  assert.deepEqual(pendingOf("d", "ann", "user-1"), record);
-  savePending({ ...record, session: "newer" }, base("1"));
-  assert.equal(pendingOf("d", "ann", "user-1")?.base, "text 1");
-});
-
 test("edits without an owner are found, and unreadable ones are not", () => {
   savePending({ ...record, owner: undefined }, base("1"));
   assert.equal(pendingOf("d", "ann", "")?.session, "edits");

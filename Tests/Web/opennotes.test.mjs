@@ -85,23 +85,6 @@ test("what could not be saved of a deleted note is there when it is looked for a
   assert.equal(storage.items.size, 0);
 });
 
-test("edits that a former version of the page has kept go out when the note is opened, and are kept no more", async () => {
-  const identity = { id: "ann", resumeToken: "token of ann" };
-  const session = 'parley.session.3\n7\n1\n1\n0\n0\n1\n0\n0\n0\n0\n7\n0\n0\ne[4,"!"]';
-  storage.setItem("parley.pending.ann.d", JSON.stringify({ identity, documentId: "d", title: "", session, slot: "a", tag: "7 e" }));
-  storage.setItem("parley.base.a.ann.d", "text");
-  const note = openNote("d");
-  assert.equal(note.text, "text!");
-  const count = line.count("change");
-  joined({ text: undefined, changes: [] });
-  assert.equal(line.count("change"), count + 1);
-  assert.deepEqual(line.last("change")?.data.operation, [4, "!"]);
-  line.tell("acknowledged", { sequence: 1, revision: 8 });
-  await turn();
-  assert.equal(line.count("change"), count + 1);
-  assert.equal(storage.items.size, 0);
-});
-
 test("edits that cannot be read do not keep the note from opening, and are set aside", async () => {
   const identity = { id: "ann", resumeToken: "token of ann" };
   const record = (/** @type {string} */ session) =>

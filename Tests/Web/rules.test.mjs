@@ -20,8 +20,8 @@ const sourceOf = (/** @type {string} */ name) => readFileSync(new URL(name, fold
 const signs = [
   // Problems have the server's codes, to say them in plain words; former edits have numbers, to pass them on; a
   // comment's range is one of a text, which history and revision name.
-  { rule: "numbers of changes", sign: /sequence/i, except: ["ground/problems.js", "client/formeredits.js"] },
-  { rule: "histories", sign: /epoch/i, except: ["ground/problems.js", "client/formeredits.js", "comments/comments.js", "history/pastcomments.js"] },
+  { rule: "numbers of changes", sign: /sequence/i, except: ["ground/problems.js"] },
+  { rule: "histories", sign: /epoch/i, except: ["ground/problems.js", "comments/comments.js", "history/pastcomments.js"] },
   { rule: "where to resume", sign: /resume(?!Token)|rejoin|renumber/i, except: [] },
   { rule: "changes on their way", sign: /in-?[fF]light|resend|acknowledged|retryAfter|supersede/, except: [] },
   // The editor shows a composed line later than the note contains it, and the authors of a moment ago: those are the

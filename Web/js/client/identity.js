@@ -309,9 +309,8 @@ export class EditStorage {
     const record = read(lastingStore(), this.#pendingKey(documentId, clientId));
     if (!isPendingOf(record, owner)) return undefined;
     const { slot, tag: _, ...edits } = record;
-    // An earlier version of the page kept the text with the edits.
-    if (slot === undefined) return edits;
-    return { ...edits, base: lastingStore().getItem(this.#baseKey(documentId, clientId, slot)) ?? undefined };
+    const base = slot && lastingStore().getItem(this.#baseKey(documentId, clientId, slot));
+    return { ...edits, base: base ?? undefined };
   }
 
   /**

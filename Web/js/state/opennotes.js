@@ -1,7 +1,6 @@
 // Open notes, and notes whose edits, or first words, still have to reach the server.
 
 import { CoreError } from "../client/door.js";
-import { inCurrentForm } from "../client/formeredits.js";
 import {
   adoptedIdentities, othersOf, pendingOf, removePending, savePending, setPendingAside,
 } from "../client/identity.js";
@@ -61,7 +60,7 @@ function noteAsLeft(documentId) {
   const kept = leftBehind(documentId);
   if (!kept) return noteAsCopied(options);
   try {
-    return new ShownNote({ ...options, restored: inCurrentForm(kept, core) });
+    return new ShownNote({ ...options, restored: kept });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
     setPendingAside(documentId, kept.identity.id);
