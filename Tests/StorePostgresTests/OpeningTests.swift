@@ -75,7 +75,7 @@ struct OpeningTests {
     try server().execute("UPDATE parley.format SET version = 0, oldest = 0", in: database)
     #expect(
       try error(database, .reading)
-        == .older(address: address(database).description, version: 0, supported: version))
+        == .unreleased(address: address(database).description))
   }
 
   @Test("a database that may only be read is refused for writing")

@@ -176,6 +176,15 @@ struct OpeningTests {
     }
   }
 
+  @Test("a format that no release wrote is refused")
+  func unreleasedFormat() throws {
+    do { _ = try SQLiteStore(path: folder.file()) }
+    try SecondConnection(folder.file()).run("PRAGMA user_version = 11")
+    let error = StoreOpenError.unreleased(path: folder.file())
+    #expect(throws: error) { try SQLiteStore(path: folder.file()) }
+    #expect(throws: error) { try SQLiteStore(reading: folder.file()) }
+  }
+
   @Test("only its owner may read the file")
   func mode() throws {
     let store = try SQLiteStore(path: folder.file())

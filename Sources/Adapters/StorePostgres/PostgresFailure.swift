@@ -92,6 +92,8 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
   case newer(address: String, version: Int, supported: Int)
   /// An older Parley made the tables, and they were to be read only.
   case older(address: String, version: Int, supported: Int)
+  /// A program from before 0.1.0, the first release, made the tables.
+  case unreleased(address: String)
   /// Another Parley, which does not share, works with the database.
   case inUse(address: String)
   /// Others work with the database, who are named.
@@ -127,6 +129,9 @@ public enum PostgresOpenError: Error, Sendable, Equatable, CustomStringConvertib
     case .older(let address, let version, let supported):
       "cannot read the store \(address): it has format \(version), and this program reads format "
         + "\(supported); start parley serve with it once, which brings it up to date"
+    case .unreleased(let address):
+      "cannot open the store \(address): a Parley from before 0.1.0 made it; export its notes with that "
+        + "program, and import them here"
     case .inUse(let address):
       "cannot open the store \(address): another Parley works with this database and expects to be "
         + "alone; end that one, or name another database"

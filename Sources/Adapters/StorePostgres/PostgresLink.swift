@@ -272,8 +272,8 @@ struct PostgresLink: ~Copyable {
   private static func mayPass(_ error: PostgresOpenError) -> Bool {
     switch error {
     case .unreachable, .inUse, .readOnly, .failed: true
-    case .malformedAddress, .noStore, .newer, .older, .unsafe, .pooled, .unsupportedServer,
-      .inUseBy, .unfinished, .notEmpty:
+    case .malformedAddress, .noStore, .newer, .older, .unreleased, .unsafe, .pooled,
+      .unsupportedServer, .inUseBy, .unfinished, .notEmpty:
       false
     }
   }

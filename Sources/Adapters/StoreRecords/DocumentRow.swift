@@ -79,7 +79,7 @@ extension RecordHasher {
     add(row.base)
     add(row.baseChain)
     add(bits: row.marks)
-    // Rows that were written before there were folders keep their checksums.
+    // A note in no folder has the checksum of a row without one.
     if !row.folder.isNone { add(row.folder.text) }
     return checksum()
   }

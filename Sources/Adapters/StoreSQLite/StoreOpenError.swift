@@ -18,6 +18,8 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
   case newer(path: String, version: Int, supported: Int)
   /// An older Parley made the store, and it was to be read only.
   case older(path: String, version: Int, supported: Int)
+  /// A program from before 0.1.0, the first release, made the store.
+  case unreleased(path: String)
   /// A move into the store was interrupted.
   case unfinished(path: String)
   /// There is something where a new store is to be.
@@ -66,6 +68,9 @@ public enum StoreOpenError: Error, Sendable, Equatable, CustomStringConvertible 
     case .older(let path, let version, let supported):
       "cannot read the store \(path): it has format \(version), and this program reads format "
         + "\(supported); start parley serve with it once, which brings it up to date"
+    case .unreleased(let path):
+      "cannot open the store \(path): a Parley from before 0.1.0 made it; export its notes with that program, "
+        + "and import them here"
     case .unfinished(let path):
       "cannot open the store \(path): \(UnfinishedFormat.advice)"
     case .notEmpty(let path):

@@ -5,10 +5,11 @@ enum StoreSchema {
   /// `PRLY`, in the file's header, says whose file it is.
   static let applicationID = 0x5052_4c59
 
-  /// The migrations, one for each format: a store of format *n* needs those from index *n* on.
-  static let migrations: [String] = [
-    // 1
-    """
+  /// The format of ``tables``, the first one that a release wrote.
+  static let firstVersion = 12
+
+  /// The tables of 0.1.0. They no longer change: later formats are made by ``migrations``.
+  static let tables = """
     CREATE TABLE documents (
       number INTEGER PRIMARY KEY AUTOINCREMENT,
       id TEXT NOT NULL UNIQUE,
@@ -23,8 +24,11 @@ enum StoreSchema {
       base_chain BLOB NOT NULL,     -- the checksum of the entry at base
       marks INTEGER NOT NULL,       -- sum of the hashes of the document's marks
       unsnapped INTEGER NOT NULL,   -- bytes of entries since the newest snapshot, about
-      checksum BLOB NOT NULL        -- over all but unsnapped
+      checksum BLOB NOT NULL,       -- over all but unsnapped
+      folder TEXT NOT NULL DEFAULT ''
     );
+    CREATE INDEX documents_by_creation ON documents (created, id);
+    CREATE INDEX documents_by_folder ON documents (folder, created, id);
     -- The entries after this revision, and before the next epoch's, were written in this epoch.
     CREATE TABLE epochs (
       document INTEGER NOT NULL,
@@ -57,7 +61,9 @@ enum StoreSchema {
       document INTEGER NOT NULL,
       revision INTEGER NOT NULL,
       chain BLOB NOT NULL,          -- the checksum of the entry at the revision
+      time INTEGER NOT NULL,        -- of that entry
       text BLOB NOT NULL,           -- UTF-8
+      authors BLOB NOT NULL,        -- runs of authors, see AuthorRunsCoding
       checksum BLOB NOT NULL,
       UNIQUE (document, revision)
     );
@@ -68,22 +74,6 @@ enum StoreSchema {
       value BLOB NOT NULL,
       checksum BLOB NOT NULL
     ) WITHOUT ROWID;
-    """,
-    // 2: authors of changes, and versions. Snapshots of format 1 are taken again.
-    """
-    DROP TABLE snapshots;
-    CREATE TABLE snapshots (
-      number INTEGER PRIMARY KEY,
-      document INTEGER NOT NULL,
-      revision INTEGER NOT NULL,
-      chain BLOB NOT NULL,          -- the checksum of the entry at the revision
-      time INTEGER NOT NULL,        -- of that entry
-      text BLOB NOT NULL,           -- UTF-8
-      authors BLOB NOT NULL,        -- runs of authors, see AuthorRunsCoding
-      checksum BLOB NOT NULL,
-      UNIQUE (document, revision)
-    );
-    UPDATE documents SET unsnapped = 96 * revision;
     CREATE TABLE versions (
       document INTEGER NOT NULL,
       revision INTEGER NOT NULL,
@@ -93,10 +83,10 @@ enum StoreSchema {
       checksum BLOB NOT NULL,
       PRIMARY KEY (document, revision)
     ) WITHOUT ROWID;
-    """,
-    // 3: rooms with memory.
-    """
-    -- The epoch of every room that has no row yet.
+
+    -- Rooms with a history.
+
+    -- The epoch of all rooms that have no row yet.
     CREATE TABLE room_epoch (epoch TEXT NOT NULL);
     INSERT INTO room_epoch VALUES (lower(hex(randomblob(12))));
     CREATE TABLE rooms (
@@ -161,9 +151,9 @@ enum StoreSchema {
       person TEXT PRIMARY KEY,
       time INTEGER NOT NULL
     ) WITHOUT ROWID;
-    """,
-    // 4: events for outside services.
-    """
+
+    -- Events for external services.
+
     CREATE TABLE outbox (
       target INTEGER NOT NULL,
       number INTEGER NOT NULL,      -- counts up while anything waits for the target
@@ -198,10 +188,9 @@ enum StoreSchema {
       died INTEGER NOT NULL,
       reason INTEGER NOT NULL
     );
-    """,
-    // 5: what is done once, and notes in pages.
-    """
-    CREATE INDEX documents_by_creation ON documents (created, id);
+
+    -- Requests that are processed once.
+
     -- Answers to requests that name themselves by a key, so that none is done twice.
     CREATE TABLE answers (
       number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -225,9 +214,9 @@ enum StoreSchema {
       expires INTEGER               -- when the id may be used again; NULL until it was looked up
     ) WITHOUT ROWID;
     CREATE INDEX note_origins_by_expiry ON note_origins (deleted, expires);
-    """,
-    // 6: groups, likes, and how far people have read.
-    """
+
+    -- Groups, likes, and the last publication that a person has read.
+
     CREATE TABLE chat_groups (
       room INTEGER PRIMARY KEY,
       name TEXT NOT NULL,           -- of the room
@@ -266,9 +255,9 @@ enum StoreSchema {
       PRIMARY KEY (person, name)
     ) WITHOUT ROWID;
     CREATE INDEX read_marks_by_room ON read_marks (room);
-    """,
-    // 7: deleted notes that can be restored.
-    """
+
+    -- Deleted notes that can be restored.
+
     CREATE TABLE deleted_documents (
       number INTEGER PRIMARY KEY,
       id TEXT NOT NULL,             -- free for another note
@@ -286,13 +275,14 @@ enum StoreSchema {
       checksum BLOB NOT NULL,       -- as in documents
       deleted INTEGER NOT NULL,     -- when
       author TEXT NOT NULL,         -- who did it
-      deletion_checksum BLOB NOT NULL
+      deletion_checksum BLOB NOT NULL,
+      folder TEXT NOT NULL DEFAULT ''
     );
     CREATE INDEX deleted_documents_by_time ON deleted_documents (deleted, id);
     CREATE INDEX deleted_documents_by_id ON deleted_documents (id, deleted);
-    """,
-    // 8: files of notes.
-    """
+
+    -- Files of notes.
+
     CREATE TABLE files (
       number INTEGER PRIMARY KEY,
       hash BLOB NOT NULL UNIQUE,    -- SHA-256 of the bytes
@@ -308,9 +298,9 @@ enum StoreSchema {
       PRIMARY KEY (document, file)
     ) WITHOUT ROWID;
     CREATE INDEX note_files_by_file ON note_files (file);
-    """,
-    // 9: comments on notes.
-    """
+
+    -- Comments on notes.
+
     CREATE TABLE comments (
       document INTEGER NOT NULL,
       id TEXT NOT NULL,
@@ -320,9 +310,9 @@ enum StoreSchema {
       PRIMARY KEY (document, id)
     ) WITHOUT ROWID;
     CREATE INDEX comments_by_thread ON comments (document, thread);
-    """,
-    // 10: sessions of users who have signed in, and links to notes.
-    """
+
+    -- Sessions of signed-in users, and links to notes.
+
     CREATE TABLE sessions (
       id TEXT PRIMARY KEY,
       user TEXT NOT NULL,
@@ -347,15 +337,9 @@ enum StoreSchema {
     ) WITHOUT ROWID;
     CREATE INDEX note_links_by_note ON note_links (note, created);
     CREATE INDEX note_links_by_expiry ON note_links (expires);
-    """,
-    // 11: folders of notes.
-    """
-    ALTER TABLE documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
-    ALTER TABLE deleted_documents ADD COLUMN folder TEXT NOT NULL DEFAULT '';
-    CREATE INDEX documents_by_folder ON documents (folder, created, id);
-    """,
-    // 12: names of published notes.
-    """
+
+    -- Names of published notes.
+
     CREATE TABLE public_names (
       name TEXT PRIMARY KEY,        -- see ReadableName
       id TEXT NOT NULL,             -- of the publication, which its readers' tokens name
@@ -367,11 +351,20 @@ enum StoreSchema {
     CREATE INDEX public_names_by_document ON public_names (document);
     CREATE INDEX public_names_by_maker ON public_names (maker);
     CREATE INDEX public_names_by_rest ON public_names (rests);
-    """,
-  ]
+    """
+
+  /// The migrations, one for each format after the first: a store of format 12 + *n* needs those from
+  /// index *n* on.
+  static let migrations: [String] = []
 
   /// The format this program writes.
-  static var version: Int { migrations.count }
+  static var version: Int { firstVersion + migrations.count }
+
+  /// The steps from a format to this program's, each with the format that it makes; 0 is an empty file.
+  private static func steps(from version: Int) -> [(version: Int, statements: String)] {
+    let all = ([tables] + migrations).enumerated().map { (firstVersion + $0, $1) }
+    return all.filter { $0.0 > version }
+  }
 
   /// Brings an open file to this program's format, making its tables if it is empty.
   static func prepare(
@@ -386,14 +379,14 @@ enum StoreSchema {
       // Without its shared memory SQLite would fall back to a mode that a power cut can undo.
       isLogging =
         try connection.integer("SELECT journal_mode = 'wal' FROM pragma_journal_mode") == 1
-      for next in version..<Self.version {
+      for step in steps(from: version) {
         // One transaction a step: whatever happens, the file is in one format or the other.
         try connection.execute(
           """
           BEGIN IMMEDIATE;
-          \(migrations[next])
+          \(step.statements)
           PRAGMA application_id = \(applicationID);
-          PRAGMA user_version = \(next + 1);
+          PRAGMA user_version = \(step.version);
           COMMIT;
           """)
       }
@@ -421,7 +414,7 @@ enum StoreSchema {
       """
       PRAGMA synchronous = NORMAL;
       BEGIN IMMEDIATE;
-      \(migrations.joined(separator: "\n"))
+      \(([tables] + migrations).joined(separator: "\n"))
       DELETE FROM room_epoch;
       COMMIT;
       """)
@@ -464,6 +457,7 @@ enum StoreSchema {
     guard version <= Self.version else {
       throw .newer(path: path, version: version, supported: Self.version)
     }
+    guard version == 0 || version >= firstVersion else { throw .unreleased(path: path) }
     return version
   }
 
