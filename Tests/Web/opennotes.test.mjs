@@ -1,6 +1,7 @@
 // Notes that are opened, left, and opened again; what the page's parts share is the test's.
 
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { register } from "node:module";
 import { test } from "node:test";
 import { FakeStorage, Line } from "./support.mjs";
@@ -118,4 +119,35 @@ test("edits that cannot be read do not keep the note from opening, and are set a
     assert.equal(storage.getItem(`parley.aside.${index + 1}.ann.d`), record(session));
     assert.equal(storage.items.size, 2 * (index + 1));
   }
+});
+
+// Scripts/make_fixtures.py makes the file of another version with this.
+test("edits are kept in this form", { skip: process.env.FIXTURES_TO === undefined }, async () => {
+  storage.items.clear();
+  const note = openNote("d");
+  joined();
+  line.lose();
+  note.edit([{ from: 4, to: 4, insert: " é" }]);
+  note.persistNow();
+  writeFileSync(`${process.env.FIXTURES_TO}/page.json`, `${JSON.stringify(Object.fromEntries(storage.items), undefined, 1)}\n`);
+  line.comeBack();
+  joined({ text: undefined, changes: [] });
+  line.tell("acknowledged", { sequence: line.last("change")?.data.sequence, revision: 8 });
+  leaveNote(note);
+  await turn();
+  assert.equal(storage.items.size, 0);
+});
+
+test("edits that the page of 0.1.0 kept are sent when the note is opened", { skip: process.env.FIXTURES_TO !== undefined }, async () => {
+  storage.items.clear();
+  const kept = readFileSync(new URL("../Fixtures/0.1.0/page.json", import.meta.url), "utf8");
+  for (const [key, value] of Object.entries(JSON.parse(kept))) storage.setItem(key, value);
+  const note = openNote("d");
+  assert.equal(note.text, "text é");
+  joined({ text: undefined, changes: [] });
+  assert.deepEqual(line.last("change")?.data.operation, [4, " é"]);
+  line.tell("acknowledged", { sequence: line.last("change")?.data.sequence, revision: 8 });
+  leaveNote(note);
+  await turn();
+  assert.equal(storage.items.size, 0);
 });

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from parley_server import ROOT
 from patience import PROGRAM_SECONDS, SECONDS
 from python_wheels import install, make_wheels
+from test_fixtures import FIXTURES, TEXT, fixture_server  # noqa: F401
 
 
 @pytest.fixture(scope="session")
@@ -222,6 +224,19 @@ def test_a_program_that_is_killed_loses_and_doubles_nothing(server, installed, t
     assert ended.returncode == 0, ended.stderr
     numbers = [int(number) for number in text_of(server, id).split(".")[:-1]]
     assert numbers == list(range(len(numbers))) and len(numbers) >= saved
+
+
+def test_edits_that_0_1_0_kept_are_sent_once(fixture_server, parley, tmp_path):  # noqa: F811
+    shutil.copytree(FIXTURES / "python", tmp_path / "kept")
+
+    async def main():
+        async with parley.connect(fixture_server.origin, name="Bot", keep=tmp_path / "kept") as client:
+            assert client.left_behind == ["plan"]
+            note = await client.note("plan")
+            await asyncio.wait_for(note.saved(), SECONDS)
+
+    asyncio.run(main())
+    assert text_of(fixture_server, "plan") == TEXT + "kept é\n"
 
 
 def test_a_folder_has_one_process(server, parley, tmp_path):
