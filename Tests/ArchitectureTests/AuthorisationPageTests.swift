@@ -42,7 +42,8 @@ struct AuthorisationPageTests {
 
   @Test("every request has a row")
   func requests() throws {
-    let requests = try tree.text("Documentation/HTTP.md").matches(of: /\n\| `([A-Z]+ \/api[^ ?`]*)/).map(\.1)
+    let requests = try tree.text("Documentation/HTTP.md").matches(of: /\n\| `([A-Z]+ \/api[^ ?`]*)/)
+      .map(\.1)
     #expect(!requests.isEmpty)
     for request in Set(requests) { #expect(page.contains("\n| `\(request)` |"), "\(request)") }
   }
