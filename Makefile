@@ -335,8 +335,12 @@ image: setup-serve page  ## Make a container image, as an archive to load
 install-test: image deb  ## Install tarball, package and image in bare roots, and use them (as root)
 	@python3 Scripts/install_test.py
 
+.PHONY: settings-pages
+settings-pages: setup-serve build-tests  ## Write the documentation's tables of settings again
+	@UPDATE_PAGES=1 swift test -c release --disable-xctest --skip-build --filter SettingsPageTests
+
 .PHONY: pictures
-pictures: setup-test build  ## Take the documentation's pictures anew
+pictures: setup-test build  ## Take the documentation's pictures again
 	@$(PYTHON) Scripts/readme_picture.py
 
 .PHONY: clean
