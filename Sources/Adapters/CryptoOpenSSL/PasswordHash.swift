@@ -49,7 +49,7 @@ public struct PasswordHash: Sendable, Hashable {
 
   /// Whether the password is the one. The time that it takes does not depend on the hash.
   ///
-  /// Former versions hashed passwords as they were typed, so the bytes as they are count too.
+  /// Another program may have hashed the password as it was typed, so its own bytes count too.
   public func matches(_ password: String) -> Bool {
     guard password.utf8.count <= Self.passwordBytesMax else { return false }
     let composed = password.composed
