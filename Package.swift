@@ -75,7 +75,7 @@ let package = Package(
     // Under whatever works on several threads.
     library("Locks"),
     // The client's end.
-    library("DialectModels", ["JSON"]),
+    library("DialectModels", ["JSON", "ParleyModel"]),
     library("ParleyClientCore", ["OTCore", "SocketMessages"]),
     // TLS of clients; not a system library, so that a package that depends on this one needs no
     // pkg-config.

@@ -1,4 +1,5 @@
 public import JSON
+import ParleyModel
 
 /// Goes through the fields of a model, reading them from JSON or writing them to it.
 public struct JSONFieldVisitor {
@@ -219,8 +220,5 @@ extension JSONWord {
 /// The hash functions of languages differ from each other, and some from run to run; apps use the
 /// sums below only to see that something has changed.
 public func stableHash(_ text: String?) -> Int {
-  guard let text else { return 0 }
-  var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-  return Int(truncatingIfNeeded: hash)
+  text.map { Int(truncatingIfNeeded: FNV1a($0.utf8).value) } ?? 0
 }

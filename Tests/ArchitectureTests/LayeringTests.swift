@@ -19,7 +19,7 @@ struct LayeringTests {
     // A lock, for whatever works on several threads.
     "Locks": ["Darwin", "Glibc"],
     // The models of other apps, for their clients.
-    "DialectModels": ["JSON"],
+    "DialectModels": ["JSON", "ParleyModel"],
     // The client's end: also WebAssembly.
     "ParleyClientCore": ["OTCore", "SocketMessages"],
     // A client's sockets on Linux, and the models of apps and services around the core.

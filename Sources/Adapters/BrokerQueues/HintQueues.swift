@@ -143,10 +143,7 @@ public final class HintQueues: ServerBroker {
 
   /// The channel of a topic, from 0; the same at every node.
   public func channel(of topic: String) -> Int {
-    // FNV-1a.
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in topic.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    return Int(hash % UInt64(channelCount))
+    Int(FNV1a(topic.utf8).value % UInt64(channelCount))
   }
 
   /// The channels with a topic that is followed.

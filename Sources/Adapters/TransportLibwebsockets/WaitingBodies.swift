@@ -76,11 +76,7 @@ package struct WaitingBodies: ~Copyable {
 
   /// A hash of bytes at 64 places.
   private static func probes(of body: [UInt8]) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     let step = max(1, body.count / 64)
-    for index in stride(from: step - 1, to: body.count, by: step) {
-      hash = (hash ^ UInt64(body[index])) &* 0x100_0000_01b3
-    }
-    return hash
+    return FNV1a(stride(from: step - 1, to: body.count, by: step).lazy.map { body[$0] }).value
   }
 }

@@ -199,15 +199,12 @@ extension HTTP {
 
   /// The key of one part of a request, where parts need keys of their own.
   ///
-  /// FNV-1a with 64 bits, as 16 digits, since keys may be limited to so few bytes. Two requests that give
+  /// A hash as 16 digits, since keys may be limited to so few bytes. Two requests that give
   /// one key by chance or on purpose lose nothing: a publication is compared with the former one under its
   /// key, and refused if it differs.
   static func key(ofPart index: Int, of keyed: KeyedRequest) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)".utf8 {
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-    }
-    let digits = String(hash, radix: 16)
+    let part = "\(index) \(keyed.owner.utf8.count) \(keyed.owner) \(keyed.key)"
+    let digits = String(FNV1a(part.utf8).value, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 

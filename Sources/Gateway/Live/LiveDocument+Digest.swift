@@ -1,3 +1,4 @@
+import GatewayPorts
 import OTCore
 
 extension LiveDocument {
@@ -22,21 +23,18 @@ extension LiveDocument {
   /// Bytes of inserted text from which on it is long.
   private static let longTextBytes = 64 << 10
 
-  /// The revision and the JSON form, by FNV-1a in 64 bits.
+  /// The revision and the JSON form, hashed byte by byte.
   private static func digestOfBytes(_ submission: Submission) -> UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    func mix(_ byte: UInt8) {
-      hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-    }
+    var hash = FNV1a()
     var revision = UInt64(bitPattern: Int64(submission.revision))
     for _ in 0..<8 {
-      mix(UInt8(truncatingIfNeeded: revision))
+      hash.combine(UInt8(truncatingIfNeeded: revision))
       revision >>= 8
     }
     var bytes: [UInt8] = []
     submission.operation.appendJSON(to: &bytes)
-    for byte in bytes { mix(byte) }
-    return hash
+    for byte in bytes { hash.combine(byte) }
+    return hash.value
   }
 
   private static func digestOfWords(_ submission: Submission) -> UInt64 {

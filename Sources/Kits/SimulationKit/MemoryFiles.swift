@@ -61,13 +61,12 @@ struct MemoryFiles {
     return .settled(removed: removed)
   }
 
-  /// Four times FNV-1a with 64 bits, from four starts.
+  /// Four hashes from four starts.
   private static func hash(_ bytes: [UInt8]) -> FileHash {
     var all: [UInt8] = []
     for start in UInt64(0)..<4 {
-      var hash: UInt64 = 0xcbf2_9ce4_8422_2325 &+ start
-      for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-      withUnsafeBytes(of: hash.bigEndian) { all += $0 }
+      let hash = FNV1a(bytes, start: start)
+      withUnsafeBytes(of: hash.value.bigEndian) { all += $0 }
     }
     guard let hash = FileHash(all) else { preconditionFailure("four words have 32 bytes") }
     return hash

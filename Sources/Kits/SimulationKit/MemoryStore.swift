@@ -911,18 +911,19 @@ private final class Record {
 }
 
 extension LogChain {
-  /// The chain behind one more entry (FNV-1a, 64 bits, and the same from another start).
+  /// The chain behind one more entry.
   fileprivate func following(_ entry: LogEntry) -> LogChain {
-    var next = self
+    var high = FNV1a(continuing: high)
+    var low = FNV1a(continuing: low)
     func mix(_ word: UInt64) {
-      next.high = (next.high ^ word) &* 0x0000_0100_0000_01b3
-      next.low = (next.low ^ ~word) &* 0x0000_0100_0000_01b3
+      high.combine(word)
+      low.combine(~word)
     }
     mix(UInt64(entry.revision))
     for byte in entry.client.utf8 { mix(UInt64(byte)) }
     mix(UInt64(entry.sequence))
     mix(entry.digest)
     mix(UInt64(bitPattern: entry.time))
-    return next
+    return LogChain(high: high.value, low: low.value, life: life)
   }
 }

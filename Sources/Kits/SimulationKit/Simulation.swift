@@ -74,7 +74,7 @@ package struct Simulation {
   var ghosts: [SimulatedLink] = []
   var marks = Marks()
   var tally = Tally()
-  var fingerprint: UInt64 = 0xcbf2_9ce4_8422_2325
+  var fingerprint = FNV1a()
   /// Receives a description of each event.
   package var trace: ((String) -> Void)?
 
@@ -225,11 +225,11 @@ package struct Simulation {
     let revisions = Set(seats.map(\.documentID)).reduce(0) {
       $0 + (store.log(of: $1)?.count ?? 0)
     }
-    return Report(tally: total, fingerprint: fingerprint, revisions: revisions)
+    return Report(tally: total, fingerprint: fingerprint.value, revisions: revisions)
   }
 
-  /// Takes what travels into the fingerprint (FNV-1a, 64 bits).
+  /// Adds sent bytes to the fingerprint.
   mutating func condense(_ bytes: UnsafeRawBufferPointer) {
-    for byte in bytes { fingerprint = (fingerprint ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+    for byte in bytes { fingerprint.combine(byte) }
   }
 }

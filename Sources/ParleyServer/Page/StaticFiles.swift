@@ -121,7 +121,7 @@ package struct StaticFiles {
     }
     if let preview {
       form.body = Self.page(form.body, with: preview)
-      form.tag = Self.tag(form.tag, String(Self.hash(preview.text), radix: 36))
+      form.tag = Self.tag(form.tag, String(FNV1a(preview.text.utf8).value, radix: 36))
     }
     var headers = headers(of: name, at: head.path) + form.headers
     if head.path.hasPrefix("/s/") {
@@ -212,11 +212,6 @@ package struct StaticFiles {
       return body
     }
     return Array((text[..<end] + "\n" + preview.text + text[end...]).utf8)
-  }
-
-  /// FNV-1a with 64 bits.
-  private static func hash(_ text: String) -> UInt64 {
-    text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
   }
 
   /// The built page as it is sent below `/n/`, where its links begin one folder higher.
