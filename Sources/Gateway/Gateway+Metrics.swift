@@ -4,7 +4,12 @@ extension Gateway {
   public var openConnections: OpenConnections {
     var open = OpenConnections(socketIO: socketIO.count, bayeux: bayeux.count)
     for connection in connections.values {
-      connection.dialect.count(in: &open)
+      switch connection.dialect.traits.listing {
+      case .native: open.native += 1
+      case .whaler: open.whaler += 1
+      // Counted above, without sessions that are away.
+      case .socketIO, .bayeux: break
+      }
     }
     return open
   }

@@ -13,7 +13,7 @@ struct GatewayPartTests {
     "Comments": [
       "Access", "Bodies", "Rates", "Requests", "Rooms", "Settings", "Store", "Switchboard",
     ],
-    "Dialects": ["Access", "Rooms", "Switchboard"],
+    "Dialects": ["Access", "Live", "Rates", "Rooms", "Switchboard"],
     "Dialects/Apps": ["Access", "Dialects", "Requests", "Rooms", "Store", "Switchboard"],
     "Dialects/Bayeux": [
       "Access", "Dialects", "Rates", "Requests", "Rooms", "Switchboard", "Values",

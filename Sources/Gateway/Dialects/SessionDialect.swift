@@ -7,7 +7,9 @@ import WebSocketFrames
 ///
 /// A session that polls has no connection. So each session has a place among the connections under
 /// an id that no transport gives out, and rooms know it by that.
-class SessionDialect: Dialect {
+///
+/// A place receives no messages itself and follows no documents, so nothing of ``DocumentMessaging`` reaches it.
+class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
   final let access: Access
   final let rooms: Rooms
   /// The sessions of all such dialects.
@@ -24,12 +26,84 @@ class SessionDialect: Dialect {
     super.init(board, traits)
   }
 
+  /// Removes a session's place.
+  final func forget(_ place: Connection) {
+    guard board.leave(place.id) != nil else { return }
+    place.phase = .closing
+    table.leave(place)
+    rooms.leaveAll(place, mayComeBack: true)
+    place.meter.count(towards: nil)
+  }
+
+  // MARK: Messages that a place does not have
+
+  final func received(
+    _ message: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
+    on connection: Connection
+  ) {}
+  final func oversized(_ connection: Connection, bytesMax: Int) {}
+  final func crowded(_ connection: Connection) {}
+  final func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
+    to connection: Connection
+  ) {}
+  final func warn(_ connection: Connection, ofEnd end: Timestamp) {}
+  final func sendGoodbye(
+    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
+  ) {}
+  final func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {}
+  final func behind(
+    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
+  ) {}
+  final func made(
+    _ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection
+  ) {}
+  final func page(
+    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
+    _ connection: Connection
+  ) {}
+  final func turnAway(
+    _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
+  ) {}
+  final func turnAwayFromDeleted(_ connection: Connection) {}
+  final func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
+  final func deliver(
+    _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
+  ) {}
+  final func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {}
+  final func resync(
+    _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
+    messageID: String
+  ) {}
+  final func refuse(
+    _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
+    retryAfter: Int?, to connection: Connection
+  ) {}
+  final func putOff(_ sequence: Int, of id: DocumentID, ref: String, to connection: Connection) {}
+  final func acknowledge(
+    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {}
+  final func changedAccess(
+    to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
+  ) {}
+
+  // MARK: Rooms
+
+  /// None: ``Gateway`` sends sessions a room's news in their own forms.
+  final func frame(of news: RoomNews) -> Frame? { nil }
+
+  /// Nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.
+  final func lostReading(ofRoom room: RoomName, _ connection: Connection) {}
+}
+
+extension SessionMessaging where Self: SessionDialect {
   /// Adds a session to the connections; `nil` if it is refused, see ``SessionTable/refusal(for:)``.
   ///
   /// - Parameters:
   ///   - address: The client's address.
   ///   - limited: The same, if it has limits.
-  final func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
+  func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
     let place = Connection(
       id: board.placeID(), dialect: self, address: address, openedAt: surroundings.clock.now,
       phase: .ready)
@@ -38,18 +112,6 @@ class SessionDialect: Dialect {
     place.client = surroundings.names.next()
     board.enter(place)
     return place
-  }
-
-  /// Ends a session that has not shown a token, without waiting for its client.
-  func endAtOnce(_ connection: Connection) {}
-
-  /// Removes a session's place.
-  final func forget(_ place: Connection) {
-    guard board.leave(place.id) != nil else { return }
-    place.phase = .closing
-    table.leave(place)
-    rooms.leaveAll(place, mayComeBack: true)
-    place.meter.count(towards: nil)
   }
 }
 

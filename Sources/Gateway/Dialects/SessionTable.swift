@@ -43,7 +43,7 @@ final class SessionTable: Part {
     case .replace(let id):
       metrics.sessionsReplaced += 1
       // The old session frees its place when it ends.
-      if let old = connections[id] { (old.dialect as? SessionDialect)?.endAtOnce(old) }
+      if let old = connections[id] { old.dialect.endAtOnce(old) }
       places.leave(id)
     case .refuse: return false
     }

@@ -196,7 +196,7 @@ extension Documents {
     turnAway(room, .unavailable, "the document is being read again; join it again")
     for subscription in room.subscriptions {
       let connection = subscription.connection
-      connection.dialect.sendError(
+      sendError(
         .unavailable, "the document is being read again; join it again", ref: pushID(),
         to: connection)
       close(connection, .rejoin, "join again")

@@ -24,18 +24,18 @@ extension Documents {
       dialect.made(note, isRepeated: true, ref: ref, connection)
     // A note of theirs that was moved out of their reach counts as another's.
     case .success(.taken), .success(.found):
-      dialect.sendError(
+      sendError(
         .idTaken,
         "another note has this id: it was made by another user, or with another title; take a "
           + "new id",
         ref: ref, to: connection)
     case .success(.deleted):
-      dialect.sendError(
+      sendError(
         .unknownDocument, "the note with this id was deleted; take a new id", ref: ref,
         to: connection)
     case .failure(let error):
       surroundings.log.write(.error, "note not made", [("error", error.logName)])
-      dialect.sendError(
+      sendError(
         .unavailable, "the store cannot do this now; try again later", ref: ref, to: connection)
     }
   }

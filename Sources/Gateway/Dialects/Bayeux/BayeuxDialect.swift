@@ -6,7 +6,7 @@ import SocketMessages
 /// Sessions of Bayeux, carried by WebSockets and requests.
 ///
 /// Nothing outside this folder touches its state.
-final class BayeuxDialect: SessionDialect {
+final class BayeuxDialect: SessionDialect, SessionMessaging {
   typealias Way = BayeuxLink.Way
 
   /// A WebSocket, which may carry several sessions.
@@ -56,32 +56,32 @@ final class BayeuxDialect: SessionDialect {
 
   // MARK: The session's connection
 
-  override func carrier(of connection: Connection) -> ConnectionID? {
+  func carrier(of connection: Connection) -> ConnectionID? {
     byPlace[connection.id]?.carrier
   }
 
-  override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
+  func endSession(of connection: Connection, comesBack: Bool) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
     perform(link.session.end(comesBack: comesBack), for: link)
     return true
   }
 
-  override func endAtOnce(_ connection: Connection) {
+  func endAtOnce(_ connection: Connection) {
     if let link = byPlace[connection.id] { perform(link.session.end(), for: link) }
   }
 
-  override func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool {
+  func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool {
     byPlace[connection.id]?.subscriptions.values.contains { $0.identity.isExpired(at: now) }
       ?? false
   }
 
-  override func applyRights(to connection: Connection) -> Bool {
+  func applyRights(to connection: Connection) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
     endSubscriptions(of: link)
     return true
   }
 
-  override func updateIdentities(of connection: Connection) {
+  func updateIdentities(of connection: Connection) {
     guard let link = byPlace[connection.id] else { return }
     for (text, subscription) in link.subscriptions {
       if let identity = access.updated(subscription.identity) {
@@ -94,7 +94,7 @@ final class BayeuxDialect: SessionDialect {
     endSubscriptions(of: link)
   }
 
-  override func endIdentities(of connection: Connection, by end: Timestamp) {
+  func endIdentities(of connection: Connection, by end: Timestamp) {
     byPlace[connection.id]?.endSubscriptions(by: end)
   }
 

@@ -4,7 +4,7 @@ import SocketMessages
 import WebSocketFrames
 
 /// The server's side of `parley.v1`.
-final class NativeDialect: Dialect {
+final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
   let access: Access
@@ -28,7 +28,7 @@ final class NativeDialect: Dialect {
 
   // MARK: Messages
 
-  override func received(
+  func received(
     _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection
   ) {
@@ -78,7 +78,7 @@ final class NativeDialect: Dialect {
     }
   }
 
-  override func oversized(_ connection: Connection, bytesMax: Int) {
+  func oversized(_ connection: Connection, bytesMax: Int) {
     let words =
       connection.identity == nil && bytesMax < settings.limits.messageBytesMax
       ? "until a token is accepted, a message may have \(bytesMax) bytes; say hello first"
@@ -87,16 +87,16 @@ final class NativeDialect: Dialect {
     board.close(connection, .messageTooLarge, "message too large")
   }
 
-  override func crowded(_ connection: Connection) {
+  func crowded(_ connection: Connection) {
     let pause = settings.retryAfterMilliseconds
     sendError(
       .busy, "too much is being received from this client at once; wait, then send it again",
       ref: "", retryAfter: pause, to: connection)
     sendGoodbye(reason: "busy", reconnectAfter: pause...(4 * pause), to: connection)
-    super.crowded(connection)
+    closeCrowded(connection)
   }
 
-  override func sendError(
+  func sendError(
     _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int? = nil,
     to connection: Connection
   ) {
@@ -118,7 +118,7 @@ final class NativeDialect: Dialect {
 
   // MARK: Documents
 
-  override func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
+  func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
     let live = join.live
     let room = subscription.room
     let connection = subscription.connection
@@ -147,7 +147,7 @@ final class NativeDialect: Dialect {
     }
   }
 
-  override func behind(
+  func behind(
     _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
   ) {
     send(
@@ -158,7 +158,7 @@ final class NativeDialect: Dialect {
       ref: messageID, to: connection)
   }
 
-  override func made(
+  func made(
     _ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection
   ) {
     send(
@@ -169,7 +169,7 @@ final class NativeDialect: Dialect {
       ref: ref, to: connection)
   }
 
-  override func page(
+  func page(
     _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
     _ connection: Connection
   ) {
@@ -201,13 +201,19 @@ final class NativeDialect: Dialect {
     board.send(text.frames(of: message, ref: ref, presence: presence), to: connection)
   }
 
-  override func turnAway(
+  func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
     sendError(code, message, ref: ref, to: connection)
   }
 
-  override func deliver(
+  /// Nothing more: `turnAway` says why.
+  func turnAwayFromDeleted(_ connection: Connection) {}
+
+  /// None: a frame has all entries of a delivery.
+  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
+
+  func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
   ) {
     if delivery.entries.count == 1, !subscription.messageIDs.isEmpty,
@@ -264,7 +270,7 @@ final class NativeDialect: Dialect {
       frame: frame(.numberedChanges(.init(run: run, authors: authors)), ref: ""))
   }
 
-  override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+  func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
     guard let last = entries.last else { return }
     board.push(changesFrame(entries, of: subscription.room.id), to: subscription.connection)
     subscription.forgetMessageIDs(through: last.revision)
@@ -280,7 +286,7 @@ final class NativeDialect: Dialect {
       ref: pushID())
   }
 
-  override func resync(
+  func resync(
     _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
     messageID: String
   ) {
@@ -299,7 +305,7 @@ final class NativeDialect: Dialect {
       ref: messageID, to: subscription.connection)
   }
 
-  override func refuse(
+  func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection
   ) {
@@ -311,14 +317,14 @@ final class NativeDialect: Dialect {
       ref: ref, to: connection)
   }
 
-  override func putOff(
+  func putOff(
     _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
     metrics.changesRefused[ErrorCode.busy.rawValue, default: 0] += 1
     refuse(sequence, .busy, StoreBacklog.words, of: id, ref: ref, to: connection)
   }
 
-  override func acknowledge(
+  func acknowledge(
     _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
     to connection: Connection
   ) {
@@ -328,7 +334,7 @@ final class NativeDialect: Dialect {
       to: connection)
   }
 
-  override func changedAccess(
+  func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {
     send(.accessChanged(.init(documentID: id, access: access)), ref: pushID(), to: connection)
@@ -336,7 +342,7 @@ final class NativeDialect: Dialect {
 
   // MARK: Rooms
 
-  override func frame(of news: RoomNews) -> Frame? {
+  func frame(of news: RoomNews) -> Frame? {
     let message: ServerMessage =
       switch news.content {
       case .publication(let publication, let epoch):
@@ -346,7 +352,7 @@ final class NativeDialect: Dialect {
     return frame(message, ref: pushID())
   }
 
-  override func lostReading(
+  func lostReading(
     ofRoom room: RoomName, _ connection: Connection
   ) {
     rooms.leave(room: room, connection)
@@ -355,20 +361,18 @@ final class NativeDialect: Dialect {
 
   // MARK: The connection
 
-  override func warn(_ connection: Connection, ofEnd end: Timestamp) {
+  func warn(_ connection: Connection, ofEnd end: Timestamp) {
     connection.isWarned = true
     send(.tokenExpiring(.init(expiresAt: end)), ref: pushID(), to: connection)
   }
 
-  override func sendGoodbye(
+  func sendGoodbye(
     reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
   ) {
     send(
       .goodbye(.init(reason: reason, reconnectAfter: reconnectAfter)), ref: pushID(),
       to: connection)
   }
-
-  override func count(in open: inout OpenConnections) { open.native += 1 }
 }
 
 /// The part that keeps connections' rights, as the dialect of `parley.v1` clients sees it.

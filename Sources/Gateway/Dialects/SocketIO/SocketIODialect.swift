@@ -5,7 +5,7 @@ import SocketMessages
 /// Sessions of Socket.IO, carried by WebSockets and polls, with the events of the Twake family.
 ///
 /// Nothing outside this folder touches its state.
-final class SocketIODialect: SessionDialect {
+final class SocketIODialect: SessionDialect, SessionMessaging {
   /// The sessions by their secret ids.
   var bySession: ExactDictionary<SocketIOLink> = [:]
   /// The sessions by their connection ids.
@@ -45,11 +45,11 @@ final class SocketIODialect: SessionDialect {
 
   // MARK: The session's connection
 
-  override func carrier(of connection: Connection) -> ConnectionID? {
+  func carrier(of connection: Connection) -> ConnectionID? {
     byPlace[connection.id]?.carrier
   }
 
-  override func endSession(of connection: Connection, comesBack: Bool) -> Bool {
+  func endSession(of connection: Connection, comesBack: Bool) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
     // These clients reconnect when the connection ends, unless they receive a disconnect first.
     if !comesBack { send(SocketPacket(.disconnect), to: link) }
@@ -57,15 +57,23 @@ final class SocketIODialect: SessionDialect {
     return true
   }
 
-  override func endAtOnce(_ connection: Connection) {
+  func endAtOnce(_ connection: Connection) {
     if let link = byPlace[connection.id] { perform(link.session.end(.closed), for: link) }
   }
 
-  override func applyRights(to connection: Connection) -> Bool {
+  func applyRights(to connection: Connection) -> Bool {
     guard let link = byPlace[connection.id] else { return false }
     applyRights(to: link)
     return true
   }
+
+  // MARK: Identities of subscriptions, of which there is one for all
+
+  func hasExpiredIdentity(_ connection: Connection, at now: Timestamp) -> Bool { false }
+  func updateIdentities(of connection: Connection) {}
+  func endIdentities(of connection: Connection, by end: Timestamp) {}
+
+  // MARK: Ending sessions
 
   /// Ends a session from this side, without a chance to resume it.
   private func dismiss(_ link: SocketIOLink) {

@@ -8,7 +8,7 @@ import WebSocketFrames
 /// Such a client numbers nothing: it counts frames. So each client gets every operation once, in order, as
 /// a frame of its own, its own changes with its own message ids. What the protocol has no message for is
 /// expressed by its one way back to a known state, an unsolicited `resourceConnectionConf`.
-final class WhalerDialect: Dialect {
+final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   let documents: Documents
   let rooms: Rooms
   /// The name of this process in messages that answer none.
@@ -36,7 +36,7 @@ final class WhalerDialect: Dialect {
 
   // MARK: Messages
 
-  override func received(
+  func received(
     _ bytes: UnsafeRawBufferPointer, kind: MessageKind, excess: Excess?,
     on connection: Connection
   ) {
@@ -70,7 +70,33 @@ final class WhalerDialect: Dialect {
     }
   }
 
-  override func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
+  func oversized(_ connection: Connection, bytesMax: Int) { resync(connection) }
+
+  func crowded(_ connection: Connection) { closeCrowded(connection) }
+
+  // MARK: For what the protocol has no message
+
+  func sendError(
+    _ code: ErrorCode, _ message: String, ref: String, retryAfter: Int?,
+    to connection: Connection
+  ) {}
+  func warn(_ connection: Connection, ofEnd end: Timestamp) {}
+  func sendGoodbye(
+    reason: String, reconnectAfter: ClosedRange<Int>, to connection: Connection
+  ) {}
+  func behind(
+    _ live: LiveDocument, settled: ChangeName?, messageID: String, _ connection: Connection
+  ) {}
+  func made(_ note: NoteSummary, isRepeated: Bool, ref: String, _ connection: Connection) {}
+  func page(
+    _ entries: ArraySlice<LogEntry>, after revision: Int, of live: LiveDocument, ref: String,
+    _ connection: Connection
+  ) {}
+  /// Its own change, sent to it like all others, is the answer.
+  func acknowledge(
+    _ sequence: Int, revision: Int, time: Timestamp?, of id: DocumentID, ref: String,
+    to connection: Connection
+  ) {}
 
   // MARK: States
 
@@ -125,12 +151,12 @@ final class WhalerDialect: Dialect {
 
   // MARK: Documents
 
-  override func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
+  func joined(_ subscription: Subscription, _ join: DocumentJoin, messageID: String) {
     subscription.revision = join.live.durableRevision
     sendState(subscription, join.live, messageID: messageID)
   }
 
-  override func turnAway(
+  func turnAway(
     _ connection: Connection, _ code: ErrorCode, _ message: String, ref: String
   ) {
     // It would wait for its state for ever; it retries if its connection closes.
@@ -139,14 +165,14 @@ final class WhalerDialect: Dialect {
     if code == .notAllowed { board.close(connection, .unauthorised, message) }
   }
 
-  override func turnAwayFromDeleted(_ connection: Connection) {
+  func turnAwayFromDeleted(_ connection: Connection) {
     // The protocol has no message for it. The client makes the note again when it reconnects.
     board.close(connection, .rejoin, "come back and join again")
   }
 
   /// A frame for each entry, with the message id under which an author sent it: by that id the author
   /// recognises its change, and other clients have not used it.
-  override func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
+  func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] {
     let authors = room.subscriptions.filter { self === $0.connection.dialect }
     return entries.map { entry in
       let messageID = authors.lazy.compactMap { $0.messageIDs[entry.revision] }.first
@@ -154,14 +180,14 @@ final class WhalerDialect: Dialect {
     }
   }
 
-  override func deliver(
+  func deliver(
     _ delivery: inout Delivery, to subscription: Subscription, on connection: Connection
   ) {
     for frame in delivery.sharedByEntry { board.push(frame, to: connection) }
     subscription.forgetMessageIDs(through: delivery.revisions.upperBound)
   }
 
-  override func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
+  func send(_ entries: ArraySlice<LogEntry>, to subscription: Subscription) {
     for entry in entries {
       let own = subscription.messageIDs.removeValue(forKey: entry.revision)
       board.push(
@@ -170,7 +196,7 @@ final class WhalerDialect: Dialect {
     }
   }
 
-  override func resync(
+  func resync(
     _ subscription: Subscription, _ live: LiveDocument, reason: ServerMessage.ResyncReason,
     messageID: String
   ) {
@@ -181,7 +207,7 @@ final class WhalerDialect: Dialect {
     sendState(subscription, live, messageID: messageID)
   }
 
-  override func refuse(
+  func refuse(
     _ sequence: Int, _ code: ErrorCode, _ message: String, of id: DocumentID, ref: String,
     retryAfter: Int? = nil, to connection: Connection
   ) {
@@ -189,14 +215,14 @@ final class WhalerDialect: Dialect {
     if let subscription = connection.subscriptions[id] { resync(subscription) }
   }
 
-  override func putOff(
+  func putOff(
     _ sequence: Int, of id: DocumentID, ref: String, to connection: Connection
   ) {
     // Its state follows once there is room.
     owe(connection)
   }
 
-  override func changedAccess(
+  func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {
     guard access == .none else { return }
@@ -206,7 +232,7 @@ final class WhalerDialect: Dialect {
 
   // MARK: Rooms
 
-  override func frame(of news: RoomNews) -> Frame? {
+  func frame(of news: RoomNews) -> Frame? {
     let update =
       switch news.content {
       // Such a client fetches the resource that its pool is named after.
@@ -217,12 +243,10 @@ final class WhalerDialect: Dialect {
     return frame(.resourceUpdate(update), messageID: pushID())
   }
 
-  override func lostReading(
+  func lostReading(
     ofRoom room: RoomName, _ connection: Connection
   ) {
     // The protocol has no message for its pool, so it learns this when it reconnects.
     board.close(connection, .unauthorised, "the token no longer grants this pool")
   }
-
-  override func count(in open: inout OpenConnections) { open.whaler += 1 }
 }
