@@ -55,36 +55,28 @@ public struct HTTPServerConnection: Sendable {
     case close
   }
 
-  private enum Reading {
-    /// A head, or between two requests. Next: `asking`, `body`, `held`, `upgrading`, `ended`.
-    case head
-    /// The owner decides about the longer body of `current`. Next: `body`, `ended`.
-    case asking
-    /// The body of `current`. Next: `head`, `ended`.
-    case body
-    /// `current` waits for the answers to those before it. Next: `head`, `body`, `upgrading`.
+  /// The first five states read requests; the owner answers in the sixth as well.
+  private enum State {
+    /// Reads a head, or waits for one. Next: `held`, `asking`, `body`, `upgrading`, `answering`, `closing`, `cut`.
+    case head(deadline: Int64?, isIdle: Bool)
+    /// `current` waits for the answers to those before it. Next: as `head`, and `head`.
     case held
-    /// The owner decides about an upgrade. Next: `ended`.
+    /// The owner decides about the longer body of `current`. Next: `body`, `answering`, `closing`, `cut`.
+    case asking
+    /// Reads the body of `current`. Next: `head`, `asking`, `answering`, `closing`, `cut`.
+    case body(deadline: Int64?)
+    /// The owner decides about an upgrade. Next: `upgraded`, `answering`, `closing`, `cut`.
     case upgrading
-    /// Final: incoming bytes are dropped.
-    case ended
-  }
-
-  /// A delivered request and its response.
-  struct Slot {
-    let number: RequestNumber
-    let isHead: Bool
-    let isIndependent: Bool
-    let keepsAlive: Bool
-    /// Fields of the response beside its own.
-    let added: [Field]
-    var response: HTTPResponse?
-  }
-
-  private enum ReadLimit {
-    case head
-    case body
-    case idle
+    /// Incoming bytes are dropped, and the owner still answers requests. Next: `closing`, `cut`.
+    case answering(RefusedBody)
+    /// The last response is queued. Next: `lingering`, `cut`.
+    case closing(RefusedBody)
+    /// The last response is sent; incoming bytes are dropped until the deadline. Next: `cut`.
+    case lingering(RefusedBody, since: Int64, deadline: Int64)
+    /// The WebSocket has the socket. Final.
+    case upgraded
+    /// The socket is to be closed. Final.
+    case cut
   }
 
   /// The limits that apply.
@@ -94,42 +86,17 @@ public struct HTTPServerConnection: Sendable {
   /// Fields to add to whatever answers a request, a rejection included.
   private let addedFields: (@Sendable (HTTPRequestHead) -> [Field])?
 
-  private var reading = Reading.head
+  private var state: State
+  private var head = HeadReading()
+  /// The request of the states `held`, `asking` and `body`; `nil` in all others.
+  private var current: RequestReading?
   /// Bytes that have been read and not consumed.
-  private var pending: [UInt8] = []
-  private var pendingStart = 0
-  private var head = HeadReader()
-  private var hasSkippedLine = false
-  private var current: HTTPRequestHead?
-  private var body: [UInt8] = []
-  private var bodyLeft = 0
-  /// The longest body that `current` may have, and whether the owner can still be asked for more.
-  private var bodyBytesMax = 0
-  private var mayAsk = false
-  private var chunks = ChunkReader()
-  private var bodySince: Int64 = 0
-
-  private var slots: [Slot] = []
-  private var abandoned: [RequestNumber] = []
-  private var serial: UInt64 = 0
-  private var output = OutputQueue()
-  /// Whether the last response has been queued.
-  private var isClosing = false
+  private var pending = InputBuffer()
+  private var answers = AnswerQueue()
+  private var output: OutputQueue
+  /// Whether the server stops: no request follows those that have begun.
   private var isStopping = false
-  private var isCut = false
-  private var hasUpgraded = false
-  private var peerHasEnded = false
-
-  private var readDeadline: Int64?
-  private var readLimit = ReadLimit.head
-  private var writeDeadline: Int64?
-  private var writtenSinceDeadline = 0
-  private var lingerDeadline: Int64?
-  private var lingerSince: Int64 = 0
-  /// The bytes of a refused body that are still to come, and those that were dropped.
-  private var refusedBytesLeft = 0
-  private var refusedBytesDropped = 0
-  /// The time by which the owner has to answer a peer that has ended its side.
+  /// The time by which the owner has to answer a peer that has ended its side; `nil` while the peer may send.
   private var answerDeadline: Int64?
 
   /// Opens a connection.
@@ -152,32 +119,33 @@ public struct HTTPServerConnection: Sendable {
       "a limit must be positive")
     self.limits = limits
     self.addedFields = addedFields
-    readDeadline = now + limits.headMilliseconds
+    state = .head(deadline: now + limits.headMilliseconds, isIdle: false)
+    output = OutputQueue(milliseconds: limits.responseMilliseconds)
   }
+
+  private var peerHasEnded: Bool { answerDeadline != nil }
 
   // MARK: Reading
 
   /// Whether bytes should be read from the socket. If not, they stay in the system's buffers, which
   /// slows the client down.
   public var wantsInput: Bool {
-    if isCut || peerHasEnded || hasUpgraded { return false }
-    switch reading {
-    case .head: return mayBegin
-    case .body: return true
-    case .asking, .held, .upgrading: return false
-    // Incoming bytes are dropped, as soon as no response of the owner is outstanding.
-    case .ended: return slots.isEmpty
+    guard !peerHasEnded else { return false }
+    return switch state {
+    case .head: mayBegin
+    case .body, .closing, .lingering: true
+    // As soon as no response of the owner is outstanding, the state is `closing`.
+    case .held, .asking, .upgrading, .answering, .upgraded, .cut: false
     }
   }
 
   /// Whether a further request may be read.
   private var mayBegin: Bool {
-    slots.count < limits.pipelinedMax && slots.first?.isIndependent != false
-      && output.byteCount <= limits.unsentBytesMax
+    answers.mayGrow(to: limits.pipelinedMax) && output.byteCount <= limits.unsentBytesMax
   }
 
   /// The number of received bytes that are held and not yet delivered.
-  public var heldByteCount: Int { pending.count - pendingStart + body.count }
+  public var heldByteCount: Int { pending.count + (current?.body.count ?? 0) }
 
   /// Reads on, and returns the next event, or `nil` once all of the input is consumed or kept.
   ///
@@ -187,36 +155,38 @@ public struct HTTPServerConnection: Sendable {
   /// - Complexity: O(*n*) in the bytes, however they are cut.
   public mutating func next(_ input: inout UnsafeRawBufferPointer, now: Int64) -> Event? {
     defer { settle(now) }
-    if !abandoned.isEmpty { return .abandoned(abandoned.removeFirst()) }
+    if let number = answers.takeAbandoned() { return .abandoned(number) }
     do throws(HTTPError) {
       while true {
-        switch reading {
-        case .ended:
-          dropInput(&input, now)
-          return nil
-        case .asking, .upgrading:
-          keep(&input)
-          return nil
-        case .held:
-          keep(&input)
-          if let event = try begin(now, &input) { return event }
-          if case .held = reading { return nil }
+        switch state {
         case .head:
           guard mayBegin else {
-            keep(&input)
+            pending.keep(&input)
             return nil
           }
-          guard try readHead(&input, now) else {
+          if let request = try readHead(&input, now) {
+            if let event = begin(request, now, &input) { return event }
+          } else {
+            pending.keep(&input)
             guard peerHasEnded else { return nil }
             endReading()
-            continue
           }
-          if let event = try begin(now, &input) { return event }
+        case .held:
+          pending.keep(&input)
+          guard let request = current?.head else { preconditionFailure("no request is held") }
+          if let event = begin(request, now, &input) { return event }
+          if case .held = state { return nil }
+        case .asking, .upgrading:
+          pending.keep(&input)
+          return nil
         case .body:
           if let event = try readBody(&input, now) { return event }
-          guard case .body = reading else { continue }
+          guard case .body = state else { continue }
           guard peerHasEnded else { return nil }
           endReading()
+        case .answering, .closing, .lingering, .upgraded, .cut:
+          dropInput(&input, now)
+          return nil
         }
       }
     } catch {
@@ -227,265 +197,166 @@ public struct HTTPServerConnection: Sendable {
 
   /// Stops reading: the owner receives no further request, and a partly received one is dropped.
   private mutating func endReading() {
-    drop()
-    reading = .ended
+    pending.removeAll()
     current = nil
-    body = []
-    readDeadline = nil
+    state = .answering(RefusedBody())
   }
 
   /// Drops all input. The rest of a refused body earns the time that it takes to come.
   private mutating func dropInput(_ input: inout UnsafeRawBufferPointer, _ now: Int64) {
-    let count = min(refusedBytesLeft, pending.count - pendingStart + input.count)
-    drop()
+    let count = pending.count + input.count
+    pending.removeAll()
     input = UnsafeRawBufferPointer(rebasing: input[input.count...])
-    guard count > 0 else { return }
-    refusedBytesLeft -= count
-    refusedBytesDropped += count
-    guard let deadline = lingerDeadline else { return }
-    let earned = Int64(refusedBytesDropped) * 1000 / Int64(limits.bodyBytesPerSecondMin)
-    lingerDeadline = max(
-      deadline, min(now, lingerSince + earned) + limits.lingerMilliseconds)
-  }
-
-  private mutating func drop() {
-    pending = []
-    pendingStart = 0
-  }
-
-  /// Keeps the input for later.
-  private mutating func keep(_ input: inout UnsafeRawBufferPointer) {
-    guard !input.isEmpty else { return }
-    compact()
-    pending.append(contentsOf: input)
-    input = UnsafeRawBufferPointer(rebasing: input[input.count...])
-  }
-
-  private mutating func compact() {
-    guard pendingStart > 0 else { return }
-    pending.removeFirst(pendingStart)
-    pendingStart = 0
-  }
-
-  private mutating func consumePending(_ count: Int) {
-    pendingStart += count
-    if pendingStart == pending.count { drop() }
-  }
-
-  /// Calls `body` with the available bytes, and consumes as many as it returns.
-  @inline(__always)
-  private mutating func withBytes<Result>(
-    _ input: inout UnsafeRawBufferPointer,
-    _ body: (inout Self, Span<UInt8>) throws(HTTPError) -> (Int, Result)
-  ) throws(HTTPError) -> Result {
-    if pending.isEmpty {
-      let bytes = input.assumingMemoryBound(to: UInt8.self)
-      let (count, result) = try body(&self, bytes.span)
-      input = UnsafeRawBufferPointer(rebasing: input[count...])
-      return result
+    switch state {
+    case .answering(var refused):
+      _ = refused.drop(count)
+      state = .answering(refused)
+    case .closing(var refused):
+      _ = refused.drop(count)
+      state = .closing(refused)
+    case .lingering(var refused, let since, let deadline):
+      guard refused.drop(count) else { return }
+      let earned = min(now, since + refused.earned(limits)) + limits.lingerMilliseconds
+      state = .lingering(refused, since: since, deadline: max(deadline, earned))
+    case .head, .held, .asking, .body, .upgrading, .upgraded, .cut: break
     }
-    keep(&input)
-    // Moved out meanwhile, so that it is not copied.
-    var taken: [UInt8] = []
-    swap(&taken, &pending)
-    let (count, result) = try body(&self, taken.span.extracting(pendingStart...))
-    swap(&taken, &pending)
-    consumePending(count)
-    return result
   }
 
-  /// Reads a head into `current`. Returns whether it is whole.
   private mutating func readHead(
     _ input: inout UnsafeRawBufferPointer, _ now: Int64
-  ) throws(HTTPError) -> Bool {
-    let isWhole = try withBytes(&input) {
-      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, Bool) in
-      guard bytes.count > 0 else { return (0, false) }
-      if self.readDeadline == nil || self.readLimit == .idle {
-        self.readDeadline = now + self.limits.headMilliseconds
-        self.readLimit = .head
-      }
-      var start = 0
-      if !self.head.hasBegun, !self.hasSkippedLine, bytes[0] == Bytes.carriageReturn {
-        // An empty line before a request (RFC 9112, section 2.2).
-        if bytes.count == 1 { return (0, false) }
-        guard bytes[1] == Bytes.lineFeed else { throw .lineBreak }
-        self.hasSkippedLine = true
-        start = 2
-      }
-      let rest = bytes.extracting(start...)
-      guard let count = try self.head.read(rest, self.limits) else { return (start, false) }
-      self.current = try self.head.finish(rest.extracting(..<count))
-      return (start + count, true)
+  ) throws(HTTPError) -> HTTPRequestHead? {
+    guard !input.isEmpty || !pending.isEmpty, case .head(let deadline, let isIdle) = state else {
+      return nil
     }
-    guard isWhole else {
-      keep(&input)
-      return false
+    if deadline == nil || isIdle {
+      state = .head(deadline: now + limits.headMilliseconds, isIdle: false)
     }
-    head = HeadReader()
-    hasSkippedLine = false
-    return true
+    guard let request = try head.read(&input, &pending, limits) else { return nil }
+    head = HeadReading()
+    return request
   }
 
-  /// Continues with `current`, whose head is complete: holds it, delivers it, or begins its body.
+  /// Continues with a whole head: holds the request, delivers it, or begins its body.
   private mutating func begin(
-    _ now: Int64, _ input: inout UnsafeRawBufferPointer
-  ) throws(HTTPError) -> Event? {
-    guard let request = current else { return nil }
-    let mayGoOn = request.isIndependent ? mayBegin : slots.isEmpty
+    _ request: HTTPRequestHead, _ now: Int64, _ input: inout UnsafeRawBufferPointer
+  ) -> Event? {
+    let mayContinue = request.isIndependent ? mayBegin : answers.isEmpty
     // A WebSocket has the socket for itself.
-    guard mayGoOn, request.webSocket == nil || output.isEmpty else {
-      reading = .held
-      readDeadline = nil
+    guard mayContinue, request.webSocket == nil || output.isEmpty else {
+      if current == nil { current = RequestReading(request, limits) }
+      state = .held
       return nil
     }
     if let offer = request.webSocket {
-      reading = .upgrading
-      readDeadline = nil
       current = nil
+      state = .upgrading
       // The answer may come before the next call.
-      keep(&input)
+      pending.keep(&input)
       return .upgrade(open(request), request, offer)
     }
-    switch request.body {
-    case .none:
-      return deliver(now)
-    case .length(let count):
-      bodyLeft = count
-      guard count <= limits.bodyBytesMax else {
-        guard limits.asksForLongerBodies else { throw .bodyTooLong(limits.bodyBytesMax) }
-        return ask(about: request, byteCount: count, &input)
-      }
-    case .chunks:
-      chunks = ChunkReader()
-      bodyLeft = 0
-      bodyBytesMax = limits.bodyBytesMax
-      mayAsk = limits.asksForLongerBodies
+    guard request.body != .none else { return deliver(request, body: []) }
+    let reading = RequestReading(request, limits)
+    current = reading
+    guard reading.isTooLong else {
+      beginBody(now)
+      return nil
     }
-    beginBody(of: request, now)
-    return nil
+    if reading.mayAsk { return ask(about: request, byteCount: reading.left, &input) }
+    state = .held
+    dropInput(&input, now)
+    return reject(reading.tooLong, now)
   }
 
   /// Asks the owner about a body that is longer than `bodyBytesMax`.
   private mutating func ask(
     about request: HTTPRequestHead, byteCount: Int?, _ input: inout UnsafeRawBufferPointer
   ) -> Event {
-    reading = .asking
-    readDeadline = nil
-    keep(&input)
+    state = .asking
+    pending.keep(&input)
     return .asksForBody(request, byteCount: byteCount)
   }
 
-  private mutating func beginBody(of request: HTTPRequestHead, _ now: Int64) {
-    reading = .body
-    bodySince = now
-    readLimit = .body
-    readDeadline = now + limits.bodyMilliseconds
-    // A declared length is a promise: reserve a little of it.
-    body.reserveCapacity(min(bodyLeft, 4 << 10))
-    if request.expectsContinue { queue(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), now) }
+  /// Begins to read a body, or continues after a decision.
+  private mutating func beginBody(_ now: Int64) {
+    if let isBeginning = current?.beginBody(now: now), isBeginning,
+      current?.head.expectsContinue ?? false
+    {
+      output.append(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), now: now)
+    }
+    state = .body(deadline: current?.deadline(limits))
   }
 
   /// Reads the longer body that the owner was asked about; call `next` again then. Does nothing otherwise.
   ///
   /// - Parameter bytesMax: The longest body; a longer one is refused.
   public mutating func takeBody(bytesMax: Int, now: Int64) {
-    guard case .asking = reading, let current else { return }
-    guard bodyLeft <= bytesMax else {
+    guard case .asking = state else { return }
+    current?.allow(bytesMax: bytesMax)
+    if current?.isTooLong ?? false {
       return refuseBody(with: HTTPError.bodyTooLong(bytesMax).response, now: now)
     }
-    bodyBytesMax = bytesMax
-    mayAsk = false
-    guard current.body == .chunks else { return beginBody(of: current, now) }
-    // The body has begun.
-    reading = .body
-    readDeadline = bodyDeadline
-  }
-
-  /// The time by which more of the body has to come.
-  private var bodyDeadline: Int64 {
-    let earned = Int64(body.count) * 1000 / Int64(limits.bodyBytesPerSecondMin)
-    return bodySince + limits.bodyMilliseconds + earned
+    beginBody(now)
   }
 
   /// Refuses the longer body that the owner was asked about, and ends the connection behind the answer.
   ///
   /// - Parameter response: The answer; the one to a body that is too long without it.
   public mutating func refuseBody(with response: HTTPResponse? = nil, now: Int64) {
-    guard case .asking = reading else { return }
-    let refusal = response ?? HTTPError.bodyTooLong(limits.bodyBytesMax).response
-    finish(with: refusal, isHead: current?.method == .head, now)
+    guard case .asking = state else { return }
+    finish(with: response ?? HTTPError.bodyTooLong(limits.bodyBytesMax).response, now)
     settle(now)
   }
 
   private mutating func readBody(
     _ input: inout UnsafeRawBufferPointer, _ now: Int64
   ) throws(HTTPError) -> Event? {
-    let isChunked = current?.body == .chunks
-    let outcome = try withBytes(&input) {
-      (self: inout Self, bytes: Span<UInt8>) throws(HTTPError) -> (Int, ChunkReader.Outcome) in
-      if isChunked {
-        return try self.chunks.read(
-          bytes, into: &self.body, bytesMax: self.bodyBytesMax, self.limits)
-      }
-      let count = min(self.bodyLeft, bytes.count)
-      bytes.extracting(..<count).withUnsafeBufferPointer { self.body.append(contentsOf: $0) }
-      self.bodyLeft -= count
-      return (count, self.bodyLeft == 0 ? .done : .partial)
+    switch try current?.read(&input, &pending, limits) {
+    case .partial?, nil: state = .body(deadline: current?.deadline(limits))
+    case .done?:
+      // Taken out, so that the body is not copied.
+      guard let whole = current.take() else { return nil }
+      return deliver(whole.head, body: whole.body)
+    case .over?:
+      guard let current else { return nil }
+      guard current.mayAsk else { throw current.tooLong }
+      return ask(about: current.head, byteCount: nil, &input)
     }
-    switch outcome {
-    case .done: return deliver(now)
-    case .over:
-      guard mayAsk, let current else { throw .bodyTooLong(bodyBytesMax) }
-      return ask(about: current, byteCount: nil, &input)
-    case .partial:
-      readDeadline = bodyDeadline
-      return nil
-    }
+    return nil
   }
 
   private mutating func open(_ request: HTTPRequestHead) -> RequestNumber {
-    serial += 1
-    let number = RequestNumber(rawValue: serial)
-    slots.append(
-      Slot(
-        number: number, isHead: request.method == .head, isIndependent: request.isIndependent,
-        keepsAlive: request.keepsAlive, added: addedFields?(request) ?? []))
-    return number
+    answers.open(request, addedFields?(request) ?? [])
   }
 
-  private mutating func deliver(_ now: Int64) -> Event? {
-    guard let request = current else { return nil }
+  private mutating func deliver(_ request: HTTPRequestHead, body: [UInt8]) -> Event {
     current = nil
-    readDeadline = nil
-    reading = request.keepsAlive && !isStopping ? .head : .ended
-    var whole: [UInt8] = []
-    swap(&whole, &body)
-    return .request(open(request), request, body: whole)
+    state =
+      request.keepsAlive && !isStopping
+      ? .head(deadline: nil, isIdle: false) : .answering(RefusedBody())
+    return .request(open(request), request, body: body)
   }
 
   /// Answers a request that broke a rule, after those before it, and stops reading.
   private mutating func reject(_ error: HTTPError, _ now: Int64) -> Event {
-    finish(with: error.response, isHead: current?.method == .head, now)
+    finish(with: error.response, now)
     return .rejected(error)
   }
 
   /// Queues a last response that the owner was not asked for.
-  private mutating func finish(with response: HTTPResponse, isHead: Bool, _ now: Int64) {
-    let added = current.flatMap { addedFields?($0) } ?? []
-    switch reading {
-    case .asking, .body: if case .length? = current?.body { refusedBytesLeft = bodyLeft }
-    case .head, .held, .upgrading, .ended: break
+  private mutating func finish(with response: HTTPResponse, _ now: Int64) {
+    let request = current?.head
+    var refused = RefusedBody()
+    switch state {
+    case .head, .held, .upgrading: break
+    case .asking, .body: refused = RefusedBody(left: current?.left ?? 0)
+    case .answering(let earlier): refused = earlier
+    case .closing, .lingering, .upgraded, .cut: return
     }
-    var kept = UnsafeRawBufferPointer(start: nil, count: 0)
-    dropInput(&kept, now)
+    _ = refused.drop(pending.count)
     endReading()
-    serial += 1
-    slots.append(
-      Slot(
-        number: RequestNumber(rawValue: serial), isHead: isHead, isIndependent: false,
-        keepsAlive: false, added: added, response: response))
-    promote(now)
+    state = .answering(refused)
+    answers.close(with: response, to: request, request.flatMap { addedFields?($0) } ?? [])
+    sendAnswers(now)
   }
 
   // MARK: Answering
@@ -498,15 +369,11 @@ public struct HTTPServerConnection: Sendable {
   public mutating func respond(
     to number: RequestNumber, with response: HTTPResponse, now: Int64
   ) {
-    guard let index = slots.firstIndex(where: { $0.number == number && $0.response == nil }) else {
-      return
-    }
-    slots[index].response = response
-    if case .upgrading = reading {
-      slots[index].response?.closes = true
-      reading = .ended
-    }
-    promote(now)
+    var response = response
+    if case .upgrading = state { response.closes = true }
+    guard answers.answer(number, with: response) else { return }
+    if case .upgrading = state { state = .answering(RefusedBody()) }
+    sendAnswers(now)
     settle(now)
   }
 
@@ -515,8 +382,7 @@ public struct HTTPServerConnection: Sendable {
   ///
   /// For a connection over a limit.
   public mutating func refuse(with response: HTTPResponse, now: Int64) {
-    guard !isCut, !isClosing else { return }
-    finish(with: response, isHead: current?.method == .head, now)
+    finish(with: response, now)
     settle(now)
   }
 
@@ -531,54 +397,46 @@ public struct HTTPServerConnection: Sendable {
   public mutating func upgrade(
     _ number: RequestNumber, accept: String, subprotocol: String? = nil
   ) -> (response: [UInt8], rest: [UInt8])? {
-    guard case .upgrading = reading, slots.first?.number == number else { return nil }
+    guard case .upgrading = state, answers.first == number else { return nil }
     var fields = [("upgrade", "websocket"), ("sec-websocket-accept", accept)]
     if let subprotocol { fields.append(("sec-websocket-protocol", subprotocol)) }
     let response = ResponseHead.encode(
       status: 101, fields: fields, length: nil, connection: .upgrade, date: date)
-    compact()
-    var rest: [UInt8] = []
-    swap(&rest, &pending)
-    slots = []
-    reading = .ended
-    hasUpgraded = true
-    return (response, rest)
-  }
-
-  /// Whether no request follows the first one, since the server stops or the peer has ended its side.
-  private var isLast: Bool {
-    guard isStopping || peerHasEnded, slots.count == 1, case .ended = reading else { return false }
-    return true
+    answers.removeAll()
+    state = .upgraded
+    return (response, pending.take())
   }
 
   /// Queues the responses whose turn it is.
-  private mutating func promote(_ now: Int64) {
-    while let slot = slots.first, let response = slot.response {
-      let closes = response.closes || !slot.keepsAlive || isLast
-      queue(
+  private mutating func sendAnswers(_ now: Int64) {
+    while let (slot, response) = answers.takeReady() {
+      let closes = response.closes || !slot.keepsAlive || (answers.isEmpty && isLast)
+      output.append(
         ResponseHead.encode(
           status: response.status, fields: response.fields + slot.added,
           length: response.hasNoBody ? nil : response.body.count,
-          connection: closes ? .close : .keepAlive, date: date), now)
-      if !response.hasNoBody, !slot.isHead { queue(response.body, now) }
-      slots.removeFirst()
-      if closes {
-        isClosing = true
-        reading = .ended
-        readDeadline = nil
-        abandoned = slots.filter { $0.response == nil }.map(\.number)
-        slots = []
-        return
+          connection: closes ? .close : .keepAlive, date: date), now: now)
+      if !response.hasNoBody, !slot.isHead { output.append(response.body, now: now) }
+      guard !closes else {
+        answers.abandonAll()
+        return close()
       }
     }
   }
 
-  private mutating func queue(_ bytes: [UInt8], _ now: Int64) {
-    if output.isEmpty {
-      writeDeadline = now + limits.responseMilliseconds
-      writtenSinceDeadline = 0
+  /// Whether no request follows those that the owner has, since the server stops or the peer has ended its side.
+  private var isLast: Bool {
+    if case .answering = state { isStopping || peerHasEnded } else { false }
+  }
+
+  /// The last response is queued.
+  private mutating func close() {
+    current = nil
+    guard case .answering(let refused) = state else {
+      state = .closing(RefusedBody())
+      return
     }
-    output.append(bytes)
+    state = .closing(refused)
   }
 
   // MARK: Writing
@@ -598,14 +456,7 @@ public struct HTTPServerConnection: Sendable {
     joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int = .max, now: Int64,
     _ write: (UnsafeRawBufferPointer) -> Int
   ) -> Int {
-    let taken = output.writeNext(joiningIn: scratch, atMost: atMost, write)
-    writtenSinceDeadline += max(0, taken)
-    if output.isEmpty {
-      writeDeadline = nil
-    } else if writtenSinceDeadline >= 64 << 10 {
-      writeDeadline = now + limits.responseMilliseconds
-      writtenSinceDeadline = 0
-    }
+    let taken = output.writeNext(joiningIn: scratch, atMost: atMost, now: now, write)
     settle(now)
     return taken
   }
@@ -614,21 +465,24 @@ public struct HTTPServerConnection: Sendable {
 
   /// The step that is due for TCP.
   public var ending: Ending {
-    if isCut { return .close }
-    guard !hasUpgraded, isClosing, output.isEmpty else { return .none }
-    return peerHasEnded ? .close : .endSending
+    switch state {
+    case .head, .held, .asking, .body, .upgrading, .answering, .closing, .upgraded: .none
+    case .lingering: peerHasEnded ? .close : .endSending
+    case .cut: .close
+    }
   }
 
   /// The time at which `expired` is due; `nil` without a limit.
   public var deadline: Int64? {
-    if isCut || hasUpgraded { return nil }
-    return Self.earlier(
-      Self.earlier(readDeadline, writeDeadline ?? answerDeadline), lingerDeadline)
-  }
-
-  private static func earlier(_ left: Int64?, _ right: Int64?) -> Int64? {
-    guard let left, let right else { return left ?? right }
-    return min(left, right)
+    let own: Int64?
+    switch state {
+    case .head(let deadline, _), .body(let deadline): own = deadline
+    case .lingering(_, _, let deadline): own = deadline
+    case .held, .asking, .upgrading, .answering, .closing: own = nil
+    case .upgraded, .cut: return nil
+    }
+    guard let other = output.deadline ?? answerDeadline else { return own }
+    return min(own ?? other, other)
   }
 
   /// Handles the end of the peer's side of TCP; call `next` until it returns `nil` then.
@@ -637,10 +491,13 @@ public struct HTTPServerConnection: Sendable {
   /// the connection ends. Call `cut` instead if the peer cannot receive either.
   public mutating func peerEnded(now: Int64) {
     guard !peerHasEnded else { return }
-    peerHasEnded = true
-    readDeadline = nil
-    if case .upgrading = reading { return cut() }
     answerDeadline = now + limits.responseMilliseconds
+    switch state {
+    case .head: state = .head(deadline: nil, isIdle: false)
+    case .body: state = .body(deadline: nil)
+    case .upgrading: cut()
+    case .held, .asking, .answering, .closing, .lingering, .upgraded, .cut: break
+    }
     settle(now)
   }
 
@@ -648,15 +505,10 @@ public struct HTTPServerConnection: Sendable {
   ///
   /// Requests without a response are abandoned, which `next` reports.
   public mutating func cut() {
-    guard !isCut else { return }
-    abandoned += slots.filter { $0.response == nil }.map(\.number)
-    slots = []
+    answers.abandonAll()
     output.removeAll()
-    drop()
-    current = nil
-    body = []
-    reading = .ended
-    isCut = true
+    endReading()
+    state = .cut
   }
 
   /// Ends the connection after the requests that have come, or at once without any, because the
@@ -664,47 +516,44 @@ public struct HTTPServerConnection: Sendable {
   public mutating func stop(now: Int64) {
     guard !isStopping else { return }
     isStopping = true
-    switch reading {
+    switch state {
     case .head:
-      if slots.isEmpty, output.isEmpty { cut() } else { reading = .ended }
-    case .asking, .body, .held, .upgrading, .ended:
+      if answers.isEmpty, output.isEmpty { cut() } else { state = .answering(RefusedBody()) }
+    case .held, .asking, .body, .upgrading, .answering, .closing, .lingering, .upgraded, .cut:
       break
     }
-    if case .ended = reading, slots.isEmpty { isClosing = true }
     settle(now)
   }
 
   /// Handles a deadline that has passed: answers 408, or ends the connection.
   public mutating func expired(now: Int64) -> Event? {
     defer { settle(now) }
-    if let time = writeDeadline, now >= time {
+    if let time = output.deadline ?? answerDeadline, now >= time { cut() }
+    switch state {
+    case .head(let time?, let isIdle) where now >= time:
+      guard isIdle else { return reject(.headTimeout, now) }
       cut()
-    } else if let time = lingerDeadline, now >= time {
-      cut()
-    } else if writeDeadline == nil, let time = answerDeadline, now >= time {
-      cut()
-    } else if let time = readDeadline, now >= time {
-      readDeadline = nil
-      switch readLimit {
-      case .idle: cut()
-      case .head: return reject(.headTimeout, now)
-      case .body: return reject(.bodyTimeout, now)
-      }
+    case .body(let time?) where now >= time: return reject(.bodyTimeout, now)
+    case .lingering(_, _, let time): if now >= time { cut() }
+    case .head, .held, .asking, .body, .upgrading, .answering, .closing, .upgraded, .cut: break
     }
-    return abandoned.isEmpty ? nil : .abandoned(abandoned.removeFirst())
+    return answers.takeAbandoned().map { .abandoned($0) }
   }
 
-  /// Updates the deadlines after a change of state.
+  /// Moves on from states that have nothing left to do, after each change.
   private mutating func settle(_ now: Int64) {
-    if isCut || hasUpgraded { return }
-    if case .head = reading, slots.isEmpty, output.isEmpty, readDeadline == nil, pending.isEmpty {
-      readDeadline = now + limits.idleMilliseconds
-      readLimit = .idle
-    }
-    if case .ended = reading, slots.isEmpty, !isClosing { isClosing = true }
-    if isClosing, output.isEmpty, lingerDeadline == nil {
-      lingerSince = now
-      lingerDeadline = now + limits.lingerMilliseconds
+    switch state {
+    case .head(let deadline, _):
+      guard deadline == nil, answers.isEmpty, output.isEmpty, pending.isEmpty else { return }
+      state = .head(deadline: now + limits.idleMilliseconds, isIdle: true)
+    case .answering(let refused):
+      guard answers.isEmpty else { return }
+      state = .closing(refused)
+      settle(now)
+    case .closing(let refused):
+      guard output.isEmpty else { return }
+      state = .lingering(refused, since: now, deadline: now + limits.lingerMilliseconds)
+    case .held, .asking, .body, .upgrading, .lingering, .upgraded, .cut: break
     }
   }
 }

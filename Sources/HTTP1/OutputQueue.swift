@@ -1,16 +1,22 @@
-/// Bytes on their way to one socket, in pieces that others may share.
+/// Bytes on their way to one socket, in pieces that others may share, and the time that the peer has for them.
 struct OutputQueue {
   private var pieces: [[UInt8]] = []
   private var head = 0
   private var sentOfFirst = 0
   private(set) var byteCount = 0
+  /// Milliseconds for the peer to take 64 KiB, or the rest.
+  private let milliseconds: Int64
+  /// The time by which it has to; `nil` if nothing waits.
+  private(set) var deadline: Int64?
+  private var sentSinceDeadline = 0
 
-  init() {}
+  init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   var isEmpty: Bool { byteCount == 0 }
 
-  mutating func append(_ piece: [UInt8]) {
+  mutating func append(_ piece: [UInt8], now: Int64) {
     guard !piece.isEmpty else { return }
+    if isEmpty { restartDeadline(now) }
     pieces.append(piece)
     byteCount += piece.count
   }
@@ -20,11 +26,17 @@ struct OutputQueue {
     head = 0
     sentOfFirst = 0
     byteCount = 0
+    deadline = nil
+  }
+
+  private mutating func restartDeadline(_ now: Int64) {
+    deadline = now + milliseconds
+    sentSinceDeadline = 0
   }
 
   /// Offers the next bytes once, small pieces joined, and forgets what was taken.
   mutating func writeNext(
-    joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int,
+    joiningIn scratch: UnsafeMutableRawBufferPointer, atMost: Int, now: Int64,
     _ write: (UnsafeRawBufferPointer) -> Int
   ) -> Int {
     guard head < pieces.count, atMost > 0 else { return 0 }
@@ -56,7 +68,14 @@ struct OutputQueue {
       taken = write(UnsafeRawBufferPointer(rebasing: scratch[..<filled]))
     }
     precondition(taken <= offered, "more was taken than was offered")
-    if taken > 0 { advance(by: taken) }
+    guard taken > 0 else { return taken }
+    advance(by: taken)
+    sentSinceDeadline += taken
+    if isEmpty {
+      deadline = nil
+    } else if sentSinceDeadline >= 64 << 10 {
+      restartDeadline(now)
+    }
     return taken
   }
 
