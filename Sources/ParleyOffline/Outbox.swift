@@ -218,7 +218,7 @@ public actor Outbox {
   /// Whether nothing is known of a temporary id yet.
   package func isNew(_ id: ResourceID) -> Bool {
     guard let name = id.temporaryName else { return false }
-    return machine.aliases[name] == nil && machine.creates[name] == nil
+    return machine.alias(of: name) == nil && machine.creator(of: name) == nil
   }
 
   /// A collection's changes, and those that were made since the last look: of one moment. After the

@@ -55,7 +55,7 @@ extension OutboxMachine {
     }
     if let version, isCreate || entry.draft.base != nil {
       rebase(
-        Thing(user: entry.owner, resource: entry.draft.resource, id: known),
+        Thing(collection: collection(of: entry), id: known),
         from: entry.draft.base, to: version, &turn)
     }
     var made = entry
@@ -69,16 +69,11 @@ extension OutboxMachine {
   private mutating func learn(
     _ name: String, _ id: ResourceID, of former: Thing, _ turn: inout Turn
   ) {
-    let waiting = things.removeValue(forKey: former)?.numbers ?? []
-    aliases[name] = id
+    names[name, default: TemporaryName()].id = id
     aliasOrder.append(name)
-    let thing = Thing(user: former.user, resource: former.resource, id: id)
-    for number in waiting { things[thing, default: SortedNumbers()].insert(number) }
+    resources[former.collection]?.move(former.id, to: id)
     turn.write(.alias(name: name, id: id))
   }
-
-  /// The changes that name a temporary id.
-  package func users(of name: String) -> [Int64] { references[name]?.numbers ?? [] }
 
   package mutating func refuse(_ numbers: [Int64], _ reason: MutationRefusal, _ turn: inout Turn) {
     let refused = numbers.compactMap { number -> Mutation? in
@@ -93,7 +88,7 @@ extension OutboxMachine {
   package mutating func rebase(
     _ thing: Thing, from base: String?, to version: String?, _ turn: inout Turn
   ) {
-    for number in things[thing]?.numbers ?? [] {
+    for number in changes(of: thing)?.numbers ?? [] {
       guard var entry = entries[number], entry.canChange, entry.draft.base == base,
         entry.draft.kind == .update || entry.draft.kind == .delete
       else { continue }
@@ -106,9 +101,10 @@ extension OutboxMachine {
   /// Forgets the oldest server's ids that nothing waiting needs, above the bound.
   private mutating func dropAliases(_ turn: inout Turn) {
     guard aliasOrder.count > settings.aliasesMax else { return }
-    guard let index = aliasOrder.firstIndex(where: { references[$0] == nil }) else { return }
+    guard let index = aliasOrder.firstIndex(where: { users(of: $0).isEmpty }) else { return }
     let name = aliasOrder.remove(at: index)
-    aliases[name] = nil
+    names[name]?.id = nil
+    dropIfUnused(name)
     turn.write(.dropAlias(name: name))
   }
 }

@@ -22,61 +22,79 @@ extension OutboxMachine {
     var entry = Mutation(
       number: lastNumber + 1, key: key, user: user.text, draft: draft, isTried: false,
       state: .waiting)
-    let earlier = (things[thing(of: entry)]?.numbers ?? []).compactMap { entries[$0] }
+    let earlier = (changes(of: thing(of: entry))?.numbers ?? []).compactMap { entries[$0] }
     if earlier.contains(where: { $0.draft.kind == .delete }) { throw .deleted }
     if draft.kind == .create, !earlier.isEmpty { throw .exists }
     for name in entry.references {
-      let creator = creates[name].flatMap { entries[$0] }
-      guard aliases[name] != nil || creator?.owner == user else {
+      let creator = creator(of: name).flatMap { entries[$0] }
+      guard alias(of: name) != nil || creator?.owner == user else {
         throw .unknownReference(ResourceID(.temporary(name)))
       }
     }
     switch draft.kind {
     case .create, .action: break
-    case .update:
-      // Past an update that could not become part of the create, no later one does either.
-      if let create = earlier.first(where: { $0.draft.kind == .create && $0.canChange }),
-        !earlier.contains(where: { $0.draft.kind == .update }), canMerge(entry, into: create)
-      {
-        var merged = create
-        merged.draft.body = Self.merge(create, entry)
-        try checkRoom(for: merged.byteCount - create.byteCount, entries: 0)
-        replace(merged)
-        // It may name other things now than it did.
-        let waiting = [create.number] + followers(of: [create.number])
-        if isHeld(create.number) { waiting.forEach { hold($0) } } else { release(waiting) }
-        turn.put(merged)
-        turn.news(.queued(key: key))
-        turn.news(.merged(key: key, into: create.key))
-        return
-      }
-      if let update = earlier.last(where: { $0.draft.kind == .update && $0.canChange }),
-        Self.areOfOneVersion(update, entry)
-      {
-        entry.draft.body = Self.merge(update, entry)
-        entry.draft.base = update.draft.base
-        try checkRoom(for: entry.byteCount - update.byteCount, entries: 0)
-        drop(update, into: key, &turn)
-      }
-    case .delete:
-      let create = earlier.first { $0.draft.kind == .create && $0.canChange }
-      if let create, let name = create.draft.id.temporaryName, isUnused(name, except: earlier) {
-        turn.news(.queued(key: key))
-        for entry in earlier { drop(entry, into: nil, &turn) }
-        turn.news(.merged(key: key, into: nil))
-        return
-      }
-      try checkRoom(for: entry.byteCount, entries: 1)
-      for update in earlier where update.draft.kind == .update && update.canChange {
-        entry.draft.base = update.draft.base
-        drop(update, into: key, &turn)
-      }
+    case .update: if try mergeUpdate(&entry, earlier, &turn) { return }
+    case .delete: if try mergeDelete(&entry, earlier, &turn) { return }
     }
     try checkRoom(for: entry.byteCount, entries: 1)
     insert(entry)
     if isHeld(entry.number) { hold(entry.number) }
     turn.put(entry)
     turn.news(.queued(key: key))
+  }
+
+  /// Merges an update and earlier changes of its thing.
+  ///
+  /// - Returns: Whether it became part of the create.
+  private mutating func mergeUpdate(
+    _ entry: inout Mutation, _ earlier: [Mutation], _ turn: inout Turn
+  ) throws(OutboxError) -> Bool {
+    // Past an update that could not become part of the create, no later one does either.
+    if let create = earlier.first(where: { $0.draft.kind == .create && $0.canChange }),
+      !earlier.contains(where: { $0.draft.kind == .update }), canMerge(entry, into: create)
+    {
+      var merged = create
+      merged.draft.body = Self.merge(create, entry)
+      try checkRoom(for: merged.byteCount - create.byteCount, entries: 0)
+      replace(merged)
+      // It may name other things now than it did.
+      let waiting = [create.number] + followers(of: [create.number])
+      if isHeld(create.number) { waiting.forEach { hold($0) } } else { release(waiting) }
+      turn.put(merged)
+      turn.news(.queued(key: entry.key))
+      turn.news(.merged(key: entry.key, into: create.key))
+      return true
+    }
+    if let update = earlier.last(where: { $0.draft.kind == .update && $0.canChange }),
+      Self.areOfOneVersion(update, entry)
+    {
+      entry.draft.body = Self.merge(update, entry)
+      entry.draft.base = update.draft.base
+      try checkRoom(for: entry.byteCount - update.byteCount, entries: 0)
+      drop(update, into: entry.key, &turn)
+    }
+    return false
+  }
+
+  /// Merges a delete and earlier changes of its thing.
+  ///
+  /// - Returns: Whether nothing is left to do.
+  private mutating func mergeDelete(
+    _ entry: inout Mutation, _ earlier: [Mutation], _ turn: inout Turn
+  ) throws(OutboxError) -> Bool {
+    let create = earlier.first { $0.draft.kind == .create && $0.canChange }
+    if let create, let name = create.draft.id.temporaryName, isUnused(name, except: earlier) {
+      turn.news(.queued(key: entry.key))
+      for entry in earlier { drop(entry, into: nil, &turn) }
+      turn.news(.merged(key: entry.key, into: nil))
+      return true
+    }
+    try checkRoom(for: entry.byteCount, entries: 1)
+    for update in earlier where update.draft.kind == .update && update.canChange {
+      entry.draft.base = update.draft.base
+      drop(update, into: entry.key, &turn)
+    }
+    return false
   }
 
   /// Whether one request can say on which version both were made.
@@ -96,8 +114,7 @@ extension OutboxMachine {
 
   /// Whether nothing but some changes of a thing names it.
   private func isUnused(_ name: String, except own: [Mutation]) -> Bool {
-    let users = references[name]?.numbers ?? []
-    return users.allSatisfy { number in own.contains { $0.number == number } }
+    users(of: name).allSatisfy { number in own.contains { $0.number == number } }
       && own.allSatisfy { !$0.isTried && !$0.isProblem }
   }
 
@@ -105,10 +122,10 @@ extension OutboxMachine {
   private func canMerge(_ update: Mutation, into create: Mutation) -> Bool {
     let own = create.draft.id.temporaryName
     return update.references.allSatisfy { name in
-      if aliases[name] != nil { return true }
+      if alias(of: name) != nil { return true }
       // A thing that names itself cannot do so in its own create.
       if name == own { return !bodyNames(update).contains(name) }
-      guard let number = creates[name] else { return true }
+      guard let number = creator(of: name) else { return true }
       return number < create.number
     }
   }

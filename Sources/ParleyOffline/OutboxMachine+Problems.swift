@@ -27,8 +27,8 @@ extension OutboxMachine {
   /// Whether a problem has to be decided on first.
   package func isHeld(_ number: Int64) -> Bool {
     guard let entry = entries[number], !entry.isProblem else { return false }
-    if let before = things[thing(of: entry)]?.before(number), isStuck(before) { return true }
-    return entry.references.contains { creates[$0].map(isStuck) ?? false }
+    if let before = changes(of: thing(of: entry))?.before(number), isStuck(before) { return true }
+    return entry.references.contains { creator(of: $0).map(isStuck) ?? false }
   }
 
   private func isStuck(_ number: Int64) -> Bool {
@@ -49,7 +49,7 @@ extension OutboxMachine {
       let first = firsts[thing] ?? .max
       if number < first {
         firsts[thing] = number
-        for follower in things[thing]?.after(number) ?? [] {
+        for follower in changes(of: thing)?.after(number) ?? [] {
           if found.insert(follower).inserted { open.append(follower) }
           if follower >= first { break }
         }
@@ -106,8 +106,8 @@ extension OutboxMachine {
   /// Has a problem wait again in its place, under its new key.
   private mutating func again(_ entry: inout Mutation, _ turn: inout Turn) throws(OutboxError) {
     guard let former = entries[entry.number] else { return }
-    for name in entry.references where aliases[name] == nil {
-      guard let number = creates[name], number < entry.number else {
+    for name in entry.references where alias(of: name) == nil {
+      guard let number = creator(of: name), number < entry.number else {
         throw .unknownReference(ResourceID(.temporary(name)))
       }
     }
@@ -128,7 +128,7 @@ extension OutboxMachine {
       forget([entry], &turn)
       return
     }
-    let own = things[thing(of: entry)]?.numbers ?? []
+    let own = changes(of: thing(of: entry))?.numbers ?? []
     forget([entry] + own.filter { $0 != entry.number }.compactMap { entries[$0] }, &turn)
     refuse(users(of: name), .missingReference, &turn)
   }

@@ -30,13 +30,13 @@ extension OutboxMachine {
 
   /// Whether nothing of another lane has to come first.
   private func isNext(_ entry: Mutation) -> Bool {
-    things[thing(of: entry)]?.first == entry.number
-      && entry.references.allSatisfy { aliases[$0] != nil }
+    changes(of: thing(of: entry))?.first == entry.number
+      && entry.references.allSatisfy { alias(of: $0) != nil }
   }
 
   /// The request of a change, the same each time.
   package func request(for entry: Mutation) -> MutationRequest {
-    let body = JSONValue(entry.draft.body).map { References.resolve($0) { aliases[$0] }.utf8 }
+    let body = JSONValue(entry.draft.body).map { References.resolve($0) { alias(of: $0) }.utf8 }
     let id = canonical(entry.draft.id)
     return MutationRequest(
       key: entry.key, user: entry.user, kind: entry.draft.kind, resource: entry.draft.resource,

@@ -80,10 +80,34 @@ package struct OutboxMachine: Sendable {
     }
   }
 
-  package struct Thing: Hashable {
+  /// A collection of a user.
+  package struct Collection: Hashable {
     package let user: ExactName
     package let resource: String
+  }
+
+  /// A thing of a collection.
+  package struct Thing: Hashable {
+    package let collection: Collection
     package let id: ResourceID
+  }
+
+  /// The changes of a collection. It has some, or is not kept.
+  package struct Resource {
+    /// All of them.
+    package var changes = SortedNumbers()
+    /// Those of each thing, by the server's id if it is known. None is empty.
+    package var things: [ResourceID: SortedNumbers] = [:]
+  }
+
+  /// A temporary id. It has a creator, a user or the server's id, or is not kept.
+  package struct TemporaryName {
+    /// The create of its thing, while that waits.
+    package var creator: Int64?
+    /// The changes that name it.
+    package var users = SortedNumbers()
+    /// The server's id.
+    package var id: ResourceID?
   }
 
   package struct LaneName: Hashable {
@@ -110,16 +134,14 @@ package struct OutboxMachine: Sendable {
 
   package var entries: [Int64: Mutation] = [:]
   package var numbers: [String: Int64] = [:]
-  package var things: [Thing: SortedNumbers] = [:]
-  package var resources: [Thing: SortedNumbers] = [:]
-  package var creates: [String: Int64] = [:]
-  package var references: [String: SortedNumbers] = [:]
+  package var resources: [Collection: Resource] = [:]
+  package var names: [String: TemporaryName] = [:]
+  /// The temporary ids whose server's ids are known, the oldest first.
+  package var aliasOrder: [String] = []
   /// Changes behind a problem.
   package var held: Set<Int64> = []
   package var problems = SortedNumbers()
   package var lanes: [LaneName: Lane] = [:]
-  package var aliases: [String: ResourceID] = [:]
-  package var aliasOrder: [String] = []
   package var lastNumber: Int64 = 0
   private(set) var byteCount = 0
   package var wakeAt: Int64?
@@ -137,7 +159,7 @@ package struct OutboxMachine: Sendable {
     self.user = ExactName(user)
     chance = seed
     for (name, id) in kept.aliases {
-      aliases[name] = id
+      names[name, default: TemporaryName()].id = id
       aliasOrder.append(name)
     }
     for entry in kept.entries.sorted(by: { $0.number < $1.number }) {
@@ -213,17 +235,31 @@ package struct OutboxMachine: Sendable {
     LaneName(user: entry.owner, name: entry.draft.lane)
   }
 
-  package func thing(of entry: Mutation) -> Thing {
-    Thing(user: entry.owner, resource: entry.draft.resource, id: canonical(entry.draft.id))
+  package func collection(of entry: Mutation) -> Collection {
+    Collection(user: entry.owner, resource: entry.draft.resource)
   }
 
-  private func collection(of entry: Mutation) -> Thing {
-    Thing(user: entry.owner, resource: entry.draft.resource, id: "")
+  package func thing(of entry: Mutation) -> Thing {
+    Thing(collection: collection(of: entry), id: canonical(entry.draft.id))
   }
+
+  /// The changes of a thing; `nil` without any.
+  package func changes(of thing: Thing) -> SortedNumbers? {
+    resources[thing.collection]?.things[thing.id]
+  }
+
+  /// The create of a temporary id's thing, while that waits.
+  package func creator(of name: String) -> Int64? { names[name]?.creator }
+
+  /// The changes that name a temporary id.
+  package func users(of name: String) -> [Int64] { names[name]?.users.numbers ?? [] }
+
+  /// The server's id of a temporary one, if it is known.
+  package func alias(of name: String) -> ResourceID? { names[name]?.id }
 
   /// The server's id, if it is known.
   package func canonical(_ id: ResourceID) -> ResourceID {
-    id.temporaryName.flatMap { aliases[$0] } ?? id
+    id.temporaryName.flatMap(alias) ?? id
   }
 
   package mutating func insert(_ entry: Mutation) {
@@ -232,12 +268,14 @@ package struct OutboxMachine: Sendable {
     numbers[entry.key] = number
     lastNumber = max(lastNumber, number)
     byteCount += entry.byteCount
-    things[thing(of: entry), default: SortedNumbers()].insert(number)
-    resources[collection(of: entry), default: SortedNumbers()].insert(number)
+    let thing = thing(of: entry)
+    resources[thing.collection, default: Resource()].insert(number, of: thing.id)
     if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
-      creates[name] = number
+      names[name, default: TemporaryName()].creator = number
     }
-    for name in entry.references { references[name, default: SortedNumbers()].insert(number) }
+    for name in entry.references {
+      names[name, default: TemporaryName()].users.insert(number)
+    }
     if entry.isProblem {
       problems.insert(number)
     } else {
@@ -249,12 +287,17 @@ package struct OutboxMachine: Sendable {
     guard let entry = entries.removeValue(forKey: number) else { return }
     numbers[entry.key] = nil
     byteCount -= entry.byteCount
-    Self.remove(number, of: thing(of: entry), from: &things)
-    Self.remove(number, of: collection(of: entry), from: &resources)
+    let thing = thing(of: entry)
+    resources[thing.collection]?.remove(number, of: thing.id)
+    if resources[thing.collection]?.changes.isEmpty ?? false { resources[thing.collection] = nil }
     if entry.draft.kind == .create, let name = entry.draft.id.temporaryName {
-      creates[name] = nil
+      names[name]?.creator = nil
+      dropIfUnused(name)
     }
-    for name in entry.references { Self.remove(number, of: name, from: &references) }
+    for name in entry.references {
+      names[name]?.users.remove(number)
+      dropIfUnused(name)
+    }
     problems.remove(number)
     held.remove(number)
     let name = laneName(of: entry)
@@ -262,11 +305,10 @@ package struct OutboxMachine: Sendable {
     if lanes[name]?.underWay == number { lanes[name]?.underWay = nil }
   }
 
-  private static func remove<Key>(
-    _ number: Int64, of key: Key, from index: inout [Key: SortedNumbers]
-  ) {
-    index[key]?.remove(number)
-    if index[key]?.isEmpty ?? false { index[key] = nil }
+  package mutating func dropIfUnused(_ name: String) {
+    guard let known = names[name], known.creator == nil, known.users.isEmpty, known.id == nil
+    else { return }
+    names[name] = nil
   }
 
   /// Replaces a change that stays in its place.
@@ -288,7 +330,7 @@ package struct OutboxMachine: Sendable {
   /// The changes of the present user in a collection, in order, with the server's ids as far as they are
   /// known.
   package func pending(_ resource: String) -> [Mutation] {
-    let all = resources[Thing(user: user, resource: resource, id: "")]
+    let all = resources[Collection(user: user, resource: resource)]?.changes
     return (all?.numbers ?? []).compactMap { number in
       guard var entry = entries[number] else { return nil }
       entry.draft.body = request(for: entry).body
@@ -310,6 +352,26 @@ package struct OutboxMachine: Sendable {
   }
 
   package func entry(_ key: String) -> Mutation? { numbers[key].flatMap { entries[$0] } }
+}
+
+extension OutboxMachine.Resource {
+  package mutating func insert(_ number: Int64, of thing: ResourceID) {
+    changes.insert(number)
+    things[thing, default: SortedNumbers()].insert(number)
+  }
+
+  package mutating func remove(_ number: Int64, of thing: ResourceID) {
+    changes.remove(number)
+    things[thing]?.remove(number)
+    if things[thing]?.isEmpty ?? false { things[thing] = nil }
+  }
+
+  /// Has the changes of a thing belong to its other id.
+  package mutating func move(_ former: ResourceID, to id: ResourceID) {
+    for number in things.removeValue(forKey: former)?.numbers ?? [] {
+      things[id, default: SortedNumbers()].insert(number)
+    }
+  }
 }
 
 /// Numbers in ascending order, without repetition.
