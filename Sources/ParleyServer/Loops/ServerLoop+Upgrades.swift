@@ -43,8 +43,8 @@ extension ServerLoop {
   ///
   /// A proxy that does not forward upgrades removes `Upgrade` and `Connection`, and leaves the other fields of the
   /// handshake. The log names the path's dialect, not the path.
-  func answerWithoutUpgrade(_ head: RequestHead) -> Response? {
-    guard head.entrance == .front, let place = webSocketPlace(head) else { return nil }
+  func answerWithoutUpgrade(_ head: RequestHead, _ opening: Opening?) -> Response? {
+    guard head.entrance == .front, let place = webSocketPlace(head, opening) else { return nil }
     let isHandshake = head.headers["sec-websocket-key"] != nil
     guard isHandshake || place.isForWebSocketsOnly else { return nil }
     switch head.method {
@@ -70,10 +70,12 @@ extension ServerLoop {
   }
 
   /// The path of a WebSocket, by a name for the log, and whether it takes nothing else.
-  private func webSocketPlace(_ head: RequestHead) -> (name: String, isForWebSocketsOnly: Bool)? {
+  private func webSocketPlace(
+    _ head: RequestHead, _ opening: Opening?
+  ) -> (name: String, isForWebSocketsOnly: Bool)? {
     if let echo, echo.answers(head) { return ("echo", true) }
     if head.path == Self.nativePath { return (Self.nativePath, true) }
-    return switch Opening(head) {
+    return switch opening {
     case .whaler?: ("/socket", true)
     // Both have other transports beside WebSockets, at the same path.
     case .socketIO?: ("/socket (Socket.IO)", false)

@@ -316,8 +316,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   }
 
   /// Whether a request of Bayeux that reads may be answered with a script.
-  private func allowsScript(_ head: RequestHead) -> Bool {
-    guard head.method == "GET", case .bayeux? = Opening(head),
+  private func allowsScript(_ head: RequestHead, _ opening: Opening?) -> Bool {
+    guard head.method == "GET", case .bayeux? = opening,
       // Without messages, the answer is no script.
       QueryFields(head.query)["message"] != nil
     else { return true }
@@ -332,7 +332,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let head = proxies.resolved(head)
     guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
     guard allowsOrigin(head) else { return .refuse(Self.foreignOrigin) }
-    guard ports.allows(head) else { return .refuse(Self.elsewhere) }
+    guard ports.allows(head, Opening(head)) else { return .refuse(Self.elsewhere) }
     return gateway.decision(onBody: byteCount, of: head)
   }
 
@@ -485,20 +485,21 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     // A session that polls sends by POST and receives by GET.
-    let isReading = ["GET", "HEAD"].contains(head.method) && Opening(head) == nil
+    let opening = Opening(head)
+    let isReading = ["GET", "HEAD"].contains(head.method) && opening == nil
     guard isReading || allowsOrigin(head) else {
       transport.respond(to: request, with: Self.foreignOrigin)
       return
     }
-    if let response = generalOptions(head) ?? answerWithoutUpgrade(head) {
+    if let response = generalOptions(head) ?? answerWithoutUpgrade(head, opening) {
       transport.respond(to: request, with: response)
       return
     }
-    guard isReading || allowsScript(head) else {
+    guard isReading || allowsScript(head, opening) else {
       transport.respond(to: request, with: Self.foreignOrigin)
       return
     }
-    guard ports.allows(head) else {
+    guard ports.allows(head, opening) else {
       transport.respond(to: request, with: Self.elsewhere)
       return
     }
@@ -507,7 +508,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       return
     }
     // Treat HEAD as GET; the transport leaves the body out.
-    if head.method == "HEAD", Opening(head) == nil { head.method = "GET" }
+    if head.method == "HEAD", opening == nil { head.method = "GET" }
     let resource = Resource.find(head.path)?.resource
     if let resource, let response = status(head, at: resource) {
       transport.respond(to: request, with: response)

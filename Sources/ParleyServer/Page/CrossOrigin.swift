@@ -39,7 +39,6 @@ package struct CrossOrigin: Sendable {
   }
 
   private func isOfAPI(_ head: RequestHead) -> Bool {
-    (head.path.utf8.starts(with: "/api/".utf8) || head.path == "/sdk/version.json")
-      && Opening(head) == nil
+    head.path.utf8.starts(with: "/api/".utf8) || head.path == "/sdk/version.json"
   }
 }

@@ -13,11 +13,13 @@ struct PortRule {
   private static let forPeople = ["/api/notes", "/api/user", "/api/openapi.json"]
 
   /// Whether a request may be answered where it came in.
-  func allows(_ head: RequestHead) -> Bool {
+  ///
+  /// - Parameter opening: The dialect of its path, if it is one's.
+  func allows(_ head: RequestHead, _ opening: Opening?) -> Bool {
     guard isDivided else { return true }
     switch head.entrance {
     case .front: return !Self.forOperators.contains(head.path) && !isForPrograms(head.path)
-    case .back: return head.path != "/" && !head.path.hasPrefix("/n/") && Opening(head) == nil
+    case .back: return head.path != "/" && !head.path.hasPrefix("/n/") && opening == nil
     }
   }
 
