@@ -141,6 +141,14 @@ struct HeadReader {
       HTTPFields.Entry(
         nameStart: UInt32(name.lowerBound), nameCount: UInt32(name.count),
         valueStart: UInt32(value.lowerBound), valueCount: UInt32(value.count)))
+    try note(bytes, name, value)
+  }
+
+  /// Takes in a field that concerns the connection or the body.
+  @inline(__always)
+  private mutating func note(
+    _ bytes: Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>
+  ) throws(HTTPError) {
     // Compared by length first: no other name is looked at twice.
     switch name.count {
     case 4 where Bytes.equals(bytes, name, "host"):

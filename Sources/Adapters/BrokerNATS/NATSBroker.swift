@@ -34,6 +34,23 @@ public enum NATSBroker {
     return queues
   }
 
+  /// Sends hints, or drops them while there is no connection.
+  private static func send(
+    _ hints: [HintQueues.Hint], _ frame: HintFrame, _ connection: NATSConnection,
+    _ queues: HintQueues, _ prefix: String
+  ) throws(BrokerFailure) {
+    let count = hints.count
+    guard count > 0 else { return }
+    guard connection.isConnected else {
+      return queues.count { $0.dropped["unconnected", default: 0] += count }
+    }
+    for hint in hints {
+      try connection.publish(
+        "\(prefix)\(queues.channel(of: hint.topic))", frame.encoded(topic: hint.topic, hint.bytes))
+    }
+    queues.count { $0.published += count }
+  }
+
   /// Sends and hears until the connection breaks, or it is time to end.
   private static func work(
     _ address: NATSAddress, _ thread: inout BrokerThread
@@ -75,19 +92,7 @@ public enum NATSBroker {
         // Probes sent on a broken connection would all arrive at once after the reconnect.
         if connection.isConnected { try connection.publish(ownSubject, frame.probe(sentAt: now)) }
       }
-      let hints = queues.takeOutgoing()
-      if connection.isConnected {
-        for hint in hints {
-          try connection.publish(
-            "\(prefix)\(queues.channel(of: hint.topic))",
-            frame.encoded(topic: hint.topic, hint.bytes))
-        }
-        let count = hints.count
-        if count > 0 { queues.count { $0.published += count } }
-      } else if !hints.isEmpty {
-        let count = hints.count
-        queues.count { $0.dropped["unconnected", default: 0] += count }
-      }
+      try send(queues.takeOutgoing(), frame, connection, queues, prefix)
       let silence = queues.silence
       if !connection.isConnected || silence ?? (now - began) >= silenceMax {
         thread.wentDown("no server answers")

@@ -12,24 +12,7 @@ extension Documents {
   ) {
     let room = subscription.room
     let connection = subscription.connection
-    guard subscription.verbs.contains(.write) else {
-      refuse(
-        submission.sequence, .notAllowed, "the token grants reading this document, not writing",
-        of: room.id, ref: messageID, to: connection)
-      return
-    }
-    let isTaken = hasWaited && !submission.isResendable
-    guard isTaken || !board.isDraining else {
-      refuse(
-        submission.sequence, .unavailable,
-        "the server is stopping; resend after it has restarted",
-        of: room.id, ref: messageID, to: connection)
-      return
-    }
-    guard isTaken || hasRoom(for: submission, in: room) else {
-      refuseForBacklog(submission, messageID: messageID, subscription)
-      return
-    }
+    if isRefused(submission, messageID: messageID, subscription, hasWaited: hasWaited) { return }
     let change = DocumentRoom.Waiting.change(connection.id, messageID: messageID, submission)
     guard mayBegin(change, in: room) else { return wait(change, in: room, connection) }
     let isBarred =
@@ -42,7 +25,48 @@ extension Documents {
     }
     var submission = submission
     submission.session = subscription.session
-    guard let outcome = sequence(submission, in: room) else { return }
+    if let outcome = sequence(submission, in: room) {
+      sequenced(submission, outcome, messageID: messageID, subscription)
+    }
+  }
+
+  /// Refuses a change that a client may not make, or that does not fit in now.
+  ///
+  /// - Returns: Whether it was refused.
+  private func isRefused(
+    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
+    hasWaited: Bool
+  ) -> Bool {
+    let room = subscription.room
+    let connection = subscription.connection
+    guard subscription.verbs.contains(.write) else {
+      refuse(
+        submission.sequence, .notAllowed, "the token grants reading this document, not writing",
+        of: room.id, ref: messageID, to: connection)
+      return true
+    }
+    let isTaken = hasWaited && !submission.isResendable
+    guard isTaken || !board.isDraining else {
+      refuse(
+        submission.sequence, .unavailable,
+        "the server is stopping; resend after it has restarted",
+        of: room.id, ref: messageID, to: connection)
+      return true
+    }
+    guard isTaken || hasRoom(for: submission, in: room) else {
+      refuseForBacklog(submission, messageID: messageID, subscription)
+      return true
+    }
+    return false
+  }
+
+  /// A change was put behind all others, or not.
+  private func sequenced(
+    _ submission: LiveDocument.Submission, _ outcome: LiveDocument.Outcome, messageID: String,
+    _ subscription: Subscription
+  ) {
+    let room = subscription.room
+    let connection = subscription.connection
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
@@ -69,7 +93,8 @@ extension Documents {
         refuseForWantOfHistory(submission, messageID: messageID, subscription)
         return
       }
-      wait(change, in: room, connection)
+      wait(
+        .change(connection.id, messageID: messageID, submission), in: room, connection)
       readHistory(of: room, after: after, through: through)
     case .tooMuchHistory: refuseForWantOfHistory(submission, messageID: messageID, subscription)
     case .refused(let refusal):

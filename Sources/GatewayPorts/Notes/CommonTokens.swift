@@ -106,18 +106,7 @@ struct CommonTokens {
     for _ in 0..<Self.searchStepsMax {
       work -= forwardMax - forwardMin + backwardMax - backwardMin + 4
       guard work > 0 else { return nil }
-      if forwardMin > least {
-        forwardMin -= 1
-        forward[forwardMin - 1 + zero] = -1
-      } else {
-        forwardMin += 1
-      }
-      if forwardMax < most {
-        forwardMax += 1
-        forward[forwardMax + 1 + zero] = -1
-      } else {
-        forwardMax -= 1
-      }
+      Self.widen(&forwardMin, &forwardMax, within: least...most, &forward, zero, outside: -1)
       for diagonal in stride(from: forwardMax, through: forwardMin, by: -2) {
         let (left, right) = (forward[diagonal - 1 + zero], forward[diagonal + 1 + zero])
         var x = left >= right ? left + 1 : right
@@ -131,18 +120,7 @@ struct CommonTokens {
           return (x, x - diagonal)
         }
       }
-      if backwardMin > least {
-        backwardMin -= 1
-        backward[backwardMin - 1 + zero] = .max
-      } else {
-        backwardMin += 1
-      }
-      if backwardMax < most {
-        backwardMax += 1
-        backward[backwardMax + 1 + zero] = .max
-      } else {
-        backwardMax -= 1
-      }
+      Self.widen(&backwardMin, &backwardMax, within: least...most, &backward, zero, outside: .max)
       for diagonal in stride(from: backwardMax, through: backwardMin, by: -2) {
         let (left, right) = (backward[diagonal - 1 + zero], backward[diagonal + 1 + zero])
         var x = left < right ? left : right - 1
@@ -158,6 +136,28 @@ struct CommonTokens {
       }
     }
     return furthest(in: box, forwardMin...forwardMax)
+  }
+
+  /// Adds a diagonal at each side of those that paths have reached, or leaves those out that end outside the box.
+  ///
+  /// - Parameter outside: The place on a diagonal that no path has reached.
+  @inline(__always)
+  private static func widen(
+    _ least: inout Int, _ most: inout Int, within box: ClosedRange<Int>, _ places: inout [Int],
+    _ zero: Int, outside: Int
+  ) {
+    if least > box.lowerBound {
+      least -= 1
+      places[least - 1 + zero] = outside
+    } else {
+      least += 1
+    }
+    if most < box.upperBound {
+      most += 1
+      places[most + 1 + zero] = outside
+    } else {
+      most -= 1
+    }
   }
 
   /// The farthest place of paths from the start of a box on some diagonals, in both sequences together.

@@ -243,45 +243,69 @@ package final class NativeTwin {
       // Within an epoch revisions never go back.
       throw TwinError.wentBack(from: Int(before.revision), to: Int(after.revision))
     }
-    let isLive = statusBefore?.phase == .live
     let from = Int(before?.revision ?? 0)
-    let through = Int(after?.revision ?? 0)
+    let step = Step(
+      from: from, through: Int(after?.revision ?? 0), hadText: before != nil,
+      isLive: statusBefore?.phase == .live, unconfirmedBefore: statusBefore?.unconfirmed ?? 0)
     switch message {
-    case .joined(let joined):
-      authors = [:]
-      note(joined.numbers?.authors ?? [])
-      switch joined.content {
-      case .changes(let changes):
-        tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
-        note(changes, after: from, through: through, first: joined.revision - changes.count + 1)
-        if sendsChange { tally[.changesSentAgain] += 1 }
-      case .text:
-        if hadText { tally[.resumesBySnapshot] += 1 }
-        if let settled = joined.settled, settled.clientID != clientID {
-          tally[.textsUnderNewIds] += 1
-          if statusBefore?.unconfirmed ?? 0 > status?.unconfirmed ?? 0 {
-            tally[.changesFoundUnderFormerIds] += 1
-          }
+    case .joined(let joined): count(joined, step)
+    case .changes, .numberedChanges, .acknowledged, .documentHistory: note(message, step)
+    default: try count(message, step)
+    }
+    return try finish()
+  }
+
+  /// What a received message has changed.
+  private struct Step {
+    let from: Int
+    let through: Int
+    let hadText: Bool
+    let isLive: Bool
+    let unconfirmedBefore: Int
+  }
+
+  private func count(_ joined: ServerMessage.Joined, _ step: Step) {
+    authors = [:]
+    note(joined.numbers?.authors ?? [])
+    switch joined.content {
+    case .changes(let changes):
+      tally[changes.isEmpty ? .resumesWithNothingMissed : .resumesByReplay] += 1
+      note(
+        changes, after: step.from, through: step.through, first: joined.revision - changes.count + 1
+      )
+      if sendsChange { tally[.changesSentAgain] += 1 }
+    case .text:
+      if step.hadText { tally[.resumesBySnapshot] += 1 }
+      if let settled = joined.settled, settled.clientID != clientID {
+        tally[.textsUnderNewIds] += 1
+        if step.unconfirmedBefore > status?.unconfirmed ?? 0 {
+          tally[.changesFoundUnderFormerIds] += 1
         }
-        if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
       }
-    case .behind: tally[.joinsBehind] += 1
+      if step.unconfirmedBefore > 0 { tally[.mergesOfPendingEdits] += 1 }
+    }
+  }
+
+  /// Notes the changes that a message brings.
+  private func note(_ message: ServerMessage, _ step: Step) {
+    let (from, through) = (step.from, step.through)
+    switch message {
     case .documentHistory(let page):
       tally[.pagesOfChanges] += 1
-      if statusBefore?.unconfirmed ?? 0 > 0 { tally[.pagesUnderPendingEdits] += 1 }
+      if step.unconfirmedBefore > 0 { tally[.pagesUnderPendingEdits] += 1 }
       note(page.changes, after: from, through: through, first: page.revision)
-    case .changes(let changes) where isLive:
+    case .changes(let changes) where step.isLive:
       note(changes.changes, after: from, through: through, first: changes.revision)
     case .numberedChanges(let numbered):
       note(numbered.authors)
-      guard isLive else { break }
+      guard step.isLive else { break }
       tally[.numberedChanges] += 1
       let changes = numbered.run.changes.map {
         ServerMessage.Change(
           clientID: authors[$0.author] ?? "nobody", sequence: $0.sequence, operation: $0.operation)
       }
       note(changes, after: from, through: through, first: numbered.run.revision)
-    case .acknowledged(let answer) where isLive:
+    case .acknowledged(let answer) where step.isLive:
       tally[answer.revision > from ? .acknowledgements : .dedupeHits] += 1
       if answer.revision > from, answer.revision <= through {
         sightings.append(
@@ -289,10 +313,18 @@ package final class NativeTwin {
             revision: answer.revision, client: clientID ?? "", sequence: answer.sequence,
             operation: nil))
       }
+    default: break
+    }
+  }
+
+  /// Counts a message that brings no changes.
+  private func count(_ message: ServerMessage, _ step: Step) throws {
+    switch message {
+    case .behind: tally[.joinsBehind] += 1
     case .refused(let refusal): count(refusal.code)
-    case .resync(let resync) where isLive:
+    case .resync(let resync) where step.isLive:
       tally[resync.reason == .epochChanged ? .epochResyncs : .lagSnapshots] += 1
-      if statusBefore?.unconfirmed ?? 0 > 0 { tally[.mergesOfPendingEdits] += 1 }
+      if step.unconfirmedBefore > 0 { tally[.mergesOfPendingEdits] += 1 }
     case .error(let error):
       if error.code == .tooFast {
         tally[.refusalsTooFast] += 1
@@ -308,7 +340,6 @@ package final class NativeTwin {
     case .refreshed: tally[.tokensRefreshed] += 1
     default: break
     }
-    return try finish()
   }
 
   private func note(_ authors: [ServerMessage.Author]) {

@@ -22,17 +22,9 @@ extension BayeuxDialect {
     }
     guard !channel.isMeta, !channel.isService else { return refuse(.forbidden(channel.text)) }
     guard let data = message.data else { return refuse(.missing("data")) }
-    // By a token of its own, or by the one that the channel is heard with.
-    let identity: Identity
-    do throws(AuthenticationError) {
-      if message.accessToken == nil, let own = link?.subscriptions[channel.text],
-        own.isValid(for: channel, surroundings.clock.now)
-      {
-        identity = own.identity
-      } else {
-        identity = try access.identity(for: message.accessToken)
-      }
-    } catch { return refuse(.forbidden(channel.text)) }
+    guard let identity = publisher(of: message, on: channel, link) else {
+      return refuse(.forbidden(channel.text))
+    }
     admit(identity, link, by: way)
     guard rooms.problem(ofData: data.utf8.count) == nil else {
       return refuse(.unavailable(channel.text))
@@ -68,6 +60,18 @@ extension BayeuxDialect {
       PublishRequest(
         room: channel.room, data: Self.stamped(data, identity.user), person: person),
       for: .bayeux(number))
+  }
+
+  /// The identity by an event's own token, or by the one that the channel is heard with; `nil` without a valid one.
+  private func publisher(
+    of message: BayeuxMessage, on channel: BayeuxChannel, _ link: BayeuxLink?
+  ) -> Identity? {
+    if message.accessToken == nil, let own = link?.subscriptions[channel.text],
+      own.isValid(for: channel, surroundings.clock.now)
+    {
+      return own.identity
+    }
+    return try? access.identity(for: message.accessToken)
   }
 
   /// Notifies a publisher of the outcome of its event.

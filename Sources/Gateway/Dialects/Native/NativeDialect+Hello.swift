@@ -27,20 +27,7 @@ extension NativeDialect {
       return
     }
     if let claim = hello.client {
-      // Signed for client and user together: a client's id is of no use to another user.
-      guard
-        surroundings.tokens.isValid(
-          claim.resumeToken, for: identity.resumeSubject(of: claim.id))
-      else {
-        throw Unfit(
-          .unauthorised,
-          "the resume token is not this client's; say hello without a client id to get a new one")
-      }
-      connection.client = claim.id
-      connection.isReturning = true
-      if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
-        close(older, .replaced, "this client has connected anew")
-      }
+      try resume(claim, as: identity, connection)
     } else {
       connection.client = surroundings.names.next()
     }
@@ -65,6 +52,25 @@ extension NativeDialect {
           serverTime: surroundings.clock.now, demo: access.isDemo,
           capabilities: capabilities, limits: settings.limits, personID: identity.person)),
       ref: ref, to: connection)
+  }
+
+  /// Gives a connection the client id of an earlier one, which it replaces.
+  private func resume(
+    _ claim: ClientMessage.Hello.Claim, as identity: Identity, _ connection: Connection
+  ) throws(Unfit) {
+    // Signed for client and user together: a client's id is of no use to another user.
+    guard
+      surroundings.tokens.isValid(claim.resumeToken, for: identity.resumeSubject(of: claim.id))
+    else {
+      throw Unfit(
+        .unauthorised,
+        "the resume token is not this client's; say hello without a client id to get a new one")
+    }
+    connection.client = claim.id
+    connection.isReturning = true
+    if let olderID = connectionsByClient[claim.id], let older = connections[olderID] {
+      close(older, .replaced, "this client has connected anew")
+    }
   }
 
   /// Asks a client to reconnect whose token cannot be verified now, perhaps to another gateway.
