@@ -31,7 +31,7 @@ struct IndexKeeperTests {
   private mutating func perform(_ request: StoreRequest, isTold: Bool = true) {
     let reply = store.perform([request])[0]
     #expect(reply.isDone)
-    if isTold, let change = request.changedNote { keeper.note([change], at: now) }
+    if isTold, let change = request.traits.changedNote { keeper.note([change], at: now) }
   }
 
   private mutating func make(_ id: String, title: String = "", isTold: Bool = true) {

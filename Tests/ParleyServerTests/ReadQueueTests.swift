@@ -53,7 +53,7 @@ struct ReadQueueTests {
       ]
       : [Self.text, .note(id: "n"), .versions(id: "n"), .folders(.of(["n"]))]
     for request in requests {
-      #expect(request.isStep == isStep && request.isAside)
+      #expect(request.traits.way == (isStep ? .step : .aside))
     }
   }
 }

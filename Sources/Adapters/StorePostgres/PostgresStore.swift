@@ -418,53 +418,13 @@ struct RowLocks {
   var users: Set<ExactName> = []
 
   mutating func add(_ request: StoreRequest) {
-    switch request {
-    case .rename(let id, _, _), .delete(let id, _), .append(let id, _, _, _), .fence(let id, _),
-      .snapshot(let id, _, _, _),
-      .saveVersion(let id, _, _), .deleteVersion(let id, _), .renewEpoch(let id, _, _),
-      .compact(let id, _), .create(let id, _, _, _, _), .folders(.move(let id, _, _, _)):
-      documents.insert(ExactName(id))
-    case .room(.publish(let name, _, _, _)), .room(.renewEpoch(let name, _, _)):
-      newRooms.insert(ExactName(name))
-    case .people(.receipt(let place, _)), .people(.unflag(let place, _)):
-      rooms.insert(ExactName(place.room))
-    case .people(.flag(let name, _)): rooms.insert(ExactName(name))
-    case .groups(let request): add(request)
-    case .people(.member(let name, _, let isMember)):
-      if isMember { newRooms.insert(ExactName(name)) } else { rooms.insert(ExactName(name)) }
-    case .deleted(.bringBack(let id)): documents.insert(ExactName(id))
-    case .files(.put(let id, _, _)), .files(.settle(let id, _, _)):
-      documents.insert(ExactName(id))
-    case .comments(let request) where request.isWriting:
-      documents.insert(ExactName(request.note))
-    case .links(.make(let link, _, _)): documents.insert(ExactName(link.note))
-    case .links(.end(let id, _)), .links(.names(.withdraw(let id, _))):
-      documents.insert(ExactName(id))
-    case .links(.names(.publish(let name, _))): documents.insert(ExactName(name.note))
-    case .logins(.begin(let session, _)): users.insert(ExactName(session.user))
-    case .logins(.renew(_, let user, _, _, _, _)), .logins(.end(let user, _)):
-      users.insert(ExactName(user))
-    case .once(.perform(let work, _, _)): add(work)
-    case .within(let condition, let work):
-      if work.isWriting, !condition.isOfDeleted { documents.insert(ExactName(condition.id)) }
-      add(work)
-    case .once(.create(let draft, _, _)): documents.insert(ExactName(draft.id))
-    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .past, .versions,
-      .room,
-      .people, .once, .tell, .deleted, .files, .comments, .folders, .logins, .links,
-      .wipeFailedCommits,
-      .probe:
-      break
-    }
-  }
-
-  private mutating func add(_ request: GroupRequest) {
-    switch request {
-    case .put(let name, _, _, _), .read(let name, _, _, _): newRooms.insert(ExactName(name))
-    case .delete(let name, _), .putMember(let name, _, _, _, _, _), .removeMember(let name, _, _):
-      rooms.insert(ExactName(name))
-    case .like(let place, _, _, _): rooms.insert(ExactName(place.room))
-    case .group, .groups, .members, .likes, .badges: break
+    let traits = request.traits
+    if traits.locksNote, let note = traits.note { documents.insert(ExactName(note)) }
+    switch traits.row {
+    case .room(let name): rooms.insert(ExactName(name))
+    case .newRoom(let name): newRooms.insert(ExactName(name))
+    case .user(let name): users.insert(ExactName(name))
+    case nil: break
     }
   }
 }

@@ -169,7 +169,7 @@ extension HTTP {
 
   private func perform(_ work: GroupRequest, for call: Call) {
     let request: StoreRequest =
-      work.isWriting
+      work.traits.isWriting
       ? keeping(.groups(work), for: call.request) { reply in
         guard case .groups(let reply) = reply, reply.isDone else { return nil }
         return GroupJSON.response(reply, to: work)
@@ -208,7 +208,7 @@ extension HTTP {
     switch reply {
     case .badge, .like(isChanged: false): break
     default:
-      guard work.request.isWriting, reply.isDone else { break }
+      guard work.request.traits.isWriting, reply.isDone else { break }
       rooms.publish(resource: room, in: room, sender: nil)
     }
   }

@@ -294,7 +294,7 @@ final class Switchboard {
 
   private func store(_ request: StoreRequest, for asked: RequestID, _ purpose: Awaited) {
     let ticket = store(request, for: purpose)
-    if request.isAside { reads[asked] = ticket }
+    if request.traits.isAside { reads[asked] = ticket }
   }
 
   private func store(_ work: StoreRequest, for purpose: Awaited) -> StoreTicket {
@@ -302,15 +302,16 @@ final class Switchboard {
     let request = condition.map { .within($0, work) } ?? work
     let ticket = StoreTicket(rawValue: nextTicket)
     nextTicket += 1
-    guard !backlog.isFull || StoreBacklog.isPassed(by: request) else {
+    let traits = request.traits
+    guard !backlog.isFull || traits.isPassed else {
       awaited[ticket] = Work(purpose: purpose, weight: nil)
       turnedAway.append(ticket)
       return ticket
     }
-    let weight = StoreBacklog.weight(of: request)
+    let weight = traits.byteCount
     if let weight { backlog.add(bytes: weight) }
     // A long read beside the commits does not mean that the disk hangs.
-    if !request.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
+    if !traits.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
     awaited[ticket] = Work(purpose: purpose, weight: weight)
     append(.store(ticket, request))
     return ticket

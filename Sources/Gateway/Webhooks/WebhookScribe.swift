@@ -46,11 +46,7 @@ public struct WebhookScribe: OutboxScribe {
     case .folders(.moveAll): movedAll(reply)
     case .once(.perform(let work, _, _)), .within(_, let work): drafts(for: work, reply)
     case .once(.create(let draft, _, _)): created(draft.id, at: draft.time, reply)
-    case .note, .list, .notes, .load, .entries, .news, .heads, .fence, .snapshot, .text, .history,
-      .past, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .deleted, .room,
-      .people,
-      .groups, .files, .folders, .logins, .links, .once, .tell, .wipeFailedCommits, .probe:
-      []
+    default: []
     }
   }
 

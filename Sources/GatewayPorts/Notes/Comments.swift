@@ -156,11 +156,16 @@ public struct CommentRequest: Sendable {
     case remove(CommentID, by: ChangeActor)
   }
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  public var traits: StoreTraits {
     switch work {
-    case .list, .quote: false
-    case .add, .edit, .resolve, .remove: true
+    case .list, .quote: .aside(note)
+    case .add(let comment, _):
+      .writing(
+        note,
+        textByteCount: comment.text.utf8.count + (comment.origin?.quote.utf8.count ?? 0))
+    case .edit(_, let text, _, _): .writing(note, textByteCount: text.utf8.count)
+    case .resolve, .remove: .writing(note)
     }
   }
 }

@@ -40,11 +40,13 @@ public enum DeletedRequest: Sendable {
   /// Removes at most `limit` notes for good that were deleted before a time, the oldest first.
   case removeOlder(than: Timestamp, limit: Int)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  var traits: StoreTraits {
     switch self {
-    case .list: false
-    case .bringBack, .remove, .removeOlder: true
+    case .list: .step
+    case .bringBack(let id): .writing(id, changedNote: .broughtBack(id))
+    case .remove(let id): .writing(id, locksNote: false)
+    case .removeOlder: .writing()
     }
   }
 }

@@ -21,11 +21,14 @@ public enum FolderRequest: Sendable {
   /// - Complexity: O(`limit`) and a few searches, however many notes there are.
   case moveAll(from: FolderPath, to: FolderPath, limit: Int)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  var traits: StoreTraits {
     switch self {
-    case .move, .moveAll: true
-    case .notes, .list, .of: false
+    case .move(let id, _, let title, _):
+      .writing(id, changedNote: title == nil ? nil : .edited(id))
+    case .moveAll: .writing()
+    case .notes, .list: .step
+    case .of: .aside()
     }
   }
 }

@@ -111,11 +111,12 @@ public enum FileRequest: Sendable {
   /// the note, unless the text or the file has changed since.
   case settle(id: DocumentID, FileUses, before: Timestamp)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  var traits: StoreTraits {
     switch self {
-    case .put, .settle: true
-    case .list, .read, .unsettled, .search: false
+    case .put(let id, _, _), .settle(let id, _, _): .writing(id)
+    case .list(let id), .read(let id, _, _), .search(let id, _): .aside(id)
+    case .unsettled: .aside()
     }
   }
 }

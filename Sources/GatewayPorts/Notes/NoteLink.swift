@@ -83,12 +83,14 @@ public enum LinkRequest: Sendable {
   /// Works with the names of published notes.
   case names(NameRequest)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  var traits: StoreTraits {
     switch self {
-    case .make, .end: true
-    case .open, .list: false
-    case .names(let request): request.isWriting
+    case .make(let link, _, _): .writing(link.note)
+    case .end(let note, _): .writing(note)
+    case .list(let note, _): .aside(note)
+    case .open: .aside()
+    case .names(let request): request.traits
     }
   }
 }

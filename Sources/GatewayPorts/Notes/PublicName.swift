@@ -63,11 +63,13 @@ public enum NameRequest: Sendable {
   /// Lists the names of published notes, in the order of the names.
   case list
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  var traits: StoreTraits {
     switch self {
-    case .publish, .withdraw: true
-    case .of, .open, .list: false
+    case .publish(let name, _): .writing(name.note)
+    case .withdraw(let note, _): .writing(note)
+    case .of(let note): .aside(note)
+    case .open, .list: .aside()
     }
   }
 }

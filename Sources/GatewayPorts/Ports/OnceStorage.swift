@@ -99,14 +99,6 @@ public enum OnceRequest: Sendable {
   /// Makes a note, unless the same owner made it with the same title. The id of a note that was made so and
   /// deleted cannot be used for `restMax` milliseconds: a late request must not make it again.
   case create(NoteDraft, epoch: String, restMax: Timestamp)
-
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
-    switch self {
-    case .answer: false
-    case .perform, .create: true
-    }
-  }
 }
 
 /// The reply to a keyed request.

@@ -176,26 +176,6 @@ public struct SearchHit: Sendable, Equatable {
   }
 }
 
-extension StoreRequest {
-  /// The note that search may have to look at again when the request is done; `nil` for none.
-  public var changedNote: SearchedChange? {
-    switch self {
-    case .create(let id, _, _, _, _), .rename(let id, _, _), .append(let id, _, _, _),
-      .folders(.move(let id, _, _?, _)):
-      .edited(id)
-    case .delete(let id, _): .removed(id)
-    case .deleted(.bringBack(let id)): .broughtBack(id)
-    case .once(.create(let draft, _, _)): .edited(draft.id)
-    case .once(.perform(let request, _, _)), .within(_, let request): request.changedNote
-    case .once, .deleted, .folders, .note, .list, .notes, .load, .entries, .news, .heads, .fence,
-      .snapshot,
-      .text, .history, .past, .versions, .saveVersion, .deleteVersion, .renewEpoch, .compact, .room,
-      .people, .groups, .files, .comments, .logins, .links, .tell, .wipeFailedCommits, .probe:
-      nil
-    }
-  }
-}
-
 /// A change of a note that concerns search.
 public enum SearchedChange: Sendable, Equatable {
   /// Its text or title changed: more may follow.

@@ -91,56 +91,6 @@ public enum StoreRequest: Sendable {
   case wipeFailedCommits
   /// Commits nothing but itself, to see whether the store commits.
   case probe
-
-  /// Whether the store changes by it: such requests succeed or fail with their batch's commit.
-  public var isWriting: Bool {
-    switch self {
-    case .create, .rename, .delete, .append, .fence, .snapshot, .saveVersion, .deleteVersion,
-      .renewEpoch, .compact, .tell, .wipeFailedCommits, .probe:
-      true
-    case .note, .list, .notes, .load, .entries, .news, .heads, .text, .history, .past, .versions:
-      false
-    case .room(let request): request.isWriting
-    case .people(let request): request.isWriting
-    case .groups(let request): request.isWriting
-    case .files(let request): request.isWriting
-    case .comments(let request): request.isWriting
-    case .logins(let request): request.isWriting
-    case .links(let request): request.isWriting
-    case .once(let request): request.isWriting
-    case .folders(let request): request.isWriting
-    case .within(_, let request): request.isWriting
-    case .deleted(let request): request.isWriting
-    }
-  }
-
-  /// Whether it may be answered beside the work with commits, on a connection of its own.
-  ///
-  /// Such a reply shows at least every commit that was over when the request was made. Replies that have to
-  /// come in one order with those of commits are not among them: a document that is loaded continues from
-  /// its head, and a subscriber of a room from the newest publication.
-  public var isAside: Bool {
-    switch self {
-    case .note, .list, .notes, .entries, .text, .history, .past, .versions: true
-    case .deleted, .files, .comments, .links, .folders: !isWriting
-    case .within(_, let request): request.isAside
-    case .create, .rename, .delete, .load, .append, .news, .heads, .fence, .snapshot, .saveVersion,
-      .deleteVersion, .renewEpoch, .compact, .room, .people, .groups, .logins, .once, .tell,
-      .wipeFailedCommits, .probe:
-      false
-    }
-  }
-}
-
-extension StoreRequest {
-  /// Whether it is a step of a long read, of which each takes a few milliseconds at most: other reads go first.
-  public var isStep: Bool {
-    switch self {
-    case .list, .notes, .folders(.list), .folders(.notes), .deleted(.list): true
-    case .within(_, let request): request.isStep
-    default: false
-    }
-  }
 }
 
 /// A question about a note's past.

@@ -145,9 +145,13 @@ public enum SessionRequest: Sendable {
   /// Ends sessions of a user.
   case end(user: String, SessionChoice)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
-    if case .list = self { false } else { true }
+  /// Its traits.
+  var traits: StoreTraits {
+    switch self {
+    case .begin(let session, _): .writing(locking: .user(session.user))
+    case .renew(_, let user, _, _, _, _), .end(let user, _): .writing(locking: .user(user))
+    case .list: .reading()
+    }
   }
 }
 

@@ -153,11 +153,14 @@ public enum GroupRequest: Sendable {
   /// Lists what a person has not read, by the rooms' names, after one of them.
   case badges(of: PersonID, after: RoomName?, limit: Int)
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  public var traits: StoreTraits {
     switch self {
-    case .put, .delete, .putMember, .removeMember, .like, .read: true
-    case .group, .groups, .members, .likes, .badges: false
+    case .put(let room, _, _, _), .read(let room, _, _, _): .writing(locking: .newRoom(room))
+    case .delete(let room, _), .putMember(let room, _, _, _, _, _), .removeMember(let room, _, _):
+      .writing(locking: .room(room))
+    case .like(let place, _, _, _): .writing(locking: .room(place.room))
+    case .group, .groups, .members, .likes, .badges: .reading()
     }
   }
 }

@@ -51,11 +51,15 @@ public enum PeopleRequest: Sendable {
   /// Returns when people were online last.
   case lastOnline([PersonID])
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  public var traits: StoreTraits {
     switch self {
-    case .receipt, .flag, .unflag, .member, .block, .online: true
-    case .receipts, .flags, .members, .blocks, .lastOnline: false
+    case .receipt(let place, _), .unflag(let place, _): .writing(locking: .room(place.room))
+    case .flag(let room, _): .writing(locking: .room(room))
+    case .member(let room, _, let isMember):
+      .writing(locking: isMember ? .newRoom(room) : .room(room))
+    case .block, .online: .writing()
+    case .receipts, .flags, .members, .blocks, .lastOnline: .reading()
     }
   }
 }

@@ -64,11 +64,13 @@ public enum RoomRequest: Sendable {
   /// Reads the heads of many rooms, for a node that has their publications up to a place.
   case heads([RoomName])
 
-  /// Whether the store changes by it.
-  public var isWriting: Bool {
+  /// Its traits.
+  public var traits: StoreTraits {
     switch self {
-    case .publish, .renewEpoch: true
-    case .page, .recover, .heads: false
+    case .publish(let room, let draft, _, _):
+      .writing(locking: .newRoom(room), textByteCount: draft.publication.data.utf8.count)
+    case .renewEpoch(let room, _, _): .writing(locking: .newRoom(room))
+    case .page, .recover, .heads: .reading()
     }
   }
 }

@@ -309,13 +309,13 @@ public final class MemoryStore: DocumentStore, Outbox {
       record.compact(through: through)
       return .done
     case .room(let request):
-      if request.isWriting { undo.append(.rooms(rooms)) }
+      if request.traits.isWriting { undo.append(.rooms(rooms)) }
       return .room(rooms.reply(to: request))
     case .people(let request):
-      if request.isWriting { undo.append(.rooms(rooms)) }
+      if request.traits.isWriting { undo.append(.rooms(rooms)) }
       return .people(rooms.reply(to: request))
     case .groups(let request):
-      if request.isWriting { undo.append(.rooms(rooms)) }
+      if request.traits.isWriting { undo.append(.rooms(rooms)) }
       return .groups(rooms.reply(to: request))
     case .files(let request): return .files(try reply(to: request, &undo))
     case .comments(let request): return .comments(try reply(to: request, &undo))
@@ -426,13 +426,13 @@ public final class MemoryStore: DocumentStore, Outbox {
   private func reply(
     to request: CommentRequest, _ undo: inout [Undo]
   ) throws(StoreError) -> CommentReply {
-    let record = try request.isWriting ? record(request.note) : readable(request.note)
+    let record = try request.traits.isWriting ? record(request.note) : readable(request.note)
     let comments = MemoryComments(
       record.state.comments, epoch: record.state.epoch, base: record.state.base,
       in: record.summary.folder,
       entries: record.entries)
     let reply = try comments.reply(to: request.work)
-    guard request.isWriting else { return reply }
+    guard request.traits.isWriting else { return reply }
     undo.append(.changed(record, record.state))
     record.state.comments = comments.kept
     return reply

@@ -52,7 +52,7 @@ package struct ReadQueue {
 
   /// Adds a read behind others of its kind.
   package mutating func append(_ item: Item) {
-    if item.request.isStep { steps.append(item) } else { reads.append(item) }
+    if item.request.traits.way == .step { steps.append(item) } else { reads.append(item) }
   }
 
   /// Removes and returns the next read.

@@ -119,8 +119,8 @@ package final class StoreThread: Sendable {
   package func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
     guard let reader else { return queue(work) }
-    queue(work.filter { !$0.request.isAside })
-    reader.submit(work.filter { $0.request.isAside })
+    queue(work.filter { !$0.request.traits.isAside })
+    reader.submit(work.filter { $0.request.traits.isAside })
   }
 
   /// Makes abandoned reads fail instead of being done, if they have not begun.
@@ -350,7 +350,7 @@ package final class StoreThread: Sendable {
       }
     }
     return zip(batch, replies).compactMap { item, reply in
-      reply.isDone ? item.request.changedNote : nil
+      reply.isDone ? item.request.traits.changedNote : nil
     }
   }
 }
