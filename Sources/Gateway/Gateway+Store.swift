@@ -35,7 +35,7 @@ extension Gateway {
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: \.groups))
     case .logins(let goOn): goOn(reply.outcome(of: \.logins))
-    case .links(_, let goOn): goOn(reply.outcome(of: \.links))
+    case .links(let goOn): goOn(reply.outcome(of: \.links))
     case .title(let goOn): goOn(reply.outcome(of: \.note))
     case .folders(let request, let work):
       folders.finish(request, work, reply.outcome(of: \.folders))
@@ -51,7 +51,7 @@ extension Gateway {
     guard storeFailure != nil, !board.isProbing, now >= board.nextProbe else { return }
     board.isProbing = true
     board.nextProbe = now + 1_000
-    store(.probe, for: .probe)
+    store(.probe, under: .housekeeping, then: .probe)
   }
 
   private func probed(_ outcome: StoreOutcome<Void>) {
@@ -79,11 +79,9 @@ extension Gateway {
     return backlog.isFull ? "too many requests wait for the store: check the disk" : nil
   }
 
-  /// Answers requests that were refused because too much waits for the store.
+  /// Answers requests that did not go to the store.
   func answerTurnedAway() {
-    for ticket in board.takeTurnedAway() {
-      stored(ticket, reply: .failed(.unavailable("too many requests wait for the disk")))
-    }
+    for (ticket, error) in board.takeTurnedAway() { stored(ticket, reply: .failed(error)) }
   }
 }
 

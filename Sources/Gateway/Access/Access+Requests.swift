@@ -30,19 +30,25 @@ extension Access {
 
   /// Refuses what the caller may not do with an existing note.
   ///
-  /// A request whose right depends on the note's folder proceeds under a condition: the store refuses it if
-  /// the note is in another folder at that moment, or gone.
+  /// - Returns: The right for the work. If it depends on the note's folder, the store refuses the work if the note is in
+  ///   another folder at that moment, or gone.
   func require(
-    _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity,
-    _ request: RequestID
-  ) throws(Response) {
-    switch identity.right(to: verbs, ofNote: id) {
-    case .granted: board.restrict(request, to: nil)
-    case .inFolders(let rights):
-      board.restrict(
-        request, to: FolderCondition(id: id, rights: rights, isOfDeleted: isDeleted))
-    case .refused: throw notGranted()
+    _ verbs: Verbs, note id: DocumentID, isDeleted: Bool = false, of identity: Identity
+  ) throws(Response) -> StoreRight {
+    guard let right = StoreRight(verbs, onNote: id, isDeleted: isDeleted, of: identity) else {
+      throw notGranted()
     }
+    return right
+  }
+
+  /// Refuses callers who may not make a note in a folder.
+  func requireMaking(
+    _ id: DocumentID, in folder: FolderPath, of identity: Identity
+  ) throws(Response) -> StoreRight {
+    guard let right = StoreRight(making: id, in: folder, verbs: identity.verbs(on:)) else {
+      throw notGranted()
+    }
+    return right
   }
 
   private func notGranted() -> Response {

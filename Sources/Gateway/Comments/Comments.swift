@@ -26,6 +26,7 @@ final class Comments: Part {
     let author: String
     let text: String
     let identity: Identity
+    let right: StoreRight
     /// The stranger whose share of the drafts it takes.
     let holder: Stranger?
     /// The range, as it was asked for.
@@ -52,7 +53,7 @@ final class Comments: Part {
   /// Answers with all comments of a note.
   func list(
     _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity,
-    _ reader: ListReader
+    _ reader: ListReader, under right: StoreRight
   ) throws(Response) {
     let revision: Int?
     switch fields.number("revision") {
@@ -61,8 +62,8 @@ final class Comments: Part {
     case .broken: throw .problem(400, .badMessage, "expected revision as a revision's number")
     }
     store(
-      .comments(.comments(CommentRequest(note: note, .list(at: revision)))),
-      for: .comments(.list(request, note, identity, reader)))
+      .comments(CommentRequest(note: note, .list(at: revision))), under: right,
+      then: .comments(.list(request, note, identity, reader)))
   }
 
   /// Makes a comment on a range, or an answer in a thread.
@@ -70,7 +71,7 @@ final class Comments: Part {
   /// - Parameter holder: The stranger whose share of the drafts it takes.
   func make(
     _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity,
-    for holder: Stranger?
+    for holder: Stranger?, under right: StoreRight
   ) throws(Response) {
     guard let fields = CommentJSON.fields(in: body), let text = fields.text,
       (fields.thread == nil) != (fields.anchor == nil)
@@ -86,7 +87,7 @@ final class Comments: Part {
       let answer = Comment(
         id: surroundings.names.next(), thread: thread, author: author,
         person: Self.person(identity), text: text, createdAt: surroundings.clock.now)
-      add(answer, to: note, request, by: identity)
+      add(answer, to: note, request, by: identity, under: right)
       return
     }
     guard let anchor = fields.anchor, let revision = anchor.revision, let from = anchor.from,
@@ -103,16 +104,17 @@ final class Comments: Part {
     _ = draftShares.take(1, for: holder)
     let range = CommentAnchor(revision: revision, start: from, end: to)
     drafts[request] = Draft(
-      note: note, author: author, text: text, identity: identity, holder: holder, anchor: range)
+      note: note, author: author, text: text, identity: identity, right: right, holder: holder,
+      anchor: range)
     store(
-      .comments(.comments(CommentRequest(note: note, .quote(epoch: anchor.epoch, range)))),
-      for: .comments(.quoted(request)))
+      .comments(CommentRequest(note: note, .quote(epoch: anchor.epoch, range))), under: right,
+      then: .comments(.quoted(request)))
   }
 
   /// Edits a comment, or ends or reopens its thread.
   func change(
     _ request: RequestID, _ id: String?, of note: DocumentID, _ body: [UInt8],
-    by identity: Identity
+    by identity: Identity, under right: StoreRight
   ) throws(Response) {
     let id = try known(id)
     guard let fields = CommentJSON.fields(in: body),
@@ -126,19 +128,20 @@ final class Comments: Part {
     let now = surroundings.clock.now
     if let text = fields.text {
       try check(text)
-      perform(.edit(id, text: text, by: who, time: now), on: note, request, identity)
+      perform(.edit(id, text: text, by: who, time: now), on: note, request, identity, right)
     } else if let isResolved = fields.isResolved {
-      perform(.resolve(id, isResolved, by: who, time: now), on: note, request, identity)
+      perform(.resolve(id, isResolved, by: who, time: now), on: note, request, identity, right)
     }
   }
 
   /// Deletes a comment.
   func remove(
-    _ request: RequestID, _ id: String?, of note: DocumentID, by identity: Identity
+    _ request: RequestID, _ id: String?, of note: DocumentID, by identity: Identity,
+    under right: StoreRight
   ) throws(Response) {
     let id = try known(id)
     let who = actor(identity, named: access.name(of: identity, claimed: ""), note)
-    perform(.remove(id, by: who), on: note, request, identity)
+    perform(.remove(id, by: who), on: note, request, identity, right)
   }
 
   // MARK: What requests say
@@ -207,13 +210,15 @@ final class Comments: Part {
   // MARK: The store
 
   private func add(
-    _ comment: Comment, to note: DocumentID, _ request: RequestID, by identity: Identity
+    _ comment: Comment, to note: DocumentID, _ request: RequestID, by identity: Identity,
+    under right: StoreRight
   ) {
-    perform(.add(comment, countMax: limits.countMax), on: note, request, identity)
+    perform(.add(comment, countMax: limits.countMax), on: note, request, identity, right)
   }
 
   private func perform(
-    _ work: CommentRequest.Work, on note: DocumentID, _ request: RequestID, _ identity: Identity
+    _ work: CommentRequest.Work, on note: DocumentID, _ request: RequestID, _ identity: Identity,
+    _ right: StoreRight
   ) {
     let work = CommentRequest(note: note, work)
     let person = Self.person(identity)
@@ -222,7 +227,7 @@ final class Comments: Part {
       return Self.response(reply, to: work.work, for: person)
     }
     store(
-      .comments(kept ?? .comments(work)), for: .comments(.changed(request, work, identity)))
+      kept ?? .comments(work), under: right, then: .comments(.changed(request, work, identity)))
   }
 
   /// The store has done a piece of work, or not.
@@ -249,7 +254,7 @@ final class Comments: Part {
         person: Self.person(draft.identity), text: draft.text,
         createdAt: surroundings.clock.now,
         origin: Comment.Origin(epoch: epoch, anchor: draft.anchor, quote: quote), anchor: anchor)
-      add(comment, to: draft.note, request, by: draft.identity)
+      add(comment, to: draft.note, request, by: draft.identity, under: draft.right)
     case .changed(let request, let work, let identity):
       guard let reply = reply(outcome, request) else { return }
       if let response = Self.response(reply, to: work.work, for: Self.person(identity)) {
@@ -275,11 +280,10 @@ final class Comments: Part {
   ) -> Bool {
     let verbs: Verbs = [.read, .comment, .manage]
     guard case .notOwn = reply, case .remove(let id, var who) = work.work, !who.manages,
-      case .inFolders = identity.right(to: verbs, ofNote: work.note),
-      (try? access.require(verbs, note: work.note, of: identity, request)) != nil
+      let right = StoreRight(verbs, onNote: work.note, of: identity), right.condition != nil
     else { return false }
     who.manages = true
-    perform(.remove(id, by: who), on: work.note, request, identity)
+    perform(.remove(id, by: who), on: work.note, request, identity, right)
     return true
   }
 

@@ -70,7 +70,7 @@ extension Documents {
     let (work, kept) = keepingAnswers(of: append, entries, in: room)
     room.keptRequests = kept
     room.pace.begin(at: surroundings.clock.microseconds)
-    room.commitTicket = store(.append(work), for: .commit(room.id))
+    room.commitTicket = store(work, under: .housekeeping, then: .commit(room.id))
   }
 
   /// The commit of a document's entries, with the answers to the edits among them.
@@ -130,7 +130,7 @@ extension Documents {
   /// changes is reported to no client: a client that hears that the log does not hold a change sends it
   /// again as another, and the log would have both.
   private func wipeFailedCommit(of room: DocumentRoom) {
-    store(.wipeFailedCommits, for: .wiping(room.id))
+    store(.wipeFailedCommits, under: .housekeeping, then: .wiping(room.id))
   }
 
   /// Tries again for documents whose failed commits could not be wiped.

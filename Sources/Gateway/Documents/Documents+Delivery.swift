@@ -74,7 +74,7 @@ extension Documents {
           .entries(
             id: live.id, after: subscription.revision, through: through,
             bytesMax: settings.catchUpBytes),
-          for: .catchUp(live.id, connection.id))
+          under: .housekeeping, then: .catchUp(live.id, connection.id))
       } else {
         resync(subscription, reason: .lagging, messageID: pushID())
       }

@@ -17,7 +17,8 @@ extension Documents {
     room.renewal = .storing
     let epoch = surroundings.names.next()
     store(
-      .renewEpoch(id: room.id, from: live.epoch, to: epoch), for: .renewal(room.id, epoch: epoch))
+      .renewEpoch(id: room.id, from: live.epoch, to: epoch), under: .housekeeping,
+      then: .renewal(room.id, epoch: epoch))
   }
 
   /// The store has given a document another epoch, or not.

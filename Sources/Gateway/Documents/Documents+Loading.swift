@@ -14,8 +14,14 @@ extension Documents {
       idleMilliseconds: settings.idleDocumentMilliseconds,
       now: surroundings.clock.uptime)
     documents[id] = room
-    store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
+    load(id)
     return room
+  }
+
+  private func load(_ id: DocumentID) {
+    store(
+      .load(id: id, recentMax: settings.windowEntries), under: .housekeeping,
+      then: .document(id))
   }
 
   /// A document has been read from the store, or not.
@@ -28,23 +34,14 @@ extension Documents {
       followTopic(of: room)
       admitWaiting(room)
     case .failure(.unknownDocument):
-      let wantsCreation = room.waiting.contains {
-        if case .join(let id, _, _) = $0, let connection = connections[id] {
-          connection.dialect.traits.createsDocuments
-            && connection.verbs(on: .document(room.id, in: FolderPath.none)).contains(.manage)
-        } else {
-          false
-        }
+      guard settings.whalerCreatesDocuments, let right = room.rightToMake(on: board) else {
+        return turnAway(room, .unknownDocument, "no document has this name; create it first")
       }
-      if wantsCreation, settings.whalerCreatesDocuments {
-        store(
-          .create(
-            id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id),
-            time: surroundings.clock.now),
-          for: .creation(id))
-      } else {
-        turnAway(room, .unknownDocument, "no document has this name; create it first")
-      }
+      store(
+        .create(
+          id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id),
+          time: surroundings.clock.now),
+        under: right, then: .creation(id))
     case .failure(let error):
       surroundings.log.write(.error, "document not readable", [("error", error.logName)])
       turnAway(
@@ -61,9 +58,9 @@ extension Documents {
     switch outcome {
     case .success:
       owner?.noteListChanged()
-      store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
+      load(id)
     case .failure(.exists):
-      store(.load(id: id, recentMax: settings.windowEntries), for: .document(id))
+      load(id)
     case .failure(let error):
       surroundings.log.write(.error, "document not made", [("error", error.logName)])
       turnAway(room, .unavailable, "the document could not be made; try again")

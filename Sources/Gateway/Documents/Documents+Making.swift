@@ -5,10 +5,13 @@ import SocketMessages
 /// ask again after a loss.
 extension Documents {
   /// Makes a note under an id that its maker chose.
-  func make(_ draft: NoteDraft, messageID: String, _ connection: Connection) {
+  func make(
+    _ draft: NoteDraft, under right: StoreRight, messageID: String, _ connection: Connection
+  ) {
     store(
-      .make(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax),
-      for: .making(connection.id, messageID: messageID))
+      .once(
+        .create(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
+      under: right, then: .making(connection.id, messageID: messageID))
   }
 
   /// The store has made a note, or not.

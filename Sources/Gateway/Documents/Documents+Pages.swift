@@ -79,7 +79,8 @@ extension Documents {
     let ticket = store(
       .entries(
         id: room.id, after: page.after, through: through, bytesMax: settings.catchUpBytes),
-      for: .page(
+      under: .housekeeping,
+      then: .documentPage(
         HistoryPageReading(
           id: room.id, epoch: live.epoch, connection: connection.id, messageID: messageID,
           page: page)))

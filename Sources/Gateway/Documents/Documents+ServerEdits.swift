@@ -23,7 +23,7 @@ extension Documents {
   /// Transforms an edit to the head, and submits it.
   func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
-    guard edit.isGranted(on: live, board, owner) else { return respond(edit.request, .notGranted) }
+    guard edit.isGranted(on: live, owner) else { return respond(edit.request, .notGranted) }
     if edit.needsNews(of: live) {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(edit.request) }
       return ask(.edit(edit), in: room)
@@ -94,20 +94,20 @@ extension Documents {
   }
 
   /// Names a revision.
-  func save(_ version: NamedVersion, of id: DocumentID, for request: RequestID) {
+  func save(_ naming: VersionNaming, of id: DocumentID) {
     let room = room(of: id)
     guard !room.isBusy else {
-      guard room.waitingCount < settings.waitingMax else { return respondBusy(request) }
-      room.wait(.version(request, version))
+      guard room.waitingCount < settings.waitingMax else { return respondBusy(naming.request) }
+      room.wait(.version(naming))
       return
     }
-    save(version, request, of: room)
+    save(naming, of: room)
   }
 
   /// Names a revision of a document that is in memory.
-  func save(_ version: NamedVersion, _ request: RequestID, of room: DocumentRoom) {
+  func save(_ naming: VersionNaming, of room: DocumentRoom) {
     guard let epoch = room.live?.epoch else { return }
-    owner?.save(version, epoch: epoch, of: room.id, for: request)
+    owner?.save(naming, epoch: epoch, of: room.id)
   }
 
   /// Answers a request for which too many others wait.

@@ -94,7 +94,7 @@ extension Documents {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
     }
     guard !ids.isEmpty else { return }
-    store(.heads(ids: ids), for: .heads(ids))
+    store(.heads(ids: ids), under: .housekeeping, then: .heads(ids))
   }
 
   /// The heads of logs were read: logs whose heads differ from the known ones are read.
@@ -162,7 +162,8 @@ extension Documents {
     if clients.isEmpty {
       readLog(of: room, for: asking, sessions: [:])
     } else {
-      let ticket = store(.fence(id: room.id, clients: clients), for: .fences(room.id))
+      let ticket = store(
+        .fence(id: room.id, clients: clients), under: .housekeeping, then: .fences(room.id))
       room.logRead = .init(ticket: ticket, asking: asking)
     }
   }
@@ -217,7 +218,7 @@ extension Documents {
       .news(
         id: room.id, epoch: live.epoch, after: live.durableRevision, chain: chain,
         clients: clients.sorted()),
-      for: .news(room.id))
+      under: .housekeeping, then: .news(room.id))
     room.logRead = .init(ticket: ticket, asking: asking, sessions: sessions)
   }
 

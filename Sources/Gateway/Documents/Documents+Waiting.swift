@@ -15,7 +15,7 @@ extension Documents {
           connection, .busy, "the document is being read and too many wait for it; try again",
           ref: messageID)
       case .edit(let edit): respondBusy(edit.request)
-      case .version(let request, _): respondBusy(request)
+      case .version(let naming): respondBusy(naming.request)
       case .change(_, let messageID, let submission):
         refuse(
           submission.sequence, .busy, "too many changes wait for this document; send it again",
@@ -54,7 +54,7 @@ extension Documents {
         guard let subscription = author(id, of: submission, messageID, in: room) else { continue }
         submit(submission, messageID: messageID, subscription, hasWaited: true)
       case .edit(let edit): submit(edit, to: room)
-      case .version(let request, let version): save(version, request, of: room)
+      case .version(let naming): save(naming, of: room)
       }
     }
   }
@@ -75,7 +75,8 @@ extension Documents {
   /// Reads older entries from the store; clients that need them wait.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
     room.historyRead = store(
-      .entries(id: room.id, after: after, through: through), for: .history(room.id))
+      .entries(id: room.id, after: after, through: through), under: .housekeeping,
+      then: .history(room.id))
   }
 
   /// Older entries have been read, or not.
@@ -136,7 +137,7 @@ extension Documents {
         error.isCompacted
           ? .problem(410, .historyGone, "the changes since that revision are no longer kept")
           : .problem(503, .unavailable, "older changes cannot be read now; try again"))
-    case .version(let request, let version): save(version, request, of: room)
+    case .version(let naming): save(naming, of: room)
     case .change(let id, let messageID, let submission):
       guard let author = author(id, of: submission, messageID, in: room) else { return }
       guard !error.isCompacted else {
@@ -188,8 +189,9 @@ extension Documents {
           continue
         }
         turnAway(connection, code, message, ref: messageID)
-      case .edit(let edit): respond(edit.request, refusal(code, message, to: edit.request))
-      case .version(let request, _): respond(request, refusal(code, message, to: request))
+      case .edit(let edit): respond(edit.request, refusal(code, message, under: edit.right))
+      case .version(let naming):
+        respond(naming.request, refusal(code, message, under: naming.right))
       case .change: break  // A document that could not be joined has no changes.
       }
     }

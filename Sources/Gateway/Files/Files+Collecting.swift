@@ -41,7 +41,7 @@ extension Files {
     store(
       .files(
         .unsettled(before: collection.before, after: collection.place, limit: Self.notesMax)),
-      for: .files(.unsettled))
+      under: .housekeeping, then: .files(.unsettled))
   }
 
   func foundUnsettled(_ outcome: StoreOutcome<FileReply>) {
@@ -62,7 +62,8 @@ extension Files {
     }
     let time = collection.before
     store(
-      .files(.search(id: note, before: time)), for: .files(.search(note, before: time)))
+      .files(.search(id: note, before: time)), under: .housekeeping,
+      then: .files(.search(note, before: time)))
   }
 
   func haveSearched(
@@ -71,7 +72,9 @@ extension Files {
     guard case .success(.uses(let uses)) = outcome, !uses.newest.isEmpty else {
       return searchNext()
     }
-    store(.files(.settle(id: note, uses, before: time)), for: .files(.settle(note)))
+    store(
+      .files(.settle(id: note, uses, before: time)), under: .housekeeping,
+      then: .files(.settle(note)))
   }
 
   func haveSettled(_ note: DocumentID, _ outcome: StoreOutcome<FileReply>) {

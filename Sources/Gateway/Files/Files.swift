@@ -28,6 +28,7 @@ final class Files: Part {
     let note: DocumentID
     let draft: FileDraft
     let identity: Identity
+    let right: StoreRight
   }
 
   /// A read that is under way or waits.
@@ -35,6 +36,7 @@ final class Files: Part {
     let request: RequestID
     let note: DocumentID
     let hash: FileHash
+    let right: StoreRight
     /// Whether its client has the content already.
     let isKnown: Bool
     /// The stranger whose share of the reads it takes.
@@ -102,13 +104,14 @@ final class Files: Part {
   /// Takes a file in, when the store has kept it.
   func upload(
     _ request: RequestID, to note: DocumentID, _ fields: QueryFields, _ body: [UInt8],
-    by identity: Identity
+    by identity: Identity, under right: StoreRight
   ) throws(Response) {
     try admit(body.count, of: identity)
     let draft = FileDraft(
       name: FileName.clean(try fields.text("name") ?? ""), bytes: body, time: surroundings.clock.now
     )
-    uploads.append(Upload(request: request, note: note, draft: draft, identity: identity))
+    uploads.append(
+      Upload(request: request, note: note, draft: draft, identity: identity, right: right))
     uploadBytes += body.count
     uploadNext()
   }
@@ -119,8 +122,8 @@ final class Files: Part {
     uploadBytes -= next.draft.bytes.count
     current = next
     store(
-      .files(.put(id: next.note, next.draft, settings.files.room)),
-      for: .files(.upload(next.request)))
+      .files(.put(id: next.note, next.draft, settings.files.room)), under: next.right,
+      then: .files(.upload(next.request)))
   }
 
   private func uploaded(_ outcome: StoreOutcome<FileReply>) {
@@ -168,8 +171,8 @@ final class Files: Part {
   // MARK: Reading
 
   /// Answers with the list of a note's files.
-  func list(_ request: RequestID, of note: DocumentID) {
-    store(.files(.list(id: note)), for: .files(.list(request)))
+  func list(_ request: RequestID, of note: DocumentID, under right: StoreRight) {
+    store(.files(.list(id: note)), under: right, then: .files(.list(request)))
   }
 
   /// Answers with a file of a note.
@@ -177,7 +180,7 @@ final class Files: Part {
   /// - Parameter holder: The stranger whose share of the reads it takes.
   func read(
     _ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?,
-    for holder: Stranger?
+    for holder: Stranger?, under right: StoreRight
   ) throws(Response) {
     guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
       throw .problem(
@@ -185,7 +188,8 @@ final class Files: Part {
         "expected the file's hash as 64 hexadecimal digits, as in the list of the note's files")
     }
     let isKnown = known?.matches("\"\(hash)\"") ?? false
-    let read = Read(request: request, note: note, hash: hash, isKnown: isKnown, holder: holder)
+    let read = Read(
+      request: request, note: note, hash: hash, right: right, isKnown: isKnown, holder: holder)
     guard waiting.append(read, for: holder) == nil else {
       throw .busy("too many files are being read; ask again in a few seconds")
     }
@@ -198,8 +202,8 @@ final class Files: Part {
       holders[next.request] = nil
       reads[next.request] = next
       store(
-        .files(.read(id: next.note, next.hash, withBytes: !next.isKnown)),
-        for: .files(.read(next.request)))
+        .files(.read(id: next.note, next.hash, withBytes: !next.isKnown)), under: next.right,
+        then: .files(.read(next.request)))
     }
   }
 

@@ -39,7 +39,8 @@ final class Folders: Part {
   }
 
   private func read(_ request: RequestID, _ page: FolderPage, after place: FolderPlace?) {
-    board.store(page.step(after: place), of: request, .list(page))
+    store(
+      .folders(page.step(after: place)), under: .eachItem, then: .folders(request, .list(page)))
   }
 
   /// The store has done a step of a page.
@@ -67,25 +68,21 @@ final class Folders: Part {
         400, .badMessage,
         "a folder cannot be moved into itself, and notes in no folder only one by one")
     }
-    guard Self.mayMoveAll(from: old, to: new, identity) else { throw .notGranted }
+    guard let right = StoreRight(movingAllFrom: old, to: new, of: identity) else {
+      throw .notGranted
+    }
     store(
-      .folders(.moveAll(from: old, to: new, limit: Self.moveMax)),
-      for: .folders(request, .moveAll))
+      .folders(.moveAll(from: old, to: new, limit: Self.moveMax)), under: right,
+      then: .folders(request, .moveAll))
   }
 
-  /// Whether the caller may make a request to move notes, which was made before.
-  func mayMoveAll(_ body: [UInt8], by identity: Identity) -> Bool {
+  /// The right to make a request to move notes, which was made before; `nil` where the caller lacks it.
+  func rightToMoveAll(_ body: [UInt8], by identity: Identity) -> StoreRight? {
     let fields = FolderJSON.fields(in: body)
     guard let old = fields?.from.flatMap({ try? FolderPath($0) }),
       let new = fields?.to.flatMap({ try? FolderPath($0) })
-    else { return false }
-    return Self.mayMoveAll(from: old, to: new, identity)
-  }
-
-  private static func mayMoveAll(
-    from old: FolderPath, to new: FolderPath, _ identity: Identity
-  ) -> Bool {
-    identity.mayWithAll(.moving, within: old) && identity.mayWithAll(.manage, within: new)
+    else { return nil }
+    return StoreRight(movingAllFrom: old, to: new, of: identity)
   }
 
   /// The store has done the work of a request, or not.

@@ -23,7 +23,8 @@ extension HTTP {
     _ request: RequestID, _ work: NotesRequest.DeletedPage, after place: NotePlace?
   ) {
     store(
-      .deleted(.list(after: place, limit: work.asked)), for: request, .deletedPage(work))
+      .deleted(.list(after: place, limit: work.asked)), under: .eachItem,
+      then: .notes(request, .deletedPage(work)))
   }
 
   /// The store has read some deleted notes for a page.
@@ -42,18 +43,18 @@ extension HTTP {
     }
   }
 
-  func bringBack(_ call: Call) {
-    store(
+  func bringBack(_ call: Call) throws(Response) {
+    try store(
       keeping(.deleted(.bringBack(id: call.name)), for: call.request) { reply in
         guard case .note(let note) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: call.request, .bringBack)
+      }, for: call, .bringBack)
   }
 
-  func removeDeleted(_ call: Call) {
-    store(
+  func removeDeleted(_ call: Call) throws(Response) {
+    try store(
       keeping(.deleted(.remove(id: call.name)), for: call.request) { _ in Response(status: 204) },
-      for: call.request, .removeDeleted)
+      for: call, .removeDeleted)
   }
 
   /// The deletion of a note, if deleted notes are kept here.
@@ -67,8 +68,9 @@ extension HTTP {
     let (now, uptime) = (surroundings.clock.now, surroundings.clock.uptime)
     guard removals.isDue(now: now, uptime: uptime) else { return }
     store(
-      .removeDeleted(before: now - settings.deletedMilliseconds, limit: Self.removedMax),
-      for: .removal)
+      .deleted(
+        .removeOlder(than: now - settings.deletedMilliseconds, limit: Self.removedMax)),
+      under: .housekeeping, then: .removal)
   }
 
   /// Notes that were deleted long ago have been removed, or not.

@@ -25,10 +25,10 @@ extension HTTP {
 
   func listGroups(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    perform(.groups(of: person, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(.groups(of: person, after: try call.query.text("after"), limit: limit), for: call)
   }
 
-  func readGroup(_ call: Call) { perform(.group(call.name), for: call) }
+  func readGroup(_ call: Call) throws(Response) { try perform(.group(call.name), for: call) }
 
   func putGroup(_ call: Call) throws(Response) {
     guard let changes = GroupJSON.changes(in: call.body) else {
@@ -44,17 +44,19 @@ extension HTTP {
     try check(changes.description ?? nil, Self.textBytesMax, "description")
     try check(changes.picture ?? nil, Self.addressBytesMax, "picture")
     try checkOneLine(changes.name ?? "", "a name")
-    perform(
+    try perform(
       .put(call.name, changes, by: actor(of: call), time: surroundings.clock.now), for: call)
   }
 
-  func deleteGroup(_ call: Call) { perform(.delete(call.name, by: actor(of: call)), for: call) }
+  func deleteGroup(_ call: Call) throws(Response) {
+    try perform(.delete(call.name, by: actor(of: call)), for: call)
+  }
 
   // MARK: Members
 
   func listMembers(_ call: Call) throws(Response) {
     let limit = try groupLimit(call)
-    perform(.members(call.name, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(.members(call.name, after: try call.query.text("after"), limit: limit), for: call)
   }
 
   func putMember(_ call: Call) throws(Response) {
@@ -62,14 +64,14 @@ extension HTTP {
     let nickname = try groupFields(of: call).nickname
     try check(nickname, settings.limits.nameBytesMax, "nickname")
     try checkOneLine(nickname ?? "", "a nickname")
-    perform(
+    try perform(
       .putMember(
         call.name, member, nickname: nickname, by: actor(of: call),
         time: surroundings.clock.now, membersMax: Self.membersMax), for: call)
   }
 
   func removeMember(_ call: Call) throws(Response) {
-    perform(.removeMember(call.name, try member(in: call), by: actor(of: call)), for: call)
+    try perform(.removeMember(call.name, try member(in: call), by: actor(of: call)), for: call)
   }
 
   // MARK: Likes
@@ -78,7 +80,7 @@ extension HTTP {
     guard let since = call.query.number("since").or(0) else {
       throw .problem(400, .badMessage, "expected since as an offset")
     }
-    perform(.likes(call.name, since: since, limit: try groupLimit(call)), for: call)
+    try perform(.likes(call.name, since: since, limit: try groupLimit(call)), for: call)
   }
 
   func like(_ call: Call) throws(Response) {
@@ -94,7 +96,7 @@ extension HTTP {
     guard case .value(let offset) = call.query.number("offset") else {
       throw .problem(400, .badMessage, "expected offset, that of a publication")
     }
-    perform(
+    try perform(
       .like(
         PublicationPlace(room: call.name, offset: offset), person, reaction: reaction,
         likesMax: Self.likesMax), for: call)
@@ -107,12 +109,12 @@ extension HTTP {
     guard let offset = GroupJSON.fields(in: call.body)?.offset, offset >= 0 else {
       throw .problem(400, .badMessage, "expected a JSON object with \"offset\"")
     }
-    perform(.read(call.name, person, through: offset, marksMax: Self.marksMax), for: call)
+    try perform(.read(call.name, person, through: offset, marksMax: Self.marksMax), for: call)
   }
 
   func listBadges(_ call: Call) throws(Response) {
     let (person, limit) = try (person(of: call), groupLimit(call))
-    perform(.badges(of: person, after: try call.query.text("after"), limit: limit), for: call)
+    try perform(.badges(of: person, after: try call.query.text("after"), limit: limit), for: call)
   }
 
   // MARK: Reading requests
@@ -167,7 +169,7 @@ extension HTTP {
 
   // MARK: Doing it
 
-  private func perform(_ work: GroupRequest, for call: Call) {
+  private func perform(_ work: GroupRequest, for call: Call) throws(Response) {
     let request: StoreRequest =
       work.traits.isWriting
       ? keeping(.groups(work), for: call.request) { reply in
@@ -175,8 +177,8 @@ extension HTTP {
         return GroupJSON.response(reply, to: work)
       } : .groups(work)
     store(
-      .groups(request),
-      for: .groups(call.request, GroupWork(request: work, identity: call.identity)))
+      request, under: try call.right,
+      then: .groups(call.request, GroupWork(request: work, identity: call.identity)))
   }
 
   /// The store has done the work of a request about groups, or not.

@@ -28,9 +28,9 @@ extension HTTP {
     default:
       throw .problem(400, .badMessage, "expected revision or time as a number, or neither")
     }
-    store(
-      .text(id: call.name, at: point),
-      for: call.request, .text(format, of: asked, known: call.known))
+    try store(
+      .text(id: call.name, at: point), for: call,
+      .text(format, of: asked, known: call.known))
   }
 
   func readHistory(_ call: Call) throws(Response) {
@@ -39,11 +39,11 @@ extension HTTP {
     guard let after, let limit, limit > 0 else {
       throw .problem(400, .badMessage, "expected after and limit as numbers")
     }
-    store(
+    try store(
       .history(
         id: call.name, after: after, limit: min(limit, Self.groupsMax),
         pause: Self.pauseMilliseconds),
-      for: call.request, .history)
+      for: call, .history)
   }
 
   /// Sessions of all people, the newest first.
@@ -53,12 +53,12 @@ extension HTTP {
     guard let before, let limit, limit > 0 else {
       throw .problem(400, .badMessage, "expected before and limit as numbers")
     }
-    store(
+    try store(
       .past(
         id: call.name,
         .sessions(
           before: before, limit: min(limit, Self.sessionsMax), pause: Self.restMilliseconds)),
-      for: call.request, .sessions)
+      for: call, .sessions)
   }
 
   /// The words that were changed between two revisions.
@@ -69,7 +69,7 @@ extension HTTP {
       throw .problem(
         400, .badMessage, "expected from and to as revisions, of which from is not the newer one")
     }
-    store(.past(id: call.name, .difference(from: from, to: to)), for: call.request, .difference)
+    try store(.past(id: call.name, .difference(from: from, to: to)), for: call, .difference)
   }
 
   /// The answer where a difference is too long to be sent.
@@ -77,18 +77,18 @@ extension HTTP {
     413, .tooLarge,
     "the changed text has over \(TextDifference.bytesMax) bytes; read the text at both revisions")
 
-  func listVersions(_ call: Call) {
-    store(.versions(id: call.name), for: call.request, .versions)
+  func listVersions(_ call: Call) throws(Response) {
+    try store(.versions(id: call.name), for: call, .versions)
   }
 
   func deleteVersion(_ call: Call) throws(Response) {
     guard let revision = call.item.flatMap(QueryFields.wholeNumber) else {
       throw .problem(400, .badMessage, "expected a revision's number")
     }
-    store(
+    try store(
       keeping(.deleteVersion(id: call.name, revision: revision), for: call.request) { _ in
         Response(status: 204)
-      }, for: call.request, .deleteVersion)
+      }, for: call, .deleteVersion)
   }
 
   func saveVersion(_ call: Call) throws(Response) {
@@ -100,29 +100,29 @@ extension HTTP {
     let author = try access.author(fields.author, call.identity)
     try access.checkName(name)
     try checkOneLine(name, "a version's name")
+    let version = NamedVersion(
+      revision: revision, name: name, author: author, time: surroundings.clock.now)
     documents.save(
-      NamedVersion(
-        revision: revision, name: name, author: author, time: surroundings.clock.now),
-      of: call.name, for: call.request)
+      VersionNaming(request: call.request, version: version, right: try call.right),
+      of: call.name)
   }
 
   /// Has the store name a revision.
-  func save(
-    _ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID
-  ) {
+  func save(_ naming: VersionNaming, epoch: String, of id: DocumentID) {
+    let (request, version) = (naming.request, naming.version)
     store(
       keeping(.saveVersion(id: id, epoch: epoch, version: version), for: request) { _ in
         .json(201, NoteJSON.version(version))
-      }, for: request, .saveVersion(version))
+      }, under: naming.right, then: .notes(request, .saveVersion(version)))
   }
 
   func restore(_ call: Call) throws(Response) {
     guard let fields = NoteJSON.fields(in: call.body), let revision = fields.revision, revision >= 0
     else { throw .problem(400, .badMessage, "expected a JSON object with \"revision\"") }
     let author = try access.author(fields.author, call.identity)
-    store(
-      .text(id: call.name, at: .revision(revision)),
-      for: call.request, .restore(call.name, revision: revision, author: author))
+    try store(
+      .text(id: call.name, at: .revision(revision)), for: call,
+      .restore(call.name, revision: revision, author: author, call.right))
   }
 
   /// Refuses a title or a name that is not one line.

@@ -20,7 +20,8 @@ extension HTTP {
     if let written = try fields.text("folder") {
       folder = try FolderPath(asked: written)
     } else if let tag = try fields.text("tag") {
-      return try search.listNotes(request, tagged: tag, limit: page(call).limit, identity)
+      return try search.listNotes(
+        request, tagged: tag, limit: page(call).limit, identity, under: call.right)
     } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
       return board.beginLongRead(request, by: call.stranger) { [self] in
         read(request, WholeNoteList(identity: identity), after: nil)
@@ -57,7 +58,8 @@ extension HTTP {
 
   private func read(_ request: RequestID, _ list: WholeNoteList, after place: NotePlace?) {
     store(
-      .notes(after: place, limit: WholeNoteList.stepCount), for: request, .list(list))
+      .notes(after: place, limit: WholeNoteList.stepCount), under: .eachItem,
+      then: .notes(request, .list(list)))
   }
 
   /// The store has read some notes for the whole list.
@@ -96,7 +98,7 @@ extension HTTP {
     let notes: StoreRequest =
       folder.map { .folders(.notes(in: $0, after: place, limit: work.asked)) }
       ?? .notes(after: place, limit: work.asked)
-    store(notes, for: request, .page(work, in: folder))
+    store(notes, under: .eachItem, then: .notes(request, .page(work, in: folder)))
   }
 
   /// The store has read some notes for a page.

@@ -4,17 +4,22 @@ import SocketMessages
 
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension HTTP {
-  func readNote(_ call: Call) {
-    store(.note(id: call.name), for: call.request, .one(known: call.known))
+  func readNote(_ call: Call) throws(Response) {
+    try store(.note(id: call.name), for: call, .one(known: call.known))
+  }
+
+  /// Has the store do the work of a request about notes, under the right of its route.
+  func store(_ work: StoreRequest, for call: Call, _ kind: NotesRequest) throws(Response) {
+    store(work, under: try call.right, then: .notes(call.request, kind))
   }
 
   func deleteNote(_ call: Call) throws(Response) {
     let author = try access.author(call.query.text("author"), call.identity)
-    store(
+    try store(
       keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
         Response(status: 204)
       },
-      for: call.request, .delete(call.name))
+      for: call, .delete(call.name))
   }
 
   func createNote(_ call: Call) throws(Response) {
@@ -22,7 +27,7 @@ extension HTTP {
     let id = surroundings.names.next()
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
-    try access.require(.manage, .document(id, in: folder), of: call.identity)
+    let right = try access.requireMaking(id, in: folder, of: call.identity)
     let title = try title(in: fields)
     guard fields?.id == nil else {
       throw .problem(
@@ -39,14 +44,14 @@ extension HTTP {
       ) { reply in
         guard case .note(let note) = reply else { return nil }
         return .created(note)
-      }, for: request, .create)
+      }, under: right, then: .notes(request, .create))
   }
 
   /// Makes a note under an id that its maker chose, which may be asked for again.
   func putNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
-    try access.require(.manage, .document(call.name, in: folder), of: call.identity)
+    let right = try access.requireMaking(call.name, in: folder, of: call.identity)
     let title = try title(in: fields)
     if let id = fields?.id, !(id.string?.utf8.elementsEqual(call.name.utf8) ?? false) {
       throw .problem(
@@ -70,7 +75,7 @@ extension HTTP {
         case .once(.found(let note)) where identity.mayHearOf(note): .json(200, NoteJSON.note(note))
         default: nil
         }
-      }, for: call.request, .put(identity))
+      }, under: right, then: .notes(call.request, .put(identity)))
   }
 
   private func answer(_ request: RequestID, _ making: NoteMaking, to identity: Identity) {
@@ -100,13 +105,13 @@ extension HTTP {
     let fields = NoteJSON.fields(in: call.body)
     guard fields?.folder == nil else { return try moveNote(call, fields) }
     let title = try title(in: fields)
-    store(
+    try store(
       keeping(
         .rename(id: call.name, title: title, time: surroundings.clock.now), for: call.request
       ) { reply in
         guard case .note(let note) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: call.request, .rename)
+      }, for: call, .rename)
   }
 
   /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
@@ -115,7 +120,7 @@ extension HTTP {
   private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
     let request = call.request
     let folder = try FolderPath(asked: fields?.folder ?? "")
-    try access.require(.moving, note: call.name, of: call.identity, request)
+    let right = try access.require(.moving, note: call.name, of: call.identity)
     try access.require(.manage, .document(call.name, in: folder), of: call.identity)
     let title = try fields?.title == nil ? nil : title(in: fields)
     store(
@@ -126,7 +131,7 @@ extension HTTP {
       ) { reply in
         guard case .folders(.note(let note)) = reply else { return nil }
         return .json(200, NoteJSON.note(note))
-      }, for: request, .move(renames: title != nil))
+      }, under: right, then: .notes(request, .move(renames: title != nil)))
   }
 
   /// The title in a body, which has to be short enough and one line.
@@ -194,11 +199,12 @@ extension HTTP {
         respond(request, NoteText.response(text, as: format).unless(known: known))
       case .base(let id, let edit):
         documents.edit(id, edit.onto(try text(reply, of: edit.base), for: request))
-      case .restore(let id, let revision, let author):
+      case .restore(let id, let revision, let author, let right):
         let text = try text(reply, of: revision)
         documents.edit(
           id,
-          DocumentRoom.ServerEdit(request: request, content: .text(text.text), author: author))
+          DocumentRoom.ServerEdit(
+            request: request, grant: .request(right), content: .text(text.text), author: author))
       case .history:
         respond(request, .json(200, NoteJSON.history(try reply.value(of: \.history))))
       case .sessions:

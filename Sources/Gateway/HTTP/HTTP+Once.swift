@@ -88,32 +88,30 @@ extension HTTP {
   /// the first time, which does nothing: their rights do not reach so far.
   private func replay(_ response: Response, to request: RequestID, _ work: OnceBook.Work) {
     let call = Call(request, work.head, at: work.match, work.keyed.body, by: work.identity)
-    switch right(to: call, at: work.match) {
-    case .granted: respond(request, response.replayed)
-    case .inFolders(let rights):
-      // A removed note has no folder to check; a restored one has a folder again.
-      let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
-      board.restrict(
-        request, to: isRemoval ? nil : FolderCondition(id: call.name, rights: rights))
-      store(
-        .note(id: call.name),
-        for: request, .replay(response.replayed, remover: isRemoval ? call.identity : nil))
-    case .refused: perform(request, work.head, at: work.match, work.keyed.body)
+    guard let right = right(to: call, at: work.match) else {
+      return perform(request, work.head, at: work.match, work.keyed.body)
     }
+    guard right.condition != nil else { return respond(request, response.replayed) }
+    // A removed note has no folder for the store to check. If it was restored, its folder is checked with the reply.
+    let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
+    store(
+      .note(id: call.name), under: isRemoval ? .housekeeping : right,
+      then: .notes(
+        request, .replay(response.replayed, remover: isRemoval ? call.identity : nil)))
   }
 
-  /// The right to make a request that was done before.
-  private func right(to call: Call, at match: Resource.Match) -> NoteRight {
+  /// The right to make a request that was done before; `nil` where the caller lacks it by now.
+  private func right(to call: Call, at match: Resource.Match) -> StoreRight? {
     let identity = call.identity
     let isGranted: Bool
     switch match.resource.route(call.head.method)?.right {
     case .note(let verbs):
-      return identity.right(to: verbs, ofNote: call.name)
+      return StoreRight(verbs, onNote: call.name, of: identity)
     case .newNote(let verbs), .chosenNote(let verbs):
       let id = call.name.isEmpty ? surroundings.names.next() : call.name
       let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")
       isGranted = folder.map { identity.may(verbs, .document(id, in: $0)) } ?? false
-    case .folders: isGranted = folders.mayMoveAll(call.body, by: identity)
+    case .folders: return folders.rightToMoveAll(call.body, by: identity)
     case .room(let verbs): isGranted = identity.may(verbs, .room(call.name))
     case .rooms(let verbs):
       // Without a right to any room, each part is refused; without a right to some, the answer names only
@@ -127,7 +125,7 @@ extension HTTP {
       .person, nil:
       isGranted = true
     }
-    return isGranted ? .granted : .refused
+    return isGranted ? .token : nil
   }
 
   // MARK: Keeping
@@ -157,7 +155,7 @@ extension HTTP {
   /// Repeats the kept answer to a request, of this node or another, or handles the request if no answer is kept.
   func answerFromStore(_ request: RequestID) {
     guard let work = once[request] else { return }
-    store(.answer(work.keyed, settings.answers), for: .answer(request))
+    store(.once(.answer(work.keyed, settings.answers)), under: .token, then: .answer(request))
   }
 
   /// A publication, with the answer to its request, if that is to be kept and the publication is all of the
@@ -220,9 +218,10 @@ extension HTTP {
       let kept = work.stamp.map(KeptAnswer.token) ?? .response(response)
       guard let bytes = kept.bytes else { break }
       once.keepNothing(of: request)
+      let draft = AnswerDraft(work.keyed) { _ in bytes }
       store(
-        .keep(AnswerDraft(work.keyed) { _ in bytes }, settings.answers),
-        for: .keeping(request, response))
+        .once(.perform(.tell([]), keeping: [draft], settings.answers)), under: .token,
+        then: .keeping(request, response))
       return true
     case .not where work.stamp != nil && response.isSuccess:
       finishOnce(request, response.replayed)

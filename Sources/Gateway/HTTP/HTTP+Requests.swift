@@ -35,8 +35,8 @@ extension HTTP {
       if resource.kind != .operators, head.method != "GET" { try refuseIfFull() }
       guard route != nil || resource.kind != .rooms else { throw resource.methodNotAllowed }
       let identity = try identity(of: head, request)
-      let call = Call(request, head, at: match, body, by: identity)
-      try admit(call, at: match, route)
+      var call = Call(request, head, at: match, body, by: identity)
+      call.granted = try admit(call, at: match, route)
       guard case .gateway(let answer)? = route?.answer else { throw resource.refusal }
       run(answer, call)
     }
@@ -55,33 +55,46 @@ extension HTTP {
   // MARK: Admitting
 
   /// Refuses a request that its path's subject does not allow.
-  private func admit(_ call: Call, at match: Resource.Match, _ route: Route?) throws(Response) {
+  ///
+  /// - Returns: The right for the store's work; `nil` where the handler checks it.
+  private func admit(
+    _ call: Call, at match: Resource.Match, _ route: Route?
+  ) throws(Response) -> StoreRight? {
     switch match.resource.kind {
-    case .notes, .rooms, .server: break
-    case .operators: try access.requireOperator(call.identity)
+    case .notes, .rooms, .server:
+      switch route?.right {
+      case .notes: return .eachItem
+      case .person: return .token
+      default: return nil
+      }
+    case .operators:
+      try access.requireOperator(call.identity)
+      return nil
     case .note:
       try checkNoteID(call.name)
-      try requireNote(call, at: match.resource, route)
+      let right = try requireNote(call, at: match.resource, route)
       try refuseVainCondition(call, at: match.resource)
+      return right
     case .room:
       guard !match.isBroken else {
         throw .problem(400, .badMessage, "the room's name is not valid percent-encoding")
       }
       if let problem = rooms.problem(ofRoom: call.name) { throw .problem(413, .tooLarge, problem) }
-      guard case .room(let verbs)? = route?.right else { return }
+      guard case .room(let verbs)? = route?.right else { return nil }
       try access.require(verbs, .room(call.name), of: call.identity)
+      return .token
     }
   }
 
   /// Refuses what the caller may not do with the note that the path names.
   private func requireNote(
     _ call: Call, at resource: Resource, _ route: Route?
-  ) throws(Response) {
+  ) throws(Response) -> StoreRight? {
     // A request that makes a note names the folder, and is checked with that.
-    if case .chosenNote? = route?.right { return }
-    try access.require(
+    if case .chosenNote? = route?.right { return nil }
+    return try access.require(
       resource.verbs(for: call.head.method), note: call.name, isDeleted: resource.isOfDeleted,
-      of: call.identity, call.request)
+      of: call.identity)
   }
 
   /// Refuses an id in a path that cannot be a note's.

@@ -26,7 +26,7 @@ extension HTTP {
           + "\(Self.shareSeconds.upperBound) seconds")
     }
     // A caller gives away only rights that they have.
-    try access.require(level.verbs.union(.manage), note: id, of: call.identity, request)
+    let right = try access.require(level.verbs.union(.manage), note: id, of: call.identity)
     func link(_ stamp: TokenStamp) -> NoteLink {
       NoteLink(
         id: NoteLink.idPrefix + stamp.id, note: id, access: level,
@@ -36,7 +36,7 @@ extension HTTP {
     // The work of an earlier try is answered again, and not done.
     let isRepeated = once[request]?.stamp != nil
     let stamp = tokenStamp(for: request) { links.guest(of: link($0)) }
-    try links.make(link(stamp), request, isRepeated: isRepeated) {
+    try links.make(link(stamp), request, under: right, isRepeated: isRepeated) {
       keeping($0, for: request, Links.answer(to:))
     }
   }

@@ -57,7 +57,8 @@ extension NotesRequest.Edit {
   /// The edit as a change of the text it was made from: their common beginning and end stay.
   func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
     DocumentRoom.ServerEdit(
-      request: request, content: .text(text, base: base), author: author, expected: expected,
+      request: request, grant: .request(right), content: .text(text, base: base), author: author,
+      expected: expected,
       skipsIdentity: true)
   }
 }
@@ -79,15 +80,15 @@ extension HTTP {
       documents.edit(
         call.name,
         DocumentRoom.ServerEdit(
-          request: request, content: .text(text), author: author, expected: expected,
-          skipsIdentity: true))
+          request: request, grant: .request(try call.right), content: .text(text),
+          author: author, expected: expected, skipsIdentity: true))
     case .value(let base):
-      store(
-        .text(id: call.name, at: .revision(base)),
-        for: request,
+      try store(
+        .text(id: call.name, at: .revision(base)), for: call,
         .base(
           call.name,
-          NotesRequest.Edit(text: text, base: base, author: author, expected: expected)))
+          NotesRequest.Edit(
+            text: text, base: base, author: author, expected: expected, right: call.right)))
     }
   }
 
@@ -109,7 +110,8 @@ extension HTTP {
     documents.edit(
       call.name,
       DocumentRoom.ServerEdit(
-        request: call.request, content: .change(operation, revision: revision),
+        request: call.request, grant: .request(try call.right),
+        content: .change(operation, revision: revision),
         author: author, expected: expected))
   }
 

@@ -6,12 +6,12 @@ extension Route {
     // Notes.
     Route("GET", "/api/notes", .notes(.read)) { try $0.listNotes($1) },
     Route("POST", "/api/notes", .newNote(.manage), .json) { try $0.createNote($1) },
-    Route("GET", "/api/notes/{id}", .note(.read)) { $0.readNote($1) },
+    Route("GET", "/api/notes/{id}", .note(.read)) { try $0.readNote($1) },
     Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { try $0.putNote($1) },
     Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { try $0.describeNote($1) },
     Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.deleteNote($1) },
     Route("GET", "/api/search", .notes(.read)) {
-      try $0.search.find($1.request, $1.query, $1.identity)
+      try $0.search.find($1.request, $1.query, $1.identity, under: $1.right)
     },
 
     // Their folders.
@@ -23,7 +23,7 @@ extension Route {
     },
 
     Route("GET", "/api/tags", .notes(.read)) {
-      try $0.search.listTags($1.request, $1.identity, for: $1.reader)
+      try $0.search.listTags($1.request, $1.identity, for: $1.reader, under: $1.right)
     },
 
     // Their texts.
@@ -36,35 +36,42 @@ extension Route {
     },
 
     // Their files.
-    Route("GET", "/api/notes/{id}/files", .note(.read)) { $0.files.list($1.request, of: $1.name) },
+    Route("GET", "/api/notes/{id}/files", .note(.read)) {
+      try $0.files.list($1.request, of: $1.name, under: $1.right)
+    },
     Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) {
-      try $0.files.upload($1.request, to: $1.name, $1.query, $1.body, by: $1.identity)
+      try $0.files.upload(
+        $1.request, to: $1.name, $1.query, $1.body, by: $1.identity, under: $1.right)
     },
     Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) {
       try $0.files.read(
-        $1.request, of: $1.name, hash: $1.item, known: $1.known, for: $1.stranger)
+        $1.request, of: $1.name, hash: $1.item, known: $1.known, for: $1.stranger,
+        under: $1.right)
     },
 
     // Their comments.
     Route("GET", "/api/notes/{id}/comments", .note(.read)) {
-      try $0.comments.list($1.request, of: $1.name, $1.query, for: $1.identity, $1.reader)
+      try $0.comments.list(
+        $1.request, of: $1.name, $1.query, for: $1.identity, $1.reader, under: $1.right)
     },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
       try $0.comments.make(
-        $1.request, on: $1.name, $1.body, by: $1.identity, for: $1.stranger)
+        $1.request, on: $1.name, $1.body, by: $1.identity, for: $1.stranger, under: $1.right)
     },
     Route("PATCH", "/api/notes/{id}/comments/{comment}", .note([.read, .comment]), .json) {
-      try $0.comments.change($1.request, $1.item, of: $1.name, $1.body, by: $1.identity)
+      try $0.comments.change(
+        $1.request, $1.item, of: $1.name, $1.body, by: $1.identity, under: $1.right)
     },
     Route("DELETE", "/api/notes/{id}/comments/{comment}", .note([.read, .comment])) {
-      try $0.comments.remove($1.request, $1.item, of: $1.name, by: $1.identity)
+      try $0.comments.remove(
+        $1.request, $1.item, of: $1.name, by: $1.identity, under: $1.right)
     },
 
     // Their past.
     Route("GET", "/api/notes/{id}/history", .note(.read)) { try $0.readHistory($1) },
     Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.readSessions($1) },
     Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.readDifference($1) },
-    Route("GET", "/api/notes/{id}/versions", .note(.read)) { $0.listVersions($1) },
+    Route("GET", "/api/notes/{id}/versions", .note(.read)) { try $0.listVersions($1) },
     Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.saveVersion($1) },
     Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
       try $0.deleteVersion($1)
@@ -73,33 +80,33 @@ extension Route {
 
     // Links to them.
     Route("GET", "/api/notes/{id}/share", .note(.manage)) {
-      $0.links.list($1.request, of: $1.name, $1.identity)
+      try $0.links.list($1.request, of: $1.name, $1.identity, under: $1.right)
     },
     Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.share($1) },
     Route("DELETE", "/api/notes/{id}/share", .note(.manage)) {
-      $0.links.endAll(of: $1.name, $1.request)
+      try $0.links.endAll(of: $1.name, $1.request, under: $1.right)
     },
     Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) {
-      $0.links.end($1.item ?? "", of: $1.name, $1.request)
+      try $0.links.end($1.item ?? "", of: $1.name, $1.request, under: $1.right)
     },
     Route("POST", "/api/links/open", .link, .json, page: .link),
 
     // Their readable names.
     Route("GET", "/api/notes/{id}/name", .note(.manage)) {
-      try $0.links.tellName($1.request, of: $1.name)
+      try $0.links.tellName($1.request, of: $1.name, under: $1.right)
     },
     Route("PUT", "/api/notes/{id}/name", .note([.read, .manage]), .json) {
-      try $0.links.publish($1.name, $1.body, $1.request, by: $1.identity)
+      try $0.links.publish($1.name, $1.body, $1.request, by: $1.identity, under: $1.right)
     },
     Route("DELETE", "/api/notes/{id}/name", .note(.manage)) {
-      $0.links.withdrawName($1.request, of: $1.name)
+      try $0.links.withdrawName($1.request, of: $1.name, under: $1.right)
     },
     Route("GET", "/api/names/{name}", .setting, page: .publicName),
 
     // Deleted ones.
     Route("GET", "/api/deleted", .notes(.manage)) { try $0.listDeleted($1) },
-    Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { $0.bringBack($1) },
-    Route("DELETE", "/api/deleted/{id}", .note(.manage)) { $0.removeDeleted($1) },
+    Route("POST", "/api/deleted/{id}/restore", .note(.manage)) { try $0.bringBack($1) },
+    Route("DELETE", "/api/deleted/{id}", .note(.manage)) { try $0.removeDeleted($1) },
 
     // Rooms.
     Route("POST", "/api/rooms/{room}/publish", .room(.publish), .json) { try $0.publish($1) },
@@ -109,9 +116,9 @@ extension Route {
 
     // Groups, likes, and what was read.
     Route("GET", "/api/groups", .person) { try $0.listGroups($1) },
-    Route("GET", "/api/rooms/{room}/group", .room(.read)) { $0.readGroup($1) },
+    Route("GET", "/api/rooms/{room}/group", .room(.read)) { try $0.readGroup($1) },
     Route("PUT", "/api/rooms/{room}/group", .room(.publish), .json) { try $0.putGroup($1) },
-    Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { $0.deleteGroup($1) },
+    Route("DELETE", "/api/rooms/{room}/group", .room(.publish)) { try $0.deleteGroup($1) },
     Route("GET", "/api/rooms/{room}/members", .room(.read)) { try $0.listMembers($1) },
     Route("PUT", "/api/rooms/{room}/members", .room(.publish), .json) { try $0.putMember($1) },
     Route("DELETE", "/api/rooms/{room}/members", .room(.publish)) { try $0.removeMember($1) },

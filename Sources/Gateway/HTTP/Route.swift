@@ -138,8 +138,20 @@ struct Call {
   let name: String
   /// The second name in the path, decoded; `nil` where it has none, or its encoding is broken.
   let item: String?
+  /// The right that was checked by the table of routes; `nil` where the handler checks it.
+  var granted: StoreRight?
   /// Whether another gateway of the process has admitted it, and asks for this one's part of the answer.
   var isPart: Bool = false
+
+  /// The right that was checked by the table of routes.
+  ///
+  /// - Throws: A refusal where the table names no right for the store's work.
+  var right: StoreRight {
+    get throws(Response) {
+      guard let granted else { throw .notGranted }
+      return granted
+    }
+  }
 
   var query: QueryFields { QueryFields(head.query) }
 

@@ -10,9 +10,12 @@ import SocketMessages
 ///     GET    /api/names/{name}      gives a token for the note; see `LinkService`
 extension Links {
   /// Answers with the name of a note.
-  func tellName(_ request: RequestID, of note: DocumentID) throws(Response) {
+  func tellName(
+    _ request: RequestID, of note: DocumentID, under right: StoreRight
+  ) throws(Response) {
     guard settings.names.isOffered else { throw Self.publishesNothing }
-    perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, folder in
+    perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
+      [self] published, folder in
       guard folder != nil else {
         return respond(request, .problem(404, .unknownDocument, "no note has this id"))
       }
@@ -22,7 +25,8 @@ extension Links {
 
   /// Publishes a note under a name, in place of the one that it has.
   func publish(
-    _ note: DocumentID, _ body: [UInt8], _ request: RequestID, by identity: Identity
+    _ note: DocumentID, _ body: [UInt8], _ request: RequestID, by identity: Identity,
+    under right: StoreRight
   ) throws(Response) {
     guard settings.names.isOffered, access.makesTokens else { throw Self.publishesNothing }
     guard let text = JSONBody.string("name", in: body) else {
@@ -38,7 +42,7 @@ extension Links {
       id: PublicName.idPrefix + surroundings.names.next(), name: name, note: note,
       maker: identity.user, createdAt: surroundings.clock.now)
     let work = NameRequest.publish(draft, settings.names.limits)
-    perform(.links(.names(work)), request, \.publishing) { [self] reply in
+    perform(.links(.names(work)), request, under: right, \.publishing) { [self] reply in
       respond(request, response(to: reply))
     }
   }
@@ -59,8 +63,9 @@ extension Links {
 
   /// Withdraws the name of a note; connections of its readers end. Works even where names are no longer
   /// offered.
-  func withdrawName(_ request: RequestID, of note: DocumentID) {
-    perform(.links(.names(.of(note: note))), request, \.foundName) { [self] published, _ in
+  func withdrawName(_ request: RequestID, of note: DocumentID, under right: StoreRight) {
+    perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
+      [self] published, _ in
       let now = surroundings.clock.now
       let tokens = published.map {
         Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
@@ -70,7 +75,8 @@ extension Links {
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
         let work = NameRequest.withdraw(note: note, now: now)
-        perform(.links(.names(work)), request, \.withdrawnName) { [self] withdrawn in
+        perform(.links(.names(work)), request, under: right, \.withdrawnName) {
+          [self] withdrawn in
           respond(
             request,
             withdrawn == nil
@@ -84,8 +90,8 @@ extension Links {
   func open(_ name: ReadableName, then goOn: @escaping (StoreOutcome<OpenedName?>) -> Void) {
     guard settings.names.isOffered else { return goOn(.success(nil)) }
     store(
-      .links(.links(.names(.open(name)))),
-      for: .links(of: nil) { [self] outcome in
+      .links(.names(.open(name))), under: .token,
+      then: .links { [self] outcome in
         goOn(
           outcome.flatMap { $0.outcome(\.openedName) }.map { found in
             guard let (published, title) = found else { return nil }

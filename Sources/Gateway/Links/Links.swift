@@ -39,7 +39,7 @@ final class Links: Part {
   ///   - isRepeated: Whether it was made when the request first came.
   ///   - keeping: The same work, with the request's answer kept in its commit.
   func make(
-    _ link: NoteLink, _ request: RequestID, isRepeated: Bool,
+    _ link: NoteLink, _ request: RequestID, under right: StoreRight, isRepeated: Bool,
     keeping: (StoreRequest) -> StoreRequest
   ) throws(Response) {
     let guest = guest(of: link)
@@ -51,10 +51,10 @@ final class Links: Part {
     guard !isRepeated else {
       // For callers that still reach the note, which the store knows.
       let look = StoreRequest.links(.list(note: link.note, now: surroundings.clock.now))
-      return perform(look, request, \.list) { [self] _ in respond(request, answer) }
+      return perform(look, request, under: right, \.list) { [self] _ in respond(request, answer) }
     }
     let work = keeping(.links(.make(link, key: key, countMax: NoteLink.countMax)))
-    perform(work, request, \.isMade) { [self] isMade in
+    perform(work, request, under: right, \.isMade) { [self] isMade in
       guard isMade else {
         return respond(
           request,
@@ -72,9 +72,11 @@ final class Links: Part {
   }
 
   /// Lists the links of a note, with the keys of links that grant no more than the caller has.
-  func list(_ request: RequestID, of note: DocumentID, _ identity: Identity) {
-    perform(.links(.list(note: note, now: surroundings.clock.now)), request, \.list) {
-      [self] links, folder in
+  func list(
+    _ request: RequestID, of note: DocumentID, _ identity: Identity, under right: StoreRight
+  ) {
+    let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
+    perform(work, request, under: right, \.list) { [self] links, folder in
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
         let mayHave = identity.may(link.access.verbs, .document(note, in: folder))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
@@ -84,15 +86,16 @@ final class Links: Part {
   }
 
   /// Ends a link of a note.
-  func end(_ id: String, of note: DocumentID, _ request: RequestID) {
-    perform(.links(.list(note: note, now: surroundings.clock.now)), request, \.list) {
-      [self] links, _ in
+  func end(_ id: String, of note: DocumentID, _ request: RequestID, under right: StoreRight) {
+    let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
+    perform(work, request, under: right, \.list) { [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
       // First: a caller that asks again after a failure still finds the link.
       rights.takeBack([tokens].compactMap(\.self)) { [self] closed in
         guard closed != nil else { return respond(request, .storeFailed) }
-        perform(.links(.end(note: note, id: id)), request, \.ended) { [self] ended in
+        perform(.links(.end(note: note, id: id)), request, under: right, \.ended) {
+          [self] ended in
           respond(
             request,
             link == nil && ended.isEmpty
@@ -103,8 +106,8 @@ final class Links: Part {
   }
 
   /// Ends all links of a note.
-  func endAll(of note: DocumentID, _ request: RequestID) {
-    perform(.links(.end(note: note, id: nil)), request, \.ended) { [self] _ in
+  func endAll(of note: DocumentID, _ request: RequestID, under right: StoreRight) {
+    perform(.links(.end(note: note, id: nil)), request, under: right, \.ended) { [self] _ in
       let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
       rights.takeBack([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))
@@ -124,8 +127,8 @@ final class Links: Part {
   /// Finds the link that a key opens; `nil` for none.
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
     store(
-      .links(.links(.open(key: key, now: surroundings.clock.now))),
-      for: .links(of: nil) { [self] outcome in
+      .links(.open(key: key, now: surroundings.clock.now)), under: .token,
+      then: .links { [self] outcome in
         goOn(
           outcome.flatMap { $0.outcome(\.opened) }.map { found in
             guard let (link, title) = found else { return nil }
@@ -140,12 +143,12 @@ final class Links: Part {
 
   /// Finds the title of a note that every client may read.
   func title(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
-    guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax else {
-      return goOn(nil)
-    }
+    guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax,
+      let right = StoreRight(.read, onNote: note, of: .demo)
+    else { return goOn(nil) }
     store(
-      .note(id: note),
-      for: .title { outcome in
+      .note(id: note), under: right,
+      then: .title { outcome in
         guard case .success(let note) = outcome else { return goOn(nil) }
         goOn(note.title)
       })
@@ -155,12 +158,13 @@ final class Links: Part {
 
   /// Has the store work with links for a request, which is answered here unless the reply has the value.
   func perform<Value>(
-    _ work: StoreRequest, _ request: RequestID, _ value: @escaping (LinkReply) -> Value?,
+    _ work: StoreRequest, _ request: RequestID, under right: StoreRight,
+    _ value: @escaping (LinkReply) -> Value?,
     then goOn: @escaping (Value) -> Void
   ) {
     store(
-      .links(work),
-      for: .links(of: request) { [self] outcome in
+      work, under: right,
+      then: .links { [self] outcome in
         switch outcome.flatMap({ $0.outcome(value) }) {
         case .success(let value): goOn(value)
         case .failure(.outOfReach): respond(request, .notGranted)

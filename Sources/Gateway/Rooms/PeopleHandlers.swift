@@ -85,6 +85,6 @@ extension RoomObserver {
 extension Rooms: PeopleStore {
   /// Has the store do work for people; see ``PeopleStore``.
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
-    store(.people(request), for: .people(goOn))
+    store(.people(request), under: .token, then: .people(goOn))
   }
 }

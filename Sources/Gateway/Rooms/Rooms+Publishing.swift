@@ -36,8 +36,8 @@ extension Rooms {
       work = owner?.keepingAnswer(of: work, in: room, to: whole) ?? work
     }
     store(
-      .publish(work),
-      for: .publication(
+      work, under: .token,
+      then: .publication(
         RoomPublishing(
           room: room, publication: draft.publication, pushes: request.pushes,
           publisher: publisher)))

@@ -63,10 +63,11 @@ extension Rooms {
     else { return }
     rooms[name]?.isFindingPlace = true
     store(
-      .recover(
+      .room(
         .recover(
           name, from: nil, limit: 0, bytesMax: 0, memory: settings.memory(of: name),
-          now: surroundings.clock.now)), for: .roomPlace(name))
+          now: surroundings.clock.now)),
+      under: .housekeeping, then: .roomPlace(name))
   }
 
   /// A room's head was read, for members that receive publications from now on.
@@ -89,9 +90,8 @@ extension Rooms {
     rooms[name]?.cursor = nil
     if isLost {
       store(
-        .recover(
-          .renewEpoch(name, from: cursor.position.epoch, to: surroundings.names.next())),
-        for: .roomPlace(name))
+        .room(.renewEpoch(name, from: cursor.position.epoch, to: surroundings.names.next())),
+        under: .housekeeping, then: .roomPlace(name))
       rooms[name]?.isFindingPlace = true
     }
     for id in room.members {
@@ -141,13 +141,13 @@ extension Rooms {
     // With the newest publication here, to check that the store's is the same.
     let isChecked = cursor.time != nil && cursor.position.offset > 0
     store(
-      .page(
+      .room(
         .page(
           name, .since(cursor.position.offset - (isChecked ? 1 : 0)), limit: settings.recoveryMax,
           bytesMax: settings.pageBytes,
           // However old: another node's clock may be hours behind.
           memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: surroundings.clock.now)),
-      for: .roomNews(name, reading: nextAttempt))
+      under: .housekeeping, then: .roomNews(name, reading: nextAttempt))
   }
 
   /// Takes the outcome of reading what follows in a room.
@@ -193,7 +193,7 @@ extension Rooms {
     let failures = storeFailure == nil ? board.storeFailures : nil
     let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) { self.names }
     guard !names.isEmpty else { return }
-    store(.heads(of: names), for: .roomHeads(names))
+    store(.room(.heads(names)), under: .housekeeping, then: .roomHeads(names))
   }
 
   /// Whether other nodes' publications are still to be read after failures of the store.

@@ -38,12 +38,12 @@ extension Rooms {
   /// continues under another epoch, by which all others from that history see it too.
   func recover(_ work: RoomSubscribing) {
     store(
-      .recover(
+      .room(
         .recover(
           work.room, from: work.position, limit: settings.recoveryMax,
           bytesMax: settings.recoveryBytesMax, memory: settings.memory(of: work.room),
           now: surroundings.clock.now)),
-      for: .recovery(work))
+      under: .token, then: .recovery(work))
   }
 
   /// The store has found what comes after a subscriber's position, or not.
@@ -54,8 +54,8 @@ extension Rooms {
     {
       surroundings.log.write(.warning, "a subscriber knows more than the store", [])
       store(
-        .recover(.renewEpoch(work.room, from: position.epoch, to: surroundings.names.next())),
-        for: .recoveryAnew(work))
+        .room(.renewEpoch(work.room, from: position.epoch, to: surroundings.names.next())),
+        under: .token, then: .recoveryAnew(work))
     } else {
       finish(work, outcome)
     }

@@ -28,11 +28,11 @@ extension Rooms {
       case .visible, .messages: settings.limits.pageMax
       }
     store(
-      .page(
+      .room(
         .page(
           work.room, work.range, limit: limit, bytesMax: settings.pageBytes,
           memory: settings.memory(of: work.room), now: surroundings.clock.now)),
-      for: .page(work))
+      under: .token, then: .page(work))
   }
 
   /// The store has read a part of a room's history, or not.

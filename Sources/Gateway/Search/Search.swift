@@ -30,6 +30,7 @@ final class Search: Part {
     /// The tag that is asked for, in place of words.
     var tag: String?
     var identity: Identity
+    let right: StoreRight
     let limit: Int
     /// Notes that the step under way has asked for.
     var asked: Int
@@ -61,7 +62,7 @@ final class Search: Part {
 
   /// Answers a request for notes with some words, when the index has replied.
   func find(
-    _ request: RequestID, _ fields: QueryFields, _ identity: Identity
+    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, under right: StoreRight
   ) throws(Response) {
     guard let words = try fields.text("q") else {
       throw .problem(400, .badMessage, "expected q, the words to look for")
@@ -78,28 +79,35 @@ final class Search: Part {
       return
     }
     try begin(
-      request, Work(query: query, identity: identity, limit: limit, asked: Self.firstScan))
+      request,
+      Work(
+        query: query, identity: identity, right: right, limit: limit, asked: Self.firstScan))
   }
 
   /// Answers a request for the notes with a tag.
   func listNotes(
-    _ request: RequestID, tagged text: String, limit: Int, _ identity: Identity
+    _ request: RequestID, tagged text: String, limit: Int, _ identity: Identity,
+    under right: StoreRight
   ) throws(Response) {
     guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
       throw .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan")
     }
     try begin(
-      request, Work(query: query, tag: tag, identity: identity, limit: limit, asked: Self.firstScan)
-    )
+      request,
+      Work(
+        query: query, tag: tag, identity: identity, right: right, limit: limit,
+        asked: Self.firstScan))
   }
 
   /// Answers a request for the tags of the notes that may be read.
   func listTags(
-    _ request: RequestID, _ identity: Identity, for reader: ListReader
+    _ request: RequestID, _ identity: Identity, for reader: ListReader, under right: StoreRight
   ) throws(Response) {
     guard let nothing = try? SearchQuery("") else { throw Self.crowded }
     try begin(
-      request, Work(query: nothing, identity: identity, limit: 0, asked: 0, reader: reader),
+      request,
+      Work(
+        query: nothing, identity: identity, right: right, limit: 0, asked: 0, reader: reader),
       with: .tags(FolderCounting(of: identity)))
   }
 
@@ -112,7 +120,7 @@ final class Search: Part {
       own < (identity.person == nil ? Self.workMaxOfGuests : Self.workMaxOfPerson)
     else { throw Self.crowded }
     work[request] = begun
-    act(.search(request, step ?? begun.step))
+    board.search(request, step ?? begun.step, under: begun.right)
   }
 
   private static var crowded: Response {
@@ -164,13 +172,13 @@ final class Search: Part {
     if hasMore, work.found.count < work.limit, work.scanned < Self.scanMax {
       work.asked = Self.scanMax - work.scanned
       self.work[request] = work
-      act(.search(request, work.step))
+      board.search(request, work.step, under: work.right)
       return
     }
     // Of notes that were not looked at, it is not known whether they may be read.
     guard !work.found.isEmpty else { return answer(request, work, [], isCut: false) }
     self.work[request] = work
-    act(.search(request, .places(work.query, work.found)))
+    board.search(request, .places(work.query, work.found), under: work.right)
   }
 
   /// Answers with the notes found: places of words, or notes as in other lists.

@@ -48,7 +48,7 @@ final class Sessions: Part {
   private func ask(
     _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    store(.logins(request), for: .logins(goOn))
+    store(.logins(request), under: .token, then: .logins(goOn))
   }
 
   /// Begins a session.

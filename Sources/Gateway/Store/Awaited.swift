@@ -49,125 +49,19 @@ enum Awaited {
   case comments(CommentWork)
   /// Work with sessions of people, or with links, and its continuation.
   case logins((StoreOutcome<SessionReply>) -> Void)
-  case links(RequestID?, (StoreOutcome<LinkReply>) -> Void)
+  case links((StoreOutcome<LinkReply>) -> Void)
   case title((StoreOutcome<NoteSummary>) -> Void)
   case folders(RequestID, FolderWork)
   /// Work of a handler, which may be an embedder's, and its continuation.
   case people((PeopleReply) -> Void)
 }
 
-/// A purpose of work whose replies have a type: it fits only tasks of that type.
-struct StorePurpose<Value> {
-  let awaited: Awaited
-
-  private init(_ awaited: Awaited) { self.awaited = awaited }
-}
-
-extension StorePurpose {
-  static func document(_ id: DocumentID) -> StorePurpose<StoredDocument> { .init(.document(id)) }
-  static func creation(_ id: DocumentID) -> StorePurpose<NoteSummary> { .init(.creation(id)) }
-  static func history(_ id: DocumentID) -> StorePurpose<[LogEntry]> { .init(.history(id)) }
-
-  static func catchUp(_ id: DocumentID, _ connection: ConnectionID) -> StorePurpose<[LogEntry]> {
-    .init(.catchUp(id, connection))
-  }
-
-  static func page(_ reading: HistoryPageReading) -> StorePurpose<[LogEntry]> {
-    .init(.documentPage(reading))
-  }
-
-  static func making(_ connection: ConnectionID, messageID: String) -> StorePurpose<NoteMaking> {
-    .init(.making(connection, messageID: messageID))
-  }
-  static func commit(_ id: DocumentID) -> StorePurpose<Appending> { .init(.commit(id)) }
-  static func news(_ id: DocumentID) -> StorePurpose<LogNews> { .init(.news(id)) }
-  static func fences(_ id: DocumentID) -> StorePurpose<[String: Int]> { .init(.fences(id)) }
-  static func heads(_ ids: [DocumentID]) -> StorePurpose<[LogHead?]> { .init(.heads(ids)) }
-
-  static func renewal(_ id: DocumentID, epoch: String) -> StorePurpose<Void> {
-    .init(.renewal(id, epoch: epoch))
-  }
-
-  static var removal: StorePurpose<Void> { .init(.removal) }
-  static func wiping(_ id: DocumentID) -> StorePurpose<Void> { .init(.wiping(id)) }
-  static var probe: StorePurpose<Void> { .init(.probe) }
-
-  static func keeping(_ request: RequestID, _ response: Response) -> StorePurpose<Void> {
-    .init(.keeping(request, response))
-  }
-
-  static func answer(_ request: RequestID) -> StorePurpose<AnswerReply> { .init(.answer(request)) }
-
-  static func publication(_ work: RoomPublishing) -> StorePurpose<PublicationReply> {
-    .init(.publication(work))
-  }
-
-  static func recovery(_ work: RoomSubscribing) -> StorePurpose<RoomRecovery> {
-    .init(.recovery(work))
-  }
-  static func recoveryAnew(_ work: RoomSubscribing) -> StorePurpose<RoomRecovery> {
-    .init(.recoveryAnew(work))
-  }
-  static func roomPlace(_ room: RoomName) -> StorePurpose<RoomRecovery> { .init(.roomPlace(room)) }
-  static func page(_ work: RoomReading) -> StorePurpose<RoomPage> { .init(.page(work)) }
-
-  static func roomNews(_ room: RoomName, reading: UInt64) -> StorePurpose<RoomPage> {
-    .init(.roomNews(room, reading: reading))
-  }
-
-  static func roomHeads(_ rooms: [RoomName]) -> StorePurpose<[RoomHead]> {
-    .init(.roomHeads(rooms))
-  }
-
-  static func people(_ goOn: @escaping (PeopleReply) -> Void) -> StorePurpose<PeopleReply> {
-    .init(.people(goOn))
-  }
-
-  static func groups(_ request: RequestID, _ work: GroupWork) -> StorePurpose<GroupReply> {
-    .init(.groups(request, work))
-  }
-
-  static func logins(_ goOn: @escaping (StoreOutcome<SessionReply>) -> Void) -> StorePurpose<
-    SessionReply
-  > {
-    .init(.logins(goOn))
-  }
-
-  static func links(
-    of request: RequestID?, _ goOn: @escaping (StoreOutcome<LinkReply>) -> Void
-  ) -> StorePurpose<LinkReply> { .init(.links(request, goOn)) }
-
-  static func title(_ goOn: @escaping (StoreOutcome<NoteSummary>) -> Void) -> StorePurpose<
-    NoteSummary
-  > {
-    .init(.title(goOn))
-  }
-
-  static func files(_ work: FileWork) -> StorePurpose<FileReply> { .init(.files(work)) }
-  static func comments(_ work: CommentWork) -> StorePurpose<CommentReply> { .init(.comments(work)) }
-
-  static func folders(_ request: RequestID, _ work: FolderWork) -> StorePurpose<FolderReply> {
-    .init(.folders(request, work))
-  }
-}
-
 extension Awaited {
-  /// The request about one note for which the work is done; its rights may be restricted to some folders.
-  var request: RequestID? {
+  /// The request whose client may go away while it reads beside the commits; the read is cancelled then.
+  var reader: RequestID? {
     switch self {
-    case .notes(let request, _), .files(.upload(let request)), .files(.list(let request)),
-      .files(.read(let request)), .comments(.list(let request, _, _, _)),
-      .comments(.quoted(let request)), .comments(.changed(let request, _, _)),
-      .links(let request?, _):
-      request
-    // Not about one note, or checked where the note is. The cases are named one by one: a request that is
-    // left out here is restricted to no folder.
-    case .document, .creation, .commit, .wiping, .renewal, .news, .fences, .heads, .history,
-      .catchUp,
-      .documentPage, .making, .publication, .recovery, .recoveryAnew, .page, .roomPlace, .roomNews,
-      .roomHeads, .probe, .removal, .answer, .keeping, .groups, .files, .logins, .links, .title,
-      .folders, .people:
-      nil
+    case .notes(let request, _), .folders(let request, _): request
+    default: nil
     }
   }
 }

@@ -29,6 +29,14 @@ struct HistoryPageRequest {
   var after: Int { resume.revision - (resume.change == nil || resume.revision == 0 ? 0 : 1) }
 }
 
+/// A request over HTTP to name a revision.
+struct VersionNaming {
+  let request: RequestID
+  let version: NamedVersion
+  /// The caller's right to the note.
+  let right: StoreRight
+}
+
 /// The stage of a page that a client has asked for: it waits for its document, or for the store.
 enum PageRead {
   case document

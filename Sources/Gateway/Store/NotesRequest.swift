@@ -30,7 +30,7 @@ enum NotesRequest {
   case versions
   case saveVersion(NamedVersion)
   case deleteVersion
-  case restore(DocumentID, revision: Int, author: String)
+  case restore(DocumentID, revision: Int, author: String, StoreRight)
 
   /// Whether it may take several steps of the store.
   var isLong: Bool {
@@ -62,5 +62,6 @@ enum NotesRequest {
     var base: Int
     var author: String
     var expected: Int?
+    var right: StoreRight
   }
 }

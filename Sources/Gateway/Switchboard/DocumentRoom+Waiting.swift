@@ -18,6 +18,17 @@ extension DocumentRoom {
   /// The requests that wait for a read of the log.
   var allAsking: [Waiting] { (logRead?.asking ?? []) + asking }
 
+  /// The right of a waiting client to make the document by joining it; `nil` if none of them has it.
+  func rightToMake(on board: Switchboard) -> StoreRight? {
+    for case .join(let id, _, _) in waiting {
+      guard let connection = board.connections[id], connection.dialect.traits.createsDocuments,
+        let right = StoreRight(making: self.id, in: .none, verbs: connection.verbs(on:))
+      else { continue }
+      return right
+    }
+    return nil
+  }
+
   /// Removes and returns the requests that wait for a read of the log.
   func takeAsking() -> [Waiting] {
     defer {
@@ -35,7 +46,7 @@ extension DocumentRoom.Waiting {
       let identity = connection.identity
     else { return nil }
     return DocumentRoom.ServerEdit(
-      bearer: identity,
+      grant: .bearer(identity),
       content: .change(submission.operation, revision: submission.revision),
       author: submission.author)
   }
@@ -61,17 +72,19 @@ extension DocumentJoining {
 
 extension DocumentRoom.ServerEdit {
   /// Whether its author may make it now, by the document's present folder.
-  func isGranted(
-    on live: LiveDocument, _ board: Switchboard, _ owner: (any DocumentsOwner)?
-  ) -> Bool {
-    if let bearer {
-      let verbs = owner?.current(bearer)?
+  func isGranted(on live: LiveDocument, _ owner: (any DocumentsOwner)?) -> Bool {
+    switch grant {
+    case .bearer(let identity):
+      let verbs = owner?.current(identity)?
         .verbs(onNote: live.id, in: live.folder, madeAt: live.createdAt)
       return verbs?.isSuperset(of: [.read, .write]) ?? false
+    case .request(let right):
+      return right.condition?.rights.cover(live.folder, madeAt: live.createdAt) ?? true
     }
-    guard let condition = request.flatMap(board.condition) else { return true }
-    return condition.rights.cover(live.folder, madeAt: live.createdAt)
   }
+
+  /// The right of its request; `nil` without one.
+  var right: StoreRight? { if case .request(let right) = grant { right } else { nil } }
 
   /// Whether it has to wait until a shared log has been read: its author knows another head.
   func needsNews(of live: LiveDocument) -> Bool {

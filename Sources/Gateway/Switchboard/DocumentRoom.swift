@@ -12,7 +12,7 @@ final class DocumentRoom {
     case page(ConnectionID, messageID: String, HistoryPageRequest)
     case change(ConnectionID, messageID: String, LiveDocument.Submission)
     case edit(ServerEdit)
-    case version(RequestID, NamedVersion)
+    case version(VersionNaming)
   }
 
   /// An edit by no follower: it came over HTTP, or its author's connection has ended.
@@ -32,10 +32,17 @@ final class DocumentRoom {
       }
     }
 
+    enum Grant {
+      /// The rights that the author has when the edit is made.
+      case bearer(Identity)
+      /// The right of the request.
+      case request(StoreRight)
+    }
+
     /// The request to be answered; `nil` without one.
     var request: RequestID?
-    /// The author's identity, whose rights count when the edit is made; `nil` where the request's count.
-    var bearer: Identity?
+    /// The rights by which it is made.
+    var grant: Grant
     var content: Content
     var author: String
     /// The revision that the head must have; any if `nil`.

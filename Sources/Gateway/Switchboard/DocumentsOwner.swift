@@ -10,7 +10,7 @@ protocol DocumentsOwner: AnyObject {
   /// A connection has lost the right to read a note that was moved.
   func lostReading(_ connection: Connection)
   /// Has the store name a revision of a document whose epoch is known now.
-  func save(_ version: NamedVersion, epoch: String, of id: DocumentID, for request: RequestID)
+  func save(_ naming: VersionNaming, epoch: String, of id: DocumentID)
   /// The commit of a document's entries, with the answers to edits that are to be kept, and the requests
   /// that they answer.
   func keepingAnswers(

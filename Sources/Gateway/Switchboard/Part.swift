@@ -109,9 +109,9 @@ extension Part {
 
   /// The answer to a request about a document that cannot be opened. Callers with rights by folders alone
   /// do not learn which names are free.
-  func refusal(_ code: ErrorCode, _ message: String, to request: RequestID?) -> Response {
+  func refusal(_ code: ErrorCode, _ message: String, under right: StoreRight?) -> Response {
     guard code == .unknownDocument else { return .problem(503, code, message) }
-    return request.flatMap(board.condition) == nil ? .problem(404, code, message) : .notGranted
+    return right?.condition == nil ? .problem(404, code, message) : .notGranted
   }
 
   func act(_ action: GatewayAction) { board.act(action) }
@@ -126,12 +126,14 @@ extension Part {
     surroundings.log.write(level, message, [("reason", reason)])
   }
 
+  /// Has the store work under a right.
+  ///
+  /// - Parameter awaited: The work that continues with the reply.
+  /// - Returns: The ticket that identifies the reply.
   @discardableResult
-  func store<Value>(_ task: StoreTask<Value>, for purpose: StorePurpose<Value>) -> StoreTicket {
-    board.store(task, for: purpose)
-  }
-
-  func store(_ request: StoreRequest, for asked: RequestID, _ kind: NotesRequest) {
-    board.store(request, for: asked, kind)
+  func store(
+    _ request: StoreRequest, under right: StoreRight, then awaited: Awaited
+  ) -> StoreTicket {
+    board.store(StoreTask(request, under: right, then: awaited))
   }
 }

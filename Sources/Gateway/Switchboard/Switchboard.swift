@@ -55,10 +55,8 @@ final class Switchboard {
   private var reads: [RequestID: StoreTicket] = [:]
   /// The reads that take many steps, by their strangers.
   private var longReads = LongReads()
-  /// The folders to which requests about notes are restricted, until they are answered.
-  private var conditions: [RequestID: FolderCondition] = [:]
-  /// Work that did not go to the store because too much waits there.
-  private var turnedAway: [StoreTicket] = []
+  /// Work that did not go to the store: too much waits there, or no right covers it.
+  private var turnedAway: [(ticket: StoreTicket, error: StoreError)] = []
 
   /// Work that was given to the store.
   private struct Work {
@@ -229,7 +227,6 @@ final class Switchboard {
     switch action {
     case .send(let frame, let id): return queue(frame, for: id)
     case .respond(let request, _):
-      if !conditions.isEmpty { conditions[request] = nil }
       append(action)
       return endLongRead(of: request)
     default: break
@@ -260,60 +257,43 @@ final class Switchboard {
     return ConnectionID(nextPlace)
   }
 
-  // MARK: Folders
-
-  /// Restricts a request's work on a note to some folders: the store decides with each piece of work.
-  func restrict(_ request: RequestID, to condition: FolderCondition?) {
-    conditions[request] = condition
-  }
-
-  /// The restriction of a request, which holds until it is answered.
-  func condition(of request: RequestID) -> FolderCondition? {
-    conditions.isEmpty ? nil : conditions[request]
-  }
-
   // MARK: The store
 
   /// Gives the store a task.
   ///
   /// - Returns: The ticket that identifies the reply.
-  @discardableResult
-  func store<Value>(_ task: StoreTask<Value>, for purpose: StorePurpose<Value>) -> StoreTicket {
-    store(task.request, for: purpose.awaited)
-  }
-
-  /// Gives the store what a request about notes asks for.
-  func store(_ request: StoreRequest, for asked: RequestID, _ kind: NotesRequest) {
-    store(request, for: asked, Awaited.notes(asked, kind))
-  }
-
-  /// Gives the store a step of a request's list of folders.
-  func store(_ step: FolderRequest, of asked: RequestID, _ work: FolderWork) {
-    store(.folders(step), for: asked, Awaited.folders(asked, work))
-  }
-
-  private func store(_ request: StoreRequest, for asked: RequestID, _ purpose: Awaited) {
-    let ticket = store(request, for: purpose)
-    if request.traits.isAside { reads[asked] = ticket }
-  }
-
-  private func store(_ work: StoreRequest, for purpose: Awaited) -> StoreTicket {
-    let condition = conditions.isEmpty ? nil : purpose.request.flatMap { conditions[$0] }
-    let request = condition.map { .within($0, work) } ?? work
+  func store(_ task: StoreTask) -> StoreTicket {
     let ticket = StoreTicket(rawValue: nextTicket)
     nextTicket += 1
-    let traits = request.traits
+    guard task.isGranted else { return turnAway(task, ticket, .outOfReach) }
+    let traits = task.traits
     guard !backlog.isFull || traits.isPassed else {
-      awaited[ticket] = Work(purpose: purpose, weight: nil)
-      turnedAway.append(ticket)
-      return ticket
+      return turnAway(task, ticket, .unavailable("too many requests wait for the disk"))
     }
     let weight = traits.byteCount
     if let weight { backlog.add(bytes: weight) }
     // A long read beside the commits does not mean that the disk hangs.
-    if !traits.isAside { backlog.begin(ticket.rawValue, at: surroundings.clock.uptime) }
-    awaited[ticket] = Work(purpose: purpose, weight: weight)
-    append(.store(ticket, request))
+    if !traits.isAside {
+      backlog.begin(ticket.rawValue, at: surroundings.clock.uptime)
+    } else if let reader = task.awaited.reader {
+      reads[reader] = ticket
+    }
+    awaited[ticket] = Work(purpose: task.awaited, weight: weight)
+    append(.store(ticket, task.request))
+    return ticket
+  }
+
+  /// Has the index of words do a step of a search.
+  func search(_ request: RequestID, _ step: SearchRequest, under right: StoreRight) {
+    guard right.coversLists else { return respond(request, .notGranted) }
+    append(.search(request, step))
+  }
+
+  private func turnAway(
+    _ task: StoreTask, _ ticket: StoreTicket, _ error: StoreError
+  ) -> StoreTicket {
+    awaited[ticket] = Work(purpose: task.awaited, weight: nil)
+    turnedAway.append((ticket, error))
     return ticket
   }
 
@@ -324,9 +304,7 @@ final class Switchboard {
     }
     if let weight = work.weight { backlog.remove(bytes: weight) }
     backlog.end(ticket.rawValue)
-    if case .notes(let request, _) = work.purpose, reads[request] == ticket {
-      reads[request] = nil
-    }
+    if let reader = work.purpose.reader, reads[reader] == ticket { reads[reader] = nil }
     return work.purpose
   }
 
@@ -355,11 +333,11 @@ final class Switchboard {
     if longReads.count > 0, let start = longReads.end(request) { start() }
   }
 
-  /// Whether work was refused because too much waits for the store.
+  /// Whether work was refused.
   var hasTurnedAway: Bool { !turnedAway.isEmpty }
 
-  /// Removes and returns the work that was refused so.
-  func takeTurnedAway() -> [StoreTicket] {
+  /// Removes and returns the work that was refused, and why.
+  func takeTurnedAway() -> [(ticket: StoreTicket, error: StoreError)] {
     defer { turnedAway = [] }
     return turnedAway
   }

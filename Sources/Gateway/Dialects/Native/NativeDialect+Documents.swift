@@ -78,7 +78,7 @@ extension NativeDialect {
     } catch {
       throw Unfit(error.isOfSize ? .tooLarge : .badMessage, error.description)
     }
-    guard connection.verbs(on: .document(id, in: folder)).contains(.manage),
+    guard let right = StoreRight(making: id, in: folder, verbs: connection.verbs(on:)),
       let identity = connection.identity
     else {
       throw Unfit(
@@ -93,7 +93,7 @@ extension NativeDialect {
       NoteDraft(
         id: id, title: create.title, owner: identity.user, time: surroundings.clock.now,
         folder: folder),
-      messageID: ref, connection)
+      under: right, messageID: ref, connection)
   }
 
   func handle(

@@ -1,0 +1,174 @@
+import GatewayPorts
+
+/// Success with a value of the type that was asked for, or the store's error.
+typealias StoreOutcome<Value> = Result<Value, StoreError>
+
+extension StoreReply {
+  /// The reply to work whose replies are of one type. Work that cannot be undecided has failed. After a
+  /// reply of another type nothing is known of what the store did.
+  func outcome<Value>(of value: (StoreReply) -> Value?) -> StoreOutcome<Value> {
+    if let value = value(self) { return .success(value) }
+    return .failure(failure ?? .unexpectedReply(name, insteadOf: Value.self))
+  }
+
+  /// The value of a reply of one type, as ``outcome(of:)``.
+  func value<Value>(of value: (StoreReply) -> Value?) throws(StoreError) -> Value {
+    try outcome(of: value).get()
+  }
+
+  /// The reply's name: its content may be users' text.
+  private var name: String { Mirror(reflecting: self).children.first?.label ?? "done" }
+}
+
+extension PeopleReply {
+  /// The reply to work whose replies are of one type, as ``StoreReply/outcome(of:)``.
+  func outcome<Value>(_ value: (PeopleReply) -> Value?) -> StoreOutcome<Value> {
+    if case .failed(let error) = self { return .failure(error) }
+    if let value = value(self) { return .success(value) }
+    return .failure(.unexpectedReply(name, insteadOf: Value.self))
+  }
+
+  /// The reply's name: its content may be users' text.
+  var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
+
+  /// The error of work whose only reply is ``done``; `nil` if it is done.
+  var failure: StoreError? {
+    switch outcome({ if case .done = $0 { () } else { nil } }) {
+    case .success: nil
+    case .failure(let error): error
+    }
+  }
+}
+
+extension StoreError {
+  /// A reply of another type than the request's. The store may have done the work, or not.
+  static func unexpectedReply<Value>(_ name: String, insteadOf expected: Value.Type) -> StoreError {
+    .unknownOutcome("expected \(expected) from the store; \(name) came")
+  }
+}
+
+/// The outcome of appending to a log.
+enum Appending {
+  /// Appended; a log that several nodes share has this chain now.
+  case appended(LogChain?)
+  /// Another writer of the store was first: these entries, of which there may be more, and the chain at
+  /// the last of them.
+  case lostRace([LogEntry], LogChain?)
+  /// The commit failed, and may turn up after a crash.
+  case undecided(StoreError)
+}
+
+/// The outcome of making a note under an id of its maker's.
+enum NoteMaking {
+  case made(NoteSummary)
+  /// The same owner has made it with the same title; it may have changed since.
+  case found(NoteSummary)
+  /// Another note has this id.
+  case taken
+  /// The note was deleted.
+  case deleted
+}
+
+/// The answer that was given to a request, if one was.
+enum AnswerReply {
+  case unanswered
+  /// The answer, as it was written.
+  case answered([UInt8])
+  /// The key was used for another request.
+  case keyReused
+}
+
+/// The store's reply to a publication.
+enum PublicationReply {
+  /// Published, now or earlier under the same key.
+  case published(RoomPosition, time: Timestamp, isRepeated: Bool)
+  /// The key was used for another publication.
+  case keyReused
+}
+
+/// The values of replies of one type; `nil` of another.
+extension StoreReply {
+  var document: StoredDocument? { if case .document(let document) = self { document } else { nil } }
+  var entries: [LogEntry]? { if case .entries(let entries) = self { entries } else { nil } }
+  var note: NoteSummary? { if case .note(let note) = self { note } else { nil } }
+  var news: LogNews? { if case .news(let news) = self { news } else { nil } }
+  var heads: [LogHead?]? { if case .heads(let heads) = self { heads } else { nil } }
+  var sessions: [String: Int]? { if case .sessions(let sessions) = self { sessions } else { nil } }
+
+  var appending: Appending? {
+    switch self {
+    case .done: .appended(nil)
+    case .appended(let chain): .appended(chain)
+    case .lostRace(let entries, let chain): .lostRace(entries, chain)
+    case .undecided(let error): .undecided(error)
+    default: nil
+    }
+  }
+
+  var done: Void? { if case .done = self { () } else { nil } }
+  var notes: [NoteSummary]? { if case .notes(let notes) = self { notes } else { nil } }
+
+  var deletedNotes: [DeletedNote]? {
+    if case .deletedNotes(let notes) = self { notes } else { nil }
+  }
+
+  var text: HistoricText? { if case .text(let text) = self { text } else { nil } }
+  var history: HistoryPage? { if case .history(let page) = self { page } else { nil } }
+  var difference: DifferenceReply? {
+    if case .difference(let difference) = self { difference } else { nil }
+  }
+
+  var editingSessions: EditingSessionPage? {
+    if case .editingSessions(let page) = self { page } else { nil }
+  }
+
+  var versions: [NamedVersion]? { if case .versions(let versions) = self { versions } else { nil } }
+
+  var making: NoteMaking? {
+    switch self {
+    case .once(.created(let note)): .made(note)
+    case .once(.found(let note)): .found(note)
+    case .once(.taken): .taken
+    case .once(.deleted): .deleted
+    default: nil
+    }
+  }
+
+  var answer: AnswerReply? {
+    switch self {
+    case .once(.unanswered): .unanswered
+    case .once(.answered(let bytes)): .answered(bytes)
+    case .once(.keyReused): .keyReused
+    default: nil
+    }
+  }
+
+  var publication: PublicationReply? {
+    switch self {
+    case .room(.published(let position, let time, let isRepeated)):
+      .published(position, time: time, isRepeated: isRepeated)
+    case .room(.keyReused): .keyReused
+    default: nil
+    }
+  }
+
+  var recovery: RoomRecovery? {
+    if case .room(.recovery(let recovery)) = self { recovery } else { nil }
+  }
+
+  var page: RoomPage? { if case .room(.page(let page)) = self { page } else { nil } }
+  var roomHeads: [RoomHead]? { if case .room(.heads(let heads)) = self { heads } else { nil } }
+  var people: PeopleReply? { if case .people(let reply) = self { reply } else { nil } }
+  var groups: GroupReply? { if case .groups(let reply) = self { reply } else { nil } }
+  var logins: SessionReply? { if case .logins(let reply) = self { reply } else { nil } }
+  var links: LinkReply? { if case .links(let reply) = self { reply } else { nil } }
+  var files: FileReply? { if case .files(let reply) = self { reply } else { nil } }
+  var comments: CommentReply? { if case .comments(let reply) = self { reply } else { nil } }
+  var folders: FolderReply? { if case .folders(let reply) = self { reply } else { nil } }
+
+  var folderNotes: [NoteSummary]? {
+    if case .folders(.notes(let notes)) = self { notes } else { nil }
+  }
+
+  var movedNote: NoteSummary? { if case .folders(.note(let note)) = self { note } else { nil } }
+}
