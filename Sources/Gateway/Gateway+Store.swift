@@ -34,14 +34,14 @@ extension Gateway {
     case .answer(let request): http.foundAnswer(reply.outcome(of: \.answer), to: request)
     case .keeping(let request, let response): http.finishOnce(request, response)
     case .groups(let request, let work): http.answer(request, work, reply.outcome(of: \.groups))
-    case .logins(let goOn): goOn(reply.outcome(of: \.logins))
-    case .links(let goOn): goOn(reply.outcome(of: \.links))
-    case .title(let goOn): goOn(reply.outcome(of: \.note))
+    case .logins(let number): sessions.finish(number, reply.outcome(of: \.logins))
+    case .links(let number): links.finish(number, reply.outcome(of: \.links))
+    case .title(let number): links.foundTitle(number, reply.outcome(of: \.note))
     case .folders(let request, let work):
       folders.finish(request, work, reply.outcome(of: \.folders))
     case .files(let work): files.finish(work, reply.outcome(of: \.files))
     case .comments(let work): comments.finish(work, reply.outcome(of: \.comments))
-    case .people(let goOn): goOn(PeopleReply(reply.outcome(of: \.people)))
+    case .people(let number): rooms.finish(number, PeopleReply(reply.outcome(of: \.people)))
     }
   }
 

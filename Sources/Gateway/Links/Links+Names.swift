@@ -89,19 +89,15 @@ extension Links {
   /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
   func open(_ name: ReadableName, then goOn: @escaping (StoreOutcome<OpenedName?>) -> Void) {
     guard settings.names.isOffered else { return goOn(.success(nil)) }
-    store(
-      .links(.names(.open(name))), under: .token,
-      then: .links { [self] outcome in
-        goOn(
-          outcome.flatMap { $0.outcome(\.openedName) }.map { found in
-            guard let (published, title) = found else { return nil }
-            let reader = Identity.publicReader(of: published, at: surroundings.clock.now)
-            guard !access.isRevoked(reader), let token = access.token(for: reader) else {
-              return nil
-            }
-            return OpenedName(published: published, title: title, token: token, reader: reader)
-          })
-      })
+    ask(.links(.names(.open(name))), under: .token, \.openedName) { [self] outcome in
+      goOn(
+        outcome.map { found in
+          guard let (published, title) = found else { return nil }
+          let reader = Identity.publicReader(of: published, at: surroundings.clock.now)
+          guard !access.isRevoked(reader), let token = access.token(for: reader) else { return nil }
+          return OpenedName(published: published, title: title, token: token, reader: reader)
+        })
+    }
   }
 
   /// A published note that a name has opened.

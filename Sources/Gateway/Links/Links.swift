@@ -15,6 +15,9 @@ final class Links: Part {
   let board: Switchboard
   let access: Access
   let rights: Rights
+  /// The requests that wait for the store, and those about titles.
+  private var callbacks = Callbacks<StoreOutcome<LinkReply>>()
+  private var titleCallbacks = Callbacks<StoreOutcome<NoteSummary>>()
 
   init(_ board: Switchboard, _ access: Access, _ rights: Rights) {
     self.board = board
@@ -126,19 +129,16 @@ final class Links: Part {
 
   /// Finds the link that a key opens; `nil` for none.
   func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
-    store(
-      .links(.open(key: key, now: surroundings.clock.now)), under: .token,
-      then: .links { [self] outcome in
-        goOn(
-          outcome.flatMap { $0.outcome(\.opened) }.map { found in
-            guard let (link, title) = found else { return nil }
-            let guest = guest(of: link)
-            guard !access.isRevoked(guest), let token = access.token(for: guest) else {
-              return nil
-            }
-            return Opened(link: link, title: title, token: token)
-          })
-      })
+    ask(.links(.open(key: key, now: surroundings.clock.now)), under: .token, \.opened) {
+      [self] outcome in
+      goOn(
+        outcome.map { found in
+          guard let (link, title) = found else { return nil }
+          let guest = guest(of: link)
+          guard !access.isRevoked(guest), let token = access.token(for: guest) else { return nil }
+          return Opened(link: link, title: title, token: token)
+        })
+    }
   }
 
   /// Finds the title of a note that every client may read.
@@ -146,12 +146,8 @@ final class Links: Part {
     guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax,
       let right = StoreRight(.read, onNote: note, of: .demo)
     else { return goOn(nil) }
-    store(
-      .note(id: note), under: right,
-      then: .title { outcome in
-        guard case .success(let note) = outcome else { return goOn(nil) }
-        goOn(note.title)
-      })
+    let callback = titleCallbacks.add { goOn(try? $0.get().title) }
+    store(.note(id: note), under: right, then: .title(callback))
   }
 
   // MARK: The store
@@ -162,19 +158,40 @@ final class Links: Part {
     _ value: @escaping (LinkReply) -> Value?,
     then goOn: @escaping (Value) -> Void
   ) {
-    store(
-      work, under: right,
-      then: .links { [self] outcome in
-        switch outcome.flatMap({ $0.outcome(value) }) {
-        case .success(let value): goOn(value)
-        case .failure(.outOfReach): respond(request, .notGranted)
-        case .failure(.unknownDocument):
-          respond(request, .problem(404, .unknownDocument, "no note has this id"))
-        case .failure(let error):
-          log(.error, "links not read or written", error.logName)
-          respond(request, .storeFailed)
-        }
-      })
+    ask(work, under: right, value) { [self] outcome in
+      switch outcome {
+      case .success(let value): goOn(value)
+      case .failure(.outOfReach): respond(request, .notGranted)
+      case .failure(.unknownDocument):
+        respond(request, .problem(404, .unknownDocument, "no note has this id"))
+      case .failure(let error):
+        log(.error, "links not read or written", error.logName)
+        respond(request, .storeFailed)
+      }
+    }
+  }
+
+  /// Has the store work with links, and reads the value of its reply.
+  func ask<Value>(
+    _ work: StoreRequest, under right: StoreRight, _ value: @escaping (LinkReply) -> Value?,
+    then goOn: @escaping (StoreOutcome<Value>) -> Void
+  ) {
+    let callback = callbacks.add { goOn($0.flatMap { $0.outcome(value) }) }
+    store(work, under: right, then: .links(callback))
+  }
+
+  /// The store has done a piece of work with links, or not.
+  func finish(
+    _ number: Callbacks<StoreOutcome<LinkReply>>.Number, _ outcome: StoreOutcome<LinkReply>
+  ) {
+    callbacks.take(number)(outcome)
+  }
+
+  /// The store has read a note for its title, or not.
+  func foundTitle(
+    _ number: Callbacks<StoreOutcome<NoteSummary>>.Number, _ outcome: StoreOutcome<NoteSummary>
+  ) {
+    titleCallbacks.take(number)(outcome)
   }
 
   static var notOffered: Response {

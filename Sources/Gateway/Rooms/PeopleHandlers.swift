@@ -83,8 +83,13 @@ extension RoomObserver {
 }
 
 extension Rooms: PeopleStore {
+  /// The store has done a piece of work for a handler.
+  func finish(_ number: Callbacks<PeopleReply>.Number, _ reply: PeopleReply) {
+    callbacks.take(number)(reply)
+  }
+
   /// Has the store do work for people; see ``PeopleStore``.
   func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
-    store(.people(request), under: .token, then: .people(goOn))
+    store(.people(request), under: .token, then: .people(callbacks.add(goOn)))
   }
 }

@@ -14,6 +14,8 @@ final class Rooms: Part {
 
   /// The rooms that have occupants.
   var rooms: ExactDictionary<Room> = [:]
+  /// The handlers that wait for the store.
+  var callbacks = Callbacks<PeopleReply>()
   /// Publications that wait for the store.
   var publishing: Int = 0
   /// The connections of each person who is connected.

@@ -14,6 +14,8 @@ final class Sessions: Part {
   let board: Switchboard
   let access: Access
   let rights: Rights
+  /// The callers that wait for the store.
+  private var callbacks = Callbacks<StoreOutcome<SessionReply>>()
 
   init(_ board: Switchboard, _ access: Access, _ rights: Rights) {
     self.board = board
@@ -48,7 +50,14 @@ final class Sessions: Part {
   private func ask(
     _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    store(.logins(request), under: .token, then: .logins(goOn))
+    store(.logins(request), under: .token, then: .logins(callbacks.add(goOn)))
+  }
+
+  /// The store has done a piece of work, or not.
+  func finish(
+    _ number: Callbacks<StoreOutcome<SessionReply>>.Number, _ outcome: StoreOutcome<SessionReply>
+  ) {
+    callbacks.take(number)(outcome)
   }
 
   /// Begins a session.

@@ -47,13 +47,12 @@ enum Awaited {
   case groups(RequestID, GroupWork)
   case files(FileWork)
   case comments(CommentWork)
-  /// Work with sessions of people, or with links, and its continuation.
-  case logins((StoreOutcome<SessionReply>) -> Void)
-  case links((StoreOutcome<LinkReply>) -> Void)
-  case title((StoreOutcome<NoteSummary>) -> Void)
   case folders(RequestID, FolderWork)
-  /// Work of a handler, which may be an embedder's, and its continuation.
-  case people((PeopleReply) -> Void)
+  /// Work with sessions of users, with links, and for people in rooms: the part that asked has the callback.
+  case logins(Callbacks<StoreOutcome<SessionReply>>.Number)
+  case links(Callbacks<StoreOutcome<LinkReply>>.Number)
+  case title(Callbacks<StoreOutcome<NoteSummary>>.Number)
+  case people(Callbacks<PeopleReply>.Number)
 }
 
 extension Awaited {
