@@ -44,17 +44,11 @@ extension HTTP {
   }
 
   func bringBack(_ call: Call) throws(Response) {
-    try store(
-      keeping(.deleted(.bringBack(id: call.name)), for: call.request) { reply in
-        guard case .note(let note) = reply else { return nil }
-        return .json(200, NoteJSON.note(note))
-      }, for: call, .bringBack)
+    try store(.deleted(.bringBack(id: call.name)), for: call, .bringBack)
   }
 
   func removeDeleted(_ call: Call) throws(Response) {
-    try store(
-      keeping(.deleted(.remove(id: call.name)), for: call.request) { _ in Response(status: 204) },
-      for: call, .removeDeleted)
+    try store(.deleted(.remove(id: call.name)), for: call, .removeDeleted)
   }
 
   /// The deletion of a note, if deleted notes are kept here.

@@ -170,12 +170,9 @@ extension HTTP {
   // MARK: Doing it
 
   private func perform(_ work: GroupRequest, for call: Call) throws(Response) {
-    let request: StoreRequest =
-      work.traits.isWriting
-      ? keeping(.groups(work), for: call.request) { reply in
-        guard case .groups(let reply) = reply, reply.isDone else { return nil }
-        return GroupJSON.response(reply, to: work)
-      } : .groups(work)
+    let request = keeping(.groups(work), for: call.request) { reply in
+      reply.groups.map { GroupJSON.response($0, to: work) }
+    }
     store(
       request, under: try call.right,
       then: .groups(call.request, GroupWork(request: work, identity: call.identity)))

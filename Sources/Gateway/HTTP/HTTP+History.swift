@@ -72,11 +72,6 @@ extension HTTP {
     try store(.past(id: call.name, .difference(from: from, to: to)), for: call, .difference)
   }
 
-  /// The answer where a difference is too long to be sent.
-  static let tooDifferent = Response.problem(
-    413, .tooLarge,
-    "the changed text has over \(TextDifference.bytesMax) bytes; read the text at both revisions")
-
   func listVersions(_ call: Call) throws(Response) {
     try store(.versions(id: call.name), for: call, .versions)
   }
@@ -86,12 +81,10 @@ extension HTTP {
       throw .problem(400, .badMessage, "expected a revision's number")
     }
     try store(
-      keeping(.deleteVersion(id: call.name, revision: revision), for: call.request) { _ in
-        Response(status: 204)
-      }, for: call, .deleteVersion)
+      .deleteVersion(id: call.name, revision: revision), for: call, .unnameVersion)
   }
 
-  func saveVersion(_ call: Call) throws(Response) {
+  func nameVersion(_ call: Call) throws(Response) {
     guard let fields = NoteJSON.fields(in: call.body), let name = fields.name, !name.isEmpty,
       let revision = fields.revision
     else {
@@ -109,11 +102,9 @@ extension HTTP {
 
   /// Has the store name a revision.
   func save(_ naming: VersionNaming, epoch: String, of id: DocumentID) {
-    let (request, version) = (naming.request, naming.version)
     store(
-      keeping(.saveVersion(id: id, epoch: epoch, version: version), for: request) { _ in
-        .json(201, NoteJSON.version(version))
-      }, under: naming.right, then: .notes(request, .saveVersion(version)))
+      .saveVersion(id: id, epoch: epoch, version: naming.version), for: naming.request,
+      under: naming.right, .nameVersion(naming.version))
   }
 
   func restore(_ call: Call) throws(Response) {

@@ -16,14 +16,10 @@ extension HTTP {
   func deleteNote(_ call: Call) throws(Response) {
     let author = try access.author(call.query.text("author"), call.identity)
     try store(
-      keeping(.delete(id: call.name, keeping: deletion(author)), for: call.request) { _ in
-        Response(status: 204)
-      },
-      for: call, .delete(call.name))
+      .delete(id: call.name, keeping: deletion(author)), for: call, .delete(call.name))
   }
 
   func createNote(_ call: Call) throws(Response) {
-    let request = call.request
     let id = surroundings.names.next()
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
@@ -35,16 +31,11 @@ extension HTTP {
         "a note's own id goes into the path: PUT /api/notes/{id}; without one, "
           + "the server chooses it")
     }
-    store(
-      keeping(
-        .create(
-          id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now,
-          folder: folder),
-        for: request
-      ) { reply in
-        guard case .note(let note) = reply else { return nil }
-        return .created(note)
-      }, under: right, then: .notes(request, .create))
+    try store(
+      .create(
+        id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now,
+        folder: folder),
+      for: call, under: right, .create)
   }
 
   /// Makes a note under an id that its maker chose, which may be asked for again.
@@ -62,42 +53,10 @@ extension HTTP {
     let draft = NoteDraft(
       id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
       folder: folder)
-    let identity = call.identity
-    store(
-      keeping(
-        .once(
-          .create(
-            draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
-        for: call.request
-      ) { reply in
-        switch reply {
-        case .once(.created(let note)): .created(note)
-        case .once(.found(let note)) where identity.mayHearOf(note): .json(200, NoteJSON.note(note))
-        default: nil
-        }
-      }, under: right, then: .notes(call.request, .put(identity)))
-  }
-
-  private func answer(_ request: RequestID, _ making: NoteMaking, to identity: Identity) {
-    switch making {
-    case .made(let note):
-      respond(request, .created(note))
-      noteListChanged()
-    case .found(let note) where identity.mayHearOf(note):
-      respond(request, .json(200, NoteJSON.note(note)))
-    // A note of theirs that was moved out of their reach counts as another's.
-    case .taken, .found:
-      respond(
-        request,
-        .problem(
-          409, .idTaken,
-          "another note has this id: it was made by another user, or with another "
-            + "title; take a new id"))
-    case .deleted:
-      respond(
-        request,
-        .problem(410, .unknownDocument, "the note with this id was deleted; take a new id"))
-    }
+    try store(
+      .once(
+        .create(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
+      for: call, under: right, .put(call.identity))
   }
 
   /// Gives a note another title, another folder, or both.
@@ -106,32 +65,21 @@ extension HTTP {
     guard fields?.folder == nil else { return try moveNote(call, fields) }
     let title = try title(in: fields)
     try store(
-      keeping(
-        .rename(id: call.name, title: title, time: surroundings.clock.now), for: call.request
-      ) { reply in
-        guard case .note(let note) = reply else { return nil }
-        return .json(200, NoteJSON.note(note))
-      }, for: call, .rename)
+      .rename(id: call.name, title: title, time: surroundings.clock.now), for: call, .rename)
   }
 
   /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
   /// from users with rights to this one. So it takes every right that could be given away where the note
   /// is, and `manage` where it goes.
   private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
-    let request = call.request
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.require(.moving, note: call.name, of: call.identity)
     try access.require(.manage, .document(call.name, in: folder), of: call.identity)
     let title = try fields?.title == nil ? nil : title(in: fields)
-    store(
-      keeping(
-        .folders(
-          .move(id: call.name, to: folder, title: title, time: surroundings.clock.now)),
-        for: request
-      ) { reply in
-        guard case .folders(.note(let note)) = reply else { return nil }
-        return .json(200, NoteJSON.note(note))
-      }, under: right, then: .notes(request, .move(renames: title != nil)))
+    try store(
+      .folders(
+        .move(id: call.name, to: folder, title: title, time: surroundings.clock.now)),
+      for: call, under: right, .move(renames: title != nil))
   }
 
   /// The title in a body, which has to be short enough and one line.
@@ -150,9 +98,6 @@ extension HTTP {
     return title
   }
 
-  /// Shows all subscribers of the list of notes that it has changed.
-  func noteListChanged() { rooms.publishNoteList() }
-
   /// The store has done the work of a request about notes, or not.
   func answer(_ request: RequestID, _ kind: NotesRequest, _ reply: StoreReply) {
     // A step of a list whose client is gone.
@@ -163,37 +108,10 @@ extension HTTP {
       case .page(let work, nil): goOn(request, work, in: nil, try reply.value(of: \.notes))
       case .page(let work, let folder?):
         goOn(request, work, in: folder, try reply.value(of: \.folderNotes))
-      case .create:
-        respond(request, .created(try reply.value(of: \.note)))
-        noteListChanged()
-      case .put(let identity): answer(request, try reply.value(of: \.making), to: identity)
-      case .rename:
-        let note = try reply.value(of: \.note)
-        respond(request, .json(200, NoteJSON.note(note)))
-        documents.renamed(note.id, to: note.title)
-        noteListChanged()
-      case .move(let renames):
-        let note = try reply.value(of: \.movedNote)
-        respond(request, .json(200, NoteJSON.note(note)))
-        if renames { documents.renamed(note.id, to: note.title) }
-        documents.moved([note])
-        noteListChanged()
-      case .delete(let id):
-        try reply.value(of: \.done)
-        respond(request, Response(status: 204))
-        documents.deleted(id)
-        noteListChanged()
+      case .answer(let answer): try finish(answer, reply, for: request)
       case .deletedPage(let work): goOn(request, work, try reply.value(of: \.deletedNotes))
-      case .bringBack:
-        respond(request, .json(200, NoteJSON.note(try reply.value(of: \.note))))
-        noteListChanged()
-      case .removeDeleted, .deleteVersion:
-        try reply.value(of: \.done)
-        respond(request, Response(status: 204))
       case .replay(let response, let remover):
         respond(request, try replayed(response, reply, remover: remover))
-      case .one(let known):
-        respond(request, NoteText.response(try reply.value(of: \.note)).unless(known: known))
       case .text(let format, let revision, let known):
         let text = try text(reply, of: revision)
         respond(request, NoteText.response(text, as: format).unless(known: known))
@@ -205,22 +123,6 @@ extension HTTP {
           id,
           DocumentRoom.ServerEdit(
             request: request, grant: .request(right), content: .text(text.text), author: author))
-      case .history:
-        respond(request, .json(200, NoteJSON.history(try reply.value(of: \.history))))
-      case .sessions:
-        let page = try reply.value(of: \.editingSessions)
-        respond(request, .json(200, NoteJSON.sessions(page)))
-      case .difference:
-        switch try reply.value(of: \.difference) {
-        case .difference(let difference):
-          respond(request, .json(200, NoteJSON.difference(difference)))
-        case .tooLong: respond(request, Self.tooDifferent)
-        }
-      case .versions:
-        respond(request, .json(200, NoteJSON.versions(try reply.value(of: \.versions))))
-      case .saveVersion(let version):
-        try reply.value(of: \.done)
-        respond(request, .json(201, NoteJSON.version(version)))
       }
     } catch {
       answer(request, error)

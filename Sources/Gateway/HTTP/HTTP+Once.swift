@@ -132,13 +132,13 @@ extension HTTP {
 
   /// The same work, with the answer to a request kept in its commit, if the request has a key.
   ///
-  /// - Parameter answer: The answer to be given for a reply that is no failure; `nil` if that
+  /// - Parameter answer: The answer to be given for a reply that is no failure; it is kept unless it
   ///   refuses. Called on the store's thread.
   func keeping(
     _ work: StoreRequest, for request: RequestID,
     _ answer: @escaping @Sendable (StoreReply) -> Response?
   ) -> StoreRequest {
-    guard !once.isEmpty, let draft = draft(of: request, answer) else { return work }
+    guard !once.isEmpty, work.isWriting, let draft = draft(of: request, answer) else { return work }
     return .once(.perform(work, keeping: [draft], settings.answers))
   }
 
@@ -176,7 +176,8 @@ extension HTTP {
     once.keepWithWork(request)
     let token = work.stamp.map(KeptAnswer.token)
     return AnswerDraft(work.keyed) { reply in
-      answer(reply).flatMap { (token ?? .response($0)).bytes }
+      guard let response = answer(reply), response.isSuccess else { return nil }
+      return (token ?? .response(response)).bytes
     }
   }
 

@@ -72,7 +72,7 @@ extension Route {
     Route("GET", "/api/notes/{id}/sessions", .note(.read)) { try $0.readSessions($1) },
     Route("GET", "/api/notes/{id}/diff", .note(.read)) { try $0.readDifference($1) },
     Route("GET", "/api/notes/{id}/versions", .note(.read)) { try $0.listVersions($1) },
-    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.saveVersion($1) },
+    Route("POST", "/api/notes/{id}/versions", .note(.write), .json) { try $0.nameVersion($1) },
     Route("DELETE", "/api/notes/{id}/versions/{revision}", .note(.write)) {
       try $0.deleteVersion($1)
     },

@@ -6,17 +6,8 @@ enum NotesRequest {
   case list(WholeNoteList)
   /// A page of all notes, or of those in one folder.
   case page(Page, in: FolderPath?)
-  case create
-  /// Making a note under an id that its maker chose.
-  case put(Identity)
-  case rename
-  /// Moving to a folder, perhaps with another title.
-  case move(renames: Bool)
-  case delete(DocumentID)
   case deletedPage(DeletedPage)
-  case bringBack
-  case removeDeleted
-  case one(known: EntityTags?)
+  case answer(NoteAnswer)
   /// Repeating a kept answer, if the note is still in the caller's reach; the answer to a removal also if
   /// the note is gone.
   case replay(Response, remover: Identity?)
@@ -24,12 +15,6 @@ enum NotesRequest {
   case text(Format, of: Int?, known: EntityTags?)
   /// The text that an edit starts from.
   case base(DocumentID, Edit)
-  case history
-  case sessions
-  case difference
-  case versions
-  case saveVersion(NamedVersion)
-  case deleteVersion
   case restore(DocumentID, revision: Int, author: String, StoreRight)
 
   /// Whether it may take several steps of the store.
@@ -64,4 +49,24 @@ enum NotesRequest {
     var expected: Int?
     var right: StoreRight
   }
+}
+
+/// A request over HTTP about one note whose answer is made of the store's reply alone.
+enum NoteAnswer: Sendable {
+  case one(known: EntityTags?)
+  case history
+  case sessions
+  case difference
+  case versions
+  case create
+  /// Making a note under an id that its maker chose.
+  case put(Identity)
+  case rename
+  /// Moving to a folder, perhaps with another title.
+  case move(renames: Bool)
+  case delete(DocumentID)
+  case bringBack
+  case removeDeleted
+  case nameVersion(NamedVersion)
+  case unnameVersion
 }

@@ -113,16 +113,6 @@ extension StoreReply {
   }
 
   var text: HistoricText? { if case .text(let text) = self { text } else { nil } }
-  var history: HistoryPage? { if case .history(let page) = self { page } else { nil } }
-  var difference: DifferenceReply? {
-    if case .difference(let difference) = self { difference } else { nil }
-  }
-
-  var editingSessions: EditingSessionPage? {
-    if case .editingSessions(let page) = self { page } else { nil }
-  }
-
-  var versions: [NamedVersion]? { if case .versions(let versions) = self { versions } else { nil } }
 
   var making: NoteMaking? {
     switch self {
@@ -169,6 +159,4 @@ extension StoreReply {
   var folderNotes: [NoteSummary]? {
     if case .folders(.notes(let notes)) = self { notes } else { nil }
   }
-
-  var movedNote: NoteSummary? { if case .folders(.note(let note)) = self { note } else { nil } }
 }

@@ -229,10 +229,10 @@ extension DocumentStoreConformance {
       try expect(rig.versions("n"), [final], "after a deletion")
       let future = NamedVersion(revision: 7, name: "Later", author: "Ben", time: 11)
       try expect(
-        rig.error(.saveVersion(id: "n", epoch: StoreRig.epoch, version: future)),
+        rig.error(StoreRig.saving(future, in: "n")),
         .notNext(headRevision: 6), "a revision yet to come")
       try expect(
-        rig.error(.saveVersion(id: "n", epoch: "other", version: draft)),
+        rig.error(StoreRig.saving(draft, in: "n", epoch: "other")),
         .notNext(headRevision: 6), "another epoch")
       try rig.delete("n")
       try rig.create("n")
@@ -335,7 +335,7 @@ extension DocumentStoreConformance {
       try rig.save(NamedVersion(revision: 2, name: "Again", author: "Ann", time: 1), in: "n")
       let gone = NamedVersion(revision: 3, name: "Gone", author: "Ann", time: 1)
       try expect(
-        rig.error(.saveVersion(id: "n", epoch: StoreRig.epoch, version: gone)),
+        rig.error(StoreRig.saving(gone, in: "n")),
         .compacted(oldestRevision: 6), "a version without a text")
     },
   ]

@@ -159,7 +159,14 @@ final class StoreRig: ReplyReader {
   }
 
   func save(_ version: NamedVersion, in id: DocumentID) throws {
-    try done(.saveVersion(id: id, epoch: Self.epoch, version: version))
+    try done(Self.saving(version, in: id))
+  }
+
+  /// The request to name a revision.
+  static func saving(
+    _ version: NamedVersion, in id: DocumentID, epoch: String = epoch
+  ) -> StoreRequest {
+    .saveVersion(id: id, epoch: epoch, version: version)
   }
 
   func compact(_ id: DocumentID, through: Int) throws {

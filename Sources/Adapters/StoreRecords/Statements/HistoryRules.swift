@@ -114,9 +114,7 @@ extension SQLStore {
     }
   }
 
-  func saveVersion(
-    _ id: DocumentID, epoch: String, version: NamedVersion
-  ) throws(StoreError) {
+  func save(_ version: NamedVersion, of id: DocumentID, epoch: String) throws(StoreError) {
     let row = try existingRow(id)
     guard epoch.utf8.elementsEqual(row.epoch.utf8), (0...row.revision).contains(version.revision)
     else { throw .notNext(headRevision: row.revision) }

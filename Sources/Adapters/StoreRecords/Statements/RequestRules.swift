@@ -41,7 +41,7 @@ extension SQLStore {
       case .versions(let id):
         return .versions(try versions(id))
       case .saveVersion(let id, let epoch, let version):
-        try saveVersion(id, epoch: epoch, version: version)
+        try save(version, of: id, epoch: epoch)
         return .done
       case .deleteVersion(let id, let revision):
         try deleteVersion(id, revision: revision)
