@@ -11,7 +11,7 @@ struct GatewayPartTests {
     "Access": ["Rates", "Requests", "Store", "Switchboard"],
     "Bodies": ["Requests", "Rooms", "Settings", "Switchboard"],
     "Comments": [
-      "Access", "Bodies", "Rates", "Requests", "Rooms", "Settings", "Store", "Switchboard",
+      "Access", "Bodies", "Rates", "Rooms", "Settings", "Store", "Switchboard",
     ],
     "Dialects": ["Access", "Live", "Rates", "Rooms", "Switchboard"],
     "Dialects/Apps": ["Access", "Dialects", "Requests", "Rooms", "Store", "Switchboard"],
@@ -26,8 +26,8 @@ struct GatewayPartTests {
     ],
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
     "Documents": ["Live", "Nodes", "Store", "Switchboard", "Values"],
-    "Files": ["Access", "Requests", "Store", "Switchboard", "Values"],
-    "Folders": ["Documents", "Requests", "Rooms", "Store", "Switchboard"],
+    "Files": ["Access", "Store", "Switchboard", "Values"],
+    "Folders": ["Access", "Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
       "Access", "Bodies", "Comments", "Documents", "Files", "Folders", "Links", "Live", "Requests",
       "Rights", "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",

@@ -51,29 +51,22 @@ final class Comments: Part {
   // MARK: Requests
 
   /// Answers with all comments of a note.
-  func list(
-    _ request: RequestID, of note: DocumentID, _ fields: QueryFields, for identity: Identity,
-    _ reader: ListReader, under right: StoreRight
-  ) throws(Response) {
+  func list(_ call: Call) throws(Response) {
     let revision: Int?
-    switch fields.number("revision") {
+    switch call.query.number("revision") {
     case .absent: revision = nil
     case .value(let value): revision = value
     case .broken: throw .problem(400, .badMessage, "expected revision as a revision's number")
     }
     store(
-      .comments(CommentRequest(note: note, .list(at: revision))), under: right,
-      then: .comments(.list(request, note, identity, reader)))
+      .comments(CommentRequest(note: call.name, .list(at: revision))), under: try call.right,
+      then: .comments(.list(call.request, call.name, call.identity, call.reader)))
   }
 
   /// Makes a comment on a range, or an answer in a thread.
-  ///
-  /// - Parameter holder: The stranger whose share of the drafts it takes.
-  func make(
-    _ request: RequestID, on note: DocumentID, _ body: [UInt8], by identity: Identity,
-    for holder: Stranger?, under right: StoreRight
-  ) throws(Response) {
-    guard let fields = CommentJSON.fields(in: body), let text = fields.text,
+  func make(_ call: Call) throws(Response) {
+    let (request, note, identity, right) = (call.request, call.name, call.identity, try call.right)
+    guard let fields = CommentJSON.fields(in: call.body), let text = fields.text,
       (fields.thread == nil) != (fields.anchor == nil)
     else {
       throw .problem(
@@ -97,6 +90,7 @@ final class Comments: Part {
         400, .badMessage,
         "expected anchor with \"revision\", \"from\" and \"to\", none of them below zero")
     }
+    let holder = call.stranger
     guard draftShares.refusal(of: 1, for: holder) == nil else {
       throw .busy("too many comments are being made; send it again in a few seconds")
     }
@@ -112,12 +106,10 @@ final class Comments: Part {
   }
 
   /// Edits a comment, or ends or reopens its thread.
-  func change(
-    _ request: RequestID, _ id: String?, of note: DocumentID, _ body: [UInt8],
-    by identity: Identity, under right: StoreRight
-  ) throws(Response) {
-    let id = try known(id)
-    guard let fields = CommentJSON.fields(in: body),
+  func change(_ call: Call) throws(Response) {
+    let (request, note, identity, right) = (call.request, call.name, call.identity, try call.right)
+    let id = try known(call.item)
+    guard let fields = CommentJSON.fields(in: call.body),
       (fields.text == nil) != (fields.isResolved == nil)
     else {
       throw .problem(
@@ -135,13 +127,11 @@ final class Comments: Part {
   }
 
   /// Deletes a comment.
-  func remove(
-    _ request: RequestID, _ id: String?, of note: DocumentID, by identity: Identity,
-    under right: StoreRight
-  ) throws(Response) {
-    let id = try known(id)
-    let who = actor(identity, named: access.name(of: identity, claimed: ""), note)
-    perform(.remove(id, by: who), on: note, request, identity, right)
+  func remove(_ call: Call) throws(Response) {
+    let id = try known(call.item)
+    let who = actor(
+      call.identity, named: access.name(of: call.identity, claimed: ""), call.name)
+    perform(.remove(id, by: who), on: call.name, call.request, call.identity, try call.right)
   }
 
   // MARK: What requests say

@@ -102,17 +102,16 @@ final class Files: Part {
   }
 
   /// Takes a file in, when the store has kept it.
-  func upload(
-    _ request: RequestID, to note: DocumentID, _ fields: QueryFields, _ body: [UInt8],
-    by identity: Identity, under right: StoreRight
-  ) throws(Response) {
-    try admit(body.count, of: identity)
+  func upload(_ call: Call) throws(Response) {
+    try admit(call.body.count, of: call.identity)
     let draft = FileDraft(
-      name: FileName.clean(try fields.text("name") ?? ""), bytes: body, time: surroundings.clock.now
-    )
+      name: FileName.clean(try call.query.text("name") ?? ""), bytes: call.body,
+      time: surroundings.clock.now)
     uploads.append(
-      Upload(request: request, note: note, draft: draft, identity: identity, right: right))
-    uploadBytes += body.count
+      Upload(
+        request: call.request, note: call.name, draft: draft, identity: call.identity,
+        right: try call.right))
+    uploadBytes += call.body.count
     uploadNext()
   }
 
@@ -171,29 +170,25 @@ final class Files: Part {
   // MARK: Reading
 
   /// Answers with the list of a note's files.
-  func list(_ request: RequestID, of note: DocumentID, under right: StoreRight) {
-    store(.files(.list(id: note)), under: right, then: .files(.list(request)))
+  func list(_ call: Call) throws(Response) {
+    store(.files(.list(id: call.name)), under: try call.right, then: .files(.list(call.request)))
   }
 
   /// Answers with a file of a note.
-  ///
-  /// - Parameter holder: The stranger whose share of the reads it takes.
-  func read(
-    _ request: RequestID, of note: DocumentID, hash: String?, known: EntityTags?,
-    for holder: Stranger?, under right: StoreRight
-  ) throws(Response) {
-    guard let hash = hash.flatMap({ FileHash(digits: $0.utf8) }) else {
+  func read(_ call: Call) throws(Response) {
+    guard let hash = call.item.flatMap({ FileHash(digits: $0.utf8) }) else {
       throw .problem(
         400, .badMessage,
         "expected the file's hash as 64 hexadecimal digits, as in the list of the note's files")
     }
-    let isKnown = known?.matches("\"\(hash)\"") ?? false
+    let holder = call.stranger
     let read = Read(
-      request: request, note: note, hash: hash, right: right, isKnown: isKnown, holder: holder)
+      request: call.request, note: call.name, hash: hash, right: try call.right,
+      isKnown: call.known?.matches("\"\(hash)\"") ?? false, holder: holder)
     guard waiting.append(read, for: holder) == nil else {
       throw .busy("too many files are being read; ask again in a few seconds")
     }
-    holders[request] = .some(holder)
+    holders[call.request] = .some(holder)
     readNext()
   }
 

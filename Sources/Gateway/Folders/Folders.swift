@@ -26,14 +26,14 @@ final class Folders: Part {
   }
 
   /// Answers with a page of folders.
-  func list(
-    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, by stranger: Stranger?,
-    for reader: ListReader
-  ) throws(Response) {
-    let limit = try fields.limit(Self.pageDefault, max: Self.pageMax)
-    let last = try fields.text("after").map { text throws(Response) in try FolderPath(asked: text) }
-    let page = FolderPage(identity: identity, limit: limit, for: reader)
-    board.beginLongRead(request, by: stranger) { [self] in
+  func list(_ call: Call) throws(Response) {
+    let request = call.request
+    let limit = try call.query.limit(Self.pageDefault, max: Self.pageMax)
+    let last = try call.query.text("after").map { text throws(Response) in
+      try FolderPath(asked: text)
+    }
+    let page = FolderPage(identity: call.identity, limit: limit, for: call.reader)
+    board.beginLongRead(request, by: call.stranger) { [self] in
       read(request, page, after: last.map { FolderPlace($0) })
     }
   }
@@ -56,8 +56,8 @@ final class Folders: Part {
   }
 
   /// Moves notes of a folder, and of those below it, for a caller who may do so with all of them.
-  func moveAll(_ request: RequestID, _ body: [UInt8], by identity: Identity) throws(Response) {
-    guard let fields = FolderJSON.fields(in: body), let from = fields.from, let to = fields.to
+  func moveAll(_ call: Call) throws(Response) {
+    guard let fields = FolderJSON.fields(in: call.body), let from = fields.from, let to = fields.to
     else {
       throw .problem(
         400, .badMessage, "expected a JSON object with the strings \"from\" and \"to\"")
@@ -68,12 +68,12 @@ final class Folders: Part {
         400, .badMessage,
         "a folder cannot be moved into itself, and notes in no folder only one by one")
     }
-    guard let right = StoreRight(movingAllFrom: old, to: new, of: identity) else {
+    guard let right = StoreRight(movingAllFrom: old, to: new, of: call.identity) else {
       throw .notGranted
     }
     store(
       .folders(.moveAll(from: old, to: new, limit: Self.moveMax)), under: right,
-      then: .folders(request, .moveAll))
+      then: .folders(call.request, .moveAll))
   }
 
   /// The right to make a request to move notes, which was made before; `nil` where the caller lacks it.

@@ -20,8 +20,7 @@ extension HTTP {
     if let written = try fields.text("folder") {
       folder = try FolderPath(asked: written)
     } else if let tag = try fields.text("tag") {
-      return try search.listNotes(
-        request, tagged: tag, limit: page(call).limit, identity, under: call.right)
+      return try search.listNotes(call, tagged: tag, limit: page(call).limit)
     } else if case .absent = fields.number("limit"), try fields.text("after") == nil {
       return board.beginLongRead(request, by: call.stranger) { [self] in
         read(request, WholeNoteList(identity: identity), after: nil)

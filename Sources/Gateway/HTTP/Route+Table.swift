@@ -10,21 +10,13 @@ extension Route {
     Route("PUT", "/api/notes/{id}", .chosenNote(.manage), .json) { try $0.putNote($1) },
     Route("PATCH", "/api/notes/{id}", .note(.manage), .json) { try $0.describeNote($1) },
     Route("DELETE", "/api/notes/{id}", .note(.manage)) { try $0.deleteNote($1) },
-    Route("GET", "/api/search", .notes(.read)) {
-      try $0.search.find($1.request, $1.query, $1.identity, under: $1.right)
-    },
+    Route("GET", "/api/search", .notes(.read)) { try $0.search.find($1) },
 
     // Their folders.
-    Route("GET", "/api/folders", .notes(.read)) {
-      try $0.folders.list($1.request, $1.query, $1.identity, by: $1.stranger, for: $1.reader)
-    },
-    Route("POST", "/api/folders/move", .folders(.manage), .json) {
-      try $0.folders.moveAll($1.request, $1.body, by: $1.identity)
-    },
+    Route("GET", "/api/folders", .notes(.read)) { try $0.folders.list($1) },
+    Route("POST", "/api/folders/move", .folders(.manage), .json) { try $0.folders.moveAll($1) },
 
-    Route("GET", "/api/tags", .notes(.read)) {
-      try $0.search.listTags($1.request, $1.identity, for: $1.reader, under: $1.right)
-    },
+    Route("GET", "/api/tags", .notes(.read)) { try $0.search.listTags($1) },
 
     // Their texts.
     Route("GET", "/api/notes/{id}/text", .note(.read)) { try $0.readText($1) },
@@ -36,35 +28,20 @@ extension Route {
     },
 
     // Their files.
-    Route("GET", "/api/notes/{id}/files", .note(.read)) {
-      try $0.files.list($1.request, of: $1.name, under: $1.right)
-    },
-    Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) {
-      try $0.files.upload(
-        $1.request, to: $1.name, $1.query, $1.body, by: $1.identity, under: $1.right)
-    },
-    Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) {
-      try $0.files.read(
-        $1.request, of: $1.name, hash: $1.item, known: $1.known, for: $1.stranger,
-        under: $1.right)
-    },
+    Route("GET", "/api/notes/{id}/files", .note(.read)) { try $0.files.list($1) },
+    Route("POST", "/api/notes/{id}/files", .note(.write), .bytes) { try $0.files.upload($1) },
+    Route("GET", "/api/notes/{id}/files/{hash}/{name}", .note(.read)) { try $0.files.read($1) },
 
     // Their comments.
-    Route("GET", "/api/notes/{id}/comments", .note(.read)) {
-      try $0.comments.list(
-        $1.request, of: $1.name, $1.query, for: $1.identity, $1.reader, under: $1.right)
-    },
+    Route("GET", "/api/notes/{id}/comments", .note(.read)) { try $0.comments.list($1) },
     Route("POST", "/api/notes/{id}/comments", .note([.read, .comment]), .json) {
-      try $0.comments.make(
-        $1.request, on: $1.name, $1.body, by: $1.identity, for: $1.stranger, under: $1.right)
+      try $0.comments.make($1)
     },
     Route("PATCH", "/api/notes/{id}/comments/{comment}", .note([.read, .comment]), .json) {
-      try $0.comments.change(
-        $1.request, $1.item, of: $1.name, $1.body, by: $1.identity, under: $1.right)
+      try $0.comments.change($1)
     },
     Route("DELETE", "/api/notes/{id}/comments/{comment}", .note([.read, .comment])) {
-      try $0.comments.remove(
-        $1.request, $1.item, of: $1.name, by: $1.identity, under: $1.right)
+      try $0.comments.remove($1)
     },
 
     // Their past.
@@ -79,28 +56,18 @@ extension Route {
     Route("POST", "/api/notes/{id}/restore", .note(.write), .json) { try $0.restore($1) },
 
     // Links to them.
-    Route("GET", "/api/notes/{id}/share", .note(.manage)) {
-      try $0.links.list($1.request, of: $1.name, $1.identity, under: $1.right)
-    },
+    Route("GET", "/api/notes/{id}/share", .note(.manage)) { try $0.links.list($1) },
     Route("POST", "/api/notes/{id}/share", .note(.manage), .json) { try $0.share($1) },
-    Route("DELETE", "/api/notes/{id}/share", .note(.manage)) {
-      try $0.links.endAll(of: $1.name, $1.request, under: $1.right)
-    },
-    Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) {
-      try $0.links.end($1.item ?? "", of: $1.name, $1.request, under: $1.right)
-    },
+    Route("DELETE", "/api/notes/{id}/share", .note(.manage)) { try $0.links.endAll($1) },
+    Route("DELETE", "/api/notes/{id}/share/{link}", .note(.manage)) { try $0.links.end($1) },
     Route("POST", "/api/links/open", .link, .json, page: .link),
 
     // Their readable names.
-    Route("GET", "/api/notes/{id}/name", .note(.manage)) {
-      try $0.links.tellName($1.request, of: $1.name, under: $1.right)
-    },
+    Route("GET", "/api/notes/{id}/name", .note(.manage)) { try $0.links.tellName($1) },
     Route("PUT", "/api/notes/{id}/name", .note([.read, .manage]), .json) {
-      try $0.links.publish($1.name, $1.body, $1.request, by: $1.identity, under: $1.right)
+      try $0.links.publish($1)
     },
-    Route("DELETE", "/api/notes/{id}/name", .note(.manage)) {
-      try $0.links.withdrawName($1.request, of: $1.name, under: $1.right)
-    },
+    Route("DELETE", "/api/notes/{id}/name", .note(.manage)) { try $0.links.withdrawName($1) },
     Route("GET", "/api/names/{name}", .setting, page: .publicName),
 
     // Deleted ones.
@@ -129,12 +96,12 @@ extension Route {
     Route("GET", "/api/badges", .person) { try $0.listBadges($1) },
 
     // A person's own sessions.
-    Route("GET", "/api/sessions", .person) { try $0.sessions.list($1.request, of: $1.identity) },
+    Route("GET", "/api/sessions", .person) { try $0.sessions.list($1) },
     Route("DELETE", "/api/sessions", .person) {
-      try $0.sessions.end(.others(than: $1.identity.tokenID ?? ""), of: $1.identity, $1.request)
+      try $0.sessions.end(.others(than: $1.identity.tokenID ?? ""), for: $1)
     },
     Route("DELETE", "/api/sessions/{id}", .person) {
-      try $0.sessions.end(.one($1.name), of: $1.identity, $1.request)
+      try $0.sessions.end(.one($1.name), for: $1)
     },
 
     // For operators.

@@ -10,11 +10,10 @@ import SocketMessages
 ///     GET    /api/names/{name}      gives a token for the note; see `LinkService`
 extension Links {
   /// Answers with the name of a note.
-  func tellName(
-    _ request: RequestID, of note: DocumentID, under right: StoreRight
-  ) throws(Response) {
+  func tellName(_ call: Call) throws(Response) {
     guard settings.names.isOffered else { throw Self.publishesNothing }
-    perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
+    let request = call.request
+    perform(.links(.names(.of(note: call.name))), request, under: try call.right, \.foundName) {
       [self] published, folder in
       guard folder != nil else {
         return respond(request, .problem(404, .unknownDocument, "no note has this id"))
@@ -24,12 +23,9 @@ extension Links {
   }
 
   /// Publishes a note under a name, in place of the one that it has.
-  func publish(
-    _ note: DocumentID, _ body: [UInt8], _ request: RequestID, by identity: Identity,
-    under right: StoreRight
-  ) throws(Response) {
+  func publish(_ call: Call) throws(Response) {
     guard settings.names.isOffered, access.makesTokens else { throw Self.publishesNothing }
-    guard let text = JSONBody.string("name", in: body) else {
+    guard let text = JSONBody.string("name", in: call.body) else {
       throw .problem(400, .badMessage, "expected a JSON object with a \"name\"")
     }
     let name: ReadableName
@@ -39,10 +35,12 @@ extension Links {
       throw .problem(400, .badMessage, "\(error)")
     }
     let draft = PublicName(
-      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: note,
-      maker: identity.user, createdAt: surroundings.clock.now)
+      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: call.name,
+      maker: call.identity.user, createdAt: surroundings.clock.now)
     let work = NameRequest.publish(draft, settings.names.limits)
-    perform(.links(.names(work)), request, under: right, \.publishing) { [self] reply in
+    let request = call.request
+    perform(.links(.names(work)), request, under: try call.right, \.publishing) {
+      [self] reply in
       respond(request, response(to: reply))
     }
   }
@@ -63,7 +61,8 @@ extension Links {
 
   /// Withdraws the name of a note; connections of its readers end. Works even where names are no longer
   /// offered.
-  func withdrawName(_ request: RequestID, of note: DocumentID, under right: StoreRight) {
+  func withdrawName(_ call: Call) throws(Response) {
+    let (request, note, right) = (call.request, call.name, try call.right)
     perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
       [self] published, _ in
       let now = surroundings.clock.now

@@ -75,11 +75,10 @@ final class Links: Part {
   }
 
   /// Lists the links of a note, with the keys of links that grant no more than the caller has.
-  func list(
-    _ request: RequestID, of note: DocumentID, _ identity: Identity, under right: StoreRight
-  ) {
+  func list(_ call: Call) throws(Response) {
+    let (request, note, identity) = (call.request, call.name, call.identity)
     let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
-    perform(work, request, under: right, \.list) { [self] links, folder in
+    perform(work, request, under: try call.right, \.list) { [self] links, folder in
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
         let mayHave = identity.may(link.access.verbs, .document(note, in: folder))
         return (link: link, key: mayHave ? access.key(ofLink: link.id) : nil)
@@ -89,7 +88,8 @@ final class Links: Part {
   }
 
   /// Ends a link of a note.
-  func end(_ id: String, of note: DocumentID, _ request: RequestID, under right: StoreRight) {
+  func end(_ call: Call) throws(Response) {
+    let (request, note, right, id) = (call.request, call.name, try call.right, call.item ?? "")
     let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
     perform(work, request, under: right, \.list) { [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
@@ -109,8 +109,10 @@ final class Links: Part {
   }
 
   /// Ends all links of a note.
-  func endAll(of note: DocumentID, _ request: RequestID, under right: StoreRight) {
-    perform(.links(.end(note: note, id: nil)), request, under: right, \.ended) { [self] _ in
+  func endAll(_ call: Call) throws(Response) {
+    let (request, note) = (call.request, call.name)
+    perform(.links(.end(note: note, id: nil)), request, under: try call.right, \.ended) {
+      [self] _ in
       let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
       rights.takeBack([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))

@@ -61,13 +61,11 @@ final class Search: Part {
   }
 
   /// Answers a request for notes with some words, when the index has replied.
-  func find(
-    _ request: RequestID, _ fields: QueryFields, _ identity: Identity, under right: StoreRight
-  ) throws(Response) {
-    guard let words = try fields.text("q") else {
+  func find(_ call: Call) throws(Response) {
+    guard let words = try call.query.text("q") else {
       throw .problem(400, .badMessage, "expected q, the words to look for")
     }
-    let limit = try fields.limit(Self.limitDefault, max: Self.limitMax)
+    let limit = try call.query.limit(Self.limitDefault, max: Self.limitMax)
     let query: SearchQuery
     do throws(SearchQueryError) {
       query = try SearchQuery(words)
@@ -75,40 +73,37 @@ final class Search: Part {
       throw .problem(413, .tooLarge, error.words)
     }
     guard !query.terms.isEmpty else {
-      respond(request, .json(200, SearchJSON.answer([], isCut: false)))
+      respond(call.request, .json(200, SearchJSON.answer([], isCut: false)))
       return
     }
     try begin(
-      request,
+      call.request,
       Work(
-        query: query, identity: identity, right: right, limit: limit, asked: Self.firstScan))
+        query: query, identity: call.identity, right: call.right, limit: limit,
+        asked: Self.firstScan))
   }
 
   /// Answers a request for the notes with a tag.
-  func listNotes(
-    _ request: RequestID, tagged text: String, limit: Int, _ identity: Identity,
-    under right: StoreRight
-  ) throws(Response) {
+  func listNotes(_ call: Call, tagged text: String, limit: Int) throws(Response) {
     guard let tag = NoteTags.tag(text), let query = try? SearchQuery("#" + tag) else {
       throw .problem(400, .badMessage, "expected tag as letters, digits, -, _ and /, such as plan")
     }
     try begin(
-      request,
+      call.request,
       Work(
-        query: query, tag: tag, identity: identity, right: right, limit: limit,
+        query: query, tag: tag, identity: call.identity, right: call.right, limit: limit,
         asked: Self.firstScan))
   }
 
   /// Answers a request for the tags of the notes that may be read.
-  func listTags(
-    _ request: RequestID, _ identity: Identity, for reader: ListReader, under right: StoreRight
-  ) throws(Response) {
+  func listTags(_ call: Call) throws(Response) {
     guard let nothing = try? SearchQuery("") else { throw Self.crowded }
     try begin(
-      request,
+      call.request,
       Work(
-        query: nothing, identity: identity, right: right, limit: 0, asked: 0, reader: reader),
-      with: .tags(FolderCounting(of: identity)))
+        query: nothing, identity: call.identity, right: call.right, limit: 0, asked: 0,
+        reader: call.reader),
+      with: .tags(FolderCounting(of: call.identity)))
   }
 
   private func begin(

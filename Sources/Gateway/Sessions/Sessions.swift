@@ -152,7 +152,8 @@ final class Sessions: Part {
   // MARK: Requests
 
   /// Lists the caller's own sessions.
-  func list(_ request: RequestID, of identity: Identity) throws(Response) {
+  func list(_ call: Call) throws(Response) {
+    let (request, identity) = (call.request, call.identity)
     try requirePerson(identity)
     let now = surroundings.clock.now
     ask(.list(user: identity.user, now: now)) { [self] outcome in
@@ -165,11 +166,10 @@ final class Sessions: Part {
   }
 
   /// Ends some of the caller's own sessions.
-  func end(
-    _ choice: SessionChoice, of identity: Identity, _ request: RequestID
-  ) throws(Response) {
-    try requirePerson(identity)
-    end(choice, of: identity.user) { [self] count in
+  func end(_ choice: SessionChoice, for call: Call) throws(Response) {
+    let request = call.request
+    try requirePerson(call.identity)
+    end(choice, of: call.identity.user) { [self] count in
       guard let count else { return respond(request, .storeFailed) }
       if case .one = choice, count == 0 {
         return respond(
