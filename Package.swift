@@ -125,8 +125,6 @@ let package = Package(
     library("Hashing", in: "Adapters", ["COpenSSL"]),
     // Under the stores: records' checksums, texts folded from logs, exports.
     library("StoreRecords", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "Hashing"]),
-    // Under what works with PostgreSQL: addresses of databases.
-    library("PostgresClient", in: "Adapters", ["CPostgres"]),
     // Under the brokers: queues between a loop and a broker's thread, hints as bytes.
     library("BrokerQueues", in: "Adapters", ["GatewayPorts", "Hashing", "Locks"]),
     // Adapters: each wraps one outside system, and none imports another.
@@ -152,13 +150,8 @@ let package = Package(
       "StoreSQLite", in: "Adapters",
       ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
     library(
-      "StorePostgres", in: "Adapters",
-      [
-        "OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords", "PostgresClient",
-      ]),
-    library(
-      "BrokerPostgres", in: "Adapters",
-      ["GatewayPorts", "CPostgres", "PostgresClient", "BrokerQueues", "Hashing"]),
+      "PostgreSQLAdapter", in: "Adapters",
+      ["OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords", "BrokerQueues"]),
     library("BrokerNATS", in: "Adapters", ["GatewayPorts", "CNATS", "BrokerQueues"]),
     library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
     library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
@@ -170,8 +163,8 @@ let package = Package(
       "ParleyServer",
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
-        "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
+        "StoreSQLite", "PostgreSQLAdapter", "StoreRecords", "Importing", "BrokerNATS",
+        "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
         "CAPIDescription", "WebSocketFrames", "Locks",
       ]),
     .executableTarget(
@@ -291,10 +284,10 @@ let package = Package(
         "OTWorkloads", "CSQLite", "CSQLiteFaults", "GrowthKit",
       ]),
     tests(
-      "StorePostgresTests",
+      "PostgreSQLAdapterTests",
       [
-        "StorePostgres", "BrokerPostgres", "BrokerQueues", "PostgresClient", "StoreRecords",
-        "PortConformance", "GatewayPorts", "JSON", "OTCore", "OTWorkloads", "CPostgres",
+        "PostgreSQLAdapter", "BrokerQueues", "StoreRecords", "PortConformance", "GatewayPorts",
+        "JSON", "OTCore", "OTWorkloads", "CPostgres",
       ]),
     tests("BrokerNATSTests", ["BrokerNATS", "BrokerQueues", "GatewayPorts"]),
     tests(

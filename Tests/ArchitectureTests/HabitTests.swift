@@ -38,8 +38,8 @@ struct HabitTests {
       reason: "the message path is synchronous"),
     Ban(
       targets: core + [
-        "TransportLibwebsockets", "StoreRecords", "StoreSQLite", "StorePostgres", "CryptoOpenSSL",
-        "Hashing", "ParleyServer",
+        "TransportLibwebsockets", "StoreRecords", "StoreSQLite", "PostgreSQLAdapter",
+        "CryptoOpenSSL", "Hashing", "ParleyServer",
         "parley", "SimulationKit", "OTWorkloads",
       ],
       words: ["print(", "debugPrint(", "dump("],
@@ -50,8 +50,8 @@ struct HabitTests {
       reason: "what the compiler cannot check stays in adapters"),
     Ban(
       targets: core + [
-        "TransportLibwebsockets", "StoreRecords", "StoreSQLite", "StorePostgres", "CryptoOpenSSL",
-        "Hashing", "ParleyServer",
+        "TransportLibwebsockets", "StoreRecords", "StoreSQLite", "PostgreSQLAdapter",
+        "CryptoOpenSSL", "Hashing", "ParleyServer",
       ],
       words: ["try!", "as!"],
       reason: "nothing is forced"),

@@ -66,15 +66,11 @@ struct LayeringTests {
     "StoreSQLite": [
       "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CSQLite", "Glibc",
     ],
-    "StorePostgres": [
-      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "CPostgres", "PostgresClient",
-      "Glibc", "Synchronization",
-    ],
-    // What store and broker need of the same system, and what brokers have in common.
-    "PostgresClient": ["CPostgres"],
+    // What brokers have in common.
     "BrokerQueues": ["GatewayPorts", "Hashing", "Locks", "Glibc"],
-    "BrokerPostgres": [
-      "GatewayPorts", "Hashing", "BrokerQueues", "CPostgres", "PostgresClient", "Glibc",
+    "PostgreSQLAdapter": [
+      "OTCore", "JSON", "GatewayPorts", "Hashing", "StoreRecords", "BrokerQueues", "CPostgres",
+      "Glibc", "Synchronization",
     ],
     "BrokerNATS": ["GatewayPorts", "BrokerQueues", "CNATS", "Glibc"],
     "CryptoOpenSSL": ["JSON", "GatewayPorts", "Hashing", "COpenSSL", "Glibc"],
@@ -84,8 +80,8 @@ struct LayeringTests {
     "ParleyServer": [
       "CAPIDescription", "WebSocketFrames", "Locks",
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-      "StoreSQLite", "StorePostgres", "StoreRecords", "Importing", "BrokerPostgres", "BrokerNATS",
-      "PostgresClient", "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
+      "StoreSQLite", "PostgreSQLAdapter", "StoreRecords", "Importing", "BrokerNATS",
+      "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
       "Glibc",
       "Synchronization", "FoundationEssentials",
     ],
@@ -151,7 +147,7 @@ struct LayeringTests {
       "CLibwebsocketsShim": ["TransportLibwebsockets"],
       "CSQLite": ["StoreSQLite"],
       "CNATS": ["BrokerNATS"],
-      "CPostgres": ["StorePostgres", "BrokerPostgres", "PostgresClient"],
+      "CPostgres": ["PostgreSQLAdapter"],
       "COpenSSL": ["CryptoOpenSSL", "Hashing"],
       "CCurl": ["HTTPClientCurl"], "CZlib": ["CompressionZlib"], "CLinux": ["ParleyServer"],
       "CAPIDescription": ["ParleyServer"],
@@ -167,8 +163,8 @@ struct LayeringTests {
   @Test(
     "no adapter imports another",
     arguments: [
-      "TransportLibwebsockets", "StoreSQLite", "StorePostgres", "BrokerPostgres", "BrokerNATS",
-      "CryptoOpenSSL", "HTTPClientCurl", "CompressionZlib",
+      "TransportLibwebsockets", "StoreSQLite", "PostgreSQLAdapter", "BrokerNATS", "CryptoOpenSSL",
+      "HTTPClientCurl", "CompressionZlib",
     ])
   func adapters(adapter: String) throws {
     for (target, modules) in Self.allowed where target != adapter && modules.contains(adapter) {

@@ -1,7 +1,6 @@
 import BrokerNATS
-import BrokerPostgres
+import PostgreSQLAdapter
 import GatewayPorts
-import PostgresClient
 
 /// The broker that the settings name.
 extension Configuration {

@@ -1,6 +1,5 @@
 import GatewayPorts
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 package import StoreRecords
 import StoreSQLite
 

@@ -2,7 +2,6 @@ import BrokerQueues
 public import GatewayPorts
 import Glibc
 import Hashing
-public import PostgresClient
 
 /// Hints between nodes by PostgreSQL's `LISTEN` and `NOTIFY`, on a connection of its own.
 ///

@@ -1,5 +1,4 @@
 public import GatewayPorts
-public import PostgresClient
 public import StoreRecords
 
 /// Opens the store in a PostgreSQL database for a server.

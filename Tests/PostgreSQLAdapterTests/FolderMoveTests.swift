@@ -1,7 +1,6 @@
 import Foundation
 import GatewayPorts
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import Synchronization
 import Testing
 

@@ -1,6 +1,5 @@
 public import GatewayPorts
 import Glibc
-public import PostgresClient
 public import StoreRecords
 
 /// An end of a move of a whole store: a database that no other Parley works with meanwhile.

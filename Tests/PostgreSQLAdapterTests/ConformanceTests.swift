@@ -1,10 +1,9 @@
 import PortConformance
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import StoreRecords
 import Testing
 
-@Suite("StorePostgres does what the port says")
+@Suite("PostgresStore does what the port says")
 struct ConformanceTests {
   @Test(
     "over PostgreSQL", arguments: DocumentStoreConformance.checks + GroupConformance.checks)

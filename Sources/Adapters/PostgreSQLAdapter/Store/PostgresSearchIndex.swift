@@ -1,5 +1,4 @@
 public import GatewayPorts
-public import PostgresClient
 import StoreRecords
 
 /// The index of words in a table of its own, in the database of the store.

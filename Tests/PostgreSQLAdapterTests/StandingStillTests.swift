@@ -1,8 +1,7 @@
 import Foundation
 import GatewayPorts
 import OTCore
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import Synchronization
 import Testing
 

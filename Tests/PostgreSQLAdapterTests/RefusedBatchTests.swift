@@ -2,8 +2,7 @@ import GatewayPorts
 import JSON
 import OTCore
 import PortConformance
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import StoreRecords
 import Testing
 

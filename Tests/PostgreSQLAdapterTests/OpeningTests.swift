@@ -1,6 +1,5 @@
 import GatewayPorts
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import Testing
 
 @Suite("Opening a PostgreSQL database")

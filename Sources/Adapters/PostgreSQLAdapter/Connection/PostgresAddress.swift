@@ -43,7 +43,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// The options for libpq with this module's own; what the operator set is kept.
-  package func options(application: String) -> [(name: String, value: String)] {
+  func options(application: String) -> [(name: String, value: String)] {
     var all = options
     // Of several machines the one that takes commits is asked, also for what is read: a standby may lag.
     let isList = ["host", "hostaddr"].contains { options[$0]?.contains(",") ?? false }
@@ -59,7 +59,7 @@ public struct PostgresAddress: Sendable, Equatable, CustomStringConvertible,
   }
 
   /// Words of libpq or the server without the password, should they repeat it.
-  package func redacted(_ words: String) -> String {
+  func redacted(_ words: String) -> String {
     var words = words
     for secret in ["password", "sslpassword", "passfile"].compactMap({ options[$0] })
     where !secret.isEmpty {

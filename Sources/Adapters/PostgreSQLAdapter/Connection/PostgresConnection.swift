@@ -1,6 +1,5 @@
 import CPostgres
 import Glibc
-import PostgresClient
 import StoreRecords
 
 /// A statement with its parameters.
@@ -36,21 +35,12 @@ final class PostgresConnection {
     _ address: PostgresAddress, application: String, answerMilliseconds: Int64
   ) throws(PostgresFailure) {
     self.answerMilliseconds = answerMilliseconds
-    let options = address.options(application: application)
-    let connected = Self.withCStrings(options.map(\.name)) { names in
-      Self.withCStrings(options.map(\.value)) { values in
-        PQconnectdbParams(names, values, 0)
-      }
+    do throws(NotConnected) {
+      handle = try address.connect(as: application)
+    } catch {
+      throw .unreachable(error.reason)
     }
-    guard let connected else { throw .unreachable("no memory for a connection") }
-    handle = connected
-    guard PQstatus(connected) == CONNECTION_OK else {
-      let reason = address.redacted(String(cString: PQerrorMessage(connected)))
-      throw .unreachable(reason.isEmpty ? "no answer" : reason)
-    }
-    guard PQsetnonblocking(connected, 1) == 0, PQenterPipelineMode(connected) == 1 else {
-      throw .unreachable("libpq has no pipelines")
-    }
+    guard PQenterPipelineMode(handle) == 1 else { throw .unreachable("libpq has no pipelines") }
   }
 
   deinit { PQfinish(handle) }
@@ -98,7 +88,7 @@ final class PostgresConnection {
         as: prepared[command.sql] ?? preparing.first { $0.sql == command.sql }?.name ?? name)
     }
     try sent(PQpipelineSync(handle))
-    let deadline = Self.now + answerMilliseconds
+    let deadline = monotonicMilliseconds() + answerMilliseconds
     var results: [PostgresResult] = []
     results.reserveCapacity(commands.count)
     var failure: PostgresFailure?
@@ -170,7 +160,7 @@ final class PostgresConnection {
       if left == 0, PQisBusy(handle) == 0 { return PQgetResult(handle) }
       var waiting = pollfd(
         fd: PQsocket(handle), events: Int16(POLLIN | (left == 1 ? POLLOUT : 0)), revents: 0)
-      let rest = deadline - Self.now
+      let rest = deadline - monotonicMilliseconds()
       guard rest > 0 else {
         isSilent = true
         throw lost("it did not answer for \(answerMilliseconds) ms")
@@ -184,7 +174,7 @@ final class PostgresConnection {
   /// Whether what was sent before the connection fell silent is over, with whatever outcome, or the line has
   /// broken. Waits for that.
   func isOver(within milliseconds: Int64) -> Bool {
-    let deadline = Self.now + milliseconds
+    let deadline = monotonicMilliseconds() + milliseconds
     // Between the results of two statements libpq returns one null; two in a row come only at the
     // end.
     var isBetween = false
@@ -202,7 +192,7 @@ final class PostgresConnection {
         if isEnd || PQstatus(handle) == CONNECTION_BAD { return true }
       }
       var waiting = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-      let rest = deadline - Self.now
+      let rest = deadline - monotonicMilliseconds()
       guard rest > 0, poll(&waiting, 1, Int32(clamping: rest)) > 0 else { return false }
     }
   }
@@ -212,21 +202,7 @@ final class PostgresConnection {
     return .lost(reason)
   }
 
-  private static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
-
   // MARK: C
-
-  private static func withCStrings<Result>(
-    _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
-  ) -> Result {
-    let copies = texts.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    return body(copies.map { UnsafePointer($0) } + [nil])
-  }
 
   private static func withPointers<Result>(
     _ values: [[UInt8]?], _ body: ([UnsafePointer<CChar>?]) -> Result

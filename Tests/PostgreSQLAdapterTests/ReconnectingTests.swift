@@ -1,7 +1,6 @@
 import GatewayPorts
 import OTCore
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import StoreRecords
 import Testing
 

@@ -1,4 +1,3 @@
-import PostgresClient
 import StoreRecords
 
 /// The tables of a store, and how older stores come to have them.

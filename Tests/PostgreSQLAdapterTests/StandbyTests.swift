@@ -1,8 +1,7 @@
 import GatewayPorts
 import Glibc
 import OTCore
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import StoreRecords
 import Testing
 

@@ -1,8 +1,7 @@
-import BrokerPostgres
+import PostgreSQLAdapter
 import BrokerQueues
 import GatewayPorts
 import Glibc
-import PostgresClient
 import Synchronization
 import Testing
 

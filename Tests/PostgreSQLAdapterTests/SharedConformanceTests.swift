@@ -1,10 +1,9 @@
 import PortConformance
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import StoreRecords
 import Testing
 
-@Suite("StorePostgres, shared by nodes, does what the port says")
+@Suite("PostgresStore, shared by nodes, does what the port says")
 struct SharedConformanceTests {
   // A lost answer is settled by the store itself: see `ReconnectingTests`.
   @Test(

@@ -1,6 +1,5 @@
 import GatewayPorts
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import Testing
 
 /// Rows that PostgreSQL reads, by its own counters: a page of a list reads about what it gives, however many notes

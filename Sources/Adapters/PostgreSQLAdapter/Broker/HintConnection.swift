@@ -1,7 +1,6 @@
 import BrokerQueues
 import CPostgres
 import Glibc
-import PostgresClient
 
 /// A connection that listens and notifies, closed with its owner. Used by one thread.
 ///
@@ -18,17 +17,11 @@ final class HintConnection {
   private(set) var isBusy = false
 
   init(_ address: PostgresAddress) throws(BrokerFailure) {
-    let options = address.options(application: "parley hints")
-    let connected = Self.withCStrings(options.map(\.name)) { names in
-      Self.withCStrings(options.map(\.value)) { values in PQconnectdbParams(names, values, 0) }
+    do throws(NotConnected) {
+      handle = try address.connect(as: "parley hints")
+    } catch {
+      throw BrokerFailure(reason: error.reason)
     }
-    guard let connected else { throw BrokerFailure(reason: "no memory for a connection") }
-    handle = connected
-    guard PQstatus(connected) == CONNECTION_OK else {
-      let reason = address.redacted(String(cString: PQerrorMessage(connected)))
-      throw BrokerFailure(reason: reason.isEmpty ? "no answer" : reason)
-    }
-    guard PQsetnonblocking(connected, 1) == 0 else { throw BrokerFailure(reason: "libpq blocks") }
   }
 
   deinit { PQfinish(handle) }
@@ -46,7 +39,7 @@ final class HintConnection {
   func notify(_ notifications: [(channel: String, payload: String)]) throws(BrokerFailure) {
     let channels = "{" + notifications.map(\.channel).joined(separator: ",") + "}"
     let payloads = "{" + notifications.map(\.payload).joined(separator: ",") + "}"
-    let code = Self.withCStrings([channels, payloads]) { values in
+    let code = withCStrings([channels, payloads]) { values in
       PQsendQueryParams(
         handle,
         "SELECT pg_notify(c, p) FROM unnest($1::pg_catalog.text[], $2::pg_catalog.text[]) AS n(c, p)",
@@ -95,13 +88,5 @@ final class HintConnection {
     defer { PQfreemem(raw) }
     let payload = UnsafeRawBufferPointer(start: raw.pointee.extra, count: strlen(raw.pointee.extra))
     return Notification(channel: String(cString: raw.pointee.relname), payload: Array(payload))
-  }
-
-  private static func withCStrings<Result>(
-    _ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> Result
-  ) -> Result {
-    let copies = texts.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    return body(copies.map { UnsafePointer($0) } + [nil])
   }
 }

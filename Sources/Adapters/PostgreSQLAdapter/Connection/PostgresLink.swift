@@ -1,7 +1,6 @@
 import GatewayPorts
 import Glibc
 import Hashing
-import PostgresClient
 import StoreRecords
 import Synchronization
 
@@ -59,7 +58,7 @@ struct PostgresLink: ~Copyable {
       throw PostgresSchema.openError(error, address)
     }
     self.connection = connection
-    nextLook = Self.now + patience.looking
+    nextLook = monotonicMilliseconds() + patience.looking
   }
 
   // MARK: Statements
@@ -144,13 +143,13 @@ struct PostgresLink: ~Copyable {
     failure = nil
     if let connection, !connection.isBroken, keepsItsPromise(connection) { return false }
     letGo()
-    if !isEndless, let nextAttempt, Self.now < nextAttempt {
+    if !isEndless, let nextAttempt, monotonicMilliseconds() < nextAttempt {
       throw .unreachable("it was not there a moment ago")
     }
-    let began = Self.now
+    let began = monotonicMilliseconds()
     let deadline = nextAttempt == nil ? began + patience.reconnecting : 0
     while true {
-      let pause = min(max((Self.now - began) / 8, 20), 1_000)
+      let pause = min(max((monotonicMilliseconds() - began) / 8, 20), 1_000)
       do throws(PostgresOpenError) {
         try awaitFormer()
         connection = try Self.open(
@@ -158,12 +157,14 @@ struct PostgresLink: ~Copyable {
           isFirst: false)
         try bringToStandby()
         nextAttempt = nil
-        nextLook = Self.now + patience.looking
+        nextLook = monotonicMilliseconds() + patience.looking
         state.reconnections += 1
         return true
       } catch {
-        guard Self.mayPass(error), !isGivenUp.isSet, isEndless || Self.now + pause < deadline else {
-          nextAttempt = Self.now + 1_000 + Int64.random(in: 0...1_000)
+        guard Self.mayPass(error), !isGivenUp.isSet,
+          isEndless || monotonicMilliseconds() + pause < deadline
+        else {
+          nextAttempt = monotonicMilliseconds() + 1_000 + Int64.random(in: 0...1_000)
           throw .unreachable(error.description)
         }
       }
@@ -174,10 +175,10 @@ struct PostgresLink: ~Copyable {
   /// Whether the server still keeps what it acknowledges, which is looked at now and then: it may have been set
   /// otherwise. On how many machines it does is noted.
   private mutating func keepsItsPromise(_ connection: PostgresConnection) -> Bool {
-    guard sharing != .reading, Self.now >= nextLook else { return true }
+    guard sharing != .reading, monotonicMilliseconds() >= nextLook else { return true }
     do throws(PostgresOpenError) {
       state.machines = try PostgresDurability.machines(connection, address, writes: true)
-      nextLook = Self.now + patience.looking
+      nextLook = monotonicMilliseconds() + patience.looking
       return true
     } catch {
       // Reconnecting reports the reason.
@@ -348,7 +349,7 @@ struct PostgresLink: ~Copyable {
   ) throws(PostgresOpenError) {
     let function =
       sharing == .shared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
-    let deadline = now + patience.opening
+    let deadline = monotonicMilliseconds() + patience.opening
     var pause: Int64 = 2
     while true {
       do throws(PostgresFailure) {
@@ -362,19 +363,13 @@ struct PostgresLink: ~Copyable {
         throw PostgresSchema.openError(error, address)
       }
       // The server may not have noticed yet that the one before is gone.
-      guard now < deadline else { throw .inUse(address: address.description) }
+      guard monotonicMilliseconds() < deadline else { throw .inUse(address: address.description) }
       wait(pause)
       pause = min(pause * 2, 100)
     }
   }
 
   private static func wait(_ milliseconds: Int64) { poll(nil, 0, Int32(clamping: milliseconds)) }
-
-  private static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
 }
 
 /// A flag that one thread sets and another one sees.

@@ -1,4 +1,3 @@
-import PostgresClient
 import StoreRecords
 
 /// Whether a database keeps what it acknowledges.

@@ -1,7 +1,6 @@
 import GatewayPorts
 import PortConformance
-import PostgresClient
-import StorePostgres
+import PostgreSQLAdapter
 import Testing
 
 @Suite("The index of words in PostgreSQL")

@@ -1,5 +1,4 @@
 public import GatewayPorts
-public import PostgresClient
 public import StoreRecords
 
 /// Documents in a PostgreSQL database.
