@@ -1,8 +1,8 @@
-import GatewayPorts
+package import GatewayPorts
 import StoreRecords
 
 /// Why PostgreSQL did not do as asked.
-enum PostgresFailure: Error, Equatable {
+package enum PostgresFailure: Error, Equatable {
   /// There is no connection, for this reason.
   case unreachable(String)
   /// The connection was lost, or closed for an answer that took too long, after something was sent.
@@ -37,7 +37,7 @@ enum PostgresFailure: Error, Equatable {
   }
 
   /// The error for callers of the store, without SQL and without values.
-  var storeError: StoreError {
+  package var storeError: StoreError {
     switch self {
     case .unreachable(let reason):
       .unavailable("PostgreSQL cannot be reached (\(reason)); see whether it runs, then send again")

@@ -96,82 +96,72 @@ extension PostgresStore {
     return (appends, fences)
   }
 
-  /// Appends to logs that nothing else concerns, and replies to each.
+  /// Appends to logs that nothing else concerns, each decided by itself, and replies to each.
   func appended(_ appends: [LogAppend]) -> [StoreReply] {
-    do throws(StoreError) {
-      return try append(appends)
-    } catch {
-      return appends.map { _ in .failed(error) }
+    for append in appends { if let last = append.entries.last { noteTime(last.time) } }
+    var appends = appends
+    var run = AppendRun(count: appends.count, isShared: isShared)
+    var next = run.begin()
+    while true {
+      switch next {
+      case .connect(let isUndecided):
+        do throws(StoreError) {
+          try connected(isUndecided: isUndecided)
+          next = run.connected()
+        } catch {
+          next = run.notConnected(error)
+        }
+      case .send(let places): next = send(places, of: &appends, &run)
+      case .judge(let places):
+        var replies: [(place: Int, reply: StoreReply)] = []
+        do throws(StoreError) {
+          for place in places {
+            if let reply = try verdict(on: appends[place]) { replies.append((place, reply)) }
+          }
+          next = run.judged(replies)
+        } catch {
+          next = run.judged(replies, error: error)
+        }
+      case .split(let first, let second):
+        let halves = [first, second].flatMap { half in
+          zip(half, appended(half.map { appends[$0] })).map { (place: $0, reply: $1) }
+        }
+        next = run.split(halves)
+      case .finish: return run.replies.compactMap(\.self)
+      }
     }
   }
 
-  /// Appends to logs, each decided by itself.
-  func append(_ appends: [LogAppend]) throws(StoreError) -> [StoreReply] {
-    for append in appends { if let last = append.entries.last { noteTime(last.time) } }
-    var appends = appends
-    var replies = [StoreReply?](repeating: nil, count: appends.count)
-    var attempt = 0
-    // Whether the answer to what was sent got lost, so that it may be done, or yet be done.
-    var wasLost = false
-    func givingUp(_ error: StoreError) throws(StoreError) -> [StoreReply] {
-      // Finished appends remain, whatever the outcome of the rest.
-      guard replies.contains(where: { $0 != nil }) else { throw error }
-      return replies.map { $0 ?? .failed(error) }
-    }
-    while true {
-      do throws(StoreError) {
-        try connected(isUndecided: wasLost)
-      } catch {
-        return try givingUp(error)
+  /// Sends those of some appends that follow their heads.
+  private func send(
+    _ places: [Int], of appends: inout [LogAppend], _ run: inout AppendRun
+  ) -> AppendRun.Action {
+    var isSending = false
+    do throws(PostgresFailure) {
+      try refreshHeads(of: places.map { appends[$0] })
+      var sending: [(place: Int, links: [RecordChecksum])] = []
+      for place in places {
+        if let links = links(of: appends[place]) {
+          appends[place].sent = links.last
+          sending.append((place, links))
+        }
       }
-      var wasSent = false
-      do throws(PostgresFailure) {
-        try refreshHeads(of: appends.indices.filter { replies[$0] == nil }.map { appends[$0] })
-        var sending: [(place: Int, links: [RecordChecksum])] = []
-        for place in appends.indices where replies[place] == nil {
-          if let links = links(of: appends[place]) {
-            appends[place].sent = links.last
-            sending.append((place, links))
+      var done: [(place: Int, reply: StoreReply)] = []
+      if !sending.isEmpty {
+        isSending = true
+        let won = try send(sending.map { (appends[$0.place], $0.links) })
+        for (item, won) in zip(sending, won) where won {
+          if let last = item.links.last {
+            done.append((item.place, appends[item.place].done(last)))
           }
         }
-        if !sending.isEmpty {
-          wasSent = true
-          let won = try send(sending.map { (appends[$0.place], $0.links) })
-          for (item, won) in zip(sending, won) where won {
-            replies[item.place] = item.links.last.map(appends[item.place].done)
-          }
-        }
-      } catch {
-        link.note(error)
-        link.abandon()
-        attempt += 1
-        heads = [:]
-        // A statement that was refused has done nothing. One whose answer was lost is found in the log.
-        wasLost = wasLost || (wasSent && error.isConnection)
-        guard error.isRace || error.isConnection, attempt < 5 || (wasLost && !isShared) else {
-          let open = appends.indices.filter { replies[$0] == nil }
-          guard !wasLost, error.storeError.isOfOneRequest, open.count > 1 else {
-            return try givingUp(wasLost ? error.unknownOutcome : error.storeError)
-          }
-          // One of them is refused: it fails by itself.
-          for half in [open.prefix(open.count / 2), open.dropFirst(open.count / 2)] {
-            let found = appended(half.map { appends[$0] })
-            for (place, reply) in zip(half, found) { replies[place] = reply }
-          }
-          return replies.compactMap(\.self)
-        }
-        continue
       }
-      // The other appends were not taken: there is a reason, or it is gone by now.
-      do throws(StoreError) {
-        for place in appends.indices where replies[place] == nil {
-          replies[place] = try verdict(on: appends[place])
-        }
-      } catch {
-        return try givingUp(
-          wasLost ? .unknownOutcome("an answer of PostgreSQL was lost; read what it has") : error)
-      }
-      if replies.allSatisfy({ $0 != nil }) { return replies.compactMap(\.self) }
+      return run.sent(done)
+    } catch {
+      link.note(error)
+      link.abandon()
+      heads = [:]
+      return run.notSent(error, wasSending: isSending)
     }
   }
 
