@@ -113,15 +113,15 @@ struct FoldingTests {
   @Test("a fold that comes too late for its note is dropped")
   func late() throws {
     let store = try SQLiteStore(path: folder.storePath)
-    store.foldsBeside = true
+    store.hasHelper = true
     let reader = try SQLiteStore(reading: folder.storePath)
     let rig = FoldRig(store)
     rig.create()
     rig.append(1...900)
-    let orders = store.takeFoldOrders()
+    let orders = store.takeChores()
     #expect(orders.map(\.id) == ["n"])
-    #expect(store.takeFoldOrders().isEmpty)
-    let folded = try #require(try reader.fold(orders[0]))
+    #expect(store.takeChores().isEmpty)
+    let folded = try #require(try reader.work(on: orders[0]))
     // The note is made again, with a log of the same length.
     rig.delete()
     rig.create()
@@ -129,20 +129,20 @@ struct FoldingTests {
     try store.keep(folded)
     #expect(store.check().snapshots == 0)
     // What is folded of the new one is kept, and entries since then count towards the next.
-    let again = try #require(try reader.fold(store.takeFoldOrders()[0]))
+    let again = try #require(try reader.work(on: store.takeChores()[0]))
     rig.append(901...950)
     try store.keep(again)
     #expect(store.check().snapshots == 1)
     #expect(store.check().problems == [])
-    #expect(store.takeFoldOrders().isEmpty)
+    #expect(store.takeChores().isEmpty)
     rig.append(951...1_800)
-    #expect(store.takeFoldOrders().count == 1)
+    #expect(store.takeChores().count == 1)
   }
 
   @Test("what a rule forgets is folded beside, and forgotten then")
   func retention() throws {
     let store = try SQLiteStore(path: folder.storePath)
-    store.foldsBeside = true
+    store.hasHelper = true
     store.retention = Retention(entriesMin: 100, ageMin: 0)
     let reader = try SQLiteStore(reading: folder.storePath)
     let rig = FoldRig(store)
@@ -153,8 +153,8 @@ struct FoldingTests {
         .saveVersion(
           id: "n", epoch: StoreThreadRig.epoch,
           version: NamedVersion(revision: 7, name: "v", author: "Ann", time: 1))))
-    for order in store.takeFoldOrders() {
-      guard let folded = try reader.fold(order) else { continue }
+    for order in store.takeChores() {
+      guard let folded = try reader.work(on: order) else { continue }
       try store.keep(folded)
     }
     while store.maintain() {}

@@ -8,7 +8,7 @@ struct DiskReserveTests {
   func ownSize(byteCount: Int) throws {
     let folder = try TemporaryFolder(isInMemory: true)
     let store = try SQLiteStore(path: folder.file())
-    store.measureFreeBytes = { _ in 1_000 }
+    store.database.measureFreeBytes = { _ in 1_000 }
     store.create("n")
     let draft = FileDraft(name: "a", bytes: [UInt8](repeating: 7, count: byteCount), time: 1)
     let room = FileRoom(noteBytesMax: .max, diskReserveBytes: 900)

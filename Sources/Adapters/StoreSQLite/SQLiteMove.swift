@@ -144,7 +144,7 @@ public final class SQLiteMove: UnfinishedStore {
     _ row: SQLiteStatement, _ place: Int32, _ column: StoreTable.Column
   ) -> StoreCell {
     if column.name == StoreTable.setBacks {
-      let revisions = SQLiteStore.setBacks(row.bytes(place))
+      let revisions = SQLiteDatabase.setBacks(row.bytes(place))
       return .bytes(Array(Set(revisions).sorted().map(String.init).joined(separator: ",").utf8))
     }
     guard !row.isNull(place) else { return .none }
@@ -221,7 +221,7 @@ public final class SQLiteMove: UnfinishedStore {
     }
     let revisions = cells[12].text.split(separator: ",").compactMap { Int($0) }
     if !revisions.isEmpty {
-      let (name, value) = SQLiteStore.setBacks(revisions, ofDocument: row.number)
+      let (name, value) = SQLiteDatabase.setBacks(revisions, ofDocument: row.number)
       hasher.begin(.secret)
       hasher.add(name)
       hasher.add(value)

@@ -37,8 +37,10 @@ public struct SQLiteProvisioning: StoreProvisioning {
 
 /// The store's upkeep and secrets, beside requests.
 extension SQLiteStore: RepairableStore {
+  private var folding: FoldingRules<SQLiteDatabase> { FoldingRules(store: database) }
+
   /// The state of a store on one machine, and whether its files are where they were.
-  public var state: StoreState { StoreState(problem: watch?.problem) }
+  public var state: StoreState { StoreState(problem: database.watch?.problem) }
 
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {
@@ -57,34 +59,34 @@ extension SQLiteStore: RepairableStore {
 
   /// See ``ServerStore``.
   public var hasHelper: Bool {
-    get { foldsBeside }
-    set { foldsBeside = newValue }
+    get { database.context.foldsBeside }
+    set { database.context.foldsBeside = newValue }
   }
 
   /// See ``ServerStore``.
   public func takeChores() -> [StoreChore] {
-    takeFoldOrders().map { StoreChore($0.id, $0) }
+    folding.takeFoldOrders().map { StoreChore($0.id, $0) }
   }
 
   /// See ``ServerStore``.
   public func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result? {
     guard let order = chore.content as? FoldOrder else { return nil }
-    return try fold(order).map { StoreChore.Result($0) }
+    return try folding.fold(order).map { StoreChore.Result($0) }
   }
 
   /// See ``ServerStore``.
   public func keep(_ result: StoreChore.Result) throws(StoreError) {
-    if let folded = result.content as? FoldedSnapshots { try keep(folded) }
+    if let folded = result.content as? FoldedSnapshots { try folding.keep(folded) }
   }
 
   /// See ``ServerStore``.
   public func postpone(_ chore: StoreChore) {
-    if let order = chore.content as? FoldOrder { upkeep.postpone(order) }
+    if let order = chore.content as? FoldOrder { database.context.upkeep.postpone(order) }
   }
 
   /// See ``ServerStore``.
-  public var hasFailedChores: Bool { upkeep.awaitsRetry }
+  public var hasFailedChores: Bool { database.context.upkeep.awaitsRetry }
 
   /// See ``ServerStore``.
-  public func retryChores() { upkeep.retry() }
+  public func retryChores() { database.context.upkeep.retry() }
 }

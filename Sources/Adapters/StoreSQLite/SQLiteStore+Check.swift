@@ -15,9 +15,9 @@ extension SQLiteStore {
     var findings = StoreFindings()
     if lacksLog { findings.add(nil, Self.logMissing) }
     do throws(StoreError) {
-      try reading { () throws(StoreError) in
+      try database.reading { () throws(StoreError) in
         try checkFile(&findings)
-        try checkAll(&findings, progress: progress)
+        try CheckRules(store: database).check(&findings, progress: progress)
       }
     } catch {
       findings.add(nil, error)
@@ -37,7 +37,7 @@ extension SQLiteStore {
   func texts(_ sql: String) throws(StoreError) -> [String] {
     let statement: SQLiteStatement
     do throws(SQLiteFailure) {
-      statement = try SQLiteStatement(connection, sql)
+      statement = try SQLiteStatement(database.connection, sql)
     } catch {
       throw error.storeError
     }

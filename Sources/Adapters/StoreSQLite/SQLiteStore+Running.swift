@@ -21,27 +21,29 @@ extension SQLiteStore {
   func markRunning() throws(StoreError) {
     isMarked = true
     try logMark()
-    try checkpoint()
+    try database.checkpoint()
   }
 
   /// Writes the mark once more, so that the log is not empty.
   func logMark() throws(StoreError) {
     // Other bytes each time: SQLite writes nothing where nothing changes.
-    try transaction { () throws(StoreError) in
-      try keepMeta(Self.runningMark, value: randomBytes(count: 8))
+    try database.transaction { () throws(StoreError) in
+      try MetaRules(store: database).keepMeta(Self.runningMark, value: randomBytes(count: 8))
     }
   }
 
   /// Removes the mark.
   func unmarkRunning() throws(StoreError) {
     isMarked = false
-    try transaction { () throws(StoreError) in
-      try change("DELETE FROM meta WHERE name = $1", Self.runningMark)
+    try database.transaction { () throws(StoreError) in
+      try database.change("DELETE FROM meta WHERE name = $1", Self.runningMark)
     }
   }
 
   /// Whether the database has a server's mark.
-  func isMarkedRunning() throws(StoreError) -> Bool { try meta(Self.runningMark) != nil }
+  func isMarkedRunning() throws(StoreError) -> Bool {
+    try MetaRules(store: database).meta(Self.runningMark) != nil
+  }
 
   /// The words about a database without its log.
   static let logMissing =

@@ -13,8 +13,9 @@ extension SQLiteStore {
   ///   - byteCount: Random bytes of a new one.
   public func secret(named name: String, byteCount: Int = 32) throws(StoreError) -> [UInt8] {
     let name = "secret:" + name
-    if let secret = try meta(name) { return secret }
+    let meta = MetaRules(store: database)
+    if let secret = try meta.meta(name) { return secret }
     let secret = randomBytes(count: byteCount)
-    return try transaction { () throws(StoreError) in try meta(name, orKeep: secret) }
+    return try database.transaction { () throws(StoreError) in try meta.meta(name, orKeep: secret) }
   }
 }

@@ -15,52 +15,30 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// The path of the database file.
   public let path: String
 
-  let connection: SQLiteConnection
-  package var hasher = RecordHasher()
-  package var upkeep = Upkeep()
-
-  /// The numbers of documents that may have entries left before their log's base.
-  var compacted: Set<Int> = []
+  package let database: SQLiteDatabase
 
   /// Rules for outside events; with `nil` none is recorded. Events that wait already are kept.
-  public var outboxRules: OutboxRules?
-  /// Queues whose state may have changed since it was last reported.
-  package var changedTargets = Set(OutboxTarget.allCases)
-  /// The number of dead letters of each target, as far as it is known.
-  var deadLetterCounts: [OutboxTarget: Int] = [:]
-  /// Events that queues were too long for, since the store was opened; those of commits that failed
-  /// are counted too.
-  var crowdedOut: [OutboxTarget: Int] = [:]
+  public var outboxRules: OutboxRules? {
+    get { database.context.outboxRules }
+    set { database.context.outboxRules = newValue }
+  }
 
   /// The part of a long log that `maintain` keeps; all of it if `nil`.
   ///
   /// Ages are counted from the document's last change, so that a run can be repeated.
-  public var retention: Retention?
+  public var retention: Retention? {
+    get { database.context.retention }
+    set { database.context.retention = newValue }
+  }
 
   /// Pages of write-ahead log that make a checkpoint worth its while: 4 MiB, as SQLite's own.
   package var walPagesToCheckpoint = 1_024
-
-  /// Measures the free bytes of the disk that holds the store; tests replace it.
-  package var measureFreeBytes: (_ path: String) -> Int? = SQLiteStore.freeBytes(ofDiskWith:)
-
-  /// Whether texts are folded on another connection, see ``takeFoldOrders()``; if not, `maintain`
-  /// does it.
-  package var foldsBeside = false
-
-  /// The files that the store was opened with; `nil` if it was opened to be read.
-  var watch: StoreWatch?
 
   /// Whether a server has marked the database as its own.
   var isMarked = false
 
   /// Whether a server's log was missing when the store was opened.
   private(set) var lacksLog = false
-
-  /// Whether a failed commit may have left something in the file that a restart would find.
-  private var hasFailedCommit = false
-
-  // Last: the lock is to be released after the connection is closed.
-  private let lock: StoreLock?
 
   /// Opens the store, making it if there is none.
   ///
@@ -76,20 +54,21 @@ public final class SQLiteStore: DocumentStore, Outbox {
     var lock = try StoreLock(beside: path)
     if try !StoreFile.inspect(path) { try StoreFile.make(path) }
     try lock.hold(database: path)
-    watch = lock.databaseFile.map { StoreWatch(path: path, database: $0) }
-    self.lock = consume lock
+    let watch = lock.databaseFile.map { StoreWatch(path: path, database: $0) }
     let hadLog = StoreFile.hasLog(path)
-    connection = try StoreFile.connect(path, vfs: vfs)
-    try StoreSchema.prepare(connection, path: path)
+    database = SQLiteDatabase(
+      try StoreFile.connect(path, vfs: vfs), path: path, watch: watch, lock: consume lock)
+    try StoreSchema.prepare(database.connection, path: path)
     if (try? isMarkedRunning()) == true {
       lacksLog = !hadLog
       // The killed server's log is merged when this program ends.
       if hadLog { try? unmarkRunning() }
     }
     // A mistake here costs snapshots that are taken later.
-    upkeep.unsnapped = (try? idsToSnapshot()) ?? []
-    compacted = (try? numbersOfCompacted()) ?? []
-    watch?.look()
+    database.context.upkeep.unsnapped =
+      (try? TextRules(store: database).idsToSnapshot()) ?? []
+    database.compacted = (try? database.numbersOfCompacted()) ?? []
+    database.watch?.look()
   }
 
   /// Opens a store that another process may have open, to read from it.
@@ -102,15 +81,14 @@ public final class SQLiteStore: DocumentStore, Outbox {
   /// Opens a store to read from it, though it may still be filled.
   init(reading path: String, isUnfinished: Bool) throws(StoreOpenError) {
     self.path = path
-    lock = nil
     guard try StoreFile.inspect(path) else { throw .noStore(path: path) }
     let hadLog = StoreFile.hasLog(path)
-    connection = try StoreFile.connect(path)
-    if hadLog { connection.keepLogAtClose() }
-    try StoreSchema.verify(connection, path: path, isUnfinished: isUnfinished)
+    database = SQLiteDatabase(try StoreFile.connect(path), path: path, watch: nil, lock: nil)
+    if hadLog { database.connection.keepLogAtClose() }
+    try StoreSchema.verify(database.connection, path: path, isUnfinished: isUnfinished)
     do throws(SQLiteFailure) {
       // Sorts use memory, too: a container may have no folder for temporary files.
-      try connection.execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
+      try database.connection.execute("PRAGMA query_only = ON; PRAGMA temp_store = MEMORY")
     } catch {
       throw StoreOpenError(error, path: path)
     }
@@ -128,21 +106,21 @@ public final class SQLiteStore: DocumentStore, Outbox {
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
     guard batch.contains(where: \.isWriting) else { return read(batch) }
     do throws(StoreError) {
-      try prepareToWrite()
-      try sql("BEGIN IMMEDIATE").run()
+      try database.prepareToWrite()
+      try database.sql("BEGIN IMMEDIATE").run()
     } catch {
       return replies(to: batch, failing: .failed(error))
     }
     do throws(StoreError) {
       let replies = try write(batch)
-      try sql("COMMIT").run()
+      try database.sql("COMMIT").run()
       // An owner that never finds time for `maintain` must not grow the file for ever.
-      if connection.walPages >= 8 * walPagesToCheckpoint { try? checkpoint() }
+      if database.connection.walPages >= 8 * walPagesToCheckpoint { try? database.checkpoint() }
       return replies
     } catch {
-      abandonTransaction()
+      database.abandonTransaction()
       return replies(
-        to: batch, failing: hasFailedCommit ? .undecided(error) : .failed(error))
+        to: batch, failing: database.hasFailedCommit ? .undecided(error) : .failed(error))
     }
   }
 
@@ -157,19 +135,20 @@ public final class SQLiteStore: DocumentStore, Outbox {
   private func write(_ batch: [StoreRequest]) throws(StoreError) -> [StoreReply] {
     var replies: [StoreReply] = []
     replies.reserveCapacity(batch.count)
+    let rules = RequestRules(store: database)
     for request in batch {
       guard request.isWriting else {
-        replies.append(reply(to: request))
+        replies.append(rules.reply(to: request))
         continue
       }
-      try sql("SAVEPOINT request").run()
-      let reply = recorded(reply(to: request), to: request)
+      try database.sql("SAVEPOINT request").run()
+      let reply = QueueRules(store: database).recorded(rules.reply(to: request), to: request)
       if case .failed(let error) = reply {
         // After a serious error SQLite has ended the whole transaction by itself.
-        guard connection.isInTransaction else { throw error }
-        try sql("ROLLBACK TO request").run()
+        guard database.connection.isInTransaction else { throw error }
+        try database.sql("ROLLBACK TO request").run()
       }
-      try sql("RELEASE request").run()
+      try database.sql("RELEASE request").run()
       replies.append(reply)
     }
     return replies
@@ -178,102 +157,25 @@ public final class SQLiteStore: DocumentStore, Outbox {
   private func read(_ batch: [StoreRequest]) -> [StoreReply] {
     // One transaction, so that a document's row and its log are of one moment.
     do throws(StoreError) {
-      return try reading { () throws(StoreError) in batch.map { reply(to: $0) } }
+      return try database.reading { () throws(StoreError) in
+        batch.map { RequestRules(store: database).reply(to: $0) }
+      }
     } catch {
       return batch.map { _ in .failed(error) }
     }
   }
 
-  func endReading() {
-    if connection.isInTransaction { try? sql("ROLLBACK").run() }
-  }
-
-  /// A statement, prepared when its text comes for the first time, and kept; see
-  /// ``SQLiteConnection/statement(_:)``.
-  func sql(_ text: String) throws(StoreError) -> SQLiteStatement {
-    do throws(SQLiteFailure) {
-      return try connection.statement(text)
-    } catch {
-      throw error.storeError
-    }
-  }
-
   /// Instructions that SQLite has run for this store's requests so far.
-  package var instructionCount: Int { connection.instructionCount }
+  package var instructionCount: Int { database.connection.instructionCount }
 
-  package func ownReply(to request: StoreRequest) throws(StoreError) -> StoreReply {
-    switch request {
-    case .append(let id, let epoch, let entries, _):
-      return try append(id, epoch: epoch, entries: entries)
-    case .news, .heads, .fence:
-      throw .unavailable("files have one owner: there are no other nodes to hear of")
-    case .probe:
-      // Other bytes each time, so that there is something to write.
-      try keepMeta("probe", value: randomBytes(count: 8))
-      return .done
-    // Failed commits were wiped before the transaction began.
-    default: return .done
-    }
+  /// Does a piece of work in a transaction of its own.
+  public func perform(_ request: OutboxRequest) -> OutboxReply {
+    QueueRules(store: database).reply(to: request)
   }
 
-  // MARK: Transactions of the store's own
-
-  /// Runs `body` in a transaction of its own and commits it.
-  package func transaction<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try prepareToWrite()
-    try sql("BEGIN IMMEDIATE").run()
-    do throws(StoreError) {
-      let result = try body()
-      try sql("COMMIT").run()
-      return result
-    } catch {
-      abandonTransaction()
-      throw error
-    }
-  }
-
-  /// Runs `body` in a transaction that only reads, as of one moment.
-  package func reading<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    // A reader of the whole store sees one moment.
-    guard !connection.isInTransaction else { return try body() }
-    try sql("BEGIN").run()
-    defer { endReading() }
-    return try body()
-  }
-
-  /// Runs `body` as any transaction: there are no other nodes.
-  package func alone<Result>(
-    _ body: () throws(StoreError) -> Result
-  ) throws(StoreError) -> Result? {
-    try transaction(body)
-  }
-
-  private func abandonTransaction() {
-    if connection.isInTransaction { try? sql("ROLLBACK").run() }
-    hasFailedCommit = true
-    try? wipeFailedCommit()
-  }
-
-  /// Refuses to write into a file that is no longer at the store's path, and removes what a failed
-  /// commit left.
-  private func prepareToWrite() throws(StoreError) {
-    watch?.look()
-    if let problem = watch?.problem { throw .unavailable(problem) }
-    try wipeFailedCommit()
-  }
-
-  /// Nothing is written before what a failed commit left is gone.
-  func wipeFailedCommit() throws(StoreError) {
-    guard hasFailedCommit else { return }
-    do throws(SQLiteFailure) {
-      try connection.wipeFailedCommit()
-    } catch {
-      throw error.storeError
-    }
-    hasFailedCommit = false
+  /// Returns the state of each queue that may have changed since the last call, and of all at the
+  /// first.
+  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] {
+    QueueRules(store: database).changedStandings()
   }
 }

@@ -204,14 +204,15 @@ public enum StoreBackup {
 extension SQLiteStore {
   /// Gives every document and every room another epoch, in one commit.
   func renewAllEpochs(_ names: some NameSource) throws(StoreError) {
-    let summaries = try list()
-    try transaction { () throws(StoreError) in
-      try renewDeletedEpochs(names)
+    let notes = NoteRules(store: database)
+    let summaries = try notes.list()
+    try database.transaction { () throws(StoreError) in
+      try database.renewDeletedEpochs(names)
       for summary in summaries {
-        let epoch = try existingRow(summary.id).epoch
-        try renewEpoch(summary.id, from: epoch, to: names.next())
+        let epoch = try database.existingRow(summary.id).epoch
+        try notes.renewEpoch(summary.id, from: epoch, to: names.next())
       }
-      try renewRoomEpochs(names)
+      try database.renewRoomEpochs(names)
     }
   }
 }

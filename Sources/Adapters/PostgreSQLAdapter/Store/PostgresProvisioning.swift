@@ -38,6 +38,8 @@ public struct PostgresProvisioning: StoreProvisioning {
 
 /// The store's upkeep beside requests.
 extension PostgresStore: RepairableStore {
+  private var folding: FoldingRules<PostgresDatabase> { FoldingRules(store: database) }
+
   /// Whether there is a store in a database.
   public static func exists(at address: PostgresAddress) throws(PostgresOpenError) -> Bool {
     let connection = try PostgresConnection.opened(
@@ -50,7 +52,7 @@ extension PostgresStore: RepairableStore {
   }
 
   /// See ``ServerStore``.
-  public var state: StoreState { link.state }
+  public var state: StoreState { database.link.state }
 
   /// Connects to a database and asks for its promise.
   public static func state(of address: PostgresAddress) throws(PostgresOpenError) -> StoreState {
@@ -77,46 +79,46 @@ extension PostgresStore: RepairableStore {
 
   /// See ``ServerStore``.
   public func interruption() -> @Sendable () -> Void {
-    let isGivenUp = link.isGivenUp
+    let isGivenUp = database.link.isGivenUp
     return { isGivenUp.set() }
   }
 
   /// See ``ServerStore``.
   public func settle() -> StoreRemark? {
-    link.leave()
+    database.link.leave()
     return nil
   }
 
   /// See ``ServerStore``.
   public var hasHelper: Bool {
-    get { foldsBeside }
-    set { foldsBeside = newValue }
+    get { database.context.foldsBeside }
+    set { database.context.foldsBeside = newValue }
   }
 
   /// See ``ServerStore``.
   public func takeChores() -> [StoreChore] {
-    takeFoldOrders().map { StoreChore($0.id, $0) }
+    folding.takeFoldOrders().map { StoreChore($0.id, $0) }
   }
 
   /// See ``ServerStore``.
   public func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result? {
     guard let order = chore.content as? FoldOrder else { return nil }
-    return try fold(order).map { StoreChore.Result($0) }
+    return try folding.fold(order).map { StoreChore.Result($0) }
   }
 
   /// See ``ServerStore``.
   public func keep(_ result: StoreChore.Result) throws(StoreError) {
-    if let folded = result.content as? FoldedSnapshots { try keep(folded) }
+    if let folded = result.content as? FoldedSnapshots { try folding.keep(folded) }
   }
 
   /// See ``ServerStore``.
   public func postpone(_ chore: StoreChore) {
-    if let order = chore.content as? FoldOrder { upkeep.postpone(order) }
+    if let order = chore.content as? FoldOrder { database.context.upkeep.postpone(order) }
   }
 
   /// See ``ServerStore``.
-  public var hasFailedChores: Bool { upkeep.awaitsRetry }
+  public var hasFailedChores: Bool { database.context.upkeep.awaitsRetry }
 
   /// See ``ServerStore``.
-  public func retryChores() { upkeep.retry() }
+  public func retryChores() { database.context.upkeep.retry() }
 }

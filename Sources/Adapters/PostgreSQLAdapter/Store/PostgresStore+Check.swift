@@ -14,7 +14,7 @@ extension PostgresStore {
   public func check(progress: (Int, Int) -> Void = { _, _ in }) -> StoreFindings {
     var findings = StoreFindings()
     do throws(StoreError) {
-      try checkAll(&findings, progress: progress)
+      try CheckRules(store: database).check(&findings, progress: progress)
     } catch {
       findings.add(nil, error)
     }

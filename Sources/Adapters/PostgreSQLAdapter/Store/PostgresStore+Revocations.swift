@@ -15,11 +15,11 @@ extension PostgresStore {
     let revocations = revocations.filter { $0.row.name.utf8.count <= Revocation.nameBytesMax }
     let isTold = revocations.isEmpty || (try? add(revocations)) != nil
     // Others' revocations are read even if adding these failed.
-    let (rows, newest) = try reading { () throws(StoreError) in
-      let newest = try first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
+    let (rows, newest) = try database.reading { () throws(StoreError) in
+      let newest = try database.first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
         $0.integer(0)
       }
-      let rows = try self.rows(
+      let rows = try database.rows(
         """
         SELECT number, is_user, name, before FROM parley.revocations WHERE number > $1
         ORDER BY number LIMIT $2
@@ -34,20 +34,20 @@ extension PostgresStore {
     }
     return RevocationPage(
       revocations: rows.map(\.revocation), place: rows.last?.number ?? place,
-      hasMore: rows.count == Self.pageMax, newest: newest, life: link.life, isTold: isTold)
+      hasMore: rows.count == Self.pageMax, newest: newest, life: database.link.life, isTold: isTold)
   }
 
   private func add(_ revocations: [Revocation]) throws(StoreError) {
-    try transaction { () throws(StoreError) in
+    try database.transaction { () throws(StoreError) in
       // One at a time, so that a number that is seen has all before it.
-      change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
-      link.add(Revocation.insertion(of: revocations))
+      database.change("LOCK TABLE parley.revocations IN EXCLUSIVE MODE")
+      database.link.add(Revocation.insertion(of: revocations))
       // Not the newest: a list that lacks its end counts as one that was lost.
-      change(
+      database.change(
         """
         DELETE FROM parley.revocations WHERE is_user = \(Revocation.timedKind) AND before < $1
           AND number < (SELECT max(number) FROM parley.revocations)
-        """, upkeep.latestTime)
+        """, database.context.upkeep.latestTime)
     }
   }
 }

@@ -14,8 +14,10 @@ extension PostgresStore {
   ///   - byteCount: Random bytes of a new one.
   public func secret(named name: String, byteCount: Int = 32) throws(StoreError) -> [UInt8] {
     let name = "secret:" + name
-    if let secret = try reading({ () throws(StoreError) in try meta(name) }) { return secret }
+    let meta = MetaRules(store: database)
+    let known = try database.reading { () throws(StoreError) in try meta.meta(name) }
+    if let known { return known }
     let secret = randomBytes(count: byteCount)
-    return try transaction { () throws(StoreError) in try meta(name, orKeep: secret) }
+    return try database.transaction { () throws(StoreError) in try meta.meta(name, orKeep: secret) }
   }
 }

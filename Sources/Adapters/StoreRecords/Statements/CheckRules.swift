@@ -2,29 +2,37 @@ package import GatewayPorts
 import OTCore
 
 /// Reading all of a store.
-extension SQLStore {
+package struct CheckRules<Store: SQLStore> {
+  let store: Store
+  private var logs: LogRules<Store> { LogRules(store: store) }
+  private var texts: TextRules<Store> { TextRules(store: store) }
+
+  package init(store: Store) { self.store = store }
+
   /// Walks every log from its base to its head, and compares what was derived from it.
   ///
   /// Every checksum is computed again; snapshots have to equal the fold of their log, marks the
   /// last entry of their client.
-  package func checkAll(
+  package func check(
     _ findings: inout StoreFindings, progress: (Int, Int) -> Void
   ) throws(StoreError) {
-    findings.add(try reading { () throws(StoreError) in try checkMeta() })
-    let ids = try reading { () throws(StoreError) in
-      try rows("SELECT id FROM documents ORDER BY number") { $0.text(0) }
+    findings.add(try store.reading { () throws(StoreError) in try checkMeta() })
+    let ids = try store.reading { () throws(StoreError) in
+      try store.rows("SELECT id FROM documents ORDER BY number") { $0.text(0) }
     }
     findings.notes = ids.count
-    let deleted = try reading { () throws(StoreError) in
-      try rows("SELECT number, id FROM deleted_documents ORDER BY number") {
+    let deleted = try store.reading { () throws(StoreError) in
+      try store.rows("SELECT number, id FROM deleted_documents ORDER BY number") {
         (number: $0.integer(0), id: $0.text(1))
       }
     }
     for (number, id) in deleted {
       do throws(StoreError) {
-        let found = try reading { () throws(StoreError) in
+        let found = try store.reading { () throws(StoreError) in
           try finding(id) { found throws(StoreError) in
-            if let row = try deletedRow(number: number) { try check(row, &found) }
+            if let row = try DeletionRules(store: store).deletedRow(number: number) {
+              try check(row, &found)
+            }
           }
         }
         findings.add(found)
@@ -34,10 +42,10 @@ extension SQLStore {
     }
     for (number, id) in ids.enumerated() {
       do throws(StoreError) {
-        let found = try reading { () throws(StoreError) in
+        let found = try store.reading { () throws(StoreError) in
           try finding(id) { found throws(StoreError) in
             // A note that was deleted meanwhile has nothing to be found.
-            if let row = try row(id) { try check(row, &found) }
+            if let row = try store.row(id) { try check(row, &found) }
           }
         }
         findings.add(found)
@@ -47,13 +55,20 @@ extension SQLStore {
       progress(number + 1, ids.count)
     }
     findings.add(
-      try reading { () throws(StoreError) in
+      try store.reading { () throws(StoreError) in
         var rest = StoreFindings()
         rest.add(try finding(nil) { found throws(StoreError) in try checkOrphans(&found) })
-        rest.add(try finding(nil) { found throws(StoreError) in try checkRooms(&found) })
-        rest.add(try finding(nil) { found throws(StoreError) in try checkAnswers() })
-        rest.add(try finding(nil) { found throws(StoreError) in try checkFiles(&found) })
-        rest.add(try finding(nil) { found throws(StoreError) in try checkNames(&found) })
+        rest.add(
+          try finding(nil) { found throws(StoreError) in try RoomRules(store: store).check(&found) }
+        )
+        rest.add(
+          try finding(nil) { found throws(StoreError) in try OnceRules(store: store).check() })
+        rest.add(
+          try finding(nil) { found throws(StoreError) in try FileRules(store: store).check(&found) }
+        )
+        rest.add(
+          try finding(nil) { found throws(StoreError) in try NameRules(store: store).check(&found) }
+        )
         return rest
       })
   }
@@ -66,7 +81,7 @@ extension SQLStore {
     do throws(StoreError) {
       try check(&findings)
     } catch {
-      try passOn()
+      try store.passOn()
       findings.add(id, error)
     }
     return findings
@@ -74,11 +89,11 @@ extension SQLStore {
 
   private func checkMeta() throws(StoreError) -> StoreFindings {
     var findings = StoreFindings()
-    for name in try rows("SELECT name FROM meta", read: { $0.text(0) }) {
+    for name in try store.rows("SELECT name FROM meta", read: { $0.text(0) }) {
       do throws(StoreError) {
-        _ = try meta(name)
+        _ = try MetaRules(store: store).meta(name)
       } catch {
-        try passOn()
+        try store.passOn()
         findings.add(nil, error)
       }
     }
@@ -87,7 +102,7 @@ extension SQLStore {
 
   private func checkOrphans(_ findings: inout StoreFindings) throws(StoreError) {
     for table in ["log", "marks", "snapshots", "epochs", "versions", "note_files", "comments"] {
-      let orphans = try first(
+      let orphans = try store.first(
         """
         SELECT count(DISTINCT t.document) FROM \(table) t
         WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = t.document)
@@ -105,15 +120,15 @@ extension SQLStore {
   private func check(
     _ row: DocumentRow, _ findings: inout StoreFindings
   ) throws(StoreError) {
-    let marks = try marks(of: row)
-    _ = try epochs(of: row)
-    let versions = try versions(of: row)
+    let marks = try store.marks(of: row)
+    _ = try logs.epochs(of: row)
+    let versions = try VersionRules(store: store).versions(of: row)
     findings.versions += versions.count
-    try checkComments(of: row, &findings)
-    let snapshots = try snapshotRevisions(of: row)
+    try CommentRules(store: store).check(of: row, &findings)
+    let snapshots = try CompactionRules(store: store).snapshotRevisions(of: row)
     for revision in snapshots where revision < row.base {
       // Its log is gone: its own checksum has to do.
-      _ = try snapshot(of: row, through: revision)
+      _ = try texts.snapshot(of: row, through: revision)
       findings.snapshots += 1
     }
     for version in versions
@@ -125,12 +140,12 @@ extension SQLStore {
     }
     var due = snapshots.filter { $0 > row.base }[...]
     var last: [String: ClientMark] = [:]
-    var fold = try Fold(snapshot(of: row, through: row.base))
+    var fold = try Fold(texts.snapshot(of: row, through: row.base))
     guard fold.revision == row.base, fold.chain == row.baseChain else {
       throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
     }
     if snapshots.contains(row.base) { findings.snapshots += 1 }
-    try walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
+    try logs.walk(row, after: row.base, through: row.revision, chain: row.baseChain) {
       stored throws(StoreError) in
       try stored.apply(to: &fold)
       let entry = stored.logEntry()
@@ -142,7 +157,7 @@ extension SQLStore {
       guard due.first == entry.revision else { return }
       due.removeFirst()
       findings.snapshots += 1
-      let kept = try snapshot(of: row, through: entry.revision)
+      let kept = try texts.snapshot(of: row, through: entry.revision)
       let folded = fold.snapshot
       if kept.text != folded.text || kept.authors != folded.authors || kept.chain != folded.chain
         || kept.time != folded.time
@@ -163,7 +178,7 @@ extension SQLStore {
     for (client, mark) in marks where last[client] == nil && mark.revision > row.base {
       findings.add(row.id, "a client's mark names revision \(mark.revision), which is another's")
     }
-    let beyond = try first(
+    let beyond = try store.first(
       "SELECT min(revision) FROM log WHERE document = $1 AND revision > $2", row.number,
       row.revision
     ) { $0.isNull(0) ? nil : $0.integer(0) }

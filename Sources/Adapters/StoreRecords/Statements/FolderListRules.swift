@@ -4,7 +4,9 @@ import GatewayPorts
 ///
 /// Folders whose notes all count are counted by the database; the notes of the others are looked at one by one. Folders
 /// without a note that can count are passed over.
-extension SQLStore {
+struct FolderListRules<Store: FolderTable> {
+  let store: Store
+
   /// The work of finding a folder, in notes that are looked at.
   private static var folderWork: Int { 2 }
   /// The number of notes that the database counts in the time of looking at one.
@@ -16,7 +18,7 @@ extension SQLStore {
     after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
   ) throws(StoreError) -> FolderReply {
     if let names = counting.names {
-      return counting.page(of: try summaries(of: names), after: place?.folder, limit: limit)
+      return counting.page(of: try store.summaries(of: names), after: place?.folder, limit: limit)
     }
     var found: [FolderCount] = []
     var left = max(1, work)
@@ -53,7 +55,7 @@ extension SQLStore {
   private func folders(
     after last: FolderPath?, limit: Int
   ) throws(StoreError) -> [FolderPath] {
-    try rows(
+    try store.rows(
       """
       WITH RECURSIVE folders (folder) AS (
         SELECT * FROM (SELECT folder FROM documents WHERE folder \(last == nil ? ">=" : ">") $1
@@ -135,9 +137,9 @@ extension SQLStore {
   /// Counts at most so many notes of a run.
   private func countAll(of run: FolderRun, limit: Int) throws(StoreError) -> [FolderCount] {
     switch run {
-    case .folders(let folders, _): try counts(of: folders, limit: limit)
+    case .folders(let folders, _): try store.counts(of: folders, limit: limit)
     case .rest(let folder, let partial):
-      try rows(
+      try store.rows(
         """
         SELECT count(*) FROM (SELECT id FROM documents
           WHERE folder = $1 AND (created, id) > ($2, $3) ORDER BY created, id LIMIT $4) AS part
@@ -152,7 +154,7 @@ extension SQLStore {
   ) throws(StoreError) -> NotePlace? {
     var after = NotePlace(time: .min, id: "")
     if case .rest(_, let partial) = run { after = partial.last }
-    return try first(
+    return try store.first(
       """
       SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
       ORDER BY created, id LIMIT 1 OFFSET $4
@@ -166,7 +168,7 @@ extension SQLStore {
   ) throws(StoreError) -> [(folder: FolderPath, place: NotePlace)] {
     switch run {
     case .folders(let folders, _):
-      try rows(
+      try store.rows(
         """
         SELECT folder, created, id FROM documents WHERE folder >= $1 AND folder <= $2
         ORDER BY folder, created, id LIMIT $3
@@ -175,7 +177,7 @@ extension SQLStore {
         (FolderPath(stored: $0.text(0)), NotePlace(time: Timestamp($0.integer(1)), id: $0.text(2)))
       }
     case .rest(let folder, let partial):
-      try rows(
+      try store.rows(
         """
         SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
         ORDER BY created, id LIMIT $4

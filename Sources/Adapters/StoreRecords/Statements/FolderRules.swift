@@ -1,27 +1,33 @@
 import GatewayPorts
 
 /// Folders of notes: each note's row names its own.
-extension SQLStore {
+struct FolderRules<Store: FolderTable> {
+  let store: Store
+  private var notes: NoteRules<Store> { NoteRules(store: store) }
+  private var deletions: DeletionRules<Store> { DeletionRules(store: store) }
+  private var lists: FolderListRules<Store> { FolderListRules(store: store) }
+
   func reply(to request: FolderRequest) throws(StoreError) -> FolderReply {
     switch request {
     case .move(let id, let folder, let title, let time):
-      var row = try existingRow(id)
+      var row = try store.existingRow(id)
       if let title {
-        noteTime(time)
+        store.context.noteTime(time)
         row.title = title
-        try note(time, before: row.revision + 1, in: &row)
+        try store.note(time, before: row.revision + 1, in: &row)
       }
       if row.folder != folder {
         row.folder = folder
-        try change("UPDATE documents SET folder = $2 WHERE number = $1", row.number, folder.text)
+        try store.change(
+          "UPDATE documents SET folder = $2 WHERE number = $1", row.number, folder.text)
       }
-      try write(row)
+      try store.write(row)
       return .note(row.summary)
     case .notes(let folder, let place, let limit):
-      return .notes(try notes(in: folder, after: place, limit: limit))
+      return .notes(try notes.notes(in: folder, after: place, limit: limit))
     case .list(let place, let limit, let counting, let work):
-      return try folders(after: place, limit: max(limit, 0), counting, work: work)
-    case .of(let ids): return .of(try folders(of: ids))
+      return try lists.folders(after: place, limit: max(limit, 0), counting, work: work)
+    case .of(let ids): return .of(try store.folders(of: ids))
     case .moveAll(let old, let new, let limit):
       return try moveAll(FolderMove(from: old, to: new), limit: max(limit, 0))
     }
@@ -29,7 +35,9 @@ extension SQLStore {
 
   /// Whether a note is in one of the folders that a condition names; a transaction that writes locks its row.
   func holds(_ condition: FolderCondition) throws(StoreError) -> Bool {
-    let row = condition.isOfDeleted ? try newestDeleted(condition.id) : try row(condition.id)
+    let row =
+      condition.isOfDeleted
+      ? try deletions.newestDeleted(condition.id) : try store.row(condition.id)
     return row.map { condition.rights.cover($0.folder, madeAt: $0.createdAt) } ?? false
   }
 
@@ -58,7 +66,7 @@ extension SQLStore {
   private func move(
     _ numbers: [Int], by move: FolderMove, hasMore: Bool, rest: FolderMove?
   ) throws(StoreError) -> FolderReply {
-    let rows = try rows(toMove: numbers)
+    let rows = try store.rows(toMove: numbers)
     // All paths first: nothing is moved if one of them would be invalid.
     var moves: [(row: DocumentRow, folder: FolderPath)] = []
     for row in rows where row.folder.isWithin(move.old) {
@@ -70,8 +78,8 @@ extension SQLStore {
     }
     // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
     // there are no others, the rest cannot be read.
-    let goesOn = hasMore && (!moves.isEmpty || isShared)
-    return .moved(try self.move(moves), hasMore: goesOn, rest: rest)
+    let goesOn = hasMore && (!moves.isEmpty || store.isShared)
+    return .moved(try store.move(moves), hasMore: goesOn, rest: rest)
   }
 
   /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next
@@ -79,12 +87,12 @@ extension SQLStore {
   private func notes(
     within folder: FolderPath, limit: Int
   ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
-    let notes = try rows(
+    let notes = try store.rows(
       "SELECT number, folder FROM documents WHERE folder = $1 ORDER BY created, id LIMIT $2",
       folder.text, limit
     ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
     return try notes
-      + rows(
+      + store.rows(
         """
         SELECT number, folder FROM documents WHERE folder >= $1 AND folder < $2
         ORDER BY folder, created, id LIMIT $3
@@ -96,7 +104,7 @@ extension SQLStore {
   private func notes(
     within folder: FolderPath, outside below: FolderPath, limit: Int
   ) throws(StoreError) -> [(number: Int, folder: FolderPath)] {
-    var notes = try rows(
+    var notes = try store.rows(
       "SELECT number, folder FROM documents WHERE folder = $1 ORDER BY created, id LIMIT $2",
       folder.text, limit
     ) { ($0.integer(0), FolderPath(stored: $0.text(1))) }
@@ -106,7 +114,7 @@ extension SQLStore {
       (below.text + "0", folder.text + "0"),
     ]
     for (first, end) in ranges where notes.count < limit {
-      notes += try rows(
+      notes += try store.rows(
         """
         SELECT number, folder FROM documents WHERE folder >= $1 AND folder < $2
         ORDER BY folder, created, id LIMIT $3

@@ -1,20 +1,5 @@
 package import GatewayPorts
 
-/// Texts to be folded from their logs, by the connection that reads, while the other one commits.
-package enum FoldOrder: Sendable {
-  /// A document whose newest snapshot lies far behind its head.
-  case snapshot(DocumentID)
-  /// A document whose log has grown beyond what a rule keeps.
-  case retention(DocumentID, Retention)
-
-  /// The document.
-  package var id: DocumentID {
-    switch self {
-    case .snapshot(let id), .retention(let id, _): id
-    }
-  }
-}
-
 /// Snapshots of one document that were folded beside the commits, to be kept.
 package struct FoldedSnapshots: Sendable {
   /// The document.
@@ -40,15 +25,28 @@ package struct FoldedSnapshots: Sendable {
 ///
 ///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
 ///     reading                      └▶ fold ──────────────┘
-extension SQLStore {
+package struct FoldingRules<Store: LogTable> {
+  let store: Store
+  private var logs: LogRules<Store> { LogRules(store: store) }
+  private var texts: TextRules<Store> { TextRules(store: store) }
+  private var times: LogTimes<Store> { LogTimes(store: store) }
+  private var comments: CommentRules<Store> { CommentRules(store: store) }
+  private var compaction: CompactionRules<Store> { CompactionRules(store: store) }
+
+  package init(store: Store) { self.store = store }
+
   /// The texts that are due to be folded. A document that is still due is named again by its next
   /// change, or after ``Upkeep/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
-    guard foldsBeside, !upkeep.unsnapped.isEmpty || !upkeep.overlong.isEmpty else { return [] }
-    var orders = upkeep.unsnapped.map { FoldOrder.snapshot($0.text) }
-    if let retention { orders += upkeep.overlong.map { .retention($0.text, retention) } }
-    upkeep.unsnapped = []
-    upkeep.overlong = []
+    guard store.context.foldsBeside,
+      !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty
+    else { return [] }
+    var orders = store.context.upkeep.unsnapped.map { FoldOrder.snapshot($0.text) }
+    if let retention = store.context.retention {
+      orders += store.context.upkeep.overlong.map { .retention($0.text, retention) }
+    }
+    store.context.upkeep.unsnapped = []
+    store.context.upkeep.overlong = []
     return orders
   }
 
@@ -57,26 +55,26 @@ extension SQLStore {
   /// - Throws: Why the log cannot be read.
   /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
   package func fold(_ order: FoldOrder) throws(StoreError) -> FoldedSnapshots? {
-    try reading { () throws(StoreError) -> FoldedSnapshots? in
-      guard let row = try row(order.id) else { return nil }
+    try store.reading { () throws(StoreError) -> FoldedSnapshots? in
+      guard let row = try store.row(order.id) else { return nil }
       var folded = FoldedSnapshots(of: row)
       switch order {
       case .snapshot:
         guard row.needsSnapshot else { return nil }
         try add(row.revision, of: row, to: &folded)
         folded.counted = (row.unsnapped, row.length)
-        folded.comments = try comments(of: row).moved(through: row.revision)
+        folded.comments = try comments.rows(of: row).moved(through: row.revision)
       case .retention(_, let retention):
-        guard let base = try base(of: row, keeping: retention, now: row.updatedAt) else {
+        guard let base = try times.base(of: row, keeping: retention, now: row.updatedAt) else {
           return nil
         }
-        let kept = Set(try snapshotRevisions(of: row))
-        for revision in try revisionsToKeep(of: row, compactedTo: base)
+        let kept = Set(try compaction.snapshotRevisions(of: row))
+        for revision in try compaction.revisionsToKeep(of: row, compactedTo: base)
         where !kept.contains(revision) {
           try add(revision, of: row, to: &folded)
         }
         folded.base = base
-        folded.comments = try comments(of: row).moved(through: base)
+        folded.comments = try comments.rows(of: row).moved(through: base)
       }
       return folded
     }
@@ -85,8 +83,9 @@ extension SQLStore {
   private func add(
     _ revision: Int, of row: DocumentRow, to folded: inout FoldedSnapshots
   ) throws(StoreError) {
-    let snapshot = try fold(of: row, at: revision).snapshot
-    folded.snapshots.append((snapshot, hasher.checksum(of: snapshot, document: row.id)))
+    let snapshot = try texts.fold(of: row, at: revision).snapshot
+    folded.snapshots.append(
+      (snapshot, store.context.hasher.checksum(of: snapshot, document: row.id)))
   }
 
   /// Keeps what was folded, unless the document is another by now.
@@ -94,27 +93,27 @@ extension SQLStore {
   /// - Throws: The disk's error. Nothing is lost: the log contains all of it.
   package func keep(_ folded: FoldedSnapshots) throws(StoreError) {
     for (snapshot, checksum) in folded.snapshots {
-      try transaction { () throws(StoreError) in
-        guard var row = try row(folded.id), row.number == folded.number,
+      try store.transaction { () throws(StoreError) in
+        guard var row = try store.row(folded.id), row.number == folded.number,
           (row.base...row.revision).contains(snapshot.revision),
-          try chain(at: snapshot.revision, of: row) == snapshot.chain
+          try logs.chain(at: snapshot.revision, of: row) == snapshot.chain
         else { return }
-        try keep(snapshot, checksum: checksum, of: row)
-        try comments(of: row).keepAnchors(of: folded.comments)
+        try texts.keep(snapshot, checksum: checksum, of: row)
+        try comments.rows(of: row).keepAnchors(of: folded.comments)
         if let counted = folded.counted {
           // Entries logged while it was folded count towards the next one.
           row.unsnapped -= counted.unsnapped
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
-          try write(row)
+          try store.write(row)
           // A change that came meanwhile may have asked for it once more.
-          if !row.needsSnapshot { upkeep.unsnapped.remove(ExactName(row.id)) }
+          if !row.needsSnapshot { store.context.upkeep.unsnapped.remove(ExactName(row.id)) }
         }
       }
     }
     guard let base = folded.base else { return }
-    try transaction { () throws(StoreError) in
-      guard let row = try row(folded.id), row.number == folded.number else { return }
-      try compact(row.id, through: base)
+    try store.transaction { () throws(StoreError) in
+      guard let row = try store.row(folded.id), row.number == folded.number else { return }
+      try compaction.compact(row.id, through: base)
     }
   }
 }

@@ -1,7 +1,9 @@
 import GatewayPorts
 
 /// Groups, likes, and what people have read.
-extension SQLStore {
+struct GroupRules<Store: RoomTable> {
+  let store: Store
+
   func reply(to request: GroupRequest) throws(StoreError) -> GroupReply {
     switch request {
     case .put(let room, let changes, let actor, let time):
@@ -33,8 +35,8 @@ extension SQLStore {
   // MARK: Groups
 
   private func group(_ name: RoomName) throws(StoreError) -> (room: Int, ChatGroup)? {
-    guard let room = try row(of: name) else { return nil }
-    return try first(Self.selectGroup + " WHERE room = $1", room.number) {
+    guard let room = try store.row(of: name) else { return nil }
+    return try store.first(Self.selectGroup + " WHERE room = $1", room.number) {
       (room.number, Self.group($0, name))
     }
   }
@@ -46,7 +48,7 @@ extension SQLStore {
     """
   }
 
-  private static func group(_ row: Row, _ name: RoomName) -> ChatGroup {
+  private static func group(_ row: Store.Row, _ name: RoomName) -> ChatGroup {
     ChatGroup(
       room: name,
       facts: GroupFacts(
@@ -57,7 +59,7 @@ extension SQLStore {
   }
 
   private func member(_ person: PersonID, of room: Int) throws(StoreError) -> GroupMember? {
-    try first(
+    try store.first(
       "SELECT nickname, joined FROM group_members WHERE room = $1 AND person = $2", room,
       person
     ) {
@@ -77,7 +79,7 @@ extension SQLStore {
   private func put(
     _ name: RoomName, _ changes: GroupChanges, by actor: ChangeActor, _ time: Timestamp
   ) throws(StoreError) -> GroupReply {
-    noteTime(time)
+    store.context.noteTime(time)
     if let (room, former) = try group(name) {
       let own = try membership(of: actor, in: room)
       guard own != nil || actor.manages else { return .notAllowed }
@@ -85,7 +87,7 @@ extension SQLStore {
       group.facts = changes.applied(to: former.facts) ?? former.facts
       if group.facts != former.facts {
         group.updatedAt = time
-        try change(
+        try store.change(
           """
           UPDATE chat_groups SET title = $2, purpose = $3, picture = $4, open = $5, updated = $6
           WHERE room = $1
@@ -96,8 +98,8 @@ extension SQLStore {
     }
     guard let facts = changes.applied(to: nil) else { return .unknownGroup }
     guard actor.person != nil || actor.manages else { return .notAllowed }
-    let room = try rowMade(for: name)
-    try change(
+    let room = try store.rowMade(for: name)
+    try store.change(
       """
       INSERT INTO chat_groups
         (room, name, title, purpose, picture, open, creator, created, updated, members)
@@ -120,21 +122,21 @@ extension SQLStore {
   ) throws(StoreError) -> GroupReply {
     guard let (room, group) = try group(name) else { return .unknownGroup }
     guard actor.manages || Self.isSame(actor.person, group.creator) else { return .notAllowed }
-    try change(
+    try store.change(
       """
       DELETE FROM room_members WHERE room = $1
         AND person IN (SELECT person FROM group_members WHERE room = $1)
       """, room)
-    try change("DELETE FROM group_members WHERE room = $1", room)
-    try change("DELETE FROM read_marks WHERE room = $1", room)
-    try change("DELETE FROM chat_groups WHERE room = $1", room)
+    try store.change("DELETE FROM group_members WHERE room = $1", room)
+    try store.change("DELETE FROM read_marks WHERE room = $1", room)
+    try store.change("DELETE FROM chat_groups WHERE room = $1", room)
     return .deleted
   }
 
   private func groups(
     of person: PersonID, after: RoomName?, limit: Int
   ) throws(StoreError) -> GroupReply {
-    var groups = try rows(
+    var groups = try store.rows(
       Self.selectGroup + """
          JOIN group_members m ON m.room = g.room
         WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3
@@ -147,7 +149,7 @@ extension SQLStore {
 
   private static func isSame(_ one: PersonID?, _ other: PersonID?) -> Bool {
     guard let one, let other else { return false }
-    return one.utf8.elementsEqual(other.utf8)
+    return ExactName(one) == ExactName(other)
   }
 
   // MARK: Members
@@ -156,7 +158,7 @@ extension SQLStore {
     _ person: PersonID, nickname: String?, in name: RoomName, by actor: ChangeActor,
     _ time: Timestamp, membersMax: Int
   ) throws(StoreError) -> GroupReply {
-    noteTime(time)
+    store.context.noteTime(time)
     guard let (room, group) = try group(name) else { return .unknownGroup }
     let isOwn = Self.isSame(actor.person, person)
     let own = try membership(of: actor, in: room)
@@ -164,14 +166,14 @@ extension SQLStore {
     if var member = try member(person, of: room) {
       guard own != nil || actor.manages else { return .notAllowed }
       let former = member.nickname
-      guard let nickname, !nickname.utf8.elementsEqual(former.utf8) else {
+      guard let nickname, ExactName(nickname) != ExactName(former) else {
         return .member(member, former: former, by: by)
       }
       guard isOwn || actor.manages || Self.isSame(actor.person, group.creator) else {
         return .notAllowed
       }
       member.nickname = nickname
-      try change(
+      try store.change(
         "UPDATE group_members SET nickname = $3 WHERE room = $1 AND person = $2", room,
         person, nickname)
       return .member(member, former: former, by: by)
@@ -180,7 +182,7 @@ extension SQLStore {
     guard group.memberCount < membersMax else { return .tooMany }
     let member = GroupMember(
       personID: person, nickname: nickname ?? (isOwn ? actor.name : person), joinedAt: time)
-    try add(member, to: try rowMade(for: name), name)
+    try add(member, to: try store.rowMade(for: name), name)
     return .member(member, former: nil, by: isOwn ? member.nickname : by)
   }
 
@@ -189,16 +191,16 @@ extension SQLStore {
   private func add(
     _ member: GroupMember, to room: RoomRow, _ name: RoomName
   ) throws(StoreError) {
-    try change(
+    try store.change(
       """
       INSERT INTO group_members (room, person, name, nickname, joined)
       VALUES ($1, $2, $3, $4, $5)
       """, room.number, member.personID, name, member.nickname, member.joinedAt)
-    try change("UPDATE chat_groups SET members = members + 1 WHERE room = $1", room.number)
-    try change(
+    try store.change("UPDATE chat_groups SET members = members + 1 WHERE room = $1", room.number)
+    try store.change(
       "INSERT INTO room_members (room, person) VALUES ($1, $2) ON CONFLICT DO NOTHING",
       room.number, member.personID)
-    try change(
+    try store.change(
       """
       INSERT INTO read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)
       ON CONFLICT DO NOTHING
@@ -215,10 +217,10 @@ extension SQLStore {
     else { return .notAllowed }
     let by = try membership(of: actor, in: room)?.nickname ?? actor.name
     guard let member = try member(person, of: room) else { return .removed(nil, by: by) }
-    try change("DELETE FROM group_members WHERE room = $1 AND person = $2", room, person)
-    try change("UPDATE chat_groups SET members = members - 1 WHERE room = $1", room)
-    try change("DELETE FROM room_members WHERE room = $1 AND person = $2", room, person)
-    try change("DELETE FROM read_marks WHERE person = $1 AND name = $2", person, name)
+    try store.change("DELETE FROM group_members WHERE room = $1 AND person = $2", room, person)
+    try store.change("UPDATE chat_groups SET members = members - 1 WHERE room = $1", room)
+    try store.change("DELETE FROM room_members WHERE room = $1 AND person = $2", room, person)
+    try store.change("DELETE FROM read_marks WHERE person = $1 AND name = $2", person, name)
     return .removed(member, by: by)
   }
 
@@ -226,7 +228,7 @@ extension SQLStore {
     of name: RoomName, after: PersonID?, limit: Int
   ) throws(StoreError) -> GroupReply {
     guard let (room, _) = try group(name) else { return .unknownGroup }
-    var members = try rows(
+    var members = try store.rows(
       """
       SELECT person, nickname, joined FROM group_members
       WHERE room = $1 AND person > $2 ORDER BY person LIMIT $3
@@ -245,33 +247,33 @@ extension SQLStore {
   private func like(
     _ place: PublicationPlace, _ person: PersonID, _ reaction: String?, likesMax: Int
   ) throws(StoreError) -> GroupReply {
-    guard let room = try row(of: place.room)?.number else { return .unknownPublication }
+    guard let room = try store.row(of: place.room)?.number else { return .unknownPublication }
     guard let reaction else {
-      let removed = try changedRows(
+      let removed = try store.changedRows(
         #"DELETE FROM likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
         place.offset, person)
       return .like(isChanged: removed > 0)
     }
-    let isKept = try first(
+    let isKept = try store.first(
       #"SELECT 1 FROM publications WHERE room = $1 AND "offset" = $2"#, room, place.offset
     ) { _ in true }
     guard isKept ?? false else { return .unknownPublication }
-    let former = try first(
+    let former = try store.first(
       #"SELECT reaction FROM likes WHERE room = $1 AND "offset" = $2 AND person = $3"#, room,
       place.offset, person
     ) { $0.text(0) }
     if let former {
-      guard !former.utf8.elementsEqual(reaction.utf8) else { return .like(isChanged: false) }
-      try change(
+      guard ExactName(former) != ExactName(reaction) else { return .like(isChanged: false) }
+      try store.change(
         #"UPDATE likes SET reaction = $4 WHERE room = $1 AND "offset" = $2 AND person = $3"#,
         room, place.offset, person, reaction)
       return .like(isChanged: true)
     }
-    let count = try first(
+    let count = try store.first(
       #"SELECT count(*) FROM likes WHERE room = $1 AND "offset" = $2"#, room, place.offset
     ) { $0.integer(0) }
     guard count ?? 0 < likesMax else { return .tooMany }
-    try change(
+    try store.change(
       #"INSERT INTO likes (room, "offset", person, reaction) VALUES ($1, $2, $3, $4)"#, room,
       place.offset, person, reaction)
     return .like(isChanged: true)
@@ -280,11 +282,11 @@ extension SQLStore {
   private func likes(
     in name: RoomName, since: Int, limit: Int
   ) throws(StoreError) -> GroupReply {
-    guard let room = try row(of: name)?.number else { return .likes([], hasMore: false) }
+    guard let room = try store.row(of: name)?.number else { return .likes([], hasMore: false) }
     func read(_ condition: String, _ bound: Int, _ limit: Int) throws(StoreError)
       -> [PublicationLike]
     {
-      try rows(
+      try store.rows(
         """
         SELECT l."offset", l.person, l.reaction FROM likes l
         JOIN publications p ON p.room = l.room AND p."offset" = l."offset"
@@ -295,7 +297,7 @@ extension SQLStore {
       }
     }
     // Not through those of publications that are gone, which are removed later.
-    let oldest = try first(
+    let oldest = try store.first(
       #"SELECT coalesce(min("offset"), 0) FROM publications WHERE room = $1"#, room
     ) { $0.integer(0) }
     var found = try read(">", max(since, (oldest ?? 0) - 1), limit + 1)
@@ -313,25 +315,25 @@ extension SQLStore {
   private func read(
     _ name: RoomName, by person: PersonID, through offset: Int, marksMax: Int
   ) throws(StoreError) -> GroupReply {
-    let offset = min(max(offset, 0), try row(of: name)?.head ?? 0)
-    var known = try first(
+    let offset = min(max(offset, 0), try store.row(of: name)?.head ?? 0)
+    var known = try store.first(
       #"SELECT "offset" FROM read_marks WHERE person = $1 AND name = $2"#, person, name
     ) { $0.integer(0) }
     if known == nil {
-      let count = try first("SELECT count(*) FROM read_marks WHERE person = $1", person) {
+      let count = try store.first("SELECT count(*) FROM read_marks WHERE person = $1", person) {
         $0.integer(0)
       }
       guard count ?? 0 < marksMax else { return .tooMany }
-      try change(
+      try store.change(
         #"INSERT INTO read_marks (person, name, room, "offset") VALUES ($1, $2, $3, $4)"#,
-        person, name, rowMade(for: name).number, offset)
+        person, name, store.rowMade(for: name).number, offset)
       known = offset
     }
     let through = max(known ?? 0, offset)
-    try change(
+    try store.change(
       #"UPDATE read_marks SET "offset" = $3 WHERE person = $1 AND name = $2"#, person, name,
       through)
-    let head = try row(of: name)?.head ?? 0
+    let head = try store.row(of: name)?.head ?? 0
     return .badge(RoomBadge(room: name, readThrough: through, unread: max(0, head - through)))
   }
 
@@ -339,7 +341,7 @@ extension SQLStore {
   func noteRead(_ name: RoomName, by person: PersonID, through offset: Int)
     throws(StoreError)
   {
-    try change(
+    try store.change(
       #"UPDATE read_marks SET "offset" = $3 WHERE person = $1 AND name = $2 AND "offset" < $3"#,
       person, name, offset)
   }
@@ -347,7 +349,7 @@ extension SQLStore {
   private func badges(
     of person: PersonID, after: RoomName?, limit: Int
   ) throws(StoreError) -> GroupReply {
-    var badges = try rows(
+    var badges = try store.rows(
       """
       SELECT m.name, m."offset", r.head FROM read_marks m JOIN rooms r ON r.number = m.room
       WHERE m.person = $1 AND m.name > $2 ORDER BY m.name LIMIT $3

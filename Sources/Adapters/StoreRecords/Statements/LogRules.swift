@@ -5,7 +5,11 @@ import OTCore
 private let stride = 256
 
 /// Reading of logs, with every link verified.
-extension SQLStore {
+package struct LogRules<Store: SQLConnection> {
+  let store: Store
+
+  package init(store: Store) { self.store = store }
+
   package func entries(
     of row: DocumentRow, after: Int, through: Int, bytesMax: Int
   ) throws(StoreError) -> [LogEntry] {
@@ -34,7 +38,7 @@ extension SQLStore {
     // The first does not count.
     var revision = after + 1
     while revision < through {
-      let sizes = try rows(
+      let sizes = try store.rows(
         """
         SELECT CAST(length(operation) AS bigint) FROM log
         WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT 1000
@@ -65,7 +69,7 @@ extension SQLStore {
   package func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
     if revision == row.base { return row.baseChain }
     if revision == row.revision { return row.chain }
-    let found = try first(
+    let found = try store.first(
       "SELECT checksum FROM log WHERE document = $1 AND revision = $2", row.number, revision
     ) {
       $0.withBytes(0) { RecordChecksum($0) }
@@ -84,7 +88,7 @@ extension SQLStore {
   @discardableResult
   func walk(
     _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
-    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
+    _ body: (borrowing StoredEntry<Store.Row>) throws(StoreError) -> Void
   ) throws(StoreError) -> RecordChecksum {
     guard after < through else {
       guard through < row.revision || chain == row.chain else {
@@ -95,7 +99,7 @@ extension SQLStore {
     var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
     while place.revision < through {
       let start = place.revision
-      _ = try rows(
+      _ = try store.rows(
         """
         SELECT revision, client, sequence, digest, operation, author, time, checksum FROM log
         WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT $4
@@ -108,12 +112,13 @@ extension SQLStore {
 
   /// Verifies the row of the log that follows a place, and moves the place behind it.
   package func pass(
-    _ found: Row, of row: DocumentRow, from place: inout LogPlace,
-    _ body: (borrowing StoredEntry<Row>) throws(StoreError) -> Void
+    _ found: Store.Row, of row: DocumentRow, from place: inout LogPlace,
+    _ body: (borrowing StoredEntry<Store.Row>) throws(StoreError) -> Void
   ) throws(StoreError) {
     place.revision += 1
     guard found.integer(0) == place.revision else { throw damaged(place.revision, "is missing") }
-    place.chain = hasher.checksum(ofEntry: found, after: place.chain, row.id, epoch: place.epoch)
+    place.chain = store.context.hasher.checksum(
+      ofEntry: found, after: place.chain, row.id, epoch: place.epoch)
     guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
       throw damaged(place.revision, "differs from its checksum")
     }
@@ -134,7 +139,7 @@ extension SQLStore {
 
   /// The epochs of a document's log, each with the revision after which it began; never empty.
   func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
-    let epochs = try rows(
+    let epochs = try store.rows(
       "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number
     ) { (after: $0.integer(0), epoch: $0.text(1)) }
     return try verified(epochs, of: row)
@@ -144,7 +149,7 @@ extension SQLStore {
   package func verified(
     _ epochs: [(after: Int, epoch: String)], of row: DocumentRow
   ) throws(StoreError) -> [(after: Int, epoch: String)] {
-    guard let last = epochs.last, last.epoch.utf8.elementsEqual(row.epoch.utf8) else {
+    guard let last = epochs.last, ExactName(last.epoch) == ExactName(row.epoch) else {
       throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
     }
     return epochs
@@ -153,7 +158,7 @@ extension SQLStore {
   package func beginEpoch(
     _ epoch: String, after revision: Int, document: Int
   ) throws(StoreError) {
-    try change(
+    try store.change(
       """
       INSERT INTO epochs (document, after, epoch) VALUES ($1, $2, $3)
       ON CONFLICT (document, after) DO UPDATE SET epoch = excluded.epoch

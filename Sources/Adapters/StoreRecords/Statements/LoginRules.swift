@@ -4,30 +4,35 @@ import GatewayPorts
 private let expiredMax = 100
 
 /// Sessions of users who have signed in.
-extension SQLStore {
+struct LoginRules<Store: SQLConnection> {
+  let store: Store
+
   func reply(to request: SessionRequest) throws(StoreError) -> SessionReply {
     switch request {
     case .begin(let session, let countMax):
-      noteTime(session.begunAt)
+      store.context.noteTime(session.begunAt)
       try removeExpiredSessions(now: session.begunAt)
       try add(session)
       let kept = try sessions(of: session.user)
-      let others = kept.filter { !$0.id.utf8.elementsEqual(session.id.utf8) }
+      let others = kept.filter { ExactName($0.id) != ExactName(session.id) }
       let ended = others.dropFirst(max(countMax - 1, 0))
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
     case .renew(let id, let user, let turn, let adopted, let now, let rule):
       if let adopted { try add(adopted) }
       // Locked: of two that exchange one token, the second sees what the first has done.
-      let found = try first(
-        Self.selectSessions + " WHERE id = $1" + locking, id, read: Self.session)
-      guard var session = found, session.user.utf8.elementsEqual(user.utf8) else {
+      let found = try store.first(
+        Self.selectSessions + " WHERE id = $1" + store.locking, id
+      ) {
+        Self.session($0)
+      }
+      guard var session = found, ExactName(session.user) == ExactName(user) else {
         return .unknown
       }
       let renewal = session.renew(turn: turn, now: now, rule)
       switch renewal {
       case .renewed:
-        try change(
+        try store.change(
           "UPDATE sessions SET turn = $2, renewed = $3, expires = $4 WHERE id = $1", id,
           session.turn, session.renewedAt, session.expiresAt)
       case .repeated, .reused: break
@@ -44,7 +49,7 @@ extension SQLStore {
   }
 
   private func add(_ session: Session) throws(StoreError) {
-    try change(
+    try store.change(
       """
       INSERT INTO sessions (id, "user", turn, begun, renewed, expires, ends, browser, system)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (id) DO NOTHING
@@ -58,7 +63,7 @@ extension SQLStore {
     """
   }
 
-  private static func session(_ row: Row) -> Session {
+  private static func session(_ row: Store.Row) -> Session {
     Session(
       id: row.text(0), user: row.text(1), turn: row.integer(2), begunAt: Timestamp(row.integer(3)),
       renewedAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)),
@@ -67,20 +72,20 @@ extension SQLStore {
   }
 
   private func sessions(of user: String) throws(StoreError) -> [Session] {
-    try rows(Self.selectSessions + " WHERE \"user\" = $1 ORDER BY renewed DESC, id", user) {
+    try store.rows(Self.selectSessions + " WHERE \"user\" = $1 ORDER BY renewed DESC, id", user) {
       Self.session($0)
     }
   }
 
   private func removeSession(_ id: String) throws(StoreError) {
-    try change("DELETE FROM sessions WHERE id = $1", id)
+    try store.change("DELETE FROM sessions WHERE id = $1", id)
   }
 
   private func removeExpiredSessions(now: Timestamp) throws(StoreError) {
-    try change(
+    try store.change(
       """
       DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
-        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(lockingFree))
+        WHERE expires <= $1 ORDER BY expires LIMIT \(expiredMax)\(store.lockingFree))
       """, now)
   }
 }

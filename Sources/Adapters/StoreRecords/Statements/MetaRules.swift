@@ -1,9 +1,13 @@
 package import GatewayPorts
 
 /// Small values of the store as a whole.
-extension SQLStore {
+package struct MetaRules<Store: SQLConnection> {
+  let store: Store
+
+  package init(store: Store) { self.store = store }
+
   package func meta(_ name: String) throws(StoreError) -> [UInt8]? {
-    try first("SELECT value, checksum FROM meta WHERE name = $1", name) {
+    try store.first("SELECT value, checksum FROM meta WHERE name = $1", name) {
       found throws(StoreError) in
       let value = found.bytes(0)
       guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
@@ -14,7 +18,7 @@ extension SQLStore {
   }
 
   package func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
-    try change(
+    try store.change(
       """
       INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
@@ -23,7 +27,7 @@ extension SQLStore {
 
   /// Keeps a value, unless there is one of this name, and returns the one that is kept.
   package func meta(_ name: String, orKeep value: [UInt8]) throws(StoreError) -> [UInt8] {
-    try change(
+    try store.change(
       """
       INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
       """, name, Blob(value), checksum(name, value))
@@ -31,9 +35,9 @@ extension SQLStore {
   }
 
   private func checksum(_ name: String, _ value: [UInt8]) -> RecordChecksum {
-    hasher.begin(.secret)
-    hasher.add(name)
-    hasher.add(value)
-    return hasher.checksum()
+    store.context.hasher.begin(.secret)
+    store.context.hasher.add(name)
+    store.context.hasher.add(value)
+    return store.context.hasher.checksum()
   }
 }

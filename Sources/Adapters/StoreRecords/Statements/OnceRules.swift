@@ -1,48 +1,56 @@
 import GatewayPorts
 
 /// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
-extension SQLStore {
-  func reply(to request: OnceRequest) throws(StoreError) -> StoreReply {
-    switch request {
-    case .answer(let asked, _):
-      noteRoomTime(asked.time)
-      return .once(try answer(to: asked))
-    case .perform(let work, let drafts, let memory):
-      let reply = reply(to: work)
-      guard reply.isDone else { return reply }
-      var elsewhere: [Int] = []
-      for (place, draft) in drafts.enumerated() {
-        guard let answer = draft.write(reply) else { continue }
-        if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
-      }
-      // Another gateway has done these since the answer was looked for: this doing is taken back.
-      return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
-    case .create(let draft, let epoch, let restMax):
-      noteRoomTime(draft.time)
-      return .once(try create(draft, epoch: epoch, restMax: restMax))
+struct OnceRules<Store: AnswerTable> {
+  let store: Store
+  private var notes: NoteRules<Store> { NoteRules(store: store) }
+  private var names: NameRules<Store> { NameRules(store: store) }
+  private var times: RoomTimes<Store> { RoomTimes(store: store) }
+
+  /// Replies to a request that does no other work; see ``kept(_:_:_:)`` for that.
+  func answer(_ asked: KeyedRequest) throws(StoreError) -> StoreReply {
+    times.note(asked.time)
+    return .once(try answer(to: asked))
+  }
+
+  /// Keeps the answers to work that was done.
+  ///
+  /// - Returns: The reply to the work.
+  func kept(
+    _ reply: StoreReply, _ drafts: [AnswerDraft], _ memory: AnswerMemory
+  ) throws(StoreError) -> StoreReply {
+    guard reply.isDone else { return reply }
+    var elsewhere: [Int] = []
+    for (place, draft) in drafts.enumerated() {
+      guard let answer = draft.write(reply) else { continue }
+      if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
     }
+    // Another gateway has done these since the answer was looked for: this work is undone.
+    return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
   }
 
   // MARK: Answers
 
   private func answer(to asked: KeyedRequest) throws(StoreError) -> OnceReply {
-    let found = try first(
+    let found = try store.first(
       """
       SELECT owner, key, digest, answer, checksum FROM answers
       WHERE owner = $1 AND key = $2 AND expires > $3
       """, asked.owner, asked.key, asked.time
     ) { row throws(StoreError) in try readAnswer(row) }
     guard let found else { return .unanswered }
-    return found.digest == hasher.digest(of: asked) ? .answered(found.answer) : .keyReused
+    return found.digest == store.context.hasher.digest(of: asked)
+      ? .answered(found.answer) : .keyReused
   }
 
   private func readAnswer(
-    _ row: Row
+    _ row: Store.Row
   ) throws(StoreError) -> (digest: RecordChecksum, answer: [UInt8]) {
     let answer = row.bytes(3)
     guard let digest = row.withBytes(2, { RecordChecksum($0) }),
       row.withBytes(4, { RecordChecksum($0) })
-        == hasher.checksum(ofAnswer: answer, owner: row.text(0), key: row.text(1), digest)
+        == store.context.hasher.checksum(
+          ofAnswer: answer, owner: row.text(0), key: row.text(1), digest)
     else { throw .damaged("a kept answer differs from its checksum; \(damageAdvice)") }
     return (digest, answer)
   }
@@ -54,14 +62,15 @@ extension SQLStore {
   private func keep(
     _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
   ) throws(StoreError) -> Bool {
-    noteRoomTime(asked.time)
-    let digest = hasher.digest(of: asked)
+    times.note(asked.time)
+    let digest = store.context.hasher.digest(of: asked)
     let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
-    let kept = try keep(
-      answer, digest, hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
+    let kept = try store.keep(
+      answer, digest,
+      store.context.hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
       to: asked, until: overflow ? Timestamp.max : expires)
     guard kept else { return false }
-    try change(
+    try store.change(
       """
       DELETE FROM answers WHERE owner = $1 AND number <= (SELECT number FROM answers
         WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
@@ -71,11 +80,12 @@ extension SQLStore {
 
   // MARK: Notes
 
-  private func create(
+  func create(
     _ draft: NoteDraft, epoch: String, restMax: Timestamp
   ) throws(StoreError) -> OnceReply {
-    let row = try row(draft.id)
-    let origin = try first(
+    times.note(draft.time)
+    let row = try store.row(draft.id)
+    let origin = try store.first(
       "SELECT owner, title, deleted, expires FROM note_origins WHERE id = $1", draft.id
     ) { row in
       (
@@ -85,15 +95,15 @@ extension SQLStore {
       )
     }
     if let row {
-      guard let origin, origin.owner.utf8.elementsEqual(draft.owner.utf8),
-        origin.title.utf8.elementsEqual(draft.title.utf8)
+      guard let origin, ExactName(origin.owner) == ExactName(draft.owner),
+        ExactName(origin.title) == ExactName(draft.title)
       else { return .taken }
       return .found(row.summary)
     }
     if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
-    let note = try create(
+    let note = try notes.create(
       draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder)
-    try change(
+    try store.change(
       """
       INSERT INTO note_origins (id, owner, title, rest, deleted, expires)
       VALUES ($1, $2, $3, $4, 0, NULL)
@@ -105,23 +115,26 @@ extension SQLStore {
 
   /// Whether notes were deleted whose ids and names do not know yet until when they rest.
   /// Until then, they rest in any case.
-  var wantsDating: Bool { upkeep.hasUndatedDeletions && upkeep.isTimeKnown }
+  var wantsDating: Bool {
+    store.context.upkeep.hasUndatedDeletions && store.context.upkeep.isTimeKnown
+  }
 
   /// Has the ids of deleted notes rest from now on, and the names of removed ones.
   func dateDeletions() throws(StoreError) {
-    try dateNames()
-    try change(
+    try names.dateRemoved()
+    try store.change(
       """
       UPDATE note_origins SET expires = CASE WHEN rest > $1 THEN $2 ELSE rest + $3 END
       WHERE deleted = 1 AND expires IS NULL
-      """, Timestamp.max - max(upkeep.latestTime, 0), Timestamp.max, upkeep.latestTime)
+      """, Timestamp.max - max(store.context.upkeep.latestTime, 0), Timestamp.max,
+      store.context.upkeep.latestTime)
   }
 
   /// Reads every kept answer.
-  func checkAnswers() throws(StoreError) {
+  func check() throws(StoreError) {
     var last = 0
     while true {
-      let numbers = try rows(
+      let numbers = try store.rows(
         """
         SELECT owner, key, digest, answer, checksum, number FROM answers WHERE number > $1
         ORDER BY number LIMIT 500

@@ -10,31 +10,42 @@ private let selectPublications = """
   """
 
 /// Rooms' histories: publishing, and reading back with every record verified.
-extension SQLStore {
+package struct RoomRules<Store: RoomTable> {
+  let store: Store
+  private var times: RoomTimes<Store> { RoomTimes(store: store) }
+  private var records: RoomRecords<Store> { RoomRecords(store: store) }
+  private var groups: GroupRules<Store> { GroupRules(store: store) }
+
+  package init(store: Store) { self.store = store }
+
   func reply(to request: RoomRequest) throws(StoreError) -> RoomReply {
     switch request {
     case .publish(let name, let draft, let memory, let keyAge):
       return try publish(draft, in: name, memory, keyAge: keyAge)
     case .page(let name, let range, let limit, let bytesMax, let memory, let now):
-      noteRoomTime(now)
+      times.note(now)
       return .page(
         try page(of: name, range, limit: limit, bytesMax: bytesMax, memory, now: now))
     case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
-      noteRoomTime(now)
+      times.note(now)
       return .recovery(
         try recover(name, from: position, limit: limit, bytesMax: bytesMax, memory, now: now))
     case .renewEpoch(let name, let from, let to):
       let head: RoomPosition
-      if let row = try row(of: name) { head = row.position } else { head = try emptyPosition() }
-      guard from.utf8.elementsEqual(head.epoch.utf8) else {
+      if let row = try store.row(of: name) {
+        head = row.position
+      } else {
+        head = try records.emptyPosition()
+      }
+      guard ExactName(from) == ExactName(head.epoch) else {
         return .recovery(RoomRecovery(head: head, missed: nil))
       }
-      var row = try rowMade(for: name)
+      var row = try store.rowMade(for: name)
       row.epoch = to
-      try write(row)
+      try store.write(row)
       return .recovery(RoomRecovery(head: row.position, missed: nil))
     case .heads(let names):
-      return .heads(try heads(of: names))
+      return .heads(try store.heads(of: names))
     }
   }
 
@@ -43,43 +54,47 @@ extension SQLStore {
   private func publish(
     _ draft: PublicationDraft, in name: RoomName, _ memory: RoomMemory, keyAge: Timestamp
   ) throws(StoreError) -> RoomReply {
-    noteRoomTime(draft.publication.time)
-    var row = try rowMade(for: name)
+    times.note(draft.publication.time)
+    var row = try store.rowMade(for: name)
     var publication = draft.publication
     // One order of times too, unless the clock was far ahead.
     if TimeOrder.isSetBack(from: row.time, to: publication.time) {
-      try redate(room: row.number, now: publication.time)
+      try times.redate(room: row.number, now: publication.time)
     }
     publication.time = TimeOrder.following(row.time, publication.time)
     publication.offset = row.head + 1
     if let key = draft.key {
       if let earlier = try reply(to: publication, under: key, in: row) { return earlier }
-      try change(
+      try store.change(
         """
         INSERT INTO publication_keys (room, key, "offset", time, digest, expires)
         VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (room, key) DO UPDATE SET "offset" = excluded."offset", time = excluded.time,
           digest = excluded.digest, expires = excluded.expires
         """, row.number, key, publication.offset, publication.time,
-        hasher.digest(of: publication, key: key), Self.expiry(publication.time, keyAge))
+        store.context.hasher.digest(of: publication, key: key),
+        Self.expiry(publication.time, keyAge))
     }
     if memory.publicationsMax > 0 {
-      try change(
+      try store.change(
         """
         INSERT INTO publications (room, "offset", time, expires, person, sender, data,
           checksum)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
         """, row.number, publication.offset, publication.time,
         Self.expiry(publication.time, memory.ageMax), publication.personID, publication.senderID,
-        Blob(publication.data.utf8), hasher.checksum(of: publication, room: row.number))
+        Blob(publication.data.utf8),
+        store.context.hasher.checksum(of: publication, room: row.number))
     }
     row.head = publication.offset
     row.time = publication.time
-    if let author = publication.personID { try noteRead(name, by: author, through: row.head) }
-    try change(
+    if let author = publication.personID {
+      try groups.noteRead(name, by: author, through: row.head)
+    }
+    try store.change(
       #"DELETE FROM publications WHERE room = $1 AND "offset" <= $2"#, row.number,
       row.head - max(memory.publicationsMax, 0))
-    try write(row)
+    try store.write(row)
     return .published(row.position, time: publication.time, isRepeated: false)
   }
 
@@ -87,13 +102,13 @@ extension SQLStore {
   private func reply(
     to publication: Publication, under key: String, in row: RoomRow
   ) throws(StoreError) -> RoomReply? {
-    try first(
+    try store.first(
       """
       SELECT "offset", time, digest FROM publication_keys
       WHERE room = $1 AND key = $2 AND expires > $3
       """, row.number, key, publication.time
     ) { earlier in
-      let digest = hasher.digest(of: publication, key: key)
+      let digest = store.context.hasher.digest(of: publication, key: key)
       guard earlier.withBytes(2, { RecordChecksum($0) }) == digest else { return .keyReused }
       return .published(
         RoomPosition(epoch: row.epoch, offset: earlier.integer(0)),
@@ -112,9 +127,9 @@ extension SQLStore {
     of name: RoomName, _ range: RoomRange, limit: Int, bytesMax: Int, _ memory: RoomMemory,
     now: Timestamp
   ) throws(StoreError) -> RoomPage {
-    guard let row = try row(of: name) else {
+    guard let row = try store.row(of: name) else {
       return RoomPage(
-        head: try emptyPosition(), publications: [], hasGap: false, hasMore: false)
+        head: try records.emptyPosition(), publications: [], hasGap: false, hasMore: false)
     }
     let limit = max(limit, 1)
     switch range {
@@ -153,10 +168,10 @@ extension SQLStore {
     _ name: RoomName, from position: RoomPosition?, limit: Int, bytesMax: Int,
     _ memory: RoomMemory, now: Timestamp
   ) throws(StoreError) -> RoomRecovery {
-    let row = try row(of: name)
+    let row = try store.row(of: name)
     let head: RoomPosition
-    if let row { head = row.position } else { head = try emptyPosition() }
-    guard let position, position.epoch.utf8.elementsEqual(head.epoch.utf8),
+    if let row { head = row.position } else { head = try records.emptyPosition() }
+    guard let position, ExactName(position.epoch) == ExactName(head.epoch),
       (0...head.offset).contains(position.offset)
     else { return RoomRecovery(head: head, missed: nil) }
     let count = head.offset - position.offset
@@ -176,7 +191,7 @@ extension SQLStore {
     of row: RoomRow, after: Int, before: Int, newestFirst: Bool = false, limit: Int,
     _ memory: RoomMemory, now: Timestamp
   ) throws(StoreError) -> [Publication] {
-    try rows(
+    try store.rows(
       newestFirst ? selectNewest : selectOldest, row.number,
       max(after, row.head - max(memory.publicationsMax, 0)), before,
       now.subtractingReportingOverflow(memory.ageMax).partialValue, limit
@@ -184,7 +199,7 @@ extension SQLStore {
   }
 
   private func publication(
-    _ found: Row, in row: RoomRow
+    _ found: Store.Row, in row: RoomRow
   ) throws(StoreError) -> Publication {
     let publication = Publication(
       offset: found.integer(0), time: Timestamp(found.integer(1)),
@@ -192,41 +207,13 @@ extension SQLStore {
       data: JSONValue(trusted: found.bytes(4)))
     guard
       found.withBytes(5, { RecordChecksum($0) })
-        == hasher.checksum(of: publication, room: row.number)
+        == store.context.hasher.checksum(of: publication, room: row.number)
     else {
       throw .damaged(
         "the publication at offset \(publication.offset) differs from its checksum; "
           + damageAdvice)
     }
     return publication
-  }
-
-  /// The position of a room that has no row.
-  package func emptyPosition() throws(StoreError) -> RoomPosition {
-    RoomPosition(epoch: try firstEpoch(), offset: 0)
-  }
-
-  package func firstEpoch() throws(StoreError) -> String {
-    guard let epoch = try first("SELECT epoch FROM room_epoch", read: { $0.text(0) }) else {
-      throw .damaged("the rooms' epoch is missing; \(damageAdvice)")
-    }
-    return epoch
-  }
-
-  package static var selectRooms: String {
-    "SELECT number, name, epoch, head, time, checksum FROM rooms"
-  }
-
-  package func readRoom(_ found: Row) throws(StoreError) -> RoomRow {
-    let row = RoomRow(
-      number: found.integer(0), name: found.text(1), epoch: found.text(2),
-      head: found.integer(3), time: Timestamp(found.integer(4)))
-    // Nothing was written to a new one yet.
-    let isNew = found.withBytes(5) { $0.isEmpty } && row.head == 0 && row.time == 0
-    guard isNew || found.withBytes(5, { RecordChecksum($0) }) == hasher.checksum(of: row) else {
-      throw .damaged("a room's record differs from its checksum; \(damageAdvice)")
-    }
-    return row
   }
 
   /// Removes the rows of rooms that hold nothing and in which nothing was published for long, and
@@ -243,31 +230,32 @@ extension SQLStore {
     let holdsNothing = holding.map {
       "NOT EXISTS (SELECT 1 FROM \($0) t WHERE t.room = rooms.number)"
     }
-    let removed = try changedRows(
+    let removed = try store.changedRows(
       "DELETE FROM rooms WHERE time < $1 AND " + holdsNothing.joined(separator: " AND "), time)
-    if removed > 0 { try change("UPDATE room_epoch SET epoch = $1", freshName()) }
+    if removed > 0 { try store.change("UPDATE room_epoch SET epoch = $1", store.freshName()) }
     return removed
   }
 
   /// Reads every room and every publication.
-  func checkRooms(_ findings: inout StoreFindings) throws(StoreError) {
-    _ = try firstEpoch()
+  func check(_ findings: inout StoreFindings) throws(StoreError) {
+    _ = try records.firstEpoch()
     var last = 0
     while true {
-      let rooms = try rows(
-        Self.selectRooms + " WHERE number > $1 ORDER BY number LIMIT 500", last, read: readRoom)
+      let rooms = try store.rows(
+        RoomRecords<Store>.select + " WHERE number > $1 ORDER BY number LIMIT 500", last,
+        read: records.read)
       guard let end = rooms.last else { break }
       last = end.number
       for row in rooms {
         do throws(StoreError) {
           try check(row, &findings)
         } catch {
-          try passOn()
+          try store.passOn()
           findings.add(nil, error)
         }
       }
     }
-    let orphans = try first(
+    let orphans = try store.first(
       """
       SELECT count(DISTINCT p.room) FROM publications p
       WHERE NOT EXISTS (SELECT 1 FROM rooms r WHERE r.number = p.room)

@@ -2,18 +2,24 @@ package import GatewayPorts
 import OTCore
 
 /// Texts: the fold of a log from its nearest snapshot on.
-extension SQLStore {
+package struct TextRules<Store: LogTable> {
+  let store: Store
+  private var logs: LogRules<Store> { LogRules(store: store) }
+  private var times: LogTimes<Store> { LogTimes(store: store) }
+
+  package init(store: Store) { self.store = store }
+
   func load(_ id: DocumentID, recentMax: Int) throws(StoreError) -> StoredDocument {
-    let row = try existingRow(id)
-    let marks = try marks(of: row)
+    let row = try store.existingRow(id)
+    let marks = try store.marks(of: row)
     let snapshot = try snapshot(of: row, through: row.revision)
     var document = try snapshot.document()
     let recentStart = max(row.base, row.revision - max(recentMax, 0))
     let start = min(snapshot.revision, recentStart)
     var recent: [LogEntry] = []
     recent.reserveCapacity(row.revision - recentStart)
-    try walk(
-      row, after: start, through: row.revision, chain: try chain(at: start, of: row)
+    try logs.walk(
+      row, after: start, through: row.revision, chain: try logs.chain(at: start, of: row)
     ) { entry throws(StoreError) in
       if entry.revision == snapshot.revision, entry.checksum != snapshot.chain {
         throw .damaged("the text at revision \(entry.revision) is another log's; \(damageAdvice)")
@@ -22,7 +28,7 @@ extension SQLStore {
         do throws(OperationError) {
           try document.apply(entry.operation)
         } catch {
-          throw damaged(entry.revision, "does not apply to the text before it")
+          throw logs.damaged(entry.revision, "does not apply to the text before it")
         }
       }
       if entry.revision > recentStart { recent.append(entry.logEntry()) }
@@ -32,20 +38,20 @@ extension SQLStore {
     }
     return StoredDocument(
       summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks,
-      chain: shared(row.chain), sessionFloor: row.sessionFloor)
+      chain: store.shared(row.chain), sessionFloor: row.sessionFloor)
   }
 
   /// The log's fold at a revision, which is at most the head.
   ///
   /// Fails with `compacted` if the revision lies before the base and has no snapshot of its own.
-  package func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
+  func fold(of row: DocumentRow, at revision: Int) throws(StoreError) -> Fold {
     let snapshot = try snapshot(of: row, through: revision)
     guard snapshot.revision == revision || revision >= row.base else {
       throw .compacted(oldestRevision: row.base)
     }
     var fold = try Fold(snapshot)
     if snapshot.revision < revision {
-      try walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
+      try logs.walk(row, after: snapshot.revision, through: revision, chain: snapshot.chain) {
         entry throws(StoreError) in
         try entry.apply(to: &fold)
       }
@@ -54,7 +60,7 @@ extension SQLStore {
   }
 
   func text(_ id: DocumentID, at point: HistoryPoint) throws(StoreError) -> HistoricText {
-    let row = try existingRow(id)
+    let row = try store.existingRow(id)
     let revision =
       switch point {
       case .revision(let revision): max(0, min(revision, row.revision))
@@ -64,7 +70,7 @@ extension SQLStore {
   }
 
   private func revision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
-    let revision = try lastRevision(at: time, of: row)
+    let revision = try times.lastRevision(at: time, of: row)
     // Nothing after the base is that old. Is the base itself?
     guard revision == row.base, row.base > 0 else { return revision }
     guard try snapshot(of: row, through: row.base).time <= time else {
@@ -77,9 +83,9 @@ extension SQLStore {
   func offerSnapshot(
     _ id: DocumentID, epoch: String, revision: Int, text: String
   ) throws(StoreError) {
-    let row = try existingRow(id)
+    let row = try store.existingRow(id)
     guard
-      epoch.utf8.elementsEqual(row.epoch.utf8), revision >= 0, revision <= row.revision,
+      ExactName(epoch) == ExactName(row.epoch), revision >= 0, revision <= row.revision,
       revision != row.revision || text.unicodeScalars.count == row.length
     else { throw .notNext(headRevision: row.revision) }
   }
@@ -87,8 +93,8 @@ extension SQLStore {
   // MARK: Snapshots
 
   /// The newest snapshot not after a revision, or the empty text before the log.
-  package func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
-    let kept = try first(
+  func snapshot(of row: DocumentRow, through revision: Int) throws(StoreError) -> Snapshot {
+    let kept = try store.first(
       """
       SELECT revision, chain, text, checksum, time, authors FROM snapshots
       WHERE document = $1 AND revision <= $2 ORDER BY revision DESC LIMIT 1
@@ -101,11 +107,12 @@ extension SQLStore {
       throw .damaged("the text at revision \(row.base) is missing; \(damageAdvice)")
     }
     return Snapshot(
-      revision: 0, chain: hasher.origin(of: row.id), time: row.createdAt, text: [], authors: [0])
+      revision: 0, chain: store.context.hasher.origin(of: row.id), time: row.createdAt, text: [],
+      authors: [0])
   }
 
   private func readSnapshot(
-    _ found: Row, of row: DocumentRow
+    _ found: Store.Row, of row: DocumentRow
   ) throws(StoreError) -> Snapshot {
     let revision = found.integer(0)
     guard let chain = found.withBytes(1, { RecordChecksum($0) }) else {
@@ -115,7 +122,7 @@ extension SQLStore {
       revision: revision, chain: chain, time: Timestamp(found.integer(4)), text: found.bytes(2),
       authors: found.bytes(5))
     let checksum = found.withBytes(3) { RecordChecksum($0) }
-    guard checksum == hasher.checksum(of: snapshot, document: row.id) else {
+    guard checksum == store.context.hasher.checksum(of: snapshot, document: row.id) else {
       throw .damaged("the text at revision \(revision) differs from its checksum; \(damageAdvice)")
     }
     guard revision != row.base || chain == row.baseChain else {
@@ -125,19 +132,20 @@ extension SQLStore {
   }
 
   /// Keeps a snapshot. One at the head also starts the count towards the next.
-  package func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
-    try keep(snapshot, checksum: hasher.checksum(of: snapshot, document: row.id), of: row)
+  func keep(_ snapshot: Snapshot, of row: inout DocumentRow) throws(StoreError) {
+    try keep(
+      snapshot, checksum: store.context.hasher.checksum(of: snapshot, document: row.id), of: row)
     if snapshot.revision == row.revision {
       // The log that follows pays for its size beyond the text's length.
       row.unsnapped = min(0, row.length - snapshot.text.count - snapshot.authors.count)
-      try write(row)
+      try store.write(row)
     }
   }
 
-  package func keep(_ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow)
+  func keep(_ snapshot: Snapshot, checksum: RecordChecksum, of row: DocumentRow)
     throws(StoreError)
   {
-    try change(
+    try store.change(
       """
       INSERT INTO snapshots (document, revision, chain, time, text, authors, checksum)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -150,7 +158,7 @@ extension SQLStore {
   /// The documents whose newest snapshot lies far behind their head.
   package func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
     Set(
-      try rows("SELECT id FROM documents WHERE unsnapped >= length AND unsnapped >= 65536") {
+      try store.rows("SELECT id FROM documents WHERE unsnapped >= length AND unsnapped >= 65536") {
         ExactName($0.text(0))
       })
   }

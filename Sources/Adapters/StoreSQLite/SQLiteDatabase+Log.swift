@@ -3,18 +3,18 @@ import OTCore
 package import StoreRecords
 
 /// Documents' logs: appending, and reading back with every link verified.
-extension SQLiteStore {
+extension SQLiteDatabase: LogTable {
   /// Appends entries, unless the log has others at their revisions.
   func append(
     _ id: DocumentID, epoch: String, entries: [LogEntry]
   ) throws(StoreError) -> StoreReply {
     var row = try existingRow(id)
-    guard epoch.utf8.elementsEqual(row.epoch.utf8) else {
+    guard ExactName(epoch) == ExactName(row.epoch) else {
       throw .notNext(headRevision: row.revision)
     }
     if let first = entries.first, 0 < first.revision, first.revision <= row.revision {
       return .lostRace(
-        try self.entries(
+        try LogRules(store: self).entries(
           of: row, after: first.revision - 1, through: row.revision,
           bytesMax: StoreReply.lostRaceBytesMax))
     }
@@ -27,14 +27,15 @@ extension SQLiteStore {
       var operation: [UInt8] = []
       entry.operation.appendJSON(to: &operation)
       row.chain = operation.withUnsafeBytes { operation in
-        hasher.beginEntry(row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
-        hasher.add(entry.client)
-        hasher.add(entry.sequence)
-        hasher.add(bits: entry.digest)
-        hasher.add(operation)
-        hasher.add(entry.author)
-        hasher.add(Int(entry.time))
-        return hasher.checksum()
+        context.hasher.beginEntry(
+          row.chain, document: row.id, epoch: row.epoch, revision: entry.revision)
+        context.hasher.add(entry.client)
+        context.hasher.add(entry.sequence)
+        context.hasher.add(bits: entry.digest)
+        context.hasher.add(operation)
+        context.hasher.add(entry.author)
+        context.hasher.add(Int(entry.time))
+        return context.hasher.checksum()
       }
       try sql(
         """
@@ -59,13 +60,13 @@ extension SQLiteStore {
   /// Keeps what a client's newest entry is, and returns by how much the sum of marks changes.
   private func mark(_ entry: LogEntry, document row: DocumentRow) throws(StoreError) -> UInt64 {
     let new = ClientMark(sequence: entry.sequence, revision: entry.revision, digest: entry.digest)
-    var change = hasher.hash(of: new, client: entry.client, document: row.id)
+    var change = context.hasher.hash(of: new, client: entry.client, document: row.id)
     let old = try sql(
       "SELECT sequence, revision, digest FROM marks WHERE document = ? AND client = ?")
     defer { old.reset() }
     old.bind(row.number, entry.client)
     if try old.step() {
-      change &-= hasher.hash(of: readMark(old), client: entry.client, document: row.id)
+      change &-= context.hasher.hash(of: readMark(old), client: entry.client, document: row.id)
     }
     try sql(
       """
@@ -91,7 +92,7 @@ extension SQLiteStore {
     while try rows.step() {
       let mark = readMark(rows)
       let client = rows.text(3)
-      sum &+= hasher.hash(of: mark, client: client, document: row.id)
+      sum &+= context.hasher.hash(of: mark, client: client, document: row.id)
       marks[client] = mark
     }
     guard sum == row.marks else {
@@ -99,4 +100,31 @@ extension SQLiteStore {
     }
     return marks
   }
+
+  /// There are no other nodes.
+  package func shared(_ chain: RecordChecksum) -> LogChain? { nil }
+
+  // MARK: Compacted entries
+
+  /// The documents whose logs have been compacted.
+  func numbersOfCompacted() throws(StoreError) -> Set<Int> {
+    Set(try rows("SELECT number FROM documents WHERE base > 0") { $0.integer(0) })
+  }
+
+  package var hasCompacted: Bool { !compacted.isEmpty }
+
+  package func removeSomeCompacted() throws(StoreError) {
+    guard let document = compacted.first else { return }
+    let removed = try transaction { () throws(StoreError) in
+      try changedRows(
+        """
+        DELETE FROM log WHERE document = $1
+          AND revision <= (SELECT base FROM documents WHERE number = $1)
+          AND revision < (SELECT min(revision) FROM log WHERE document = $1) + 1000
+        """, document)
+    }
+    if removed == 0 { compacted.remove(document) }
+  }
+
+  package func noteCompacted(_ row: DocumentRow) { compacted.insert(row.number) }
 }

@@ -2,7 +2,7 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Folders of notes: each note's row names its own.
-extension PostgresStore {
+extension PostgresDatabase: FolderTable {
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     let found = try rows("SELECT id, folder FROM documents WHERE id = ANY ($1)", ids) {
       (ExactName($0.text(0)), FolderPath(stored: $0.text(1)))
@@ -46,7 +46,7 @@ extension PostgresStore {
     return moves.map { move in
       var row = move.row
       row.folder = move.folder
-      documents[ExactName(row.id)] = row
+      known.documents[ExactName(row.id)] = row
       return row.summary
     }
   }

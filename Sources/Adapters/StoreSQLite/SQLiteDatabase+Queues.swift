@@ -1,14 +1,9 @@
-public import GatewayPorts
+package import GatewayPorts
 import StoreRecords
 
 /// The outbox: events for outside services, in the same file as the changes they report.
-extension SQLiteStore {
-  /// Does a piece of work in a transaction of its own.
-  public func perform(_ request: OutboxRequest) -> OutboxReply { reply(to: request) }
-
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
-  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] { changedStandings() }
+extension SQLiteDatabase: QueueTable {
+  private var events: EventRules<SQLiteDatabase> { EventRules(store: self) }
 
   /// There are no other nodes.
   package func isSender(to target: OutboxTarget) -> Bool { true }
@@ -29,13 +24,13 @@ extension SQLiteStore {
   private func crowdOut(
     _ target: OutboxTarget, last: Int, now: Timestamp
   ) throws(StoreError) {
-    guard let queuedMax = outboxRules?.queuedMax else { return }
+    guard let queuedMax = context.outboxRules?.queuedMax else { return }
     while let first = try oldest(of: target),
       last - first.number >= max(queuedMax, 1),
-      let oldest = try oldest(for: target, limit: 1, bytesMax: .max).first
+      let oldest = try events.oldest(for: target, limit: 1, bytesMax: .max).first
     {
-      if try remove(oldest) {
-        try bury(DeadLetter(event: oldest, time: now, reason: .crowdedOut))
+      if try events.remove(oldest) {
+        try events.bury(DeadLetter(event: oldest, time: now, reason: .crowdedOut))
         crowdedOut[target, default: 0] += 1
       }
     }

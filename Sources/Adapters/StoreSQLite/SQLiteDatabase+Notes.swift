@@ -2,7 +2,7 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Notes: their rows, titles and list.
-extension SQLiteStore {
+extension SQLiteDatabase: NoteTable {
   package func insert(_ row: inout DocumentRow) throws(StoreError) {
     try change(
       """
@@ -70,7 +70,7 @@ extension SQLiteStore {
       epoch: statement.text(5), revision: statement.integer(6), length: statement.integer(7),
       chain: chain, base: statement.integer(9), baseChain: baseChain, marks: statement.bits(11),
       unsnapped: statement.integer(12), folder: FolderPath(stored: statement.text(14)))
-    return hasher.checksum(of: row) == checksum ? row : nil
+    return context.hasher.checksum(of: row) == checksum ? row : nil
   }
 
   /// Writes the columns of a row that change with its log. Its time of creation and its folder
@@ -85,8 +85,10 @@ extension SQLiteStore {
       """
     ).run(
       row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
-      row.base, row.baseChain, row.marks, row.unsnapped, hasher.checksum(of: row))
-    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(row.id)) }
-    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(row.id)) }
+      row.base, row.baseChain, row.marks, row.unsnapped, context.hasher.checksum(of: row))
+    context.noteDue(row)
   }
+
+  /// Rows are read again each time.
+  package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {}
 }

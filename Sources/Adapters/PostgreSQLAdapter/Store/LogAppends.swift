@@ -38,7 +38,7 @@ struct LogAppend {
   /// The session that a client without a mark has to be in. An entry without a sequence is never sent again.
   func floor(of client: String, in row: DocumentRow) -> Int {
     let isNumbered = entries.contains {
-      $0.sequence > 0 && $0.client.utf8.elementsEqual(client.utf8)
+      $0.sequence > 0 && ExactName($0.client) == ExactName(client)
     }
     return isNumbered ? row.sessionFloor : 0
   }
@@ -56,7 +56,9 @@ struct LogAppend {
 /// database compares it with its own, epoch, revision and checksum, and does nothing where they
 /// differ. An entry's checksum covers all of it and all before it, so the same append is
 /// recognised when it is made once more after a lost connection.
-extension PostgresStore {
+struct LogAppends {
+  let database: PostgresDatabase
+
   /// Heads that are remembered; beyond, all are forgotten and read again.
   private static let headsMax = 20_000
 
@@ -85,7 +87,7 @@ extension PostgresStore {
       switch request {
       case .append(let id, let epoch, let entries, let condition):
         guard !entries.isEmpty, touched[ExactName(id)] == 1,
-          outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
+          database.context.outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
         else { continue }
         appends.append((place, LogAppend(id, epoch, entries, condition)))
       case .fence(let id, let clients) where touched[ExactName(id)] == 1:
@@ -98,15 +100,17 @@ extension PostgresStore {
 
   /// Appends to logs that nothing else concerns, each decided by itself, and replies to each.
   func appended(_ appends: [LogAppend]) -> [StoreReply] {
-    for append in appends { if let last = append.entries.last { noteTime(last.time) } }
+    for append in appends {
+      if let last = append.entries.last { database.context.noteTime(last.time) }
+    }
     var appends = appends
-    var run = AppendRun(count: appends.count, isShared: isShared)
+    var run = AppendRun(count: appends.count, isShared: database.isShared)
     var next = run.begin()
     while true {
       switch next {
       case .connect(let isUndecided):
         do throws(StoreError) {
-          try connected(isUndecided: isUndecided)
+          try database.connected(isUndecided: isUndecided)
           next = run.connected()
         } catch {
           next = run.notConnected(error)
@@ -132,7 +136,7 @@ extension PostgresStore {
     }
   }
 
-  /// Sends those of some appends that follow their heads.
+  /// Sends those of some appends that follow their database.heads.
   private func send(
     _ places: [Int], of appends: inout [LogAppend], _ run: inout AppendRun
   ) -> AppendRun.Action {
@@ -158,9 +162,9 @@ extension PostgresStore {
       }
       return run.sent(done)
     } catch {
-      link.note(error)
-      link.abandon()
-      heads = [:]
+      database.link.note(error)
+      database.link.abandon()
+      database.heads = [:]
       return run.notSent(error, wasSending: isSending)
     }
   }
@@ -174,8 +178,8 @@ extension PostgresStore {
     if let condition = append.condition {
       chain = RecordChecksum(condition.chain)
     } else {
-      guard let head = heads[ExactName(append.id)],
-        head.epoch.utf8.elementsEqual(append.epoch.utf8),
+      guard let head = database.heads[ExactName(append.id)],
+        ExactName(head.epoch) == ExactName(append.epoch),
         revision == head.revision, length == head.length
       else { return nil }
       chain = head.chain
@@ -195,7 +199,7 @@ extension PostgresStore {
   /// Whether an append's condition was read from the database as it is now, and not from one whose place
   /// it has taken: that may have had entries, and sessions, which this one lacks.
   private func isOfThisLife(_ append: LogAppend) -> Bool {
-    append.condition.map { $0.chain.life == link.life } ?? true
+    append.condition.map { $0.chain.life == database.link.life } ?? true
   }
 
   func checksum(
@@ -203,43 +207,44 @@ extension PostgresStore {
   ) -> RecordChecksum {
     var operation: [UInt8] = []
     entry.operation.appendJSON(to: &operation)
-    hasher.beginEntry(chain, document: document, epoch: epoch, revision: entry.revision)
-    hasher.add(entry.client)
-    hasher.add(entry.sequence)
-    hasher.add(bits: entry.digest)
-    hasher.add(operation)
-    hasher.add(entry.author)
-    hasher.add(Int(entry.time))
-    return hasher.checksum()
+    database.context.hasher.beginEntry(
+      chain, document: document, epoch: epoch, revision: entry.revision)
+    database.context.hasher.add(entry.client)
+    database.context.hasher.add(entry.sequence)
+    database.context.hasher.add(bits: entry.digest)
+    database.context.hasher.add(operation)
+    database.context.hasher.add(entry.author)
+    database.context.hasher.add(Int(entry.time))
+    return database.context.hasher.checksum()
   }
 
-  /// Reads the heads that appends without a condition do not follow, or that are not known.
+  /// Reads the database.heads that appends without a condition do not follow, or that are not known.
   private func refreshHeads(of appends: [LogAppend]) throws(PostgresFailure) {
     let old = appends.filter { links(of: $0) == nil }.map(\.id)
     guard !old.isEmpty else { return }
-    if heads.count > Self.headsMax { heads = [:] }
-    for id in old { heads[ExactName(id)] = nil }
-    let found = try link.run([
+    if database.heads.count > Self.headsMax { database.heads = [:] }
+    for id in old { database.heads[ExactName(id)] = nil }
+    let found = try database.link.run([
       PostgresCommand(
         "SELECT id, number, epoch, revision, length, chain FROM parley.documents WHERE id = ANY ($1)",
         [old])
     ])
     for row in found.first?.rows({ $0 }) ?? [] {
       guard let chain = row.withBytes(5, { RecordChecksum($0) }) else { continue }
-      heads[ExactName(row.text(0))] = SeenHead(
+      database.heads[ExactName(row.text(0))] = SeenHead(
         epoch: row.text(2), revision: row.integer(3), length: row.integer(4), chain: chain)
     }
   }
 
-  /// Sends appends that follow their heads in one statement; which of them were done.
+  /// Sends appends that follow their database.heads in one statement; which of them were done.
   private func send(
     _ appends: [(append: LogAppend, links: [RecordChecksum])]
   ) throws(PostgresFailure) -> [Bool] {
     var rows = AppendArrays()
     for (append, links) in appends {
-      rows.add(append, links) { heads[ExactName(append.id)]?.chain }
+      rows.add(append, links) { database.heads[ExactName(append.id)]?.chain }
     }
-    let results = try link.run([
+    let results = try database.link.run([
       PostgresCommand(
         """
         SELECT place, won, number, epoch, revision, length, chain, base, unsnapped FROM parley.append(
@@ -256,17 +261,21 @@ extension PostgresStore {
       )
       won[place] = row.bool(1)
       guard !row.isNull(2), let chain = row.withBytes(6, { RecordChecksum($0) }) else {
-        heads[id] = nil
+        database.heads[id] = nil
         continue
       }
       // An append with a condition brings its own.
       if condition == nil {
-        heads[id] = SeenHead(
+        database.heads[id] = SeenHead(
           epoch: row.text(3), revision: row.integer(4), length: row.integer(5), chain: chain)
       }
-      if row.integer(8) >= max(row.integer(5), 65_536) { upkeep.unsnapped.insert(id) }
-      if let retention, retention.isOverlong(revision: row.integer(4), base: row.integer(7)) {
-        upkeep.overlong.insert(id)
+      if row.integer(8) >= max(row.integer(5), 65_536) {
+        database.context.upkeep.unsnapped.insert(id)
+      }
+      if let retention = database.context.retention,
+        retention.isOverlong(revision: row.integer(4), base: row.integer(7))
+      {
+        database.context.upkeep.overlong.insert(id)
       }
     }
     return won
@@ -274,19 +283,21 @@ extension PostgresStore {
 
   /// The reply to an append that its log did not take; `nil` if it would take it now.
   private func verdict(on append: LogAppend) throws(StoreError) -> StoreReply? {
-    try reading { () throws(StoreError) in
-      guard let row = try row(append.id) else { return .failed(.unknownDocument) }
+    try database.reading { () throws(StoreError) in
+      guard let row = try database.row(append.id) else { return .failed(.unknownDocument) }
       if let sent = append.sent, let last = append.entries.last,
-        append.epoch.utf8.elementsEqual(row.epoch.utf8),
+        ExactName(append.epoch) == ExactName(row.epoch),
         (row.base...row.revision).contains(last.revision)
       {
         // It is there: its answer was lost.
-        if try chain(at: last.revision, of: row) == sent { return append.done(sent) }
+        if try LogRules(store: database).chain(at: last.revision, of: row) == sent {
+          return append.done(sent)
+        }
       }
       do throws(StoreError) {
         return try obstacle(to: append, on: row)
       } catch {
-        if let failure = link.failure { throw failure.storeError }
+        if let failure = database.link.failure { throw failure.storeError }
         return .failed(error)
       }
     }
@@ -294,7 +305,7 @@ extension PostgresStore {
 
   /// Appends to a row that this transaction has locked, among other work.
   func append(_ append: LogAppend) throws(StoreError) -> StoreReply {
-    var row = try existingRow(append.id)
+    var row = try database.existingRow(append.id)
     if let reply = try obstacle(to: append, on: row) {
       if let error = reply.failure { throw error }
       return reply
@@ -303,7 +314,7 @@ extension PostgresStore {
       var operation: [UInt8] = []
       entry.operation.appendJSON(to: &operation)
       row.chain = checksum(of: entry, after: row.chain, document: row.id, epoch: row.epoch)
-      change(
+      database.change(
         """
         INSERT INTO parley.log (document, revision, client, sequence, digest, operation, author,
           time, checksum)
@@ -311,7 +322,7 @@ extension PostgresStore {
         """, row.number, entry.revision, entry.client, entry.sequence, entry.digest,
         Blob(operation), entry.author, entry.time, row.chain)
       if entry.sequence > 0 {
-        change(
+        database.change(
           """
           INSERT INTO parley.marks (document, client, sequence, revision, digest, session)
           VALUES ($1, $2, $3, $4, $5, $6)
@@ -322,10 +333,10 @@ extension PostgresStore {
       }
       row.revision = entry.revision
       row.length = entry.operation.targetLength
-      note(entry.time, before: entry.revision, in: &row)
+      database.note(entry.time, before: entry.revision, in: &row)
       row.unsnapped += operation.count + 64
     }
-    if !append.entries.isEmpty { write(row) }
+    if !append.entries.isEmpty { database.write(row) }
     return append.done(row.chain)
   }
 
@@ -334,12 +345,12 @@ extension PostgresStore {
     to append: LogAppend, on row: DocumentRow
   ) throws(StoreError) -> StoreReply? {
     let notNext = StoreReply.failed(.notNext(headRevision: row.revision))
-    guard append.epoch.utf8.elementsEqual(row.epoch.utf8), isOfThisLife(append) else {
+    guard ExactName(append.epoch) == ExactName(row.epoch), isOfThisLife(append) else {
       return notNext
     }
     let start = (append.entries.first?.revision ?? row.revision + 1) - 1
     if let condition = append.condition, (row.base...row.revision).contains(start),
-      try chain(at: start, of: row) != RecordChecksum(condition.chain)
+      try LogRules(store: database).chain(at: start, of: row) != RecordChecksum(condition.chain)
     {
       return notNext
     }
@@ -357,7 +368,7 @@ extension PostgresStore {
     }
     let asked = append.sessions
     guard !asked.isEmpty else { return nil }
-    let newest = try sessions(of: row, asked.map(\.client))
+    let newest = try SharedLogs(database: database).sessions(of: row, asked.map(\.client))
     let fenced = asked.map(\.client).filter { client in
       newest[client] ?? append.floor(of: client, in: row)
         > append.condition?.sessions[client] ?? 0
@@ -368,12 +379,14 @@ extension PostgresStore {
   private func lostRace(
     _ row: DocumentRow, after start: Int, isShared: Bool
   ) throws(StoreError) -> StoreReply {
-    let missed = try entries(
-      of: row, after: start, through: min(row.revision, start + Self.newsMax),
+    let missed = try LogRules(store: database).entries(
+      of: row, after: start, through: min(row.revision, start + SharedLogs.newsMax),
       bytesMax: StoreReply.lostRaceBytesMax)
     guard isShared, let last = missed.last else { return .lostRace(missed) }
     return .lostRace(
-      missed, chain: LogChain(try chain(at: last.revision, of: row), life: link.life))
+      missed,
+      chain: LogChain(
+        try LogRules(store: database).chain(at: last.revision, of: row), life: database.link.life))
   }
 }
 

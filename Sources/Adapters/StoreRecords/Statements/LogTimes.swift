@@ -1,4 +1,4 @@
-package import GatewayPorts
+import GatewayPorts
 
 /// Finding revisions by their time, though the clock may have been set back.
 ///
@@ -9,17 +9,14 @@ package import GatewayPorts
 /// time      10:00  10:01  17:30  17:31  10:02  10:03
 ///                                       └ set back before 5
 /// ```
-package protocol TimedLog {
-  /// The revisions before which the clock was set back by more than ``TimeOrder/pullMax``, ascending.
-  func setBacks(of row: DocumentRow) throws(StoreError) -> [Int]
+package struct LogTimes<Store: LogTable> {
+  let store: Store
+  private var logs: LogRules<Store> { LogRules(store: store) }
 
-  /// The time of a revision that the log still has.
-  func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp
-}
+  package init(store: Store) { self.store = store }
 
-extension TimedLog {
   /// The revision to compact a log to, `nil` if there is too little to gain.
-  package func base(
+  func base(
     of row: DocumentRow, keeping retention: Retention, now: Timestamp
   ) throws(StoreError) -> Int? {
     try retention.base(of: row, now: now) { time throws(StoreError) in
@@ -31,14 +28,14 @@ extension TimedLog {
   ///
   /// - Complexity: O(*s* log *n*) for *s* times at which the clock was set back by more than
   ///   ``TimeOrder/pullMax``.
-  package func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
+  func lastRevision(at time: Timestamp, of row: DocumentRow) throws(StoreError) -> Int {
     guard row.revision > row.base else { return row.base }
     let starts =
       [row.base + 1]
-      + (try setBacks(of: row)).filter { $0 > row.base + 1 && $0 <= row.revision }
+      + (try store.setBacks(of: row)).filter { $0 > row.base + 1 && $0 <= row.revision }
     var end = row.revision
     for start in starts.reversed() {
-      if try self.time(at: start, of: row) <= time {
+      if try logs.time(at: start, of: row) <= time {
         return try lastRevision(at: time, of: row, in: start...end)
       }
       end = start - 1
@@ -53,7 +50,7 @@ extension TimedLog {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {
       let middle = (low + high + 1) / 2
-      if try self.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
+      if try logs.time(at: middle, of: row) <= time { low = middle } else { high = middle - 1 }
     }
     return low
   }

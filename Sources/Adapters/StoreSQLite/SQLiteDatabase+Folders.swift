@@ -2,7 +2,10 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Folders of notes: each note's row names its own.
-extension SQLiteStore {
+extension SQLiteDatabase: FolderTable {
+  /// No other process writes.
+  package var isShared: Bool { false }
+
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     var folders: [FolderPath?] = []
     for id in ids {

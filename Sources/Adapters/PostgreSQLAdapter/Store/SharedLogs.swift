@@ -2,7 +2,10 @@ import GatewayPorts
 import StoreRecords
 
 /// Requests about logs that nodes share.
-extension PostgresStore {
+struct SharedLogs {
+  let database: PostgresDatabase
+  private var logs: LogRules<PostgresDatabase> { LogRules(store: database) }
+
   /// Most entries in one answer; a caller that has missed more asks again.
   static let newsMax = 1_000
 
@@ -11,8 +14,8 @@ extension PostgresStore {
   func news(
     _ id: DocumentID, epoch: String, after: Int, chain: LogChain, _ clients: [String]
   ) throws(StoreError) -> LogNews {
-    let found = try queries([
-      PostgresCommand(Self.selectDocuments + " WHERE id = $1", [id]),
+    let found = try database.queries([
+      PostgresCommand(PostgresDatabase.selectDocuments + " WHERE id = $1", [id]),
       PostgresCommand(
         """
         SELECT l.checksum FROM parley.documents d
@@ -40,43 +43,43 @@ extension PostgresStore {
         JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) WHERE d.id = $1
         """, [id, clients]),
     ])
-    guard let row = try found[0].first.map(readRow) else { throw .unknownDocument }
-    guard chain.life == link.life, epoch.utf8.elementsEqual(row.epoch.utf8),
+    guard let row = try found[0].first.map(database.readRow) else { throw .unknownDocument }
+    guard chain.life == database.link.life, ExactName(epoch) == ExactName(row.epoch),
       (0...row.revision).contains(after)
     else { return .otherHistory }
     guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
     var place = LogPlace(
       revision: after, chain: RecordChecksum(chain),
-      epochs: try verified(
+      epochs: try logs.verified(
         found[2].rows { (after: $0.integer(0), epoch: $0.text(1)) }, of: row))
     let known =
       after == row.base ? row.baseChain : found[1].first?.withBytes(0) { RecordChecksum($0) }
-    guard let known else { throw damaged(after, "is missing") }
+    guard let known else { throw logs.damaged(after, "is missing") }
     guard known == place.chain else { return .otherHistory }
     var entries: [LogEntry] = []
     for next in found[3].rows({ $0 }) {
-      try pass(next, of: row, from: &place) { entry throws(StoreError) in
+      try logs.pass(next, of: row, from: &place) { entry throws(StoreError) in
         entries.append(entry.logEntry())
       }
     }
     guard after == row.revision || !entries.isEmpty else {
-      throw damaged(after + 1, "is missing")
+      throw logs.damaged(after + 1, "is missing")
     }
     guard place.revision < row.revision || place.chain == row.chain else {
-      throw damaged(place.revision, "is not the one that the note ends with")
+      throw logs.damaged(place.revision, "is not the one that the note ends with")
     }
     let newest = Dictionary(found[4].rows { ($0.text(0), $0.integer(1)) }) { $1 }
     return .entries(
       LogStretch(
-        title: row.title, entries: entries, chain: LogChain(place.chain, life: link.life),
+        title: row.title, entries: entries, chain: LogChain(place.chain, life: database.link.life),
         headRevision: row.revision,
         sessions: Dictionary(clients.map { ($0, newest[$0] ?? row.sessionFloor) }) { $1 },
         sessionFloor: row.sessionFloor, folder: row.folder))
   }
 
   /// The heads of many logs, in one statement.
-  func logHeads(_ ids: [DocumentID]) throws(StoreError) -> [LogHead?] {
-    let found = try rows(
+  func heads(of ids: [DocumentID]) throws(StoreError) -> [LogHead?] {
+    let found = try database.rows(
       """
       SELECT id, title, epoch, revision, chain, folder FROM parley.documents WHERE id = ANY ($1)
       """, ids
@@ -85,19 +88,19 @@ extension PostgresStore {
         throw .damaged("a note's own record has no checksum; \(damageAdvice)")
       }
       return (
-        Array(row.text(0).utf8),
+        ExactName(row.text(0)),
         LogHead(
           title: row.text(1), epoch: row.text(2), revision: row.integer(3),
-          chain: LogChain(chain, life: link.life), folder: FolderPath(stored: row.text(5)))
+          chain: LogChain(chain, life: database.link.life), folder: FolderPath(stored: row.text(5)))
       )
     }
     let heads = Dictionary(found) { $1 }
-    return ids.map { heads[Array($0.utf8)] }
+    return ids.map { heads[ExactName($0)] }
   }
 
   /// The newest sessions of clients that the note has marks of.
   func sessions(of row: DocumentRow, _ clients: [String]) throws(StoreError) -> [String: Int] {
-    let found = try rows(
+    let found = try database.rows(
       """
       SELECT client, session FROM parley.marks WHERE document = $1 AND client = ANY ($2)
       """, row.number, clients

@@ -2,7 +2,7 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Deleted notes that can be restored: their rows, while all else of them remains in place.
-extension SQLiteStore {
+extension SQLiteDatabase: DeletedNoteTable {
   /// Keeps the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
     try change(
@@ -10,7 +10,7 @@ extension SQLiteStore {
       INSERT INTO deleted_documents (\(Self.documentColumns), deleted, author, deletion_checksum)
       SELECT \(Self.documentColumns), $2, $3, $4 FROM documents WHERE number = $1
       """, row.number, deletion.time, deletion.author,
-      hasher.checksum(of: deletion, document: row.id, number: row.number))
+      context.hasher.checksum(of: deletion, document: row.id, number: row.number))
   }
 
   package func putBack(_ row: DocumentRow) throws(StoreError) {
@@ -33,10 +33,10 @@ extension SQLiteStore {
       Self.selectDeleted + " ORDER BY number", read: { try? readDeleted($0).row })
     {
       row.epoch = names.next()
-      try beginEpoch(row.epoch, after: row.revision, document: row.number)
+      try LogRules(store: self).beginEpoch(row.epoch, after: row.revision, document: row.number)
       try change(
         "UPDATE deleted_documents SET epoch = $1, checksum = $2 WHERE number = $3", row.epoch,
-        hasher.checksum(of: row), row.number)
+        context.hasher.checksum(of: row), row.number)
     }
   }
 
@@ -49,7 +49,7 @@ extension SQLiteStore {
     let deletion = Deletion(time: Timestamp(found.integer(15)), author: found.text(16))
     guard let row = readRow(found),
       found.withBytes(17, { RecordChecksum($0) })
-        == hasher.checksum(of: deletion, document: row.id, number: row.number)
+        == context.hasher.checksum(of: deletion, document: row.id, number: row.number)
     else {
       throw .damaged("a deleted note's record differs from its checksum; \(damageAdvice)")
     }

@@ -2,57 +2,7 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Notes: their rows, titles and list.
-extension PostgresStore {
-  /// Locks the rows that a batch will change, each kind in the order of its numbers: of two batches
-  /// one waits for the other, and never both.
-  func lock(_ locks: RowLocks) throws(StoreError) {
-    let names = locks.rooms.union(locks.newRooms)
-    var commands: [PostgresCommand] = []
-    if !locks.newRooms.isEmpty {
-      // In the order of their names, for they have no numbers yet.
-      commands.append(
-        PostgresCommand(
-          """
-          INSERT INTO parley.rooms (name, epoch, head, time, checksum)
-          SELECT n.name, e.epoch, 0, 0, '' FROM unnest($1) AS n(name), parley.room_epoch e
-          WHERE NOT EXISTS (SELECT 1 FROM parley.rooms r WHERE r.name = n.name)
-          ORDER BY n.name ON CONFLICT (name) DO NOTHING RETURNING name
-          """, [locks.newRooms.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }]))
-    }
-    if !locks.documents.isEmpty {
-      commands.append(
-        PostgresCommand(
-          Self.selectDocuments + " WHERE id = ANY ($1) ORDER BY number FOR UPDATE",
-          [locks.documents.map(\.text)]))
-    }
-    if !locks.users.isEmpty {
-      commands.append(
-        PostgresCommand(
-          """
-          SELECT 1::bigint FROM parley.sessions WHERE "user" = ANY ($1) ORDER BY id FOR UPDATE
-          """, [locks.users.map(\.text)]))
-    }
-    if !names.isEmpty {
-      commands.append(
-        PostgresCommand(
-          Self.selectRooms + " WHERE name = ANY ($1) ORDER BY number FOR UPDATE",
-          [names.map(\.text)]))
-    }
-    guard !commands.isEmpty else { return }
-    var results = try queries(commands)[...]
-    if !locks.newRooms.isEmpty {
-      let added = results.popFirst()?.rows { ExactName($0.text(0)) }
-      unneededRooms = Set(added ?? [])
-    }
-    if !locks.documents.isEmpty {
-      for id in locks.documents { documents[id] = .some(nil) }
-      for row in try results.popFirst()?.rows(readRow) ?? [] { documents[ExactName(row.id)] = row }
-    }
-    if !locks.users.isEmpty { results.removeFirst() }
-    for name in names { rooms[name] = .some(nil) }
-    for row in try results.popFirst()?.rows(readRoom) ?? [] { rooms[ExactName(row.name)] = row }
-  }
-
+extension PostgresDatabase: NoteTable {
   package func insert(_ row: inout DocumentRow) throws(StoreError) {
     let number = try first(
       """
@@ -65,11 +15,11 @@ extension PostgresStore {
     // Another node was faster.
     guard let number else { throw .exists }
     row.number = number
-    documents[ExactName(row.id)] = row
+    known.documents[ExactName(row.id)] = row
   }
 
   package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {
-    documents[ExactName(id)] = .some(row)
+    known.documents[ExactName(id)] = .some(row)
     heads[ExactName(id)] = nil
   }
 
@@ -85,9 +35,9 @@ extension PostgresStore {
 
   /// A document's row. A transaction that writes locks it, unless it has done so already.
   package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    if let known = documents[ExactName(id)] { return known }
+    if let known = known.documents[ExactName(id)] { return known }
     let row = try first(Self.selectDocuments + " WHERE id = $1" + locking, id, read: readRow)
-    documents[ExactName(id)] = .some(row)
+    known.documents[ExactName(id)] = .some(row)
     return row
   }
 
@@ -129,9 +79,26 @@ extension PostgresStore {
       WHERE number = $1
       """, row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
       row.base, row.baseChain, row.unsnapped)
-    documents[ExactName(row.id)] = row
+    known.documents[ExactName(row.id)] = row
     heads[ExactName(row.id)] = nil
-    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(row.id)) }
-    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(row.id)) }
+    context.noteDue(row)
+  }
+
+  /// Places at which the clock was set back that are kept for one document; beyond, the oldest are removed.
+  private static let setBacksMax = 1_000
+
+  /// Takes a time into a document's row, and notes where the clock was set back.
+  ///
+  /// - Parameter revision: The first one that may have the new time.
+  package func note(_ time: Timestamp, before revision: Int, in row: inout DocumentRow) {
+    if TimeOrder.isSetBack(from: row.updatedAt, to: time) {
+      change(
+        """
+        UPDATE parley.documents SET set_backs =
+          (set_backs || $2::bigint)[greatest(cardinality(set_backs) + 2 - $3, 1):]
+        WHERE number = $1
+        """, row.number, revision, Self.setBacksMax)
+    }
+    row.updatedAt = TimeOrder.following(row.updatedAt, time)
   }
 }

@@ -1,5 +1,4 @@
-public import GatewayPorts
-import Hashing
+package import GatewayPorts
 import StoreRecords
 
 /// The outbox: events for outside services, in the same database as the changes they report.
@@ -7,13 +6,8 @@ import StoreRecords
 /// Numbers come from a sequence, so no commit waits for another to know the next. A commit that is
 /// late brings a number that is lower than some that are there; events about one subject keep their
 /// order, since the row of their note or room is locked while they are written.
-extension PostgresStore {
-  /// Does a piece of work in a transaction of its own.
-  public func perform(_ request: OutboxRequest) -> OutboxReply { reply(to: request) }
-
-  /// Returns the state of each queue that may have changed since the last call, and of all at the
-  /// first.
-  public func takeOutboxChanges() -> [OutboxTarget: OutboxStanding] { changedStandings() }
+extension PostgresDatabase: QueueTable {
+  private var events: EventRules<PostgresDatabase> { EventRules(store: self) }
 
   /// Whether this store takes a queue's events, among the stores that share the database: so one
   /// node sends each event, in order. An advisory lock decides, which ends with the connection;
@@ -41,7 +35,7 @@ extension PostgresStore {
 
   /// Gives up the oldest events of a queue that is too long.
   private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
-    guard let queuedMax = outboxRules?.queuedMax else { return }
+    guard let queuedMax = context.outboxRules?.queuedMax else { return }
     // To count goes through all of a full queue: it is done at first, and for each hundredth part of one.
     let added = (uncounted[target] ?? queuedMax / 100) + 1
     uncounted[target] = added > queuedMax / 100 ? 0 : added
@@ -57,8 +51,9 @@ extension PostgresStore {
     }
     let beyond = (counted ?? 0) - max(queuedMax, 1)
     guard beyond > 0 else { return }
-    for event in try oldest(for: target, limit: beyond, bytesMax: .max) where try remove(event) {
-      try bury(DeadLetter(event: event, time: now, reason: .crowdedOut))
+    for event in try events.oldest(for: target, limit: beyond, bytesMax: .max)
+    where try events.remove(event) {
+      try events.bury(DeadLetter(event: event, time: now, reason: .crowdedOut))
       crowdedOut[target, default: 0] += 1
     }
   }

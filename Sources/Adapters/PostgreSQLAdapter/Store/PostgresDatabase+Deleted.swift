@@ -2,7 +2,7 @@ package import GatewayPorts
 package import StoreRecords
 
 /// Deleted notes that can be restored: their rows, while all else of them remains in place.
-extension PostgresStore {
+extension PostgresDatabase: DeletedNoteTable {
   /// Keeps the row of a note that is being deleted.
   package func keep(_ row: DocumentRow, as deletion: Deletion) {
     change(

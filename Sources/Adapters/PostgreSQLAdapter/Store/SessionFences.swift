@@ -11,7 +11,9 @@ struct SessionFence {
 ///
 /// They begin by one statement for all notes of a batch. Its locks, taken in the order of the notes'
 /// numbers, end with it: an append that is under way is over by then, and one that comes later sees it.
-extension PostgresStore {
+struct SessionFences {
+  let database: PostgresDatabase
+
   /// Sessions of clients that have changed nothing, which a note keeps at least, of those that began last.
   private static let idleSessionsMin = 1_000
   /// The number of such sessions that a note keeps at most.
@@ -25,22 +27,22 @@ extension PostgresStore {
     while true {
       attempt += 1
       do throws(StoreError) {
-        try connected()
+        try database.connected()
       } catch {
         return fences.map { _ in .failed(error) }
       }
       do throws(PostgresFailure) {
-        let begun = try link.run([Self.command(fences)])
+        let begun = try database.link.run([Self.command(fences)])
         let sessions = Self.sessions(begun[0], fences)
         for (fence, sessions) in zip(fences, sessions) {
           guard let sessions, let drop = idleDrop(fence, sessions) else { continue }
           // Sessions that are not dropped now are dropped another time.
-          _ = try? link.run([drop])
+          _ = try? database.link.run([drop])
         }
         return sessions.map { $0.map { .sessions($0) } ?? .failed(.unknownDocument) }
       } catch {
-        link.note(error)
-        link.abandon()
+        database.link.note(error)
+        database.link.abandon()
         // A session too many is harmless.
         if error.isRace || error.isConnection, attempt < 3 { continue }
         guard error.storeError.isOfOneRequest, fences.count > 1 else {
@@ -54,9 +56,9 @@ extension PostgresStore {
 
   /// Begins sessions in a transaction that has locked the note's row.
   func fence(_ fence: SessionFence) throws(StoreError) -> [String: Int] {
-    let begun = try queries([Self.command([fence])])
+    let begun = try database.queries([Self.command([fence])])
     guard let sessions = Self.sessions(begun[0], [fence])[0] else { throw .unknownDocument }
-    if let drop = idleDrop(fence, sessions) { link.add(drop) }
+    if let drop = idleDrop(fence, sessions) { database.link.add(drop) }
     return sessions
   }
 
@@ -108,10 +110,10 @@ extension PostgresStore {
     let count = begun.values.count { $0 == 1 }
     guard count > 0 else { return nil }
     let name = ExactName(fence.id)
-    if idleSessions.count > 10_000 { idleSessions = [:] }
-    idleSessions[name, default: 0] += count
-    guard idleSessions[name] ?? 0 >= Self.idleSessionsMin else { return nil }
-    idleSessions[name] = nil
+    if database.idleSessions.count > 10_000 { database.idleSessions = [:] }
+    database.idleSessions[name, default: 0] += count
+    guard database.idleSessions[name] ?? 0 >= Self.idleSessionsMin else { return nil }
+    database.idleSessions[name] = nil
     return PostgresCommand(
       """
       WITH note AS (SELECT number FROM parley.documents WHERE id = $1 FOR UPDATE),

@@ -3,7 +3,7 @@ package import StoreRecords
 
 /// The times of a log. Places where the clock was set back are kept beside the log, for there are few
 /// and often none.
-extension SQLiteStore {
+extension SQLiteDatabase {
   /// Places kept for one document; beyond, the oldest are forgotten.
   private static let setBacksMax = 1_000
 
@@ -13,7 +13,7 @@ extension SQLiteStore {
 
   /// The revisions before which the clock was set back, ascending.
   package func setBacks(of row: DocumentRow) throws(StoreError) -> [Int] {
-    Self.setBacks(try meta(Self.name(of: row.number)) ?? [])
+    Self.setBacks(try MetaRules(store: self).meta(Self.name(of: row.number)) ?? [])
   }
 
   /// Revisions as they are kept among the small values.
@@ -33,7 +33,7 @@ extension SQLiteStore {
       var revisions = try setBacks(of: row)
       if revisions.last != revision { revisions.append(revision) }
       let (name, bytes) = Self.setBacks(revisions, ofDocument: row.number)
-      try keepMeta(name, value: bytes)
+      try MetaRules(store: self).keepMeta(name, value: bytes)
     }
     row.updatedAt = TimeOrder.following(row.updatedAt, time)
   }

@@ -1,12 +1,25 @@
 package import GatewayPorts
 
 /// Housekeeping, piece by piece, while no request waits.
-extension SQLStore {
+package struct HousekeepingRules<Store: SQLStore> {
+  let store: Store
+  private var notes: NoteRules<Store> { NoteRules(store: store) }
+  private var times: LogTimes<Store> { LogTimes(store: store) }
+  private var compaction: CompactionRules<Store> { CompactionRules(store: store) }
+  private var files: FileRules<Store> { FileRules(store: store) }
+  private var once: OnceRules<Store> { OnceRules(store: store) }
+  private var roomTimes: RoomTimes<Store> { RoomTimes(store: store) }
+
+  package init(store: Store) { self.store = store }
+
   /// Whether anything is due.
   package var hasChores: Bool {
-    (!foldsBeside && (!upkeep.unsnapped.isEmpty || (retention != nil && !upkeep.overlong.isEmpty)))
-      || upkeep.hasGarbage || hasCompacted || wantsDating || upkeep.roomClock.wantsRedating
-      || upkeep.roomClock.wantsSweep
+    (!store.context.foldsBeside
+      && (!store.context.upkeep.unsnapped.isEmpty
+        || (store.context.retention != nil && !store.context.upkeep.overlong.isEmpty)))
+      || store.context.upkeep.hasGarbage || store.hasCompacted || once.wantsDating
+      || store.context.upkeep.roomClock.wantsRedating
+      || store.context.upkeep.roomClock.wantsSweep
   }
 
   /// Does one piece of what is due: a snapshot, part of a deleted note's log, or what has expired.
@@ -17,23 +30,25 @@ extension SQLStore {
   /// - Returns: Whether there was anything.
   /// - Throws: Why it failed. It is to be tried again after ``Upkeep/retry()``.
   package func doChore() throws(StoreError) -> Bool {
-    if !foldsBeside, let id = upkeep.unsnapped.popFirst()?.text {
+    if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst()?.text {
       return doFold(.snapshot(id)) { () throws(StoreError) in
-        if let row = try row(id), row.needsSnapshot { try takeSnapshot(of: row) }
+        if let row = try store.row(id), row.needsSnapshot { try compaction.takeSnapshot(of: row) }
       }
     }
-    if !foldsBeside, let retention, let id = upkeep.overlong.popFirst()?.text {
+    if !store.context.foldsBeside, let retention = store.context.retention,
+      let id = store.context.upkeep.overlong.popFirst()?.text
+    {
       return doFold(.retention(id, retention)) { () throws(StoreError) in
-        guard let row = try row(id),
-          let base = try base(of: row, keeping: retention, now: row.updatedAt)
+        guard let row = try store.row(id),
+          let base = try times.base(of: row, keeping: retention, now: row.updatedAt)
         else { return }
-        try compact(id, through: base)
+        try compaction.compact(id, through: base)
       }
     }
     do throws(StoreError) {
       return try doOtherChore()
     } catch {
-      upkeep.hasFailed = true
+      store.context.upkeep.hasFailed = true
       throw error
     }
   }
@@ -43,28 +58,29 @@ extension SQLStore {
   /// - Returns: `true`: others may be due.
   private func doFold(_ order: FoldOrder, _ body: () throws(StoreError) -> Void) -> Bool {
     do throws(StoreError) {
-      try transaction(body)
+      try store.transaction(body)
     } catch {
-      upkeep.postpone(order)
+      store.context.upkeep.postpone(order)
     }
     return true
   }
 
   private func doOtherChore() throws(StoreError) -> Bool {
-    if upkeep.hasGarbage {
-      upkeep.hasGarbage = try alone { () throws(StoreError) in try removeGarbage() } ?? false
-    } else if hasCompacted {
-      try removeSomeCompacted()
-    } else if wantsDating {
-      try transaction { () throws(StoreError) in try dateDeletions() }
-      upkeep.hasUndatedDeletions = false
-    } else if upkeep.roomClock.wantsRedating {
-      _ = try alone { () throws(StoreError) in try redatePublicationsAhead() }
-      upkeep.roomClock.redated()
-    } else if upkeep.roomClock.wantsSweep {
-      let sweep = try alone { () throws(StoreError) in try removeExpired() }
-      if let sweep { upkeep.orphanPlace = sweep.place }
-      if sweep?.isDone ?? true { upkeep.roomClock.haveSwept() }
+    if store.context.upkeep.hasGarbage {
+      store.context.upkeep.hasGarbage =
+        try store.alone { () throws(StoreError) in try removeGarbage() } ?? false
+    } else if store.hasCompacted {
+      try store.removeSomeCompacted()
+    } else if once.wantsDating {
+      try store.transaction { () throws(StoreError) in try once.dateDeletions() }
+      store.context.upkeep.hasUndatedDeletions = false
+    } else if store.context.upkeep.roomClock.wantsRedating {
+      _ = try store.alone { () throws(StoreError) in try roomTimes.redatePublicationsAhead() }
+      store.context.upkeep.roomClock.redated()
+    } else if store.context.upkeep.roomClock.wantsSweep {
+      let sweep = try store.alone { () throws(StoreError) in try removeExpired() }
+      if let sweep { store.context.upkeep.orphanPlace = sweep.place }
+      if sweep?.isDone ?? true { store.context.upkeep.roomClock.haveSwept() }
     } else {
       return false
     }
@@ -74,12 +90,12 @@ extension SQLStore {
   /// Compacts the logs of all documents by a rule, and returns how many there were.
   package func compactAll(keeping retention: Retention, now: Timestamp) throws(StoreError) -> Int {
     var count = 0
-    for summary in try reading({ () throws(StoreError) in try list() }) {
-      count += try transaction { () throws(StoreError) in
-        guard let row = try row(summary.id),
-          let base = try base(of: row, keeping: retention, now: now)
+    for summary in try store.reading({ () throws(StoreError) in try notes.list() }) {
+      count += try store.transaction { () throws(StoreError) in
+        guard let row = try store.row(summary.id),
+          let base = try times.base(of: row, keeping: retention, now: now)
         else { return 0 }
-        try compact(row.id, through: base)
+        try compaction.compact(row.id, through: base)
         return 1
       }
     }
@@ -88,21 +104,16 @@ extension SQLStore {
 
   /// Takes a snapshot at a document's head, whether it is due or not.
   package func takeSnapshotNow(_ id: DocumentID) throws(StoreError) {
-    try transaction { () throws(StoreError) in try takeSnapshot(of: existingRow(id)) }
-  }
-
-  private func takeSnapshot(of row: DocumentRow) throws(StoreError) {
-    var row = row
-    try keep(try fold(of: row, at: row.revision).snapshot, of: &row)
-    let comments = comments(of: row)
-    try comments.keepAnchors(of: comments.moved(through: row.revision))
+    try store.transaction { () throws(StoreError) in
+      try compaction.takeSnapshot(of: store.existingRow(id))
+    }
   }
 
   /// Removes some rows of deleted documents.
   ///
   /// - Returns: Whether there may be more.
   private func removeGarbage() throws(StoreError) -> Bool {
-    let found = try first("SELECT document FROM garbage ORDER BY document LIMIT 1") {
+    let found = try store.first("SELECT document FROM garbage ORDER BY document LIMIT 1") {
       $0.integer(0)
     }
     guard let document = found else { return false }
@@ -121,53 +132,15 @@ extension SQLStore {
       "DELETE FROM epochs WHERE document = $1",
       "DELETE FROM comments WHERE document = $1",
     ] {
-      if try changedRows(delete, document) > 0 { return true }
+      if try store.changedRows(delete, document) > 0 { return true }
     }
-    if try removeOneFile(ofDocument: document) { return true }
-    try forgetSetBacks(ofDocument: document)
-    try change("DELETE FROM garbage WHERE document = $1", document)
+    if try files.removeOne(ofDocument: document) { return true }
+    try store.forgetSetBacks(ofDocument: document)
+    try store.change("DELETE FROM garbage WHERE document = $1", document)
     return true
   }
 
   // MARK: What has expired
-
-  /// Takes note of the time of work with rooms, and with answers.
-  func noteRoomTime(_ now: Timestamp) {
-    noteTime(now)
-    var clock = upkeep.roomClock
-    clock.note(now) {
-      // At first, what the last run knew; nothing if that cannot be read.
-      let newest = try? first("SELECT coalesce(max(time), 0) FROM rooms") { $0.integer(0) }
-      return Timestamp((newest ?? nil) ?? 0)
-    }
-    upkeep.roomClock = clock
-  }
-
-  /// Has what was published while the clock was ahead expire as if it had been published now.
-  ///
-  /// - Complexity: O(*n*) rooms; once for each opening, and each time the clock is set back.
-  private func redatePublicationsAhead() throws(StoreError) {
-    let now = upkeep.roomClock.time
-    for room in try rows(
-      "SELECT number FROM rooms WHERE time > $1 ORDER BY number", now + TimeOrder.pullMax,
-      read: { $0.integer(0) })
-    {
-      try redate(room: room, now: now)
-    }
-  }
-
-  func redate(room: Int, now: Timestamp) throws(StoreError) {
-    // Rows that expire before their own time were redated before. The time itself stays, since
-    // clients know it.
-    // and remains.
-    for table in ["publications", "publication_keys"] {
-      try change(
-        """
-        UPDATE \(table) SET expires = $2 + (expires - time)
-        WHERE room = $1 AND time > $3 AND expires > time
-        """, room, now, now + TimeOrder.pullMax)
-    }
-  }
 
   /// Removes some of what has expired; whether that was all, and the place up to which rows of
   /// publications that are gone were looked for.
@@ -178,21 +151,21 @@ extension SQLStore {
       ("answers", "number"),
     ] {
       isDone =
-        try changedRows(
+        try store.changedRows(
           """
           DELETE FROM \(table) WHERE (\(key)) IN
             (SELECT \(key) FROM \(table) WHERE expires <= $1 ORDER BY expires LIMIT 500)
-          """, upkeep.roomClock.believed) == 0 && isDone
+          """, store.context.upkeep.roomClock.believed) == 0 && isDone
     }
     isDone =
-      try changedRows(
+      try store.changedRows(
         """
         DELETE FROM note_origins WHERE id IN
           (SELECT id FROM note_origins WHERE deleted = 1 AND expires <= $1 LIMIT 500)
-        """, upkeep.roomClock.believed) == 0 && isDone
+        """, store.context.upkeep.roomClock.believed) == 0 && isDone
     // Last, and one table after the other, so that each row is looked at once.
-    guard isDone else { return (false, upkeep.orphanPlace) }
-    let place = try removeOrphans(after: upkeep.orphanPlace)
+    guard isDone else { return (false, store.context.upkeep.orphanPlace) }
+    let place = try removeOrphans(after: store.context.upkeep.orphanPlace)
     return (place == nil, place ?? OrphanPlace())
   }
 
@@ -202,7 +175,7 @@ extension SQLStore {
   /// - Returns: The place up to which rows were looked at; `nil` for all of them.
   private func removeOrphans(after place: OrphanPlace) throws(StoreError) -> OrphanPlace? {
     let (table, key) = (OrphanPlace.tables[place.table], #"(room, "offset", person)"#)
-    let last = try first(
+    let last = try store.first(
       """
       SELECT room, "offset", person FROM \(table) WHERE \(key) > ($1, $2, $3)
       ORDER BY room, "offset", person LIMIT 1 OFFSET $4
@@ -213,7 +186,7 @@ extension SQLStore {
     }
     let end = last ?? OrphanPlace(room: .max)
     // Each is looked up by itself: from `NOT EXISTS` PostgreSQL makes one pass over all publications.
-    try change(
+    try store.change(
       """
       DELETE FROM \(table) WHERE \(key) > ($1, $2, $3) AND \(key) <= ($4, $5, $6) AND
         (SELECT p.room FROM publications p
