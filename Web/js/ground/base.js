@@ -3,8 +3,9 @@
 // Paths in the page's code begin with "/", as the server knows them; only these functions know what the browser
 // calls them.
 
-const here = new URL("../../../", import.meta.url);
-const base = here.protocol.startsWith("http") ? here.pathname : "/";
+const here = new URL(import.meta.url);
+// All modules are below "/assets/": the written ones deeper than the built ones.
+const base = here.protocol.startsWith("http") ? here.pathname.slice(0, here.pathname.lastIndexOf("/assets/") + 1) : "/";
 
 /**
  * The browser's path for one of the server's.
