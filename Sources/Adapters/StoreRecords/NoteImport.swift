@@ -1,5 +1,4 @@
 public import GatewayPorts
-import Hashing
 import OTCore
 
 /// Makes notes of what was written elsewhere, or by `NoteExport`.
@@ -61,7 +60,7 @@ public struct NoteImport {
       for case .append(_, _, let entries, _) in requests {
         for entry in entries where (try? document.apply(entry.operation)) == nil { return false }
       }
-      return document.text.utf8.elementsEqual(text.utf8)
+      return ExactName(document.text) == ExactName(text)
     }
   }
 
@@ -176,80 +175,24 @@ public struct NoteImport {
     var details = details
     details.title = first.string("title") ?? details.title
     details.folder = Self.folder(first) ?? details.folder
-    var entries: [LogEntry] = []
-    var offset = 0
+    var log = ImportedLog(base: base)
     if base > 0 {
       var start = details
       start.time = Timestamp(baseTime)
       start.author = ""
-      entries.append(try Self.entry(inserting: Array(baseText.utf8), start))
-      offset = 1 - base
+      log.begin(with: try Self.entry(inserting: Array(baseText.utf8), start))
     }
-    var versions: [NamedVersion] = []
-    var files: [FileDraft] = []
-    var comments: [Comment] = []
     for (number, line) in lines.enumerated() where !line.isEmpty {
-      if let file = JSONFields(line), file.has("file") {
-        files.append(try Self.file(file, line: number + 2))
-        continue
-      }
-      if let fields = JSONFields(line), fields.has("comment") {
-        guard let comment = CommentCoding.comment(fields) else {
-          throw .malformed(line: number + 2, expected: "a comment")
-        }
-        comments.append(comment)
-        continue
-      }
-      guard let fields = JSONFields(line), let revision = fields.integer("revision"),
-        revision > base || (revision == base && fields.has("version")), revision < Int(Int32.max),
-        let author = fields.string("author"), let time = fields.integer("time")
-      else { throw .malformed(line: number + 2, expected: "an entry of a log, or a version") }
-      if let name = fields.string("version") {
-        versions.append(
-          NamedVersion(
-            revision: revision + offset, name: OneLine.made(of: name), author: author,
-            time: Timestamp(time)))
-        continue
-      }
-      guard let client = fields.string("client"), let sequence = fields.integer("sequence"),
-        let digest = fields.string("digest").flatMap({ UInt64($0, radix: 16) }),
-        let operation = fields.operation("operation")
-      else { throw .malformed(line: number + 2, expected: "an entry of a log") }
-      guard revision + offset == entries.count + 1,
-        operation.baseLength == entries.last?.operation.targetLength ?? 0
-      else {
-        throw .malformed(
-          line: number + 2, expected: "the entry of revision \(entries.count + 1 - offset)")
-      }
-      entries.append(
-        LogEntry(
-          revision: revision + offset, client: client, sequence: sequence, digest: digest,
-          operation: operation, author: author, time: Timestamp(time)))
+      try log.read(line, number: number + 2)
     }
-    if let head, entries.count < head + offset {
+    if let head, log.entries.count < head + log.offset {
       throw .malformed(
         line: lines.count { !$0.isEmpty } + 2,
         expected: "all \(head) revisions that the first line names; the file seems cut")
     }
-    for index in comments.indices {
-      comments[index].settle(
-        in: details.epoch, movedBy: offset, head: entries.count,
-        length: entries.last?.operation.targetLength ?? 0)
-    }
     return try draft(
-      details, entries: entries, versions: versions, files: files, comments: comments,
-      bytes: bytes.count)
-  }
-
-  /// Reads a file, whose content has to be what its hash says: the note's text names it by that.
-  private static func file(_ fields: JSONFields, line: Int) throws(ExportError) -> FileDraft {
-    guard let name = fields.string("file"), let time = fields.integer("time"),
-      let hash = fields.string("hash"),
-      let bytes = fields.string("bytes").flatMap({ Base64.standard.decode($0.utf8) }),
-      !bytes.isEmpty,
-      hash.utf8.elementsEqual(RecordHasher().hash(ofFile: bytes).digits)
-    else { throw .malformed(line: line, expected: "a file with the hash of its bytes") }
-    return FileDraft(name: FileName.clean(name), bytes: bytes, time: Timestamp(time))
+      details, entries: log.entries, versions: log.versions, files: log.files,
+      comments: log.settledComments(in: details.epoch), bytes: bytes.count)
   }
 
   // MARK: The note
@@ -290,23 +233,5 @@ public struct NoteImport {
       id: details.id, title: title, revision: entries.count, createdAt: created,
       updatedAt: entries.last?.time ?? created, folder: details.folder)
     return Draft(summary: summary, bytes: bytes, requests: batch)
-  }
-}
-
-extension Comment {
-  /// Makes a comment of an export one of the imported log: its range applies to the head there, and
-  /// the revision that it was made at has another number.
-  fileprivate mutating func settle(
-    in epoch: String, movedBy offset: Int, head: Int, length: Int
-  ) {
-    guard var place = anchor, var made = origin else { return }
-    place.revision = head
-    place.end = min(place.end, length)
-    place.start = min(place.start, place.end)
-    made.epoch = epoch
-    made.anchor.revision += offset
-    // The log that it was made on may have been forgotten before it was exported.
-    if !(1...max(head, 1)).contains(made.anchor.revision) { made.anchor = place }
-    (anchor, origin) = (place, made)
   }
 }

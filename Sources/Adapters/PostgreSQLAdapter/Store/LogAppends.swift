@@ -240,7 +240,7 @@ struct LogAppends {
   private func send(
     _ appends: [(append: LogAppend, links: [RecordChecksum])]
   ) throws(PostgresFailure) -> [Bool] {
-    var rows = AppendArrays()
+    var rows = AppendColumns()
     for (append, links) in appends {
       rows.add(append, links) { database.heads[ExactName(append.id)]?.chain }
     }
@@ -398,87 +398,4 @@ extension LogChain {
 
 extension RecordChecksum {
   init(_ chain: LogChain) { self.init(high: chain.high, low: chain.low) }
-}
-
-/// Appends as the arrays that the database's function takes.
-private struct AppendArrays {
-  private var ids: [String] = []
-  private var epochs: [String] = []
-  private var revisions: [Int] = []
-  private var chains: [RecordChecksum] = []
-  private var counts: [Int] = []
-  private var lengths: [Int] = []
-  private var heads: [RecordChecksum] = []
-  private var sizes: [Int] = []
-  private var firsts: [Timestamp] = []
-  private var lasts: [Timestamp] = []
-  private var places: [Int] = []
-  private var entries: [Int] = []
-  private var clients: [String] = []
-  private var sequences: [Int] = []
-  private var digests: [UInt64] = []
-  private var operations: [Blob] = []
-  private var authors: [String] = []
-  private var times: [Timestamp] = []
-  private var checksums: [RecordChecksum] = []
-  private var setBackPlaces: [Int] = []
-  private var setBacks: [Int] = []
-  private var starts: [Int] = []
-  private var sessionPlaces: [Int] = []
-  private var sessionClients: [String] = []
-  private var sessions: [Int] = []
-
-  mutating func add(
-    _ append: LogAppend, _ links: [RecordChecksum], after head: () -> RecordChecksum?
-  ) {
-    guard let first = append.entries.first, let last = append.entries.last, let chain = links.last,
-      let start = append.condition.map({ RecordChecksum($0.chain) }) ?? head()
-    else { return }
-    ids.append(append.id)
-    epochs.append(append.epoch)
-    revisions.append(first.revision - 1)
-    chains.append(start)
-    starts.append(first.operation.baseLength)
-    for (client, session) in append.sessions {
-      sessionPlaces.append(ids.count)
-      sessionClients.append(client)
-      sessions.append(session)
-    }
-    counts.append(append.entries.count)
-    lengths.append(last.operation.targetLength)
-    heads.append(chain)
-    var size = 0
-    var time = first.time
-    for (entry, link) in zip(append.entries, links) {
-      var operation: [UInt8] = []
-      entry.operation.appendJSON(to: &operation)
-      size += operation.count + 64
-      if TimeOrder.isSetBack(from: time, to: entry.time) {
-        setBackPlaces.append(ids.count)
-        setBacks.append(entry.revision)
-      }
-      time = TimeOrder.following(time, entry.time)
-      places.append(ids.count)
-      entries.append(entry.revision)
-      clients.append(entry.client)
-      sequences.append(entry.sequence)
-      digests.append(entry.digest)
-      operations.append(Blob(operation))
-      authors.append(entry.author)
-      times.append(entry.time)
-      checksums.append(link)
-    }
-    sizes.append(size)
-    firsts.append(first.time)
-    lasts.append(time)
-  }
-
-  var values: [any StoredValue] {
-    [
-      ids, epochs, revisions, chains, counts, lengths, heads, sizes, firsts, lasts, places, entries,
-      clients, sequences, digests, operations, authors, times, checksums, setBackPlaces, setBacks,
-      starts, sessionPlaces, sessionClients,
-      sessions,
-    ]
-  }
 }

@@ -14,35 +14,7 @@ struct SharedLogs {
   func news(
     _ id: DocumentID, epoch: String, after: Int, chain: LogChain, _ clients: [String]
   ) throws(StoreError) -> LogNews {
-    let found = try database.queries([
-      PostgresCommand(PostgresDatabase.selectDocuments + " WHERE id = $1", [id]),
-      PostgresCommand(
-        """
-        SELECT l.checksum FROM parley.documents d
-        JOIN parley.log l ON l.document = d.number AND l.revision = $2 WHERE d.id = $1
-        """, [id, after]),
-      PostgresCommand(
-        """
-        SELECT e.after, e.epoch FROM parley.documents d
-        JOIN parley.epochs e ON e.document = d.number WHERE d.id = $1 ORDER BY e.after
-        """, [id]),
-      PostgresCommand(
-        """
-        SELECT revision, client, sequence, digest, operation, author, time, checksum FROM
-          (SELECT *, sum(octet_length(operation)) OVER (ORDER BY revision
-              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-            FROM (SELECT l.* FROM parley.documents d
-              JOIN parley.log l ON l.document = d.number AND l.revision > $2 WHERE d.id = $1
-              ORDER BY l.revision LIMIT $3) AS next)
-          AS summed
-        WHERE before IS NULL OR before <= $4 ORDER BY revision
-        """, [id, after, Self.newsMax, StoreReply.lostRaceBytesMax]),
-      PostgresCommand(
-        """
-        SELECT m.client, m.session FROM parley.documents d
-        JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) WHERE d.id = $1
-        """, [id, clients]),
-    ])
+    let found = try database.queries(Self.newsCommands(id, after: after, clients))
     guard let row = try found[0].first.map(database.readRow) else { throw .unknownDocument }
     guard chain.life == database.link.life, ExactName(epoch) == ExactName(row.epoch),
       (0...row.revision).contains(after)
@@ -75,6 +47,41 @@ struct SharedLogs {
         headRevision: row.revision,
         sessions: Dictionary(clients.map { ($0, newest[$0] ?? row.sessionFloor) }) { $1 },
         sessionFloor: row.sessionFloor, folder: row.folder))
+  }
+
+  /// Reads a note's row, the entry's checksum, the epochs, the entries that follow, and sessions.
+  private static func newsCommands(
+    _ id: DocumentID, after: Int, _ clients: [String]
+  ) -> [PostgresCommand] {
+    [
+      PostgresCommand(PostgresDatabase.selectDocuments + " WHERE id = $1", [id]),
+      PostgresCommand(
+        """
+        SELECT l.checksum FROM parley.documents d
+        JOIN parley.log l ON l.document = d.number AND l.revision = $2 WHERE d.id = $1
+        """, [id, after]),
+      PostgresCommand(
+        """
+        SELECT e.after, e.epoch FROM parley.documents d
+        JOIN parley.epochs e ON e.document = d.number WHERE d.id = $1 ORDER BY e.after
+        """, [id]),
+      PostgresCommand(
+        """
+        SELECT revision, client, sequence, digest, operation, author, time, checksum FROM
+          (SELECT *, sum(octet_length(operation)) OVER (ORDER BY revision
+              ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+            FROM (SELECT l.* FROM parley.documents d
+              JOIN parley.log l ON l.document = d.number AND l.revision > $2 WHERE d.id = $1
+              ORDER BY l.revision LIMIT $3) AS next)
+          AS summed
+        WHERE before IS NULL OR before <= $4 ORDER BY revision
+        """, [id, after, Self.newsMax, StoreReply.lostRaceBytesMax]),
+      PostgresCommand(
+        """
+        SELECT m.client, m.session FROM parley.documents d
+        JOIN parley.marks m ON m.document = d.number AND m.client = ANY ($2) WHERE d.id = $1
+        """, [id, clients]),
+    ]
   }
 
   /// The heads of many logs, in one statement.

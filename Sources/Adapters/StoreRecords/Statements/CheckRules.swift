@@ -138,6 +138,28 @@ package struct CheckRules<Store: SQLStore> {
     {
       findings.add(row.id, "the version at revision \(version.revision) has no text")
     }
+    let last = try checkLog(row, snapshots, &findings)
+    for (client, mark) in last where marks[client] != mark {
+      findings.add(row.id, "a client's mark is not its last entry, of revision \(mark.revision)")
+    }
+    for (client, mark) in marks where last[client] == nil && mark.revision > row.base {
+      findings.add(row.id, "a client's mark names revision \(mark.revision), which is another's")
+    }
+    let beyond = try store.first(
+      "SELECT min(revision) FROM log WHERE document = $1 AND revision > $2", row.number,
+      row.revision
+    ) { $0.isNull(0) ? nil : $0.integer(0) }
+    if let revision = beyond ?? nil {
+      findings.add(row.id, "the log has entries from revision \(revision) on, beyond the head")
+    }
+  }
+
+  /// Folds a document's log, and compares the kept texts with it.
+  ///
+  /// - Returns: The last entry of each client.
+  private func checkLog(
+    _ row: DocumentRow, _ snapshots: [Int], _ findings: inout StoreFindings
+  ) throws(StoreError) -> [String: ClientMark] {
     var due = snapshots.filter { $0 > row.base }[...]
     var last: [String: ClientMark] = [:]
     var fold = try Fold(texts.snapshot(of: row, through: row.base))
@@ -172,18 +194,6 @@ package struct CheckRules<Store: SQLStore> {
     if let revision = due.first {
       findings.add(row.id, "the text kept of revision \(revision) lies beyond the head")
     }
-    for (client, mark) in last where marks[client] != mark {
-      findings.add(row.id, "a client's mark is not its last entry, of revision \(mark.revision)")
-    }
-    for (client, mark) in marks where last[client] == nil && mark.revision > row.base {
-      findings.add(row.id, "a client's mark names revision \(mark.revision), which is another's")
-    }
-    let beyond = try store.first(
-      "SELECT min(revision) FROM log WHERE document = $1 AND revision > $2", row.number,
-      row.revision
-    ) { $0.isNull(0) ? nil : $0.integer(0) }
-    if let revision = beyond ?? nil {
-      findings.add(row.id, "the log has entries from revision \(revision) on, beyond the head")
-    }
+    return last
   }
 }
