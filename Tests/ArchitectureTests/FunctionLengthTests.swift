@@ -81,7 +81,8 @@ struct FunctionLengthTests {
       if word == "func" { continue }
       if modifiers.contains(word) || word.utf8.first == UInt8(ascii: "@") { continue }
       let name = word.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "`" }
-      return name == "init" || line.holds("func \(name)") ? name : nil
+      let isDeclared = name == "init" || !name.isEmpty && line.holds("func \(name)")
+      return isDeclared ? name : nil
     }
     return nil
   }

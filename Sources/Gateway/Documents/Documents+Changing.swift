@@ -10,9 +10,23 @@ extension Documents {
     _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
     hasWaited: Bool = false
   ) {
-    let room = subscription.room
-    let connection = subscription.connection
-    if isRefused(submission, messageID: messageID, subscription, hasWaited: hasWaited) { return }
+    let (room, connection) = (subscription.room, subscription.connection)
+    let isTaken = hasWaited && !submission.isResendable
+    let reason: (ErrorCode, String)? =
+      if !subscription.verbs.contains(.write) {
+        (.notAllowed, "the token grants reading this document, not writing")
+      } else if board.isDraining, !isTaken {
+        (.unavailable, "the server is stopping; resend after it has restarted")
+      } else {
+        nil
+      }
+    if let (code, words) = reason {
+      return refuse(
+        submission.sequence, code, words, of: room.id, ref: messageID, to: connection)
+    }
+    guard isTaken || hasRoom(for: submission, in: room) else {
+      return refuseForBacklog(submission, messageID: messageID, subscription)
+    }
     let change = DocumentRoom.Waiting.change(connection.id, messageID: messageID, submission)
     guard mayBegin(change, in: room) else { return wait(change, in: room, connection) }
     let isBarred =
@@ -20,44 +34,12 @@ extension Documents {
     if isBarred, let live = room.live,
       submission.sequence >= live.nextSequence(of: connection.client)
     {
-      refuseForWantOfHistory(submission, messageID: messageID, subscription)
-      return
+      return refuseForWantOfHistory(submission, messageID: messageID, subscription)
     }
     var submission = submission
     submission.session = subscription.session
-    if let outcome = sequence(submission, in: room) {
-      sequenced(submission, outcome, messageID: messageID, subscription)
-    }
-  }
-
-  /// Refuses a change that a client may not make, or that does not fit in now.
-  ///
-  /// - Returns: Whether it was refused.
-  private func isRefused(
-    _ submission: LiveDocument.Submission, messageID: String, _ subscription: Subscription,
-    hasWaited: Bool
-  ) -> Bool {
-    let room = subscription.room
-    let connection = subscription.connection
-    guard subscription.verbs.contains(.write) else {
-      refuse(
-        submission.sequence, .notAllowed, "the token grants reading this document, not writing",
-        of: room.id, ref: messageID, to: connection)
-      return true
-    }
-    let isTaken = hasWaited && !submission.isResendable
-    guard isTaken || !board.isDraining else {
-      refuse(
-        submission.sequence, .unavailable,
-        "the server is stopping; resend after it has restarted",
-        of: room.id, ref: messageID, to: connection)
-      return true
-    }
-    guard isTaken || hasRoom(for: submission, in: room) else {
-      refuseForBacklog(submission, messageID: messageID, subscription)
-      return true
-    }
-    return false
+    guard let outcome = sequence(submission, in: room) else { return }
+    sequenced(submission, outcome, messageID: messageID, subscription)
   }
 
   /// A change was put behind all others, or not.
@@ -65,8 +47,7 @@ extension Documents {
     _ submission: LiveDocument.Submission, _ outcome: LiveDocument.Outcome, messageID: String,
     _ subscription: Subscription
   ) {
-    let room = subscription.room
-    let connection = subscription.connection
+    let (room, connection) = (subscription.room, subscription.connection)
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
@@ -87,18 +68,13 @@ extension Documents {
         submission.sequence, revision: revision, time: room.live?.durableEntry(at: revision)?.time,
         of: room.id, ref: messageID, to: connection)
     case .needsHistory(let after, let through):
-      guard let live = room.live,
-        live.durableRevision - after <= settings.lagRevisionsMax
-      else {
-        refuseForWantOfHistory(submission, messageID: messageID, subscription)
-        return
+      guard let live = room.live, live.durableRevision - after <= settings.lagRevisionsMax else {
+        return refuseForWantOfHistory(submission, messageID: messageID, subscription)
       }
-      wait(
-        .change(connection.id, messageID: messageID, submission), in: room, connection)
+      wait(.change(connection.id, messageID: messageID, submission), in: room, connection)
       readHistory(of: room, after: after, through: through)
     case .tooMuchHistory: refuseForWantOfHistory(submission, messageID: messageID, subscription)
-    case .refused(let refusal):
-      refuse(submission, refusal, messageID: messageID, subscription)
+    case .refused(let refusal): refuse(submission, refusal, messageID: messageID, subscription)
     }
   }
 

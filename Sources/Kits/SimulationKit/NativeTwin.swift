@@ -233,7 +233,6 @@ package final class NativeTwin {
     }
     let before = place
     let statusBefore = status
-    let hadText = before != nil
     // As its bytes would be taken, which are read once here.
     guard !isDead else { return try finish() }
     take(machine.receive(message, named: name, now: now), now: now)
