@@ -8,16 +8,6 @@ import { test } from "node:test";
 
 const linesMax = 80;
 
-/**
- * Functions that were longer before this rule, by file and name. A function that becomes short enough leaves the list,
- * and no other joins it.
- */
-const knownLonger = new Set([
-  "sdk/editors.js codeMirror",
-  "sdk/editors.js monaco",
-  "sdk/plaintext.js bind",
-]);
-
 const folder = new URL("../../Web/", import.meta.url);
 /** Folders without vendored and built code. */
 const folders = ["js", "sdk", "worker"];
@@ -67,10 +57,7 @@ test("each function has at most 80 lines", { skip }, () => {
     .filter((path) => path.endsWith(".js"));
   const functions = paths.flatMap((path) => functionsIn(path, readFileSync(new URL(path, folder), "utf8")));
   assert.ok(functions.length > 1_000, `${functions.length} functions found`);
-  const longer = functions.filter(({ lines }) => lines > linesMax);
-  assert.deepEqual(longer.filter(({ name }) => !knownLonger.has(name)), []);
-  const names = new Set(longer.map(({ name }) => name));
-  assert.deepEqual([...knownLonger].filter((name) => !names.has(name)), [], "short enough: remove from the list");
+  assert.deepEqual(functions.filter(({ lines }) => lines > linesMax), []);
 });
 
 test("functions of all forms are measured", { skip }, () => {

@@ -33,6 +33,107 @@ function whole(before, after, changes) {
   return changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
 }
 
+/** One view of CodeMirror that shows a note. */
+class CodeMirrorBinding {
+  #note;
+  #view;
+  #stops;
+  #isAlive = true;
+  /** @type {string | undefined} The text without the first half of a character, which the note has not got. */
+  #withoutHalf;
+  /** @type {ComposedLine} */
+  #composed;
+
+  /**
+   * @param {SharedNote} note
+   * @param {any} view
+   * @param {(changes: TextChange[]) => void} make Makes changes that are not edits of this person.
+   * @param {() => void} lock Lets the view be edited as long as the note may be.
+   */
+  constructor(note, view, make, lock) {
+    this.#note = note;
+    this.#view = view;
+    const makeOrShow = (/** @type {TextChange[]} */ changes) =>
+      this.#withoutHalf === undefined ? make(changes) : this.#show();
+    this.#composed = new ComposedLine(viewOfCodeMirror(view, makeOrShow));
+    this.#stops = [
+      note.on("text", (text) => this.#show(text)),
+      note.on("changes", ({ changes, source }) => {
+        if (source !== view) this.#composed.take(changes);
+      }),
+      note.on("state", () => {
+        if (view.state.readOnly === note.isWritable) lock();
+      }),
+    ];
+    // A view must not be changed while it is made.
+    queueMicrotask(() => {
+      if (!this.#isAlive) return;
+      if (note.text !== undefined) this.#show();
+      lock();
+    });
+  }
+
+  #show(text = this.#note.text ?? "") {
+    if (this.#withoutHalf !== undefined) this.#composed.reset();
+    this.#withoutHalf = undefined;
+    const change = difference(applied(this.#view.state.doc.toString(), this.#composed.waiting), text);
+    if (change) this.#composed.take([change]);
+  }
+
+  /** @param {TextChange[]} changes Of the shown text. */
+  #edit(changes) {
+    this.#note.edit(this.#composed.follow(changes), this.#view);
+  }
+
+  /** @param {any} transaction Of the app or its user. @param {string} before The text before it. */
+  #takeOwn(transaction, before) {
+    const [note, composed] = [this.#note, this.#composed];
+    const changes = listOf(transaction.changes);
+    const after = () => transaction.newDoc.toString();
+    if (!composed.isComposing && changes.some(({ insert }) => endsInHalf(insert))) {
+      this.#withoutHalf = note.text ?? "";
+      composed.begin("", true);
+      return;
+    }
+    try {
+      if (this.#withoutHalf === undefined) {
+        this.#edit(whole(before, after, changes));
+        return;
+      }
+      const change = difference(this.#withoutHalf, after());
+      this.#withoutHalf = undefined;
+      if (change) this.#edit([change]);
+      queueMicrotask(() => {
+        composed.catchUp();
+        // A half that stayed alone is shown as it is stored.
+        this.#show();
+      });
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      // Edits that the note rejects must not stay on the screen.
+      if (note.text !== undefined) queueMicrotask(() => this.#show());
+    }
+  }
+
+  /** @param {any} update Of the view. @param {(transaction: any) => boolean} isShared */
+  take({ transactions, startState, selectionSet, docChanged, state }, isShared) {
+    for (const one of transactions) {
+      if (one.docChanged && !isShared(one)) this.#takeOwn(one, (one.startState ?? startState).doc.toString());
+    }
+    const { anchor, head } = state.selection.main;
+    const isShown = this.#view.hasFocus && this.#note.isWritable && this.#withoutHalf === undefined;
+    if ((selectionSet || docChanged) && isShown) {
+      this.#note.select(this.#composed.inNote(anchor), this.#composed.inNote(head));
+    }
+  }
+
+  destroy() {
+    this.#isAlive = false;
+    this.#composed.destroy();
+    for (const stop of this.#stops) stop();
+  }
+}
+
 /**
  * An extension for CodeMirror 6. The editor shows the note's text once there is one, and may be edited from then on;
  * its own text before that is given up.
@@ -42,99 +143,244 @@ function whole(before, after, changes) {
  *   modules Of `@codemirror/state` and `@codemirror/view`.
  */
 export function codeMirror(note, { Annotation, Transaction, EditorState, EditorView, Compartment, ViewPlugin }) {
-  const isShared = Annotation.define();
+  const shared = Annotation.define();
+  const isShared = (/** @type {any} */ transaction) => transaction.annotation(shared) === true;
   const locked = new Compartment();
-  /** @type {string | undefined} The text without the first half of a character, which the note has not got. */
-  let withoutHalf;
-  /** @param {any} view @returns {ComposedLine} */
-  const composedIn = (view) => view.plugin(lifeCycle).composed;
-  /** @param {any} view @param {string} text */
-  const replaceAll = (view, text) => {
-    const composed = composedIn(view);
-    if (withoutHalf !== undefined) composed.reset();
-    withoutHalf = undefined;
-    const change = difference(applied(view.state.doc.toString(), composed.waiting), text);
-    if (change) composed.take([change]);
-  };
-  const lifeCycle = ViewPlugin.define((/** @type {any} */ view) => {
-    let isAlive = true;
-    const annotations = [isShared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
-    const composed = new ComposedLine(viewOfCodeMirror(view, (changes) => {
-      if (withoutHalf !== undefined) replaceAll(view, note.text ?? "");
-      // The app's own filters are for typed text.
-      else view.dispatch({ changes, annotations, filter: false });
-    }));
-    const lock = () => view.dispatch({ effects: locked.reconfigure(EditorState.readOnly.of(!note.isWritable)) });
-    const stops = [
-      note.on("text", (text) => replaceAll(view, text)),
-      note.on("changes", ({ changes, source }) => {
-        if (source !== view) composed.take(changes);
-      }),
-      note.on("state", () => {
-        if (view.state.readOnly === note.isWritable) lock();
-      }),
-    ];
-    // A view must not be changed while it is made.
-    queueMicrotask(() => {
-      if (!isAlive) return;
-      if (note.text !== undefined) replaceAll(view, note.text);
-      lock();
-    });
-    return {
-      composed,
-      destroy() {
-        isAlive = false;
-        composed.destroy();
-        for (const stop of stops) stop();
-      },
-    };
-  });
-  /** @param {any} update */
-  const take = ({ view, transactions, startState, selectionSet, docChanged, state }) => {
-    const own = transactions.filter((/** @type {any} */ one) => one.docChanged && !one.annotation(isShared));
-    const composed = composedIn(view);
-    for (const transaction of own) {
-      const changes = listOf(transaction.changes);
-      const after = () => transaction.newDoc.toString();
-      if (!composed.isComposing && changes.some(({ insert }) => endsInHalf(insert))) {
-        withoutHalf = note.text ?? "";
-        composed.begin("", true);
-        continue;
-      }
-      const edit = (/** @type {TextChange[]} */ made) => note.edit(composed.follow(made), view);
-      try {
-        if (withoutHalf !== undefined) {
-          const change = difference(withoutHalf, after());
-          withoutHalf = undefined;
-          if (change) edit([change]);
-          queueMicrotask(() => {
-            composed.catchUp();
-            // A half that stayed alone is shown as it is stored.
-            replaceAll(view, note.text ?? "");
-          });
-          continue;
-        }
-        edit(whole((transaction.startState ?? startState).doc.toString(), after, changes));
-      } catch (error) {
-        if (!(error instanceof ParleyError)) throw error;
-        // Edits that the note rejects must not stay on the screen.
-        if (note.text !== undefined) queueMicrotask(() => replaceAll(view, note.text ?? ""));
-      }
-    }
-    const { anchor, head } = state.selection.main;
-    if ((selectionSet || docChanged) && view.hasFocus && note.isWritable && withoutHalf === undefined) {
-      note.select(composed.inNote(anchor), composed.inNote(head));
-    }
-  };
+  const annotations = [shared.of(true), Transaction.addToHistory.of(false), Transaction.remote.of(true)];
+  const lifeCycle = ViewPlugin.define((/** @type {any} */ view) => new CodeMirrorBinding(
+    note,
+    view,
+    // The app's own filters are for typed text.
+    (changes) => view.dispatch({ changes, annotations, filter: false }),
+    () => view.dispatch({ effects: locked.reconfigure(EditorState.readOnly.of(!note.isWritable)) }),
+  ));
   return [
     locked.of(EditorState.readOnly.of(true)),
     // An app's own setting may come before that one.
-    EditorState.changeFilter.of((/** @type {any} */ one) => one.annotation(isShared) === true || note.isWritable),
+    EditorState.changeFilter.of((/** @type {any} */ one) => isShared(one) || note.isWritable),
     // Line ends are "\n", or places would differ from the note's.
     EditorState.lineSeparator.of("\n"),
     lifeCycle,
-    EditorView.updateListener.of(take),
+    EditorView.updateListener.of((/** @type {any} */ update) => update.view.plugin(lifeCycle).take(update, isShared)),
   ];
+}
+
+/** @typedef {{anchor: number, head: number}} Selected */
+
+/** A Monaco editor that shows a note. */
+class MonacoBinding {
+  #note;
+  #editor;
+  #model;
+  #field;
+  #stops;
+  #listeners;
+  /** Whether the model is being changed by the note. */
+  #isShared = false;
+  /** The note's text that the model shows. */
+  #text = "";
+  /** @type {string | undefined} The shown text without the first half of a character, which the note has not got. */
+  #withoutHalf;
+  /** The first half of a character that was typed, and that Monaco forgets if it draws before the other comes. */
+  #firstHalf = "";
+  /** @type {ComposedLine} */
+  #composed;
+
+  /** @param {SharedNote} note @param {any} editor */
+  constructor(note, editor) {
+    this.#note = note;
+    this.#editor = editor;
+    this.#model = editor.getModel();
+    this.#field = editor.getDomNode();
+    // In the capture phase, before Monaco's own listener.
+    this.#field?.addEventListener("input", this.#noteHalf, true);
+    this.#composed = new ComposedLine({
+      element: this.#field,
+      selection: () => this.#selections()[0],
+      slice: (from, to) => this.#model.getValue().slice(from, to),
+      lineAt: (place) => this.#lineAt(place),
+      make: (changes) => (this.#withoutHalf === undefined ? this.#make(changes) : this.#show(this.#text)),
+      focus: () => editor.focus(),
+    });
+    const lock = () => editor.updateOptions({ readOnly: !note.isWritable });
+    this.#stops = [
+      note.on("text", (text) => this.#show(text)),
+      note.on("changes", (news) => this.#takeShared(news)),
+      note.on("state", lock),
+    ];
+    this.#listeners = [
+      this.#model.onDidChangeContent((/** @type {any} */ event) => this.#takeOwn(event)),
+      editor.onDidChangeCursorSelection((/** @type {any} */ event) => this.#tellSelection(event)),
+      editor.onDidDispose(this.unbind),
+    ];
+    if (note.text !== undefined) this.#show(note.text);
+    lock();
+  }
+
+  unbind = () => {
+    this.#composed.catchUp();
+    this.#composed.destroy();
+    for (const stop of this.#stops) stop();
+    for (const listener of this.#listeners) listener.dispose();
+    this.#field?.removeEventListener("input", this.#noteHalf, true);
+  };
+
+  #noteHalf = (/** @type {InputEvent} */ { data }) => {
+    if (!beginsInHalf(data ?? "")) this.#firstHalf = endsInHalf(data ?? "") ? (data ?? "").slice(-1) : "";
+  };
+
+  /** @param {() => void} make */
+  #quietly(make) {
+    this.#isShared = true;
+    try {
+      make();
+    } finally {
+      this.#isShared = false;
+    }
+  }
+
+  /** @param {number} lineNumber @param {number} column */
+  #placeAt(lineNumber, column) {
+    return this.#model.getOffsetAt({ lineNumber, column });
+  }
+
+  /** @param {number} place */
+  #lineAt(place) {
+    const { lineNumber } = this.#model.getPositionAt(place);
+    const last = this.#model.getLineMaxColumn(lineNumber);
+    return { from: this.#placeAt(lineNumber, 1), to: this.#placeAt(lineNumber, last) };
+  }
+
+  /** @param {any} one Of the editor's selections. @returns {Selected} */
+  #selectedBy(one) {
+    return {
+      anchor: this.#placeAt(one.selectionStartLineNumber, one.selectionStartColumn),
+      head: this.#placeAt(one.positionLineNumber, one.positionColumn),
+    };
+  }
+
+  /** @returns {Selected[]} */
+  #selections() {
+    const all = this.#editor.getModel() === this.#model ? (this.#editor.getSelections() ?? []) : [];
+    return all.map((/** @type {any} */ one) => this.#selectedBy(one));
+  }
+
+  /** @param {Selected[]} wanted */
+  #select(wanted) {
+    const now = this.#selections();
+    const isSo = wanted.every(({ anchor, head }, index) => now[index]?.anchor === anchor && now[index]?.head === head);
+    if (now.length === 0 || (isSo && now.length === wanted.length)) return;
+    this.#editor.setSelections(wanted.map(({ anchor, head }) => {
+      const [start, end] = [this.#model.getPositionAt(anchor), this.#model.getPositionAt(head)];
+      return {
+        selectionStartLineNumber: start.lineNumber, selectionStartColumn: start.column,
+        positionLineNumber: end.lineNumber, positionColumn: end.column,
+      };
+    }));
+  }
+
+  /** @param {TextChange} change */
+  #editOf({ from, to, insert }) {
+    const [start, end] = [this.#model.getPositionAt(from), this.#model.getPositionAt(to)];
+    const range = {
+      startLineNumber: start.lineNumber, startColumn: start.column,
+      endLineNumber: end.lineNumber, endColumn: end.column,
+    };
+    return { range, text: insert };
+  }
+
+  /**
+   * Edits the model in steps of undo, without which the undo of own edits would be misplaced.
+   *
+   * @param {TextChange[]} changes
+   */
+  #make(changes) {
+    this.#quietly(() => {
+      const edits = changes.map((change) => this.#editOf(change));
+      // Monaco's own selections grow over what is inserted at their ends, and in some versions carets do, too.
+      const kept = this.#selections().map((one) => movedSelection(one, changes));
+      this.#model.pushStackElement();
+      this.#model.pushEditOperations([], edits, () => null);
+      this.#model.pushStackElement();
+      this.#select(kept);
+    });
+  }
+
+  /** @param {string} next The note's text. */
+  #show(next) {
+    if (this.#withoutHalf !== undefined) this.#composed.reset();
+    this.#withoutHalf = undefined;
+    this.#text = next;
+    // 0: "\n", also in a text without a line end.
+    this.#quietly(() => this.#model.setEOL(0));
+    const before = applied(this.#model.getValue(), this.#composed.waiting);
+    const change = difference(before, shownOf(next));
+    if (!change) return;
+    // Monaco has no place behind a lone half of a character, and would take in the next unit. So that is replaced, too.
+    const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
+    this.#composed.take([
+      { from: change.from, to: change.to + following.length, insert: change.insert + following },
+    ]);
+  }
+
+  /** @param {TextChange[]} changes Of the shown text. */
+  #edit(changes) {
+    const before = this.#text;
+    const own = changesIn(before, this.#composed.follow(changes));
+    const sound = whole(before, () => applied(before, own), own);
+    this.#text = applied(before, sound);
+    this.#note.edit(sound, this.#editor);
+  }
+
+  /** @param {import("./note.js").Changes} news */
+  #takeShared({ changes, source }) {
+    if (source === this.#editor) return;
+    const before = this.#text;
+    this.#text = applied(before, changes);
+    // An edit may make one end of a line of two, or two of one.
+    if ((before + this.#text).includes("\r")) this.#show(this.#text);
+    else this.#composed.take(changes);
+  }
+
+  /** @param {any} event Of the model. */
+  #takeOwn(event) {
+    if (this.#isShared) return;
+    const forgotten = this.#firstHalf;
+    this.#firstHalf = "";
+    if (this.#withoutHalf !== undefined) {
+      const change = difference(this.#withoutHalf, this.#model.getValue());
+      this.#withoutHalf = undefined;
+      if (change) this.#edit([change]);
+      // A half that stayed alone is shown as it is stored; a model must not be changed within its change event.
+      queueMicrotask(() => {
+        this.#composed.catchUp();
+        this.#show(this.#text);
+      });
+      return;
+    }
+    if (!this.#composed.isComposing && event.changes.some((/** @type {any} */ { text }) => endsInHalf(text))) {
+      this.#withoutHalf = shownOf(this.#text);
+      this.#composed.begin("", true);
+      return;
+    }
+    // Monaco lists changes from the last to the first.
+    /** @type {TextChange[]} */
+    const changes = [...event.changes].reverse()
+      .map(({ rangeOffset, rangeLength, text }) => ({ from: rangeOffset, to: rangeOffset + rangeLength, insert: text }))
+      .sort((one, other) => one.from - other.from);
+    const isSecondHalf = forgotten !== "" && changes.length === 1 && beginsInHalf(changes[0]?.insert ?? "");
+    if (isSecondHalf) for (const change of changes) change.insert = forgotten + change.insert;
+    this.#edit(changes);
+    if (isSecondHalf) queueMicrotask(() => this.#show(this.#text));
+  }
+
+  /** @param {any} event Of the editor. */
+  #tellSelection({ selection }) {
+    if (this.#isShared || !this.#note.isWritable || this.#withoutHalf !== undefined) return;
+    const { anchor, head } = this.#selectedBy(selection);
+    const place = (/** @type {number} */ shown) => placeIn(this.#text, this.#composed.inNote(shown));
+    this.#note.select(place(anchor), place(head));
+  }
 }
 
 /**
@@ -144,161 +390,4 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
  * @param {any} editor A standalone code editor.
  * @returns {() => void}
  */
-export function monaco(note, editor) {
-  const model = editor.getModel();
-  let isShared = false;
-  const quietly = (/** @type {() => void} */ make) => {
-    isShared = true;
-    try {
-      make();
-    } finally {
-      isShared = false;
-    }
-  };
-  const rangeOf = (/** @type {number} */ from, /** @type {number} */ to) => {
-    const [start, end] = [model.getPositionAt(from), model.getPositionAt(to)];
-    return {
-      startLineNumber: start.lineNumber, startColumn: start.column,
-      endLineNumber: end.lineNumber, endColumn: end.column,
-    };
-  };
-  /** The note's text that the model shows. */
-  let text = "";
-  /** @type {string | undefined} The shown text without the first half of a character, which the note has not got. */
-  let withoutHalf;
-  /** The first half of a character that was typed, and that Monaco forgets if it draws before the other comes. */
-  let firstHalf = "";
-  const typed = (/** @type {InputEvent} */ { data }) => {
-    if (!beginsInHalf(data ?? "")) firstHalf = endsInHalf(data ?? "") ? (data ?? "").slice(-1) : "";
-  };
-  const field = editor.getDomNode();
-  // In the capture phase, before Monaco's own listener.
-  field?.addEventListener("input", typed, true);
-  /** @returns {{anchor: number, head: number}[]} */
-  const selections = () =>
-    (editor.getModel() === model ? (editor.getSelections() ?? []) : []).map((/** @type {any} */ one) => ({
-      anchor: model.getOffsetAt({ lineNumber: one.selectionStartLineNumber, column: one.selectionStartColumn }),
-      head: model.getOffsetAt({ lineNumber: one.positionLineNumber, column: one.positionColumn }),
-    }));
-  /** @param {{anchor: number, head: number}[]} wanted */
-  const select = (wanted) => {
-    const now = selections();
-    const isSo = wanted.every(({ anchor, head }, index) => now[index]?.anchor === anchor && now[index]?.head === head);
-    if (now.length === 0 || (isSo && now.length === wanted.length)) return;
-    editor.setSelections(wanted.map(({ anchor, head }) => {
-      const [start, end] = [model.getPositionAt(anchor), model.getPositionAt(head)];
-      return {
-        selectionStartLineNumber: start.lineNumber, selectionStartColumn: start.column,
-        positionLineNumber: end.lineNumber, positionColumn: end.column,
-      };
-    }));
-  };
-  /** Edits the model in steps of undo, without which the undo of own edits would be misplaced. */
-  const make = (/** @type {TextChange[]} */ changes) =>
-    quietly(() => {
-      const edits = changes.map(({ from, to, insert }) => ({ range: rangeOf(from, to), text: insert }));
-      // Monaco's own selections grow over what is inserted at their ends, and in some versions carets do, too.
-      const kept = selections().map((one) => movedSelection(one, changes));
-      model.pushStackElement();
-      model.pushEditOperations([], edits, () => null);
-      model.pushStackElement();
-      select(kept);
-    });
-  const composed = new ComposedLine({
-    element: field,
-    selection: () => selections()[0],
-    slice: (from, to) => model.getValue().slice(from, to),
-    lineAt: (place) => {
-      const { lineNumber } = model.getPositionAt(place);
-      const at = (/** @type {number} */ column) => model.getOffsetAt({ lineNumber, column });
-      return { from: at(1), to: at(model.getLineMaxColumn(lineNumber)) };
-    },
-    make: (changes) => (withoutHalf === undefined ? make(changes) : show(text)),
-    focus: () => editor.focus(),
-  });
-  const show = (/** @type {string} */ next) => {
-    if (withoutHalf !== undefined) composed.reset();
-    withoutHalf = undefined;
-    text = next;
-    // 0: "\n", also in a text without a line end.
-    quietly(() => model.setEOL(0));
-    const before = applied(model.getValue(), composed.waiting);
-    const change = difference(before, shownOf(next));
-    if (!change) return;
-    // Monaco has no place behind a lone half of a character, and would take in the next unit. So that is replaced, too.
-    const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
-    composed.take([{ from: change.from, to: change.to + following.length, insert: change.insert + following }]);
-  };
-  /** @param {TextChange[]} changes Of the shown text. */
-  const edit = (changes) => {
-    const before = text;
-    const own = changesIn(before, composed.follow(changes));
-    const sound = whole(before, () => applied(before, own), own);
-    text = applied(before, sound);
-    note.edit(sound, editor);
-  };
-  const lock = () => editor.updateOptions({ readOnly: !note.isWritable });
-  const stops = [
-    note.on("text", show),
-    note.on("changes", ({ changes, source }) => {
-      if (source === editor) return;
-      const both = text + (text = applied(text, changes));
-      // An edit may make one end of a line of two, or two of one.
-      if (both.includes("\r")) show(text);
-      else composed.take(changes);
-    }),
-    note.on("state", lock),
-  ];
-  const listeners = [
-    model.onDidChangeContent((/** @type {any} */ event) => {
-      if (isShared) return;
-      const forgotten = firstHalf;
-      firstHalf = "";
-      if (withoutHalf !== undefined) {
-        const change = difference(withoutHalf, model.getValue());
-        withoutHalf = undefined;
-        if (change) edit([change]);
-        // A half that stayed alone is shown as it is stored; a model must not be changed within its change event.
-        queueMicrotask(() => {
-          composed.catchUp();
-          show(text);
-        });
-        return;
-      }
-      if (!composed.isComposing && event.changes.some((/** @type {any} */ { text: insert }) => endsInHalf(insert))) {
-        withoutHalf = shownOf(text);
-        composed.begin("", true);
-        return;
-      }
-      // Monaco lists changes from the last to the first.
-      /** @type {TextChange[]} */
-      const changes = [...event.changes].reverse()
-        .map(({ rangeOffset, rangeLength, text: insert }) => ({ from: rangeOffset, to: rangeOffset + rangeLength, insert }))
-        .sort((one, other) => one.from - other.from);
-      const isSecondHalf = forgotten !== "" && changes.length === 1 && beginsInHalf(changes[0]?.insert ?? "");
-      if (isSecondHalf) for (const change of changes) change.insert = forgotten + change.insert;
-      edit(changes);
-      if (isSecondHalf) queueMicrotask(() => show(text));
-    }),
-    editor.onDidChangeCursorSelection((/** @type {any} */ { selection }) => {
-      if (isShared || !note.isWritable || withoutHalf !== undefined) return;
-      /** @type {(lineNumber: number, column: number) => number} */
-      const at = (lineNumber, column) => placeIn(text, composed.inNote(model.getOffsetAt({ lineNumber, column })));
-      note.select(
-        at(selection.selectionStartLineNumber, selection.selectionStartColumn),
-        at(selection.positionLineNumber, selection.positionColumn),
-      );
-    }),
-  ];
-  if (note.text !== undefined) show(note.text);
-  lock();
-  const unbind = () => {
-    composed.catchUp();
-    composed.destroy();
-    for (const stop of stops) stop();
-    for (const listener of listeners) listener.dispose();
-    field?.removeEventListener("input", typed, true);
-  };
-  listeners.push(editor.onDidDispose(unbind));
-  return unbind;
-}
+export const monaco = (note, editor) => new MonacoBinding(note, editor).unbind;

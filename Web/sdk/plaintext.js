@@ -106,6 +106,125 @@ function plainField(element) {
   };
 }
 
+/** A field that shows a note. */
+class FieldBinding {
+  #note;
+  #field;
+  #stops;
+  #removals = new AbortController();
+  /** The text that was last read from the field, or written to it. */
+  #shown;
+  /** The note's text for the shown one. */
+  #text = "";
+  #hasText = false;
+  /** Whether the field shows the first half of a character, which the note does not have. */
+  #isHalf = false;
+  /** @type {ComposedLine} */
+  #composed;
+
+  /** @param {SharedNote} note @param {Field} field */
+  constructor(note, field) {
+    const { element } = field;
+    this.#note = note;
+    this.#field = field;
+    this.#shown = field.read();
+    this.#composed = new ComposedLine({
+      element,
+      selection: field.selection,
+      slice: (from, to) => this.#shown.slice(from, to),
+      // All lines are one text to the browser, which ends a composition when that is replaced.
+      lineAt: () => ({ from: 0, to: Infinity }),
+      make: (changes) => this.#make(changes),
+      focus: () => element.focus({ preventScroll: true }),
+    });
+    const allow = () => field.allow(note.isWritable);
+    this.#stops = [
+      note.on("text", (text) => this.#show(text)),
+      note.on("changes", (news) => this.#takeChanges(news)),
+      note.on("state", allow),
+    ];
+    const { signal } = this.#removals;
+    const tellSelection = () => this.#tellSelection();
+    element.addEventListener("input", () => this.#takeTyped(), { signal });
+    element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
+    element.addEventListener("select", tellSelection, { signal });
+    // The other half no longer follows.
+    element.addEventListener("blur", () => this.#isHalf && this.#takeTyped(), { signal });
+    allow();
+    if (note.text !== undefined) this.#show(note.text);
+  }
+
+  unbind() {
+    this.#takeTyped();
+    if (this.#isHalf) this.#takeTyped();
+    this.#composed.catchUp();
+    this.#composed.destroy();
+    this.#removals.abort();
+    for (const stop of this.#stops) stop();
+    this.#field.giveBack();
+  }
+
+  /** @param {TextChange[]} changes After which the field shows the note's text. */
+  #make(changes) {
+    const field = this.#field;
+    const selection = field.selection();
+    for (const change of [...changes].reverse()) field.replace(change);
+    this.#shown = shownOf(this.#text);
+    if (field.read() !== this.#shown) field.write(this.#shown);
+    if (selection) field.select(movedSelection(selection, changes));
+  }
+
+  /** @param {string} text The note's. */
+  #show(text) {
+    this.#hasText = true;
+    this.#text = text;
+    const change = difference(applied(this.#shown, this.#composed.waiting), shownOf(text));
+    if (change) this.#composed.take([change]);
+  }
+
+  /** Takes over what was typed since the last event. */
+  #takeTyped() {
+    if (!this.#hasText || !this.#note.isWritable) return;
+    const [field, composed] = [this.#field, this.#composed];
+    const now = field.read();
+    const caret = field.selection()?.head;
+    if (!composed.isComposing && now.length > this.#shown.length && endsInHalf(now, caret)) {
+      this.#isHalf = true;
+      composed.begin();
+      return;
+    }
+    const change = difference(this.#shown, now, caret);
+    this.#shown = now;
+    if (change) {
+      const own = changesIn(this.#text, composed.follow([change]));
+      // Before the event, so that its listeners find the field consistent.
+      this.#text = applied(this.#text, own);
+      this.#note.edit(own, field);
+    }
+    if (this.#isHalf) {
+      this.#isHalf = false;
+      composed.catchUp();
+    }
+    // Halves of pairs are shown as they are stored.
+    if (shownOf(this.#text) !== applied(this.#shown, composed.waiting)) this.#show(this.#text);
+  }
+
+  /** @param {import("./note.js").Changes} news */
+  #takeChanges({ changes, source }) {
+    if (source === this.#field || !this.#hasText) return;
+    const before = this.#text;
+    this.#text = applied(before, changes);
+    if ((before + this.#text).includes("\r")) this.#show(this.#text);
+    else this.#composed.take(changes);
+  }
+
+  #tellSelection() {
+    const selection = this.#hasText && !this.#isHalf ? this.#field.selection() : undefined;
+    const place = (/** @type {number} */ shown) => placeIn(this.#text, this.#composed.inNote(shown));
+    if (selection) this.#note.select(place(selection.anchor), place(selection.head));
+  }
+}
+
 /** Functions that unbind elements. @type {WeakMap<HTMLElement, () => void>} */
 const bound = new WeakMap();
 
@@ -120,104 +239,11 @@ const bound = new WeakMap();
 export function bind(note, element) {
   bound.get(element)?.();
   const field = element instanceof HTMLTextAreaElement ? areaField(element) : plainField(element);
-  const removals = new AbortController();
-  /** The text that was last read from the field, or written to it. */
-  let shown = field.read();
-  /** The note's text for the shown one. */
-  let text = "";
-  let hasText = false;
-  /** Whether the field shows the first half of a character, which the note does not have. */
-  let isHalf = false;
-
-  /** @param {TextChange[]} changes After which the field shows the note's text. */
-  const make = (changes) => {
-    const selection = field.selection();
-    for (const change of [...changes].reverse()) field.replace(change);
-    shown = shownOf(text);
-    if (field.read() !== shown) field.write(shown);
-    if (selection) field.select(movedSelection(selection, changes));
-  };
-  const composed = new ComposedLine({
-    element,
-    selection: field.selection,
-    slice: (from, to) => shown.slice(from, to),
-    // All lines are one text to the browser, which ends a composition when that is replaced.
-    lineAt: () => ({ from: 0, to: Infinity }),
-    make,
-    focus: () => element.focus({ preventScroll: true }),
-  });
-
-  const show = (/** @type {string} */ whole) => {
-    hasText = true;
-    text = whole;
-    const change = difference(applied(shown, composed.waiting), shownOf(whole));
-    if (change) composed.take([change]);
-  };
-
-  /** Takes over what was typed since the last event. */
-  const takeTyped = () => {
-    if (!hasText || !note.isWritable) return;
-    const now = field.read();
-    const caret = field.selection()?.head;
-    if (!composed.isComposing && now.length > shown.length && endsInHalf(now, caret)) {
-      isHalf = true;
-      composed.begin();
-      return;
-    }
-    const change = difference(shown, now, caret);
-    shown = now;
-    if (change) {
-      const own = changesIn(text, composed.follow([change]));
-      // Before the event, so that its listeners find the field consistent.
-      text = applied(text, own);
-      note.edit(own, field);
-    }
-    if (isHalf) {
-      isHalf = false;
-      composed.catchUp();
-    }
-    // Halves of pairs are shown as they are stored.
-    if (shownOf(text) !== applied(shown, composed.waiting)) show(text);
-  };
-
-  /** @param {import("./note.js").Changes} news */
-  const takeChanges = ({ changes, source }) => {
-    if (source === field || !hasText) return;
-    const both = text + (text = applied(text, changes));
-    if (both.includes("\r")) show(text);
-    else composed.take(changes);
-  };
-
-  const tellSelection = () => {
-    const selection = hasText && !isHalf ? field.selection() : undefined;
-    const place = (/** @type {number} */ shownPlace) => placeIn(text, composed.inNote(shownPlace));
-    if (selection) note.select(place(selection.anchor), place(selection.head));
-  };
-
-  const stops = [
-    note.on("text", show),
-    note.on("changes", takeChanges),
-    note.on("state", () => field.allow(note.isWritable)),
-  ];
-  const { signal } = removals;
-  element.addEventListener("input", takeTyped, { signal });
-  element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
-  element.addEventListener("select", tellSelection, { signal });
-  // The other half no longer follows.
-  element.addEventListener("blur", () => isHalf && takeTyped(), { signal });
-  field.allow(note.isWritable);
-  if (note.text !== undefined) show(note.text);
-
+  const binding = new FieldBinding(note, field);
   const unbind = () => {
     if (bound.get(element) !== unbind) return;
     bound.delete(element);
-    takeTyped();
-    if (isHalf) takeTyped();
-    composed.catchUp();
-    composed.destroy();
-    removals.abort();
-    for (const stop of stops) stop();
-    field.giveBack();
+    binding.unbind();
   };
   bound.set(element, unbind);
   return unbind;
