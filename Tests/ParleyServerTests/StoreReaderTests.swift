@@ -139,6 +139,33 @@ struct FoldingTests {
     #expect(store.takeChores().count == 1)
   }
 
+  @Test("a log that came at once is folded in pieces, each as long as a snapshot takes")
+  func inPieces() throws {
+    let store = try SQLiteStore(path: folder.storePath)
+    store.foldsBeside = true
+    let reader = try SQLiteStore(reading: folder.storePath)
+    let rig = FoldRig(store)
+    rig.create()
+    rig.append(1...9_000)
+    var count = 0
+    while let order = store.takeFoldOrders().first {
+      try store.keep(try #require(try reader.fold(order)))
+      count += 1
+      #expect(store.check().snapshots == count)
+    }
+    // Single letters: 64 KiB of the log are about 900.
+    #expect((8...10).contains(count))
+    #expect(store.check().problems == [])
+    for revision in [0, 1, 999, 4_321, 8_999, 9_000] {
+      let reply = reader.perform([.text(id: "n", at: .revision(revision))])[0]
+      guard case .text(let text) = reply else {
+        Issue.record("no text came")
+        return
+      }
+      #expect(text.text.utf8.count == revision)
+    }
+  }
+
   @Test("what a rule forgets is folded beside, and forgotten then")
   func retention() throws {
     let store = try SQLiteStore(path: folder.storePath)

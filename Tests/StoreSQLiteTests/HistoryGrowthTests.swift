@@ -56,6 +56,22 @@ struct HistoryGrowthTests {
     let ratio = min(law.check().ratio, law.check().ratio)
     #expect(ratio < 2)
   }
+
+  @Test("the newest texts of an imported log cost the same, however long it is")
+  func growthOfImportedTexts() throws {
+    let law = GrowthLaw("difference in an imported log", size: 2_000) { size in
+      PreparedStore(importing: size)
+    } run: { prepared in
+      let head = prepared.entries
+      let reply = prepared.store.one(.past(id: "n", .difference(from: head - 11, to: head - 10)))
+      guard case .difference(.difference(let found)) = reply, found.parts.count == 1 else {
+        preconditionFailure("no difference came")
+      }
+    }
+    // Eight times the log, and no more work: twice leaves room for caches.
+    let ratio = min(law.check().ratio, law.check().ratio)
+    #expect(ratio < 2)
+  }
 }
 
 @Suite("Reading while something is committed")

@@ -61,7 +61,12 @@ package struct DocumentRow {
   ///
   /// A snapshot whenever the log has grown by the size of the text (or 64 KiB) keeps what loading
   /// costs proportional to the text, and all snapshots together smaller than the log.
-  package var needsSnapshot: Bool { unsnapped >= max(length, 65_536) }
+  package var needsSnapshot: Bool { Self.needsSnapshot(unsnapped: unsnapped, length: length) }
+
+  /// Whether a snapshot is due of a text of this length, after so many bytes of entries.
+  static func needsSnapshot(unsnapped: Int, length: Int) -> Bool {
+    unsnapped >= max(length, 65_536)
+  }
 }
 
 extension RecordHasher {

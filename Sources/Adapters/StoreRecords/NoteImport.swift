@@ -101,11 +101,13 @@ public struct NoteImport {
     }
   }
 
-  /// Makes notes in one commit: if the disk fills up, none of them is there.
+  /// Makes notes in one commit: if the disk fills up, none of them is there. Then the store's housekeeping is done, so that
+  /// a long log has its snapshots before it is read.
   ///
   /// - Returns: The note or the error of each draft.
   public func make(_ drafts: [Draft]) -> [Result<NoteSummary, ExportError>] {
     let replies = store.perform(drafts.flatMap(\.requests))
+    while store.maintain() {}
     var place = 0
     return drafts.map { draft in
       let own = replies[place..<place + draft.requests.count]

@@ -1,4 +1,8 @@
 package import GatewayPorts
+import OTCore
+
+/// Entries that are folded between two looks at whether the next snapshot is due.
+private let stride = 256
 
 /// Snapshots of one document that were folded beside the commits, to be kept.
 package struct FoldedSnapshots: Sendable {
@@ -9,8 +13,7 @@ package struct FoldedSnapshots: Sendable {
   fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
   /// Comments with their ranges at the newest of the snapshots.
   fileprivate var comments: [Comment] = []
-  /// The count of the log, and the text's length, when it was folded; `nil` unless the count is to
-  /// start again.
+  /// The bytes of the log up to the snapshot, and the text's length there; `nil` unless the count is to start again.
   fileprivate var counted: (unsnapped: Int, length: Int)?
   /// The revision to compact the log to.
   fileprivate var base: Int?
@@ -52,8 +55,12 @@ package struct FoldingRules<Store: LogTable> {
 
   /// Folds what was ordered; `nil` if there is nothing left to fold.
   ///
+  /// A snapshot is folded as far as the next one is due, and no further. So an imported log gets as many as one that was
+  /// written here, and no read waits for all of it: what remains is ordered again when the snapshot is kept.
+  ///
   /// - Throws: Why the log cannot be read.
-  /// - Complexity: O(*n*) of the text, of its authors' runs, and of the log since its newest snapshot.
+  /// - Complexity: O(*n*) of the text and of its authors' runs, since a snapshot is due when the log has grown by as much;
+  ///   for `retention` also of the log up to the new base.
   package func fold(_ order: FoldOrder) throws(StoreError) -> FoldedSnapshots? {
     try store.reading { () throws(StoreError) -> FoldedSnapshots? in
       guard let row = try store.row(order.id) else { return nil }
@@ -61,9 +68,10 @@ package struct FoldingRules<Store: LogTable> {
       switch order {
       case .snapshot:
         guard row.needsSnapshot else { return nil }
-        try add(row.revision, of: row, to: &folded)
-        folded.counted = (row.unsnapped, row.length)
-        folded.comments = try comments.rows(of: row).moved(through: row.revision)
+        let (fold, unsnapped) = try foldToNextSnapshot(row)
+        add(fold.snapshot, of: row, to: &folded)
+        folded.counted = (unsnapped, fold.document.scalarCount)
+        folded.comments = try comments.rows(of: row).moved(through: fold.revision)
       case .retention(_, let retention):
         guard let base = try times.base(of: row, keeping: retention, now: row.updatedAt) else {
           return nil
@@ -71,7 +79,7 @@ package struct FoldingRules<Store: LogTable> {
         let kept = Set(try compaction.snapshotRevisions(of: row))
         for revision in try compaction.revisionsToKeep(of: row, compactedTo: base)
         where !kept.contains(revision) {
-          try add(revision, of: row, to: &folded)
+          add(try texts.fold(of: row, at: revision).snapshot, of: row, to: &folded)
         }
         folded.base = base
         folded.comments = try comments.rows(of: row).moved(through: base)
@@ -80,10 +88,31 @@ package struct FoldingRules<Store: LogTable> {
     }
   }
 
-  private func add(
-    _ revision: Int, of row: DocumentRow, to folded: inout FoldedSnapshots
-  ) throws(StoreError) {
-    let snapshot = try texts.fold(of: row, at: revision).snapshot
+  /// Folds a log from its newest snapshot to its head, or to the first revision where a snapshot is due.
+  ///
+  /// - Returns: The text, and the bytes that the log has grown by up to there.
+  private func foldToNextSnapshot(
+    _ row: DocumentRow
+  ) throws(StoreError) -> (fold: Fold, unsnapped: Int) {
+    let snapshot = try texts.snapshot(of: row, through: row.revision)
+    var fold = try Fold(snapshot)
+    // As when a snapshot is kept: the log that follows pays for its size beyond the text's length.
+    var unsnapped = min(0, fold.document.scalarCount - snapshot.text.count - snapshot.authors.count)
+    while fold.revision < row.revision,
+      !DocumentRow.needsSnapshot(unsnapped: unsnapped, length: fold.document.scalarCount)
+    {
+      try logs.walk(
+        row, after: fold.revision, through: min(fold.revision + stride, row.revision),
+        chain: fold.chain
+      ) { entry throws(StoreError) in
+        try entry.apply(to: &fold)
+        unsnapped += entry.byteCount + 64
+      }
+    }
+    return (fold, fold.revision < row.revision ? unsnapped : row.unsnapped)
+  }
+
+  private func add(_ snapshot: Snapshot, of row: DocumentRow, to folded: inout FoldedSnapshots) {
     folded.snapshots.append(
       (snapshot, store.context.hasher.checksum(of: snapshot, document: row.id)))
   }
@@ -105,8 +134,12 @@ package struct FoldingRules<Store: LogTable> {
           row.unsnapped -= counted.unsnapped
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try store.write(row)
-          // A change that came meanwhile may have asked for it once more.
-          if !row.needsSnapshot { store.context.upkeep.unsnapped.remove(ExactName(row.id)) }
+          if row.needsSnapshot {
+            store.context.upkeep.unsnapped.insert(ExactName(row.id))
+          } else {
+            // A change that came meanwhile may have asked for it once more.
+            store.context.upkeep.unsnapped.remove(ExactName(row.id))
+          }
         }
       }
     }

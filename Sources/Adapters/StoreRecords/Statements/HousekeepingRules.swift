@@ -5,6 +5,7 @@ package struct HousekeepingRules<Store: SQLStore> {
   let store: Store
   private var notes: NoteRules<Store> { NoteRules(store: store) }
   private var times: LogTimes<Store> { LogTimes(store: store) }
+  private var folding: FoldingRules<Store> { FoldingRules(store: store) }
   private var compaction: CompactionRules<Store> { CompactionRules(store: store) }
   private var files: FileRules<Store> { FileRules(store: store) }
   private var once: OnceRules<Store> { OnceRules(store: store) }
@@ -31,19 +32,14 @@ package struct HousekeepingRules<Store: SQLStore> {
   /// - Throws: Why it failed. It is to be tried again after ``Upkeep/retry()``.
   package func doChore() throws(StoreError) -> Bool {
     if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst()?.text {
-      return doFold(.snapshot(id)) { () throws(StoreError) in
-        if let row = try store.row(id), row.needsSnapshot { try compaction.takeSnapshot(of: row) }
-      }
+      doFold(.snapshot(id))
+      return true
     }
     if !store.context.foldsBeside, let retention = store.context.retention,
       let id = store.context.upkeep.overlong.popFirst()?.text
     {
-      return doFold(.retention(id, retention)) { () throws(StoreError) in
-        guard let row = try store.row(id),
-          let base = try times.base(of: row, keeping: retention, now: row.updatedAt)
-        else { return }
-        try compaction.compact(id, through: base)
-      }
+      doFold(.retention(id, retention))
+      return true
     }
     do throws(StoreError) {
       return try doOtherChore()
@@ -53,16 +49,13 @@ package struct HousekeepingRules<Store: SQLStore> {
     }
   }
 
-  /// Does a snapshot or the compaction of a log in a transaction of its own, or sets it aside if that fails.
-  ///
-  /// - Returns: `true`: others may be due.
-  private func doFold(_ order: FoldOrder, _ body: () throws(StoreError) -> Void) -> Bool {
+  /// Keeps a snapshot, or compacts a log, or sets the work aside if that fails.
+  private func doFold(_ order: FoldOrder) {
     do throws(StoreError) {
-      try store.transaction(body)
+      if let folded = try folding.fold(order) { try folding.keep(folded) }
     } catch {
       store.context.upkeep.postpone(order)
     }
-    return true
   }
 
   private func doOtherChore() throws(StoreError) -> Bool {

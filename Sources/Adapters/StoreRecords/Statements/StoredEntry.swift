@@ -25,6 +25,9 @@ package struct StoredEntry<Row: StoredRow>: ~Copyable {
   /// The time at which the server accepted the entry.
   package var time: Timestamp { Timestamp(row.integer(6)) }
 
+  /// The bytes of the operation as it is stored.
+  var byteCount: Int { row.withBytes(4) { $0.count } }
+
   /// Takes a text this entry further.
   package func apply(to fold: inout Fold) throws(StoreError) {
     try fold.apply(operation, by: author, at: time, revision: revision, checksum: checksum)
