@@ -166,5 +166,17 @@ extension Hostility {
     }
   }
 
-  static let large = [replacing, reading, comparing, changing, inserting]
+  private static let listing = Hostility("a list of 10,000 notes") { size, measure in
+    let parts = ["parts=", "parts=" + String(repeating: "abcdefgh", count: 256), ""]
+    for (name, query) in zip(["in parts", "in parts that the client lacks", "whole"], parts) {
+      measure(name) { rig in
+        rig.make(notes: 10_000 / size.divisor)
+        rig.begin()
+        let headers = ["authorization": "Bearer all", "accept-encoding": "gzip"]
+        rig.request("GET", "/api/notes", query: query, headers: headers)
+      }
+    }
+  }
+
+  static let large = [replacing, reading, comparing, changing, inserting, listing]
 }

@@ -1,6 +1,5 @@
 import Gateway
 import GatewayPorts
-import GrowthKit
 import JSON
 import SimulationKit
 import Testing
@@ -251,20 +250,6 @@ struct NotePartTests {
     #expect(reader.all.contains { $0.hasPrefix("n-0 ") })
     // The one that is gone, and the one that takes its place.
     #expect(reader.sent.count <= 2)
-  }
-
-  @Test("no turn takes longer than it may with a list of 10,000 notes")
-  func growthOfTurnTime() {
-    let milliseconds = TurnTime.milliseconds {
-      let rig = TimedRig()
-      rig.make(notes: 10_000 / (TurnTime.isAsserted ? 1 : TurnTime.smallDivisor))
-      rig.begin()
-      let headers = ["authorization": "Bearer all", "accept-encoding": "gzip"]
-      rig.request("GET", "/api/notes", query: "parts=", headers: headers)
-      #expect(rig.responses.map(\.status) == [200])
-      return rig.longest
-    }
-    if TurnTime.isAsserted { #expect(milliseconds < TurnTime.millisecondsMax) }
   }
 
   @Test(

@@ -37,5 +37,5 @@ struct Call {
   var known: EntityTags? { EntityTags(head.headers["if-none-match"]) }
 
   /// The lists that its client keeps and accepts.
-  var reader: ListReader { ListReader(head) }
+  var reader: ListReader { ListReader(head, by: stranger) }
 }

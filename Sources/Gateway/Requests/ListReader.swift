@@ -6,12 +6,15 @@ struct ListReader {
   var known: EntityTags?
   /// Whether a body may be compressed.
   var acceptsGzip = false
+  /// The client whose share of the compression its lists take; `nil` for one without limits.
+  var stranger: Stranger?
 
   /// A reader that holds nothing.
   init() {}
 
   /// The reader that a request's head describes.
-  init(_ head: RequestHead) {
+  init(_ head: RequestHead, by stranger: Stranger?) {
+    self.stranger = stranger
     known = EntityTags(head.headers["if-none-match"])
     acceptsGzip = AcceptedCodings(head.headers["accept-encoding"]).contains("gzip")
   }
@@ -33,7 +36,10 @@ struct ListReader {
         ("content-type", "application/json"), ("cache-control", "private, no-cache"),
         ("vary", "authorization, accept-encoding"), ("etag", tag),
       ], body: body)
-    if acceptsGzip { response.packing = packing }
+    if acceptsGzip {
+      response.packing = packing
+      response.packing?.stranger = stranger
+    }
     return response.unless(known: known)
   }
 }

@@ -90,6 +90,8 @@ public struct Response: Sendable, Error {
 public struct Packing: Sendable, Equatable {
   /// The number of bytes at the body's beginning in which repetitions are found. The rest is compressed letter by letter.
   public var repeatingCount: Int
+  /// The client whose share of the compression it takes; `nil` for one without limits.
+  package var stranger: Stranger?
 
   /// Makes a rule.
   public init(repeatingCount: Int) { self.repeatingCount = repeatingCount }

@@ -1,19 +1,23 @@
 import CompressionZlib
-import GatewayPorts
+package import GatewayPorts
 import Locks
 
 /// The thread that compresses answers, which takes longer than a turn of a loop may: up to 35 ms for a megabyte.
 ///
 ///     loop   answer ─▶ submit ─▶ packing thread ─▶ the loop's mailbox ─▶ transport
 ///
-/// While too much waits, answers are sent as they are.
-final class PackingThread: Sendable {
+/// Answers wait in a ``FairQueue``, which takes one of each client in turn. While too much waits, of one client or of all,
+/// further answers are sent as they are.
+package final class PackingThread: Sendable {
   /// Shorter bodies are sent as they are: a packet carries them either way.
   static let bodyBytesMin = 1_024
   /// Bytes of bodies that may wait.
   static let waitingBytesMax = 32 << 20
+  /// Answers that may wait or be compressed, of all clients and of one.
+  private static let jobsMax = 256
+  package static let jobsMaxOfStranger = 4
 
-  /// An answer, and what is done with it when it is compressed.
+  /// An answer, and the receiver of its compressed form.
   private struct Job {
     let response: Response
     let packing: Packing
@@ -21,7 +25,8 @@ final class PackingThread: Sendable {
   }
 
   private struct State {
-    var jobs: [Job] = []
+    var jobs = FairQueue<Stranger, Job>(
+      capacity: PackingThread.jobsMax, countMaxOfStranger: PackingThread.jobsMaxOfStranger)
     var waitingBytes = 0
     var isStopping = false
     var hasStopped = false
@@ -30,19 +35,18 @@ final class PackingThread: Sendable {
   private let state = Monitor(State())
 
   /// Starts the thread.
-  init() {
+  package init() {
     SystemThread.start { [state] in
       while true {
-        let jobs: [Job]? = state.wait(
+        let (job, isStopping): (Job?, Bool) = state.wait(
           until: { !$0.jobs.isEmpty || $0.isStopping },
-          then: { state in
-            defer { state.jobs = [] }
-            return state.isStopping ? nil : state.jobs
-          })
-        guard let jobs else { break }
-        for job in jobs {
-          job.done(Self.packed(job.response, job.packing))
-          state.withLock { $0.waitingBytes -= job.response.body.count }
+          then: { ($0.jobs.popFirst(), $0.isStopping) })
+        guard let job else { break }
+        // The rest of the server waits for its stop.
+        job.done(isStopping ? job.response : Self.packed(job.response, job.packing))
+        state.withLock { state in
+          state.waitingBytes -= job.response.body.count
+          state.jobs.finish(for: job.packing.stranger)
         }
       }
       state.change { $0.hasStopped = true }
@@ -52,23 +56,26 @@ final class PackingThread: Sendable {
   /// Compresses an answer that says how, and calls `done` with it on the thread.
   ///
   /// - Returns: Whether `done` is called. If not, the answer is sent as it is.
-  func submit(_ response: Response, done: @escaping @Sendable (Response) -> Void) -> Bool {
+  package func submit(
+    _ response: Response, done: @escaping @Sendable (Response) -> Void
+  ) -> Bool {
     let byteCount = response.body.count
     guard let packing = response.packing, byteCount >= Self.bodyBytesMin else { return false }
     let isTaken = state.withLock { state in
       guard !state.isStopping, state.waitingBytes + byteCount <= Self.waitingBytesMax else {
         return false
       }
+      let job = Job(response: response, packing: packing, done: done)
+      guard state.jobs.append(job, for: packing.stranger) == nil else { return false }
       state.waitingBytes += byteCount
-      state.jobs.append(Job(response: response, packing: packing, done: done))
       return true
     }
     if isTaken { state.signal() }
     return isTaken
   }
 
-  /// Ends the thread after its current job, and returns when it has ended.
-  func stop() {
+  /// Ends the thread, and returns when it has ended. Answers that wait are passed on as they are.
+  package func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }
   }

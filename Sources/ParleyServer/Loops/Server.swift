@@ -161,6 +161,9 @@ public final class Server: Sendable {
       if !transport.post({ loop.drain(onSettled: settle) }) { settle() }
     }
     unsettled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 == 0 }
+    // While the connections that its answers go to are open.
+    stopStage.withLock { $0 = "the compression of lists" }
+    shared.packingThread.stop()
     stopStage.withLock { $0 = "connections" }
     let share = left(untilPercent: 80)
     AtOnce.run(group.transports) { transport in
@@ -181,7 +184,6 @@ public final class Server: Sendable {
     AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     shared.loginThread?.stop()
-    shared.packingThread.stop()
     stopStage.withLock { $0 = "the identity provider" }
     shared.provider?.thread.stop()
     stopStage.withLock { $0 = "the file of revocations" }
