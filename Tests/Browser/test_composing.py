@@ -149,3 +149,19 @@ def test_others_do_not_disturb_a_word_in_the_other_fields(server, ann):
 
     field = page.locator(f'.thread[data-id="{last["id"]}"]').get_by_role("textbox", name="Answer")
     check(field, delete_words)
+
+    # A new comment, in whose words others write until they delete them, and beside which other comments come.
+    ann.put_caret(0, 3)
+    page.locator("#comment-here").click()
+    count = threads.count()
+
+    def comment():
+        edit()
+        anchor = {"revision": server.request("GET", f"/api/notes/{note}/text")["revision"], "from": 0, "to": 3}
+        server.request("POST", comments, {"text": "So it is.", "anchor": anchor})
+        expect(threads).to_have_count(count + len(texts) - former)
+
+    former = len(texts)
+    field = page.locator("#comment-new textarea")
+    check(field, comment)
+    check(field, lambda: server.put_text(note, "\n"))
