@@ -253,3 +253,11 @@ for (const [name, texts] of languages) {
     }
   });
 }
+
+test("buttons that agree, cancel and create say so", () => {
+  assert.deepEqual([english.ok, english.cancel, english["sharing.make"]], ["OK", "Cancel", "Create link"]);
+  const said = [...languages.values()].flatMap((texts) => Object.values(texts).flatMap(formsOf));
+  for (const words of ["All right", "Not now", "Make a link", "In Ordnung", "Jetzt nicht", "D’accord"]) {
+    assert.ok(!said.includes(words), words);
+  }
+});
