@@ -108,6 +108,13 @@ def test_text_and_page_are_side_by_side(server, person):
     ann.editor.click()
     ann.page.keyboard.type("# Head")
     expect(rendered(ann).locator("h2")).to_have_text("Head")
+    # Their first lines are level; each line is as high as its letters.
+    middles = ann.page.evaluate(
+        """() => [document.querySelector("#editor").shadowRoot.querySelector(".cm-line"), document.querySelector("#rendered h2")]
+            .map((line) => line.getBoundingClientRect())
+            .map(({ top, height }) => top + height / 2)"""
+    )
+    assert abs(middles[0] - middles[1]) < 6, middles
     ann.picture("beside")
 
 
