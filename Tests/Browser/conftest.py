@@ -21,6 +21,7 @@ import urllib.request
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ARTIFACTS = ROOT / "artifacts" / "browser"
@@ -79,7 +80,7 @@ class Server:
         self.token = None
         self.log = open(folder / "server.log", "ab")
         self.process = None
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def command(self):

@@ -9,7 +9,7 @@ from test_offline import barriers
 
 sys.path.append(str(ROOT / "Tests" / "System"))
 from identity_providers import CLIENT, SECRET, LyingProvider  # noqa: E402
-from proxies import free_port  # noqa: E402
+from ports import free_port  # noqa: E402
 
 
 @pytest.fixture

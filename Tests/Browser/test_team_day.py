@@ -3,7 +3,7 @@
 import pytest
 from team_day import Day  # First: it finds what is in Tests/System.
 from identity_providers import LyingProvider
-from proxies import free_port
+from ports import free_port
 from test_offline import barriers
 from touching import small_targets
 

@@ -142,14 +142,14 @@ struct FoldingTests {
   @Test("a log that came at once is folded in pieces, each as long as a snapshot takes")
   func inPieces() throws {
     let store = try SQLiteStore(path: folder.storePath)
-    store.foldsBeside = true
+    store.hasHelper = true
     let reader = try SQLiteStore(reading: folder.storePath)
     let rig = FoldRig(store)
     rig.create()
     rig.append(1...9_000)
     var count = 0
-    while let order = store.takeFoldOrders().first {
-      try store.keep(try #require(try reader.fold(order)))
+    while let chore = store.takeChores().first {
+      try store.keep(try #require(try reader.work(on: chore)))
       count += 1
       #expect(store.check().snapshots == count)
     }

@@ -33,7 +33,8 @@ from operations import splice
 from parley_server import ParleyServer
 from patience import SECONDS
 from postgres_server import PostgresServer
-from proxies import filled, free_port
+from ports import free_port
+from proxies import filled
 from room_run import GRACE_SECONDS, RoomRun
 
 TEXT_MAX = 3_000

@@ -4,7 +4,7 @@ import socket
 import subprocess
 import threading
 
-from proxies import free_port
+from ports import free_port
 
 
 class NatsServer:

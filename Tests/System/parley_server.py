@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 from patience import SECONDS
+from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
@@ -36,7 +37,7 @@ class ParleyServer:
         self.flags = list(flags)
         self.environment = environment or {}
         self.before_start = before_start
-        self.port = 0
+        self.port = free_port()
         self.output = []
         self.process = None
 

@@ -1,21 +1,15 @@
 """Proxies before a server, started with the examples under Packaging/proxies."""
 
 import contextlib
-import socket
 import ssl
 import subprocess
 
 from parley_server import ROOT
+from ports import free_port
 from sealed import connect_sealed
 from test_tls import make_certificate
 
 EXAMPLES = ROOT / "Packaging" / "proxies"
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def filled(name, replacements):

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from patience import SECONDS
-from proxies import free_port
+from ports import free_port
 from test_proxies import ONE_EACH
 from test_tls import make_certificate
 

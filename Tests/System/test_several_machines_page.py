@@ -10,7 +10,7 @@ import pytest
 from parley_server import PROGRAM, ROOT
 from patience import PROGRAM_SECONDS
 from postgres_server import USER
-from proxies import free_port
+from ports import free_port
 from test_operations_page import steps
 
 PAGE = (ROOT / "Documentation" / "SeveralMachines.md").read_text()

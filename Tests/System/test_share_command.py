@@ -9,7 +9,7 @@ import threading
 import pytest
 from parley_server import PROGRAM
 from patience import PROGRAM_SECONDS
-from proxies import free_port
+from ports import free_port
 from test_tls import make_certificate
 
 

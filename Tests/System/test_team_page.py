@@ -4,7 +4,7 @@ import re
 
 import pytest
 from parley_server import ROOT
-from proxies import free_port
+from ports import free_port
 from test_operations_page import Shell, steps
 
 PAGE = (ROOT / "Documentation" / "HostForATeam.md").read_text()

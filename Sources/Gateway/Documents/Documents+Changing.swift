@@ -21,8 +21,7 @@ extension Documents {
         nil
       }
     if let (code, words) = reason {
-      return refuse(
-        submission.sequence, code, words, of: room.id, ref: messageID, to: connection)
+      return refuse(submission.sequence, code, words, of: room.id, ref: messageID, to: connection)
     }
     guard isTaken || hasRoom(for: submission, in: room) else {
       return refuseForBacklog(submission, messageID: messageID, subscription)
