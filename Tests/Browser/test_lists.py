@@ -92,7 +92,8 @@ def test_lists_are_asked_for_once_at_a_reload_and_sent_only_where_they_changed(s
     expect(ann.page.locator("#notes .note-link")).to_have_count(NOTES + 1)
     expect(ann.page.locator("#comments")).to_contain_text("1")
 
-    # A title alone.
+    # A title alone, which no page hears of.
+    ann.page.goto("about:blank")
     first = server.request("GET", "/api/notes")["notes"][-1]["id"]
     server.request("PATCH", f"/api/notes/{first}", {"title": "Another title"})
     assert reload("/") == []

@@ -52,7 +52,7 @@ class StalledRun:
         # So that the system does not read ahead for it.
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         end.connect(("127.0.0.1", self.server.port))
-        reader = NativeClient(self.server, f"Stalled {index}", sock=end, max_queue=1)
+        reader = NativeClient(self.server, f"Stalled {index}", sock=end, max_queue=1, ping_interval=None)
         reader.join(self.document)
         # The library's thread reads until its queue is full; then the socket is no longer read.
         return reader

@@ -273,7 +273,7 @@ def test_a_subscriber_who_does_not_read_is_closed_and_resumes(start):
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.connect(("127.0.0.1", server.port))
-    slow = NativeClient(server, max_queue=1, sock=line)
+    slow = NativeClient(server, max_queue=1, sock=line, ping_interval=None)
     epoch = subscribe(slow, "r")["epoch"]
     with NativeClient(server) as ann:
         payload = "x" * 60_000

@@ -157,7 +157,7 @@ def test_people_who_open_a_note_share_one_copy_of_its_text(start):
             line = socket.socket()
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             line.connect(("127.0.0.1", server.port))
-            crowd.append(NativeClient(server, sock=line, max_queue=1))
+            crowd.append(NativeClient(server, sock=line, max_queue=1, ping_interval=None))
             crowd[-1].send("join", {"documentId": note})
         while followers(server) < 51:
             pass

@@ -44,7 +44,7 @@ def deaf_reader(server, note):
     # So that the system does not read ahead for it.
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     end.connect(("127.0.0.1", server.port))
-    reader = NativeClient(server, "Deaf", sock=end, max_queue=1)
+    reader = NativeClient(server, "Deaf", sock=end, max_queue=1, ping_interval=None)
     reader.join(note)
     return reader
 
