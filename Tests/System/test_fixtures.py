@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from parley_server import PROGRAM, ROOT, ParleyServer
 from test_files import picture
+from test_search import wait_until
 
 FIXTURES = ROOT / "Tests" / "Fixtures" / "0.1.0"
 TEXT = (FIXTURES / "plan.txt").read_text()
@@ -60,6 +61,8 @@ def test_a_store_is_served(fixture_server):
         {"number": number} for number in (1, 2, 3)
     ]
     assert get(server, "/api/rooms/team/group")["name"] == "Team"
+    # The index of words is made beside, once the server runs.
+    wait_until(lambda: get(server, "/api/search?q=milk")["notes"])
     assert get(server, "/api/search?q=milk")["notes"][0]["id"] == "plan"
 
 
