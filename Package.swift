@@ -9,7 +9,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// What other packages may use of this one. Quoted, for `library` alone makes a target here.
+/// A product: targets that other packages may use. Quoted, for `library` alone makes a target here.
 func product(_ name: String, _ targets: [String]) -> Product {
   .`library`(name: name, targets: targets)
 }

@@ -11,7 +11,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   return 0
 }
 
-/// Who speaks, in which dialect.
+/// The sender of a message, and its dialect.
 private enum Direction: CaseIterable {
   case client
   case server

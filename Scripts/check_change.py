@@ -24,8 +24,6 @@ ALL = {"growth", "swift", "fuzz", "web", "clients", "browser"}
 FOLDERS = {"clients": CLIENT_FOLDERS, "browser": BROWSER_FOLDERS}
 # Whose change may change the build, or how tests are run.
 BUILD = re.compile(r"Package\.swift$|Makefile$|\.ci/|Scripts/(run_tests|install-packages|python-environment|check_change)|Tests/(pytest|requirements)")
-# What else there is of tests: files that several of them use.
-SHARED = re.compile(r"(Tests/\w+)/(?!test_)\w+\.\w+$")
 
 
 class Reach:
@@ -121,7 +119,7 @@ def reach_of(paths, folders, dependents):
             reach.whole.add("fuzz")
         elif path.startswith("Clients/"):
             reach.whole.add("clients")
-        elif SHARED.match(path) or path.startswith(("Sources/", "Tests/")):
+        elif path.startswith(("Sources/", "Tests/")):
             reach.all()
         else:
             for part, file in naming(pathlib.PurePath(path).name):

@@ -1,7 +1,7 @@
 import Glibc
 import WebSocketFrames
 
-/// What a workload does with its connections.
+/// The work that a workload does with its connections.
 protocol Workload: AnyObject {
   /// The handshake is done.
   func opened(_ connection: Int, _ client: Client)
@@ -68,7 +68,7 @@ final class Client {
 
   var serverCount: Int { ports.count }
 
-  /// Which of the servers a connection is to, from 0.
+  /// The index of a connection's server, from 0.
   func server(of index: Int) -> Int { index % ports.count }
 
   // MARK: Opening and closing

@@ -2,7 +2,7 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// What a client of `parley.v1` says, as frames.
+/// The messages of a client of `parley.v1`, as frames.
 enum Native {
   static let subprotocol = "parley.v1"
 

@@ -172,7 +172,7 @@ public enum BayeuxError: Sendable, Hashable {
   case forbidden(String)
   /// It is no channel.
   case invalid(String)
-  /// None of the ways to connect is known here.
+  /// The client offers no connection type that this server supports.
   case connectionTypes([String])
   /// More came than may come in such a time.
   case tooFast(String)

@@ -79,7 +79,7 @@ extension Twake {
     public var key: String = ""
     /// The type of the room.
     public var type: RoomType = .channel
-    /// Which one.
+    /// The id of the room.
     public var id: String = ""
     /// Whether it is joined.
     public var isSubscribed: Bool = false

@@ -19,7 +19,7 @@ struct ApartEdits {
   /// The length of the base text, in scalars.
   private var length: Int
   private var insertedScalars = 0
-  /// Which edits that end where an own one begins are before it: 1 if all, 0 if none of them.
+  /// 1 if the edits that end where an own one begins are before it, 0 if they are behind it.
   private let reach: Int32
 
   /// Takes an operation's edits; `nil` when there are more than four.

@@ -1,4 +1,4 @@
-/// Which of two inserts at one position goes first.
+/// The order of two inserts at one position.
 public enum Side: Sendable {
   /// The own one.
   case left

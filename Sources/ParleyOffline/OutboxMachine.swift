@@ -96,7 +96,7 @@ package struct OutboxMachine: Sendable {
   package struct Resource {
     /// All of them.
     package var changes = SortedNumbers()
-    /// Those of each thing, by the server's id if it is known. None is empty.
+    /// The mutations of each resource, by the server's id if it is known. No list is empty.
     package var things: [ResourceID: SortedNumbers] = [:]
   }
 

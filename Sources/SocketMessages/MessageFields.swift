@@ -51,7 +51,7 @@ package struct MessageFields {
   /// The fields seen so far, when listing.
   var listed: [MessageShape.Field] = []
 
-  /// One object being read.
+  /// An object being read.
   struct Level {
     /// The newest key; `nil` before the first.
     var key: JSONText?

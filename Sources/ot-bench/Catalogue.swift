@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which workloads a folder has files for.
+/// The workloads for which a folder has files.
 enum Catalogue {
   /// The names of a folder's files, sorted; none when there is no such folder.
   static func files(in folder: String) throws(BenchError) -> [String] {

@@ -1,6 +1,6 @@
 import Testing
 
-/// Which folders of one module may name types of which: the compiler sees no folders.
+/// The table of a module's folders, and whose types each may name: the compiler sees no folders.
 struct FolderTable {
   /// The module's folder.
   let root: String

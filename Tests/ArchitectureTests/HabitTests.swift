@@ -1,6 +1,6 @@
 import Testing
 
-/// What the code of some targets, or of all, does not do.
+/// Habits that the code of some targets, or of all, must not have.
 @Suite("Habits")
 struct HabitTests {
   private let tree = SourceTree()

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a target may import. The build checks that what is imported is declared in the manifest;
+/// The imports that a target may have. The build checks that what is imported is declared in the manifest;
 /// this checks that the layers hold, and that system modules stay where they belong.
 @Suite("Layers")
 struct LayeringTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the pages say of the tree: links, files, targets of `make`.
+/// The pages' statements about the tree: links, files, targets of `make`.
 @Suite("Pages")
 struct PageTests {
   private let tree: SourceTree
@@ -119,7 +119,7 @@ struct PageTests {
     return parts.joined(separator: "/")
   }
 
-  /// What a heading is called in an address.
+  /// The name of a heading in an address.
   private static func anchors(of page: String) -> [String] {
     page.matches(of: /(?:^|\n)#+ ([^\n]*)/).map { match in
       match.1.lowercased().compactMap { character in

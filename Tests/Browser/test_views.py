@@ -264,7 +264,7 @@ MEASURE = """async ({ prose, isTouch }) => {
             target.scrollIntoView({ block: "nearest", inline: "nearest" });
             return isHit(target);
         };
-        // To scroll is to lay out the page anew.
+        // Only where necessary: scrolling lays out the page again.
         if (!targets.some(isHit) && !targets.some(isReached)) wrong.push(`out of reach: ${nameOf(one)}`);
     }
     if (isTouch) {

@@ -4,7 +4,7 @@ import ParleyModel
 import SocketMessages
 import Testing
 
-/// What a client may send before and after it has shown a token.
+/// The limits of a client before and after it has shown a token.
 @Suite("Admission to long messages and bodies")
 struct AdmissionTests {
   private static let address = IPAddress("192.0.2.7")

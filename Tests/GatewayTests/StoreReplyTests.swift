@@ -77,7 +77,7 @@ struct StoreReplyTests {
 
   // MARK: Running
 
-  /// What a run has shown: the kinds of requests and replies, and the number of answers.
+  /// The record of a run: the kinds of requests and replies, and the number of answers.
   private struct Run {
     var kinds: [String] = []
     var replies: [String] = []

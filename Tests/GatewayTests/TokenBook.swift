@@ -85,7 +85,7 @@ final class RevocationList: Revocations {
     goOn(nil)
   }
 
-  /// What another process has written down.
+  /// Adds a revocation that another process has stored.
   func addElsewhere(_ revocation: Revocation) { fromElsewhere.append(revocation) }
 }
 

@@ -2,7 +2,7 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// What the documentation catalogue shows is what happens.
+/// The statements of the documentation catalogue, compared with the code.
 @Suite("The catalogue's examples")
 struct CatalogueTests {
   @Test func `the first example`() throws {

@@ -2,7 +2,7 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// What is kept for long takes no more memory than it needs.
+/// The memory of long-lived values, compared with what they need.
 @Suite("Memory of kept operations")
 struct KeptMemoryTests {
   /// Changes one letter in so many places.
@@ -15,7 +15,7 @@ struct KeptMemoryTests {
     return operation
   }
 
-  /// What the words and the text come to, in whole steps of eight bytes.
+  /// The size of the words and the text, in whole steps of eight bytes.
   private static func bytesNeeded(_ operation: TextOperation) -> Int {
     operation.componentCount * 8 + (operation.insertedBytes + 7) / 8 * 8
   }

@@ -2,7 +2,7 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// What must hold for all operations, tried with seeds and against the reference.
+/// The laws of all operations, tried with seeds and against the reference.
 @Suite("Laws of the algebra")
 struct LawTests {
   private static let rounds = 60

@@ -3,7 +3,7 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// What other programs use of the module, beside the algebra.
+/// The parts of the module that other programs use, beside the algebra.
 @Suite("The module as a library")
 struct LibraryTests {
   @Test(arguments: Seeds.smoke)

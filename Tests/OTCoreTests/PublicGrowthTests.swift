@@ -3,7 +3,7 @@ import GrowthKit
 import OTCore
 import Testing
 
-/// What every public operation of the main types costs when its input is eight times as large.
+/// The cost of every public operation of the main types when its input is eight times as large.
 @Suite("Growth of all public operations", .serialized)
 struct PublicGrowthTests {
   /// Public declarations, and work that does nothing else of note.

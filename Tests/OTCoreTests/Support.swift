@@ -13,7 +13,7 @@ func op(_ notation: String) -> TextOperation { TextOperation(notation: notation)
 /// Text as its scalars, for `==` on strings takes é and e + accent for one.
 func scalars(_ text: String) -> [Unicode.Scalar] { Array(text.unicodeScalars) }
 
-/// What the reference makes of a text.
+/// The text that the reference makes of a text.
 func string(_ scalars: [Unicode.Scalar]) -> String {
   var text = String.UnicodeScalarView()
   text.append(contentsOf: scalars)

@@ -18,10 +18,10 @@ struct Rig {
   var now: Int64 = 0
   /// The deadline that the machine has named last.
   private(set) var wakeAt: Int64?
-  /// What is on disk of the note `n`.
+  /// The stored state of the note `n`.
   private(set) var disk: KeptNote?
   private(set) var claim: ClientClaim?
-  /// What was sent, by its message ids.
+  /// The sent messages, by their ids.
   private(set) var sent: [(id: String, message: ClientMessage)] = []
   /// The places of the edits that were moved by a difference.
   private(set) var moved: [Range<Int>] = []

@@ -36,7 +36,7 @@ struct ChoreRetryTests {
 
   /// A file whose snapshots fail at first.
   private final class StubbornStore: ServerStore {
-    /// Where a chore fails.
+    /// The step at which a chore fails.
     enum Place: Sendable { case reading, keeping }
 
     private let store: SQLiteStore

@@ -110,13 +110,18 @@ struct FoldingTests {
     #expect(findings.snapshots >= 3)
   }
 
-  @Test("a fold that comes too late for its note is dropped")
-  func late() throws {
+  /// A store with an empty note, whose texts another connection folds.
+  private func storeWithReader() throws -> (SQLiteStore, reader: SQLiteStore, FoldRig) {
     let store = try SQLiteStore(path: folder.storePath)
     store.hasHelper = true
-    let reader = try SQLiteStore(reading: folder.storePath)
     let rig = FoldRig(store)
     rig.create()
+    return (store, try SQLiteStore(reading: folder.storePath), rig)
+  }
+
+  @Test("a fold that comes too late for its note is dropped")
+  func late() throws {
+    let (store, reader, rig) = try storeWithReader()
     rig.append(1...900)
     let orders = store.takeChores()
     #expect(orders.map(\.id) == ["n"])
@@ -141,11 +146,7 @@ struct FoldingTests {
 
   @Test("a log that came at once is folded in pieces, each as long as a snapshot takes")
   func inPieces() throws {
-    let store = try SQLiteStore(path: folder.storePath)
-    store.hasHelper = true
-    let reader = try SQLiteStore(reading: folder.storePath)
-    let rig = FoldRig(store)
-    rig.create()
+    let (store, reader, rig) = try storeWithReader()
     rig.append(1...9_000)
     var count = 0
     while let chore = store.takeChores().first {

@@ -15,7 +15,7 @@ struct SessionTests {
     )
   }
 
-  /// What is sent, as texts; polls' answers in brackets.
+  /// The sent packets, as texts; polls' answers in brackets.
   private func texts(_ actions: [SocketSession.Action]?) -> [String] {
     (actions ?? []).compactMap {
       switch $0 {

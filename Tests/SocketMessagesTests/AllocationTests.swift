@@ -12,7 +12,7 @@ private let canCount: Bool = {
   #endif
 }()
 
-/// How often reading a message asks for memory. Counted on the calling thread alone, in optimised
+/// The number of allocations for reading a message. Counted on the calling thread alone, in optimised
 /// builds without a sanitizer.
 @Suite("Allocations", .enabled(if: canCount))
 struct AllocationTests {

@@ -217,7 +217,7 @@ struct FieldTests {
     }
   }
 
-  /// What tells values apart that this test may not swap.
+  /// The mark of values that this test may not swap.
   private static func kind(of value: String) -> String {
     switch value.first {
     case "\"": "string"

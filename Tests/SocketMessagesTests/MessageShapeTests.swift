@@ -143,7 +143,7 @@ extension MessageShape {
     }
   }
 
-  /// Where a value has not this shape; adds the fields that it shows.
+  /// The places where a value has another shape; adds the fields that it shows.
   func mismatch(with value: JSONValue, _ shown: inout Set<String>) -> String? {
     switch self {
     case .any: return nil

@@ -10,7 +10,7 @@ struct ProtocolPage {
     let line: Int
   }
 
-  /// What is wrong with the page's form.
+  /// The faults in the page's form.
   struct Mistake: Error, CustomStringConvertible {
     let description: String
   }

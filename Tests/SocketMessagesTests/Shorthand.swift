@@ -19,9 +19,9 @@ func withBytes<Value, Failure: Error>(
   return try body(UnsafeRawBufferPointer(copy))
 }
 
-/// What the four decoders have in common, so that one test can be run on each.
+/// The common part of the four decoders, so that one test can be run on each.
 struct Dialect: Sendable, CustomTestStringConvertible {
-  /// Who sends it, and what it is called in examples.
+  /// The sender of a message, as the examples name it.
   enum Direction: String, Sendable, CaseIterable {
     case client
     case server
@@ -33,7 +33,7 @@ struct Dialect: Sendable, CustomTestStringConvertible {
   /// Reads a message, and encodes it again.
   let decode: @Sendable ([UInt8]) throws(MessageError) -> Decoded
 
-  /// What a test may ask of a message of any dialect.
+  /// The questions that a test may ask of a message of any dialect.
   struct Decoded {
     let messageID: String
     /// The case's name; `nil` for an unknown type.

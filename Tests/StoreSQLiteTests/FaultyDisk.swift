@@ -4,7 +4,7 @@ import Synchronization
 
 /// A layer between SQLite and the disk that records, and fails when told to.
 final class FaultyDisk {
-  /// What SQLite did to a file, or what the test noted.
+  /// An access of SQLite to a file, or a note of the test.
   enum Event {
     case write(file: String, offset: Int, bytes: [UInt8])
     case truncate(file: String, size: Int)
@@ -12,7 +12,7 @@ final class FaultyDisk {
     case mark(Int)
   }
 
-  /// What a fault hits.
+  /// The kind of call that a fault hits.
   struct Calls: OptionSet {
     let rawValue: Int32
     static let writes = Calls(rawValue: Int32(FAULTS_WRITE.rawValue))
@@ -50,7 +50,7 @@ final class FaultyDisk {
   /// Ends all faults.
   func heal() { fail([], count: 0) }
 
-  /// How many calls have failed as ordered.
+  /// The number of calls that have failed as ordered.
   var failedCount: Int { Int(faults_failed_count(layer)) }
 
   /// All events so far.

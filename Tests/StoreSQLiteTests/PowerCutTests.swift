@@ -124,7 +124,7 @@ struct PowerCutTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let calls: FaultyDisk.Calls
     let code: Int32
-    /// How many calls in a row fail.
+    /// The number of calls in a row that fail.
     let count: Int
     let tornBytes: Int
     let testDescription: String
@@ -245,7 +245,7 @@ struct PowerCutTests {
     return states
   }
 
-  /// What a store finds in such files.
+  /// The content that a store finds in such files.
   private func recover(_ files: [String: [UInt8]]) throws -> [DocumentID: Note] {
     let path = folder.file("recovered.parley")
     for ending in ["", "-wal", "-shm"] { removeFile(path + ending) }

@@ -242,7 +242,7 @@ struct HandshakeTests {
   }
 }
 
-/// What one thread has noted and another reads.
+/// A value that one thread writes and another reads.
 final class Collected<Value: Sendable>: Sendable {
   private let values = Locked<[Value]>([])
 

@@ -2,7 +2,7 @@ import GatewayPorts
 import Hashing
 import OTCore
 
-/// What is read from an export of operations, line by line after the first.
+/// The log in an export of operations, read line by line after the first.
 struct ImportedLog {
   /// The revision that the exported log begins after.
   private let base: Int

@@ -19,7 +19,7 @@ extension SQLiteDatabase: RoomTable {
     try first(RoomRecords<SQLiteDatabase>.select + " WHERE name = $1", name, read: records.read)
   }
 
-  /// A room's row, made if there is none.
+  /// Reads a room's row, or adds one.
   package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
     if let row = try row(of: name) { return row }
     let epoch = try records.firstEpoch()

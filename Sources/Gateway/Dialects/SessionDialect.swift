@@ -90,7 +90,7 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
 
   // MARK: Rooms
 
-  /// None: ``Gateway`` sends sessions a room's news in their own forms.
+  /// Returns no frame: ``Gateway`` sends sessions a room's news in their own forms.
   final func frame(of news: RoomNews) -> Frame? { nil }
 
   /// Nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.

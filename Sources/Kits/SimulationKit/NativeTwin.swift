@@ -254,7 +254,7 @@ package final class NativeTwin {
     return try finish()
   }
 
-  /// What a received message has changed.
+  /// The effect of a received message.
   private struct Step {
     let from: Int
     let through: Int

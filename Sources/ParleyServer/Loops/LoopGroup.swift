@@ -8,9 +8,9 @@ struct LoopGroup: Sendable {
   let settings: Configuration
   let loops: [ServerLoop]
   let transports: [LibwebsocketsTransport]
-  /// Where each loop finds the others; `nil` for a single loop.
+  /// The registry of all loops; `nil` for a single loop.
   let company: LoopCompany?
-  /// Where loops exchange hints; `nil` for a single loop.
+  /// The broker of hints between the loops; `nil` for a single loop.
   let hub: LoopBroker?
   /// Limits that the loops hold together; `nil` for a single loop.
   let limits: ProcessLimits?

@@ -18,7 +18,7 @@ struct OpenStores {
   private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
 
   let provisioning: any StoreProvisioning
-  /// By the number of the loop.
+  /// The stores, by the number of the loop.
   let all: [Handover<any ServerStore>]
   let secrets: Secrets
 

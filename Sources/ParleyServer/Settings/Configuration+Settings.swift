@@ -795,8 +795,8 @@ extension Configuration {
       "metrics", \.metricsAudience, .running, "WHO",
       of: MetricsAudience.allCases.map { (word: $0.rawValue, value: $0) },
       help:
-        "Clients that /metrics answers: local (programs on this machine that connect without "
-        + "a proxy), anyone or nobody.", word: \.rawValue),
+        "Clients that may read /metrics: local (programs on this machine that connect without "
+        + "a proxy), anyone, or nobody (it is switched off).", word: \.rawValue),
     .text(
       "echo-path", \.echoPath, .running, "PATH",
       help:

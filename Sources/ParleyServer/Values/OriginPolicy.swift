@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// Which pages may open a socket or change notes: those of the server itself, and those named.
+/// The pages that may open a socket or change notes: those of the server itself, and those named.
 ///
 /// Browsers send `Origin` with every upgrade; programs send what they like or nothing. So a
 /// missing `Origin` is let through, and a foreign one is not (RFC 6454; the request's own host

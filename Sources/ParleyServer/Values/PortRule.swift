@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
 
-/// Which paths are answered at which port, where programs have one of their own.
+/// The paths that are answered at each port, where programs have a port of their own.
 ///
 /// The page and its users need a few paths; all other paths below `/api`, present and future, are
 /// for programs, and are not shown to the network where the page is.

@@ -2,7 +2,7 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 
-/// Which services are called, and how.
+/// The services that are called, and how.
 struct HookSettings: Sendable {
   /// The URL of each target.
   var addresses: [OutboxTarget: HookAddress] = [:]
@@ -16,7 +16,7 @@ struct HookSettings: Sendable {
 }
 
 extension Configuration {
-  /// Which services are called, and how.
+  /// The services that are called, and how.
   var hooks: HookSettings {
     var hooks = HookSettings()
     hooks.timeoutMilliseconds = webhookTimeout.milliseconds

@@ -11,7 +11,7 @@ package import GatewayPorts
 ///    └────────┴────────┘   a race, a lost connection, a log that would take its append now
 /// ```
 package struct AppendRun {
-  /// What to do next. Numbers are the places of appends in the batch.
+  /// The next step for the owner. Numbers are indices of appends in the batch.
   package enum Action: Equatable {
     /// Make sure of a connection. If the outcome is undecided, something was sent that may be done, or may yet be done.
     case connect(isUndecided: Bool)

@@ -10,7 +10,7 @@ package final class PostgresDatabase: SQLConnection {
   var link: PostgresLink
   package let context = StoreContext()
 
-  /// What the transaction under way knows.
+  /// Rows that the current transaction has read or written.
   var known = KnownRows()
 
   /// Heads of logs as this store last saw them. Any of them may be old: a statement that goes by one
@@ -175,7 +175,7 @@ package final class PostgresDatabase: SQLConnection {
     }
   }
 
-  /// Whether the commit whose outcome was unknown has happened; `nil` if there is none.
+  /// Finds out whether the undecided commit has happened; `nil` if no commit is undecided.
   ///
   /// The transaction had locked this writer's own row. If its process on the server still holds the
   /// lock, this waits for the end.

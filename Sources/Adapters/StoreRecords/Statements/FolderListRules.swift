@@ -195,7 +195,7 @@ private enum FolderRun {
     case all
     /// The notes that are counted by name.
     case some
-    /// None of them can count.
+    /// No notes are counted.
     case none
 
     init(_ folder: FolderPath, _ counting: FolderCounting) {

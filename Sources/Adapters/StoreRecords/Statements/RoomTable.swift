@@ -5,7 +5,7 @@ package protocol RoomTable: SQLConnection {
   /// A room's row, if there is one.
   func row(of name: RoomName) throws(StoreError) -> RoomRow?
 
-  /// A room's row, made if there is none.
+  /// Reads a room's row, or adds one.
   func rowMade(for name: RoomName) throws(StoreError) -> RoomRow
 
   func write(_ row: RoomRow) throws(StoreError)

@@ -1,6 +1,6 @@
 package import GatewayPorts
 
-/// What the rules of one store share beside its database: checksums, the work that is due, and what is configured.
+/// State that the rules of one store share beside its database: checksums, due work, and settings.
 package final class StoreContext {
   package var hasher = RecordHasher()
   package var upkeep = Upkeep()

@@ -51,7 +51,7 @@ package struct Blob: StoredValue {
   package static var null: StoredForm { .bytes(nil) }
 }
 
-/// None is NULL.
+/// A missing value is NULL.
 extension Optional: StoredValue where Wrapped: StoredValue {
   package var form: StoredForm { self?.form ?? Wrapped.null }
   package static var null: StoredForm { Wrapped.null }

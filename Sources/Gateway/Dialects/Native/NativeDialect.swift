@@ -210,7 +210,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   /// Nothing more: `turnAway` says why.
   func turnAwayFromDeleted(_ connection: Connection) {}
 
-  /// None: a frame has all entries of a delivery.
+  /// Returns no frames: one frame has all entries of a delivery.
   func frames(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) -> [Frame] { [] }
 
   func deliver(
