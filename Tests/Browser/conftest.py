@@ -258,6 +258,10 @@ class Person:
         self.editor.wait_for(state="attached")
         return self
 
+    def wait_for_frames(self):
+        """Whatever is drawn has been drawn, and measured."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     @property
     def editor(self):
         return self.page.locator("#editor .cm-content")

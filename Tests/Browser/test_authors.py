@@ -71,6 +71,8 @@ def test_news_leave_the_history_where_it_is_read(server, person):
     top = TOP.replace("VIEW_IN", VIEW_IN)
     scroll = f"() => {{ ({VIEW_IN})('#history-text').scrollDOM.scrollTop = 3000; }}"
     ann.page.evaluate(scroll)
+    # The lines there get their heights when they are drawn.
+    ann.wait_for_frames()
     before = ann.page.evaluate(top)
     # Above and below what is seen, in one revision and in several.
     bo.to_start()
@@ -90,6 +92,7 @@ def test_news_leave_the_history_where_it_is_read(server, person):
     server.put_text(note, "".join(f"part {number}\n\n" for number in range(100)))
     expect(shown).to_contain_text("part 99")
     shown.evaluate("(one) => { one.scrollTop = 1500; }")
+    ann.wait_for_frames()
     place = """(one) => {
         const top = one.getBoundingClientRect().top;
         const block = [...one.children].find((child) => child.getBoundingClientRect().bottom > top);

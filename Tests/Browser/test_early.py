@@ -302,6 +302,7 @@ def test_a_title_is_kept_when_another_note_is_begun(server, person):
 
 def test_a_title_given_offline_is_set_later(server, person):
     ann = person("Ann").open(server.create("Old"))
+    expect(ann.page.locator("#notes .note-title")).to_have_text(["Old"])
     server.kill()
     ann.wait_for_status("offline")
     title(ann).fill("New title")

@@ -41,15 +41,10 @@ def put_at_top(ann, view, number):
         moved = place(ann, view, number)
         host.dispatch_event("wheel")
         ann.page.evaluate(f"(moved) => {{ {scroller}.scrollTop += moved; }}", moved)
-        frames(ann)
+        ann.wait_for_frames()
         return abs(place(ann, view, number)) < 2
 
     wait_until(is_there)
-
-
-def frames(ann):
-    """Whatever is drawn has been drawn."""
-    ann.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def lines(separator="\n"):
@@ -98,13 +93,13 @@ def test_the_first_visible_line_stays_while_another_person_writes_above_it(serve
         read_beside(ann)
     views = ["editor", "page"] if shown == "beside" else [shown]
     put_at_top(ann, views[0], TOP)
-    frames(ann)
+    ann.wait_for_frames()
     before = [place(ann, view, TOP) for view in views]
     text = insert_above(server, note, by, bo, text)
     ann.wait_for_text(text)
     if shown != "editor":
         expect(ann.page.locator("#rendered")).to_contain_text("new 29.")
-    frames(ann)
+    ann.wait_for_frames()
     after = [place(ann, view, TOP) for view in views]
     assert all(abs(one - other) < 4 for one, other in zip(before, after)), (before, after)
 
@@ -118,7 +113,7 @@ def test_the_first_visible_line_stays_in_a_list_and_at_the_top_new_lines_are_see
     ann.page.get_by_role("button", name="Read as a page").click()
     expect(ann.page.locator("#rendered li")).to_have_count(LINES)
     put_at_top(ann, "page", TOP)
-    frames(ann)
+    ann.wait_for_frames()
     server.put_text(note, "- [ ] new 1.\n" * 30 + text)
     expect(ann.page.locator("#rendered li")).to_have_count(LINES + 30)
     assert abs(place(ann, "page", TOP)) < 4

@@ -415,9 +415,11 @@ def test_a_note_is_printed_as_a_page(server, person):
 def test_nothing_lies_over_a_new_notes_text_without_a_server(server, person):
     server.create("Never opened here")
     ann = person("Ann").open(server.create("Opened"))
+    absent = ann.page.locator("#notes .note-title", has_text="Never opened here")
+    expect(absent).to_be_visible()
     server.kill()
     ann.wait_for_status("offline")
-    ann.page.locator("#notes .note-title", has_text="Never opened here").click()
+    absent.click()
     expect(ann.page.locator("[data-kind=absent]")).to_contain_text("not been opened in this browser")
     expect(ann.page.locator("#loading")).to_be_hidden()
     ann.page.get_by_role("button", name="New note").first.click()

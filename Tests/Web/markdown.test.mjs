@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorState, ensureSyntaxTree, markdown, markdownLanguage } from "../../Web/js/codemirror.js";
+import { markdown, markdownLanguage } from "../../Web/js/codemirror.js";
 import { html } from "../../Web/js/html.js";
 import { markdownAlone, markdownWithHTML } from "../../Web/js/markdown/markdown.js";
+import { parsedText } from "./parsedtext.mjs";
 
 const [language] = await markdownWithHTML();
 const { language: whole } = markdown({ base: markdownLanguage, htmlTagLanguage: html({ matchClosingTags: false }) });
@@ -68,7 +69,6 @@ test("a line longer than a piece is plain text", () => {
 });
 
 test("keys that go by Markdown find it", () => {
-  const state = EditorState.create({ doc: "- item *one*", extensions: [language] });
-  ensureSyntaxTree(state, state.doc.length, 5_000);
+  const state = parsedText("- item *one*", { extensions: [language] });
   assert.ok(whole.isActiveAt(state, 5));
 });

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { markdownAlone } from "../../Web/js/markdown/markdown.js";
+import { syntaxTree } from "../../Web/js/codemirror.js";
 import { putBlocks, putLink, putPicture } from "../../Web/js/editing/pasting/insertion.js";
 import { markdownOf } from "../../Web/js/editing/pasting/markdownof.js";
 import { inert } from "../../Web/js/editing/pasting/markup.js";
+import { parsedText } from "./parsedtext.mjs";
 import { parsed } from "./smalldom.mjs";
 
 /** @param {string} html */
@@ -197,8 +197,7 @@ test("large and deep HTML takes time in proportion, in steps", () => {
 function after(marked, insert) {
   const from = marked.search(/[¦‹]/);
   const to = marked.includes("›") ? marked.indexOf("›") - 1 : from;
-  const state = EditorState.create({ doc: marked.replace(/[¦‹›]/g, ""), extensions: [markdownAlone] });
-  ensureSyntaxTree(state, state.doc.length, 5_000);
+  const state = parsedText(marked.replace(/[¦‹›]/g, ""));
   const insertion = insert(state, { from, to });
   if (!insertion) return undefined;
   const text = insertion.changes && state.changes(insertion.changes).apply(state.doc).toString();
@@ -283,8 +282,7 @@ test("whatever the letters, the parser reads them as letters", () => {
     const letters = text.trim().replace(/ +/g, " ");
     if (!letters) continue;
     const { text: markdown } = converted(`<p><b>x</b></p><p>${asHTML(text)}</p>`);
-    const state = EditorState.create({ doc: markdown, extensions: [markdownAlone] });
-    const tree = /** @type {any} */ (ensureSyntaxTree(state, state.doc.length, 5_000));
+    const tree = /** @type {any} */ (syntaxTree(parsedText(markdown)));
     const block = tree.topNode.lastChild;
     let read = "";
     let at = block.from;
@@ -309,8 +307,7 @@ test("marks that begin and end anywhere are marks to the parser", () => {
     }));
     const html = pieces.map(({ tags, text }) => tags.map((tag) => `<${tag}>`).join("") + text + [...tags].reverse().map((tag) => `</${tag}>`).join("")).join("");
     const { text: markdown } = converted(`<p>${html}</p>`);
-    const state = EditorState.create({ doc: markdown, extensions: [markdownAlone] });
-    const tree = /** @type {any} */ (ensureSyntaxTree(state, state.doc.length, 5_000));
+    const tree = /** @type {any} */ (syntaxTree(parsedText(markdown)));
     let read = "";
     let at = 0;
     tree.iterate({ enter: (/** @type {any} */ { name, from, to }) => {

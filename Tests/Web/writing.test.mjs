@@ -2,27 +2,22 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
+import { EditorSelection } from "../../Web/js/codemirror.js";
 import { fetchLanguage, languageHere, nameOfLanguage } from "../../Web/js/markdown/codelanguages.js";
 import { slugsOf } from "../../Web/js/reading/headings.js";
 import { listEnd } from "../../Web/js/editing/listend.js";
-import { markdownAlone } from "../../Web/js/markdown/markdown.js";
 import { alignedTable, cellsOf, widthOf } from "../../Web/js/markdown/tables.js";
 import { addressAt, textCommands } from "../../Web/js/editing/textcommands.js";
 import { directionIn } from "../../Web/js/ground/texts.js";
+import { parsed, parsedText } from "./parsedtext.mjs";
 
 /** @param {string} marked @returns {any} */
 function stateOf(marked) {
   const anchor = marked.search(/[|‹]/);
   const head = marked.includes("›") ? marked.indexOf("›") - 1 : anchor;
   const doc = marked.replace(/[‹›]|(?<!\\)\|/g, (sign) => (sign === "|" && marked.includes("‹") ? sign : ""));
-  const state = EditorState.create(/** @type {any} */ ({
-    doc: marked.includes("‹") ? doc : marked.slice(0, anchor) + marked.slice(anchor + 1),
-    selection: EditorSelection.range(anchor, head),
-    extensions: [markdownAlone],
-  }));
-  ensureSyntaxTree(state, state.doc.length, 5_000);
-  return state;
+  const text = marked.includes("‹") ? doc : marked.slice(0, anchor) + marked.slice(anchor + 1);
+  return parsedText(text, { selection: EditorSelection.range(anchor, head) });
 }
 
 /** @param {any} state */
@@ -82,10 +77,9 @@ test("a table is aligned around the caret, which stays in its cell", () => {
   const table = "| a | long cell |\n|:--|--:|\n| **b** | 1 |\n| 緑茶 | \\| | 7 |";
   const doc = `before\n\n${table}\n\nafter`;
   const at = doc.indexOf("1 |");
-  const inTable = EditorState.create(/** @type {any} */ ({ doc, selection: { anchor: at }, extensions: [markdownAlone] }));
-  ensureSyntaxTree(inTable, doc.length, 5_000);
+  const inTable = parsedText(doc, { selection: { anchor: at } });
   const change = /** @type {any} */ (textCommands.alignTable(inTable));
-  const next = /** @type {any} */ (inTable).update(change).state;
+  const next = parsed(inTable.update(change).state);
   assert.equal(
     next.doc.toString(),
     "before\n\n" +
@@ -96,7 +90,6 @@ test("a table is aligned around the caret, which stays in its cell", () => {
   );
   assert.equal(next.doc.lineAt(next.selection.main.head).text.slice(0, 8), "| **b** ");
   // A second time there is nothing to do, nor where no table is.
-  ensureSyntaxTree(next, next.doc.length, 5_000);
   assert.equal(textCommands.alignTable(next), undefined);
   assert.equal(textCommands.alignTable(state), undefined);
 });
@@ -113,8 +106,7 @@ test("cells are told apart, and their widths are those of their letters", () => 
 
 test("a link's address is found from anywhere in it", () => {
   const text = "[the site](https://a.example/x) <https://b.example> https://c.example me@d.example ![p](files/x) [^1] [ref]\n\n[ref]: https://e.example";
-  const state = EditorState.create(/** @type {any} */ ({ doc: text, extensions: [markdownAlone] }));
-  ensureSyntaxTree(state, text.length, 5_000);
+  const state = parsedText(text);
   const at = (/** @type {string} */ words) => addressAt(state, text.indexOf(words) + 1);
   assert.equal(at("the site"), "https://a.example/x");
   assert.equal(at("a.example"), "https://a.example/x");

@@ -2,22 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EditorSelection, EditorState, ensureSyntaxTree } from "../../Web/js/codemirror.js";
-import { markdownAlone } from "../../Web/js/markdown/markdown.js";
+import { EditorSelection } from "../../Web/js/codemirror.js";
 import { linkText } from "../../Web/js/editing/textcommands.js";
 import { emojiChoices, matching, notesToLink, partsOfText, people, wantedAt } from "../../Web/js/editing/writing/choices.js";
 import { newRow, toCell } from "../../Web/js/editing/writing/tablekeys.js";
+import { parsedText } from "./parsedtext.mjs";
 
 /** @param {string} marked @param {(state: any) => object | undefined} command @returns {string | undefined} */
 function after(marked, command) {
   const anchor = marked.search(/[¦‹]/);
   const head = marked.includes("›") ? marked.indexOf("›") - 1 : anchor;
-  const state = /** @type {any} */ (EditorState.create(/** @type {any} */ ({
-    doc: marked.replace(/[¦‹›]/g, ""),
-    selection: EditorSelection.range(anchor, head),
-    extensions: [markdownAlone],
-  })));
-  ensureSyntaxTree(state, state.doc.length, 5_000);
+  const state = parsedText(marked.replace(/[¦‹›]/g, ""), { selection: EditorSelection.range(anchor, head) });
   const change = command(state);
   if (!change) return undefined;
   const next = state.update(change).state;
