@@ -157,7 +157,7 @@ struct SessionTests {
         _ = rig.store.perform([
           .logins(
             .renew(
-              id: "s.1", user: "ada", turn: turn, adopting: nil, now: now + Timestamp(turn),
+              id: "s.1", user: "ada", turn: turn, now: now + Timestamp(turn),
               Self.rule))
         ])
       }
@@ -175,7 +175,7 @@ struct SessionTests {
         case "another password": .end(user: "ada", .all)
         // Two turns ago.
         default:
-          .renew(id: "s.1", user: "ada", turn: 1, adopting: nil, now: now + 3, Self.rule)
+          .renew(id: "s.1", user: "ada", turn: 1, now: now + 3, Self.rule)
         }
       rig.isStepwise = true
       var isDone = false
@@ -239,7 +239,7 @@ struct SessionTests {
     _ = rig.store.perform([
       .logins(
         .renew(
-          id: "s.1", user: "ada", turn: 1, adopting: nil, now: rig.clock.now,
+          id: "s.1", user: "ada", turn: 1, now: rig.clock.now,
           SessionRule(idleMilliseconds: 90_000_000)))
     ])
     rig.revocations.hangs = false

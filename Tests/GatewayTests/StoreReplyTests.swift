@@ -386,7 +386,7 @@ struct StoreReplyTests {
     visit("a session is renewed") { rig, end in
       rig.perform(
         .renew(
-          id: "s.1", user: "ada", turn: 1, adopting: nil, now: rig.clock.now,
+          id: "s.1", user: "ada", turn: 1, now: rig.clock.now,
           SessionRule(idleMilliseconds: 10_000))
       ) { _ in end() }
     },

@@ -44,7 +44,7 @@ struct LockOrderTests {
       switch self {
       case .sessions:
         .logins(
-          .renew(id: "s." + user, user: user, turn: 1, adopting: nil, now: 2, LockOrderTests.rule))
+          .renew(id: "s." + user, user: user, turn: 1, now: 2, LockOrderTests.rule))
       case .documents: .rename(id: "s." + user, title: "new", time: 2)
       }
     }

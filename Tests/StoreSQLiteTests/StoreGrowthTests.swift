@@ -220,7 +220,7 @@ struct StoreGrowthTests {
 
     /// An exchange of the token of ada's session.
     static var renewal: StoreRequest {
-      .logins(.renew(id: "s.ada", user: "ada", turn: 1 << 20, adopting: nil, now: 2, rule))
+      .logins(.renew(id: "s.ada", user: "ada", turn: 1 << 20, now: 2, rule))
     }
 
     /// A link to a note, which has ended when the next is made.

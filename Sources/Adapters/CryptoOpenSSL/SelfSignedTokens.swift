@@ -113,7 +113,7 @@ public final class SelfSignedTokens: OwnTokens {
     JWTPolicy.RequiredClaim(turnClaim, "\(turn)")
   }
 
-  /// The turn that a token says; 0 for those of former versions.
+  /// The turn that a token names; 0, which counts in no session, for a token without one.
   func turn(of token: String) throws(AuthenticationError) -> Int {
     let text = try authenticator.claims(of: token).noted(Self.turnClaim)?.text
     return text.flatMap { Int32($0) }.map(Int.init) ?? 0

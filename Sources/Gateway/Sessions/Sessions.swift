@@ -141,10 +141,7 @@ final class Sessions: Part {
   private func takeBack(_ sessions: [Session], then goOn: @escaping (Bool) -> Void) {
     let now = surroundings.clock.now
     let ends = sessions.map { session in
-      // A token of a former version would begin the session again, as long as it is valid.
-      Revocation.timed(
-        session.id,
-        until: session.isAdopted ? session.endsAt : now + settings.accessTokenMilliseconds)
+      Revocation.timed(session.id, until: now + settings.accessTokenMilliseconds)
     }
     rights.takeBack(ends) { goOn($0 != nil) }
   }

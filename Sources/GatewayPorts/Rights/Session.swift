@@ -40,7 +40,7 @@ public struct Session: Sendable, Hashable {
 
   /// The number of sessions that one user may have; beyond, the one whose last use is longest ago ends.
   public static let countMax = 32
-  /// The prefix of the ids of sessions that were begun as such. Refresh tokens of former versions have other ids.
+  /// The prefix of the ids of sessions.
   public static let idPrefix = "s."
 
   /// Begins a session with its first turn.
@@ -72,9 +72,6 @@ public struct Session: Sendable, Hashable {
     self.endsAt = endsAt
     self.device = device
   }
-
-  /// Whether the session was adopted from a refresh token of a former version.
-  public var isAdopted: Bool { !id.utf8.starts(with: Self.idPrefix.utf8) }
 }
 
 /// The times by which sessions are renewed.
@@ -136,10 +133,7 @@ public enum SessionRequest: Sendable {
   /// Exchanges the refresh token of a turn, see ``Session/renew(turn:now:_:)``. A session whose token was
   /// used twice stays as it is: its tokens are taken back before it is ended, so that no crash leaves a
   /// valid one.
-  ///
-  /// A token of a former version belongs to no session yet; it begins the session `adopt`.
-  case renew(
-    id: String, user: String, turn: Int, adopting: Session?, now: Timestamp, SessionRule)
+  case renew(id: String, user: String, turn: Int, now: Timestamp, SessionRule)
   /// Lists a user's sessions, the last used first; those whose time is over are left out.
   case list(user: String, now: Timestamp)
   /// Ends sessions of a user.
@@ -149,7 +143,7 @@ public enum SessionRequest: Sendable {
   var traits: StoreTraits {
     switch self {
     case .begin(let session, _): .writing(locking: .user(session.user))
-    case .renew(_, let user, _, _, _, _), .end(let user, _): .writing(locking: .user(user))
+    case .renew(_, let user, _, _, _), .end(let user, _): .writing(locking: .user(user))
     case .list: .reading()
     }
   }

@@ -43,19 +43,6 @@ extension DocumentStoreConformance {
       try expect(rig.renew("s.1", of: "bea", turn: 1, at: 1), .unknown, "the reply")
       try expect(rig.renew("s.2", turn: 1, at: 1), .unknown, "one that is not there")
     },
-    ConformanceCheck("a token of a former version begins a session once") { rig in
-      var former = session("old", at: 10)
-      former.turn = 0
-      var renewed = former
-      _ = renewed.renew(turn: 0, now: 20, rule)
-      try expect(
-        rig.renew("old", turn: 0, adopting: former, at: 20), .renewed(renewed, .renewed), "at first"
-      )
-      try expect(
-        rig.renew("old", turn: 0, adopting: former, at: 30), .renewed(renewed, .repeated), "again")
-      try expect(
-        rig.renew("old", turn: 0, adopting: former, at: 300), .renewed(renewed, .reused), "later")
-    },
     ConformanceCheck("of too many sessions those go that were not used for longest") { rig in
       for number in 1...3 {
         _ = try rig.login(.begin(session("s.\(number)", at: Timestamp(number)), countMax: 3))
@@ -163,12 +150,11 @@ extension StoreRig {
   }
 
   func renew(
-    _ id: String, of user: String = "ada", turn: Int, adopting adopted: Session? = nil,
-    at time: Timestamp
+    _ id: String, of user: String = "ada", turn: Int, at time: Timestamp
   ) throws -> SessionReply {
     try login(
       .renew(
-        id: id, user: user, turn: turn, adopting: adopted, now: time,
+        id: id, user: user, turn: turn, now: time,
         SessionRule(idleMilliseconds: 1_000, graceMilliseconds: 100)))
   }
 

@@ -12,8 +12,7 @@ struct MemorySessions {
       sessions.append(session)
       let others = list(session.user).filter { $0.id != session.id }
       return .begun(ended: remove(others.dropFirst(max(countMax - 1, 0)).map(\.id)))
-    case .renew(let id, let user, let turn, let adopted, let now, let rule):
-      if let adopted, !sessions.contains(where: { $0.id == id }) { sessions.append(adopted) }
+    case .renew(let id, let user, let turn, let now, let rule):
       guard let place = sessions.firstIndex(where: { $0.id == id && $0.user == user }) else {
         return .unknown
       }

@@ -89,18 +89,8 @@ final class SessionService {
   ) {
     let identity = token.identity
     guard let id = identity.tokenID else { return goOn(.failure(.ended)) }
-    var adopted: Session?
-    if !id.utf8.starts(with: Session.idPrefix.utf8) {
-      // The session ends at the time that was set at the sign-in.
-      let end = identity.expiresAt ?? time
-      let begin = identity.issuedAt ?? time
-      adopted = Session(
-        id: id, user: identity.user, turn: 0, begunAt: begin, renewedAt: begin, expiresAt: end,
-        endsAt: end, device: Session.Device(browser: "", system: ""))
-    }
     gateway.perform(
-      .renew(
-        id: id, user: identity.user, turn: token.turn, adopting: adopted, now: time, rule)
+      .renew(id: id, user: identity.user, turn: token.turn, now: time, rule)
     ) { outcome in
       switch outcome {
       case .success(.renewed(let session, .renewed)), .success(.renewed(let session, .repeated)):
@@ -114,24 +104,13 @@ final class SessionService {
   /// Removes a session that a crash has left although its tokens were revoked: it must not become valid again when the
   /// revocation expires.
   func forget(_ token: RefreshToken) {
-    guard let id = token.identity.tokenID, id.utf8.starts(with: Session.idPrefix.utf8) else {
-      return
-    }
+    guard let id = token.identity.tokenID else { return }
     gateway.perform(.end(user: token.identity.user, .one(id))) { _ in }
   }
 
   /// Ends the session of a refresh token.
   func end(_ token: RefreshToken, then goOn: @escaping (Bool) -> Void) {
-    let identity = token.identity
-    guard let id = identity.tokenID else { return goOn(true) }
-    guard !id.utf8.starts(with: Session.idPrefix.utf8) else {
-      return gateway.endSession(id, of: identity.user, then: goOn)
-    }
-    // A token of a former version may have no session yet, and must not begin one.
-    let end = Revocation.timed(id, until: identity.expiresAt ?? clock.now)
-    revocations.add([end]) { [gateway] failure in
-      guard failure == nil else { return goOn(false) }
-      gateway.endSession(id, of: identity.user, then: goOn)
-    }
+    guard let id = token.identity.tokenID else { return goOn(true) }
+    gateway.endSession(id, of: token.identity.user, then: goOn)
   }
 }

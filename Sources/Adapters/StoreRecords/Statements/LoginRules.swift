@@ -18,8 +18,7 @@ struct LoginRules<Store: SQLConnection> {
       let ended = others.dropFirst(max(countMax - 1, 0))
       for session in ended { try removeSession(session.id) }
       return .begun(ended: Array(ended))
-    case .renew(let id, let user, let turn, let adopted, let now, let rule):
-      if let adopted { try add(adopted) }
+    case .renew(let id, let user, let turn, let now, let rule):
       // Locked: of two that exchange one token, the second sees what the first has done.
       let found = try store.first(
         Self.selectSessions + " WHERE id = $1" + store.locking, id
