@@ -29,5 +29,5 @@ extension Gateway {
   public var openRooms: Int { rooms.count }
 
   /// Connections whose readers are behind and wait to be given more.
-  public var laggingConnections: Int { documents.laggingCount }
+  public var laggingConnections: Int { documents.delivery.laggingCount }
 }

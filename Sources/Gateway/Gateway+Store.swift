@@ -16,7 +16,7 @@ extension Gateway {
     case .wiping(let id): documents.wiped(id, reply.outcome(of: \.done))
     case .history(let id): documents.readHistory(of: id, reply.outcome(of: \.entries), ticket)
     case .catchUp(let id, let connection):
-      documents.readForCatchUp(id, connection, reply.outcome(of: \.entries), ticket)
+      documents.delivery.readForCatchUp(id, connection, reply.outcome(of: \.entries), ticket)
     case .documentPage(let reading):
       documents.readPage(reading, reply.outcome(of: \.entries), ticket)
     case .making(let id, let messageID):

@@ -142,7 +142,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Returns the actions to do, oldest first. Changes are handed to the store by ``endTurn()``.
   public func takeActions() -> [GatewayAction] {
-    documents.countBroadcasts()
+    documents.delivery.countBroadcasts()
     return board.takeActions()
   }
 
@@ -291,7 +291,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// All that was queued for a connection has gone out.
   public func drained(_ id: ConnectionID) {
-    if let connection = connections[id] { documents.drained(connection) }
+    if let connection = connections[id] { documents.delivery.drained(connection) }
   }
 
   /// A connection is gone.
@@ -351,14 +351,14 @@ public final class Gateway: Part, SwitchboardOwner {
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
     }
-    documents.catchUpDrained()
+    documents.delivery.catchUpDrained()
     documents.wipeFailedCommits()
     probeStore(now: now)
     documents.lookForNews(now: now)
-    documents.tickNodes(now: now)
+    documents.people.tickNodes(now: now)
     rooms.lookForNews(now: now)
     rooms.tickPeople(now: now)
-    documents.tellCounts()
+    documents.people.tellCounts()
     access.ticked()
     http.ticked()
     files.ticked()

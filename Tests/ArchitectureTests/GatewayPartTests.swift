@@ -25,12 +25,18 @@ struct GatewayPartTests {
       "Access", "Dialects", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
     ],
     "Dialects/Whaler": ["Documents", "Live", "Rates", "Rooms", "Store", "Switchboard"],
-    "Documents": ["Live", "Nodes", "Store", "Switchboard", "Values"],
+    "Documents": [
+      "Documents/Delivery", "Documents/People", "Documents/State", "Live", "Store", "Switchboard",
+      "Values",
+    ],
+    "Documents/Delivery": ["Documents/People", "Documents/State", "Live", "Store", "Switchboard"],
+    "Documents/People": ["Live", "Nodes", "Switchboard"],
+    "Documents/State": ["Live", "Nodes", "Store", "Values"],
     "Files": ["Access", "Store", "Switchboard", "Values"],
     "Folders": ["Access", "Documents", "Requests", "Rooms", "Store", "Switchboard"],
     "HTTP": [
-      "Access", "Bodies", "Comments", "Documents", "Files", "Folders", "Links", "Live", "Requests",
-      "Rights", "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",
+      "Access", "Bodies", "Comments", "Documents", "Documents/State", "Files", "Folders", "Links",
+      "Live", "Requests", "Rights", "Rooms", "Search", "Sessions", "Store", "Switchboard", "Values",
     ],
     "Links": ["Access", "Requests", "Rights", "Store", "Switchboard"],
     "Live": ["Values"],
@@ -43,7 +49,7 @@ struct GatewayPartTests {
     "Sessions": ["Access", "Rights", "Store", "Switchboard"],
     "Settings": [],
     "Store": ["Requests"],
-    "Switchboard": ["Live", "Nodes", "Rates", "Settings", "Store", "Values"],
+    "Switchboard": ["Documents/State", "Live", "Nodes", "Rates", "Settings", "Store", "Values"],
     "Values": [],
     "Webhooks": ["Bodies", "Rooms"],
   ]
@@ -60,7 +66,9 @@ struct GatewayPartTests {
     "Comments": (type: "Comments", name: "comments", stateCount: 2),
     "Dialects/Bayeux": (type: "BayeuxDialect", name: "bayeux", stateCount: 8),
     "Dialects/SocketIO": (type: "SocketIODialect", name: "socketIO", stateCount: 9),
-    "Documents": (type: "Documents", name: "documents", stateCount: 4),
+    "Documents": (type: "Documents", name: "documents", stateCount: 3),
+    "Documents/Delivery": (type: "DocumentDelivery", name: "delivery", stateCount: 2),
+    "Documents/People": (type: "DocumentPeople", name: "people", stateCount: 3),
     "Files": (type: "Files", name: "files", stateCount: 6),
     "HTTP": (type: "HTTP", name: "http", stateCount: 2),
     "Rights": (type: "Rights", name: "rights", stateCount: 2),
@@ -112,7 +120,9 @@ struct GatewayPartTests {
     let main = try #require(
       try tree.files(in: Self.root + "/" + folder, endings: ["swift"])
         .first { $0.path.hasSuffix("/\(part.type).swift") })
-    let properties = main.code.compactMap { $0.firstMatch(of: /^  var (\w+): [^{]*$/)?.1 }
+    let properties = main.code.compactMap {
+      $0.firstMatch(of: /^  (?:private )?var (\w+)(?:: | = )[^{]*$/)?.1
+    }
     #expect(properties.count >= part.stateCount, "\(main.path) keeps its state elsewhere")
     for file in try tree.files(in: Self.root, endings: ["swift"])
     where Self.table.folder(of: file) != folder {

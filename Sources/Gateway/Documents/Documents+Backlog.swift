@@ -4,22 +4,31 @@ import OTCore
 /// Counting what waits for the store, change by change.
 extension Documents {
   /// A change has been taken.
-  func took(_ operation: TextOperation, of author: String, in room: DocumentRoom) {
-    room.pace.wrote(author)
+  ///
+  /// - Parameter arrival: The time of its arrival, in microseconds; now if `nil`.
+  func took(
+    _ operation: TextOperation, of author: String, at arrival: Int64? = nil, in room: DocumentRoom
+  ) {
     let weight = 64 + operation.insertedBytes + 8 * operation.componentCount
-    room.weights.append(weight)
+    let arrival = arrival ?? surroundings.clock.microseconds
+    room.changes.add(.init(arrival: arrival, weight: weight), of: author)
     backlog.add(bytes: weight)
   }
 
-  /// The oldest changes of a document have been written, or given up.
-  func settled(_ count: Int, in room: DocumentRoom) {
-    let weights = room.weights.prefix(count)
-    backlog.remove(weights.count, bytes: weights.reduce(0, +))
-    room.weights.removeFirst(weights.count)
+  /// The oldest changes of a document have been written.
+  func settle(_ count: Int, in room: DocumentRoom) -> ArraySlice<UncommittedChanges.Change> {
+    let changes = room.changes.take(count)
+    backlog.remove(changes.count, bytes: changes.reduce(0) { $0 + $1.weight })
+    return changes
   }
 
   /// All changes of a document that were not written are given up.
-  func settledAll(in room: DocumentRoom) { settled(room.weights.count, in: room) }
+  @discardableResult
+  func settleAll(in room: DocumentRoom) -> [UncommittedChanges.Change] {
+    let changes = room.changes.takeAll()
+    backlog.remove(changes.count, bytes: changes.reduce(0) { $0 + $1.weight })
+    return changes
+  }
 
   /// Whether the client's change may be taken. One that is here already is answered in any case.
   func hasRoom(for submission: LiveDocument.Submission, in room: DocumentRoom) -> Bool {

@@ -26,7 +26,7 @@ extension Documents {
     guard isTaken || hasRoom(for: submission, in: room) else {
       return refuseForBacklog(submission, messageID: messageID, subscription)
     }
-    let change = DocumentRoom.Waiting.change(connection.id, messageID: messageID, submission)
+    let change = WaitingWork.change(connection.id, messageID: messageID, submission)
     guard mayBegin(change, in: room) else { return wait(change, in: room, connection) }
     let isBarred =
       subscription.isFenced || (0..<subscription.textRevision).contains(submission.revision)
@@ -50,9 +50,8 @@ extension Documents {
     switch outcome {
     case .accepted(let revision):
       subscription.messageIDs[revision] = messageID
-      room.arrivals.append(surroundings.clock.microseconds)
       took(submission.operation, of: submission.client, in: room)
-      noteAct(of: subscription)
+      people.noteAct(of: subscription)
       commit(room)
     case .duplicatePending:
       metrics.changesRepeated += 1

@@ -15,9 +15,7 @@ extension Documents {
   /// Sends the tentative entries to the store with this turn's end; with a later one's if changes were
   /// delivered in this turn, or a crowd is notified in rounds; and not before a commit under way is over.
   func commit(_ room: DocumentRoom) {
-    guard !room.awaitsCommit, let live = room.live, !live.isSettled else { return }
-    room.awaitsCommit = true
-    uncommitted.append(room)
+    if let live = room.live, !live.isSettled { commits.add(room) }
   }
 
   /// Ends a turn of the loop: larger deferred work continues, followers and other nodes learn who has come
@@ -27,59 +25,36 @@ extension Documents {
   /// - Returns: the milliseconds after which the next turn should end; `nil` if nothing is left for it.
   func endTurn() -> Int? {
     while let room = turn.next() {
-      if documents[room.id] === room { admitWaiting(room) }
+      if documents.holds(room) { admitWaiting(room) }
     }
     turn.begin()
-    tellPresence()
-    tellNodes()
-    let pause = handOverAll()
-    if !delivered.isEmpty {
-      for room in delivered { room.hasDelivered = false }
-      delivered.removeAll(keepingCapacity: true)
-    }
+    people.endTurn()
+    let (ready, pause) = commits.endTurn(
+      at: surroundings.clock.microseconds,
+      followersPerMillisecond: settings.followersPerMillisecond)
+    for room in ready { handOver(room) }
     return turn.isLeft ? 0 : pause
-  }
-
-  /// Hands the documents that await a commit to the store, as far as they may commit.
-  ///
-  /// - Returns: the milliseconds after which the first of the others may; `nil` if there are none.
-  private func handOverAll() -> Int? {
-    let now = surroundings.clock.microseconds
-    let rooms = uncommitted
-    uncommitted = []
-    var first: Int?
-    for room in rooms {
-      room.awaitsCommit = false
-      if let pause = room.hasDelivered ? 0 : room.pause(at: now, settings) {
-        commit(room)
-        first = min(first ?? pause, pause)
-      } else {
-        handOver(room)
-      }
-    }
-    return first
   }
 
   /// Hands the tentative entries to the store, unless a commit is under way.
   private func handOver(_ room: DocumentRoom) {
-    guard documents[room.id] === room, room.mayCommit, let entries = room.live?.takeCommit(),
+    guard documents.holds(room), room.mayCommit, let entries = room.live?.takeCommit(),
       let live = room.live
     else { return }
     let append = StoreRequest.append(
       id: room.id, epoch: live.epoch, entries: entries, condition: live.commitCondition)
     let (work, kept) = keepingAnswers(of: append, entries, in: room)
-    room.keptRequests = kept
-    room.pace.begin(at: surroundings.clock.microseconds)
-    room.commitTicket = store(work, under: .housekeeping, then: .commit(room.id))
+    let ticket = store(work, under: .housekeeping, then: .commit(room.id))
+    room.changes.begin(.init(ticket: ticket, kept: kept), at: surroundings.clock.microseconds)
   }
 
   /// The commit of a document's entries, with the answers to the edits among them.
   private func keepingAnswers(
     of append: StoreRequest, _ entries: [LogEntry], in room: DocumentRoom
   ) -> (work: StoreRequest, kept: [RequestID]) {
-    guard !room.pendingEdits.isEmpty, let owner else { return (append, []) }
+    guard !room.changes.edits.isEmpty, let owner else { return (append, []) }
     let edits = entries.compactMap { entry in
-      room.pendingEdits[entry.revision].map { (request: $0.request, revision: entry.revision) }
+      room.changes.edits[entry.revision].map { (request: $0.request, revision: entry.revision) }
     }
     return owner.keepingAnswers(of: append, to: edits)
   }
@@ -87,7 +62,7 @@ extension Documents {
   /// A commit is over.
   func committed(_ id: DocumentID, _ outcome: StoreOutcome<Appending>, _ ticket: StoreTicket) {
     // There is nothing to answer if the note was deleted, even if its name was joined again since.
-    guard let room = documents[id], room.commitTicket == ticket else { return }
+    guard let room = documents[id], let commit = room.changes.endCommit(ticket) else { return }
     switch outcome {
     case .success(.appended(let chain)):
       storeFailure = nil
@@ -115,7 +90,7 @@ extension Documents {
       }
       goOn(room)
     case .failure(.answeredElsewhere(let places)):
-      guard dropAnswered(places, in: room) else {
+      guard dropAnswered(places, of: commit, in: room) else {
         return fail(
           .damaged("the store has answers to edits that are not among the changes"), in: room)
       }
@@ -135,9 +110,7 @@ extension Documents {
 
   /// Tries again for documents whose failed commits could not be wiped.
   func wipeFailedCommits() {
-    let rooms = undecided
-    undecided = []
-    for room in rooms where documents[room.id] === room { wipeFailedCommit(of: room) }
+    for room in commits.takeUndecided() where documents.holds(room) { wipeFailedCommit(of: room) }
   }
 
   /// A document's failed commit is wiped, or could not be.
@@ -145,7 +118,7 @@ extension Documents {
     guard let room = documents[id], room.live != nil else { return }
     switch outcome {
     case .success: fail(storeFailure ?? .unavailable("the commit failed"), in: room)
-    case .failure: undecided.append(room)
+    case .failure: commits.addUndecided(room)
     }
   }
 
@@ -153,11 +126,10 @@ extension Documents {
   func publish(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     room.sharedText = nil
     // Its carets are of the revision before.
-    room.named = nil
-    deliver(entries, in: room)
-    room.pace.told(entries)
-    room.hasDelivered = true
-    delivered.append(room)
+    room.people.named = nil
+    delivery.deliver(entries, in: room)
+    room.changes.told(entries)
+    commits.delivered(room)
     answerEdits(entries, in: room)
   }
 
@@ -181,8 +153,7 @@ extension Documents {
     failed(error)
     let isUnknown = error.isUnknownOutcome && !(room.live?.isShared ?? false)
     guard let fallen = room.live?.commitFailed() else { return }
-    settledAll(in: room)
-    room.arrivals.removeAll()
+    settleAll(in: room)
     refuseFallen(fallen, in: room, tellsFollowers: !isUnknown)
     endLeaving(room)
     guard isUnknown || !error.isRetryable else {
@@ -206,17 +177,16 @@ extension Documents {
   /// Counts how long the oldest changes of a document took from their arrival until now.
   private func measure(_ count: Int, in room: DocumentRoom) {
     metrics.changesAccepted += count
-    settled(count, in: room)
+    let changes = settle(count, in: room)
     let now = surroundings.clock.microseconds
-    for arrival in room.arrivals.prefix(count) { metrics.acknowledgement.record(now - arrival) }
-    broadcasting += room.arrivals.prefix(count)
-    room.arrivals.removeFirst(count)
+    for change in changes { metrics.acknowledgement.record(now - change.arrival) }
+    delivery.measure(changes)
   }
 
   /// Refuses the changes of a commit that failed, and those that were made on it.
   private func refuseFallen(_ fallen: [LogEntry], in room: DocumentRoom, tellsFollowers: Bool) {
     for entry in fallen {
-      if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
+      if let edit = room.changes.takeEdit(entry.revision) {
         respond(
           edit.request,
           .problem(503, .unavailable, "the edit could not be stored now; try again later"))

@@ -6,15 +6,15 @@ extension Documents {
   /// Lets another history begin: what was taken is committed first.
   func renewEpoch(of room: DocumentRoom) {
     surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])
-    room.renewal = .settling
+    room.pause(for: .settling)
     storeEpoch(of: room)
   }
 
   /// Gives the store the epoch that a document waits for, once nothing else is under way to it.
   func storeEpoch(of room: DocumentRoom) {
-    guard room.renewal == .settling, let live = room.live, live.isSettled, room.logRead == nil
+    guard room.pause == .settling, let live = room.live, live.isSettled, room.log.read == nil
     else { return }
-    room.renewal = .storing
+    room.pause(for: .storingEpoch)
     let epoch = surroundings.names.next()
     store(
       .renewEpoch(id: room.id, from: live.epoch, to: epoch), under: .housekeeping,
@@ -23,15 +23,14 @@ extension Documents {
 
   /// The store has given a document another epoch, or not.
   func renewed(_ id: DocumentID, to epoch: String, _ outcome: StoreOutcome<Void>) {
-    guard let room = documents[id], room.renewal == .storing else { return }
-    room.renewal = .none
+    guard let room = documents[id], room.endPause(.storingEpoch) else { return }
     if case .failure(.notNext) = outcome, room.live?.isShared ?? false {
       // Another node was first.
       return readAgain(room)
     }
     if case .failure(let error) = outcome {
       surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
-      for waiting in room.takeWaiting() {
+      for waiting in room.waiting.takeAll() {
         // A client that knows more than the log tries again: with the text and the old epoch it would
         // forget what no other client knows.
         if case .join(let id, let messageID, let joining) = waiting, joining.resume != nil {
@@ -47,9 +46,9 @@ extension Documents {
       room.live?.renew(epoch: epoch)
       for subscription in room.subscriptions
       where subscription.connection.dialect.traits.knowsEpochs {
-        resync(subscription, reason: .epochChanged, messageID: pushID())
+        delivery.resync(subscription, reason: .epochChanged, messageID: pushID())
       }
-      renewCarets(in: room)
+      people.renewCarets(in: room)
       refuseChangesOfAnotherEpoch(waitingFor: room)
       admitWaiting(room)
     }
@@ -60,13 +59,13 @@ extension Documents {
   /// Refuses changes that native clients made for the old epoch, before they were notified of the
   /// new one.
   private func refuseChangesOfAnotherEpoch(waitingFor room: DocumentRoom) {
-    for waiting in room.takeWaiting() {
+    for waiting in room.waiting.takeAll() {
       if case .change(let id, let messageID, let submission) = waiting,
         let connection = connections[id], connection.dialect.traits.knowsEpochs
       {
         refuseForItsEpoch(submission.sequence, of: room.id, ref: messageID, to: connection)
       } else {
-        room.wait(waiting)
+        room.waiting.append(waiting)
       }
     }
   }

@@ -13,7 +13,7 @@ extension Documents {
     if room.live != nil, !connection.verbs(in: room).contains(.read) {
       return connection.dialect.turnAwayUnentitled(connection, ref: messageID)
     }
-    let waiting = DocumentRoom.Waiting.join(connection.id, messageID: messageID, joining)
+    let waiting = WaitingWork.join(connection.id, messageID: messageID, joining)
     let resume = joining.resume
     // A client whose change is being committed waits for the outcome first: if it heard now that the log
     // does not hold the change, it would send it again as another one.
@@ -93,21 +93,21 @@ extension Documents {
       subscription = Subscription(connection: connection, room: room)
       connection.subscriptions[room.id] = subscription
       room.add(subscription)
-      meetNodes(in: room)
+      people.meetNodes(in: room)
     }
     subscription.session = joining.session ?? live.sessionFloor
     let wasShown = subscription.verbs.contains(.presence)
     subscription.verbs = verbs
     if verbs.contains(.presence) {
-      show(subscription)
+      people.show(subscription)
     } else if wasShown {
-      hide(subscription)
+      people.hide(subscription)
     }
     let sees = connection.dialect.traits.hearsOfPeople && verbs.contains(.presence)
     let join = DocumentJoin(
       live: live, verbs: verbs, missed: live.entries(missedSince: joining.resume),
       settled: settled(joining.unanswered, in: live, connection),
-      others: sees ? namedPeople(of: room) : nil)
+      others: sees ? people.namedPeople(of: room) : nil)
     connection.dialect.joined(subscription, join, messageID: messageID)
   }
 
@@ -142,7 +142,7 @@ extension Documents {
     connection.subscriptions[room.id] = nil
     if subscription.hasWaited { room.adoptChanges(of: connection) }
     room.remove(subscription, now: surroundings.clock.uptime)
-    if subscription.verbs.contains(.presence) { hide(subscription) }
-    if room.subscriptions.isEmpty { partFromNodes(in: room) }
+    if subscription.verbs.contains(.presence) { people.hide(subscription) }
+    if room.subscriptions.isEmpty { people.partFromNodes(in: room) }
   }
 }

@@ -7,13 +7,13 @@ extension Documents {
   /// The room of a document, which is read from the store if it is not in memory.
   func room(of id: DocumentID) -> DocumentRoom {
     if let room = documents[id] { return room }
-    roomsMade += 1
-    let room = DocumentRoom(
-      id: id, numbers: DocumentNumbers(document: roomsMade, time: surroundings.clock.now),
-      presenceListMax: settings.presenceListMax,
-      idleMilliseconds: settings.idleDocumentMilliseconds,
-      now: surroundings.clock.uptime)
-    documents[id] = room
+    let room = documents.enter(id) { number in
+      DocumentRoom(
+        id: id, numbers: DocumentNumbers(document: number, time: surroundings.clock.now),
+        presenceListMax: settings.presenceListMax,
+        idleMilliseconds: settings.idleDocumentMilliseconds,
+        now: surroundings.clock.uptime)
+    }
     load(id)
     return room
   }

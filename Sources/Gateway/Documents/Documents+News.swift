@@ -14,7 +14,9 @@ extension Documents {
   func moved(_ notes: [NoteSummary]) {
     for note in notes {
       if let room = documents[note.id] { take(note.folder, in: room) }
-      if settings.sharesStore { act(.publish(topic: topic(of: note.id), DocumentRoom.moveHint)) }
+      if settings.sharesStore {
+        act(.publish(topic: documents.topic(of: note.id), DocumentRoom.moveHint))
+      }
     }
   }
 
@@ -34,11 +36,11 @@ extension Documents {
     guard let room = documents[id] else { return }
     tell(room, isDeleted: true)
     for subscription in room.subscriptions { subscription.connection.subscriptions[id] = nil }
-    for edit in room.pendingEdits.values {
+    for edit in room.changes.edits.values {
       respond(edit.request, .problem(404, .unknownDocument, "the note was deleted"))
     }
     // All of them are answered below.
-    for case .join(let waiting, _, _) in room.waiting + room.allAsking {
+    for case .join(let waiting, _, _) in room.waiting.all + room.log.allAsking {
       guard let connection = connections[waiting] else { continue }
       connection.dialect.turnAwayFromDeleted(connection)
     }

@@ -23,7 +23,7 @@ extension Documents {
         submit(change, again: room)
       }
     }
-    nameAuthors(of: adopted, in: room)
+    people.nameAuthors(of: adopted, in: room)
     publish(adopted, in: room)
   }
 
@@ -39,8 +39,10 @@ extension Documents {
   ///
   /// - Parameter places: The edits' places among the answers that the commit was to keep.
   /// - Returns: Whether there was one.
-  func dropAnswered(_ places: [Int], in room: DocumentRoom) -> Bool {
-    let answered = places.filter(room.keptRequests.indices.contains).map { room.keptRequests[$0] }
+  func dropAnswered(
+    _ places: [Int], of commit: UncommittedChanges.Commit, in room: DocumentRoom
+  ) -> Bool {
+    let answered = places.filter(commit.kept.indices.contains).map { commit.kept[$0] }
     var hasDropped = false
     for change in withdraw(room) {
       if let request = change.edit?.request, answered.contains(request) {
@@ -58,22 +60,20 @@ extension Documents {
     if let (subscription, messageID) = change.follower {
       subscription.messageIDs[revision] = messageID
     }
-    room.pendingEdits[revision] = change.edit
+    room.changes.expect(change.edit, as: revision)
   }
 
   private func withdraw(_ room: DocumentRoom) -> [WithdrawnChange] {
     guard let sent = room.live?.withdraw() else { return [] }
-    settledAll(in: room)
-    let arrivals = room.arrivals
-    room.arrivals = []
+    let changes = settleAll(in: room)
+    precondition(changes.count == sent.count, "each tentative entry counts once")
     var followers: ExactDictionary<[Subscription]> = [:]
     for subscription in room.subscriptions where !subscription.messageIDs.isEmpty {
       followers[subscription.connection.client, default: []].append(subscription)
     }
-    return sent.enumerated().map { index, sent in
-      var change = WithdrawnChange(
-        submission: sent.submission, arrival: index < arrivals.count ? arrivals[index] : nil)
-      change.edit = room.pendingEdits.removeValue(forKey: sent.revision)
+    return zip(sent, changes).map { sent, taken in
+      var change = WithdrawnChange(submission: sent.submission, arrival: taken.arrival)
+      change.edit = room.changes.takeEdit(sent.revision)
       for subscription in followers[sent.submission.client] ?? [] {
         guard let messageID = subscription.messageIDs.removeValue(forKey: sent.revision) else {
           continue
@@ -96,9 +96,8 @@ extension Documents {
       if let (subscription, messageID) = change.follower {
         subscription.messageIDs[revision] = messageID
       }
-      room.pendingEdits[revision] = change.edit
-      room.arrivals.append(change.arrival ?? surroundings.clock.microseconds)
-      took(submission.operation, of: submission.client, in: room)
+      room.changes.expect(change.edit, as: revision)
+      took(submission.operation, of: submission.client, at: change.arrival, in: room)
     case .duplicate(let revision):
       // It has come to the log by way of another node, too, and is acknowledged with that entry.
       answer(change, as: revision, in: room)

@@ -17,17 +17,16 @@ extension Documents {
     if !before.contains(.read) {
       // It may read again before it has left, and lacks what it was not sent meanwhile.
       room.leaving.removeAll { $0.subscription === subscription }
-      subscription.isLagging = true
-      lagging.insert(connection.id)
+      delivery.lag(subscription)
     }
     if before.contains(.presence), !verbs.contains(.presence) {
       subscription.selections = []
-      hide(subscription)
+      people.hide(subscription)
     }
     subscription.verbs = verbs
     if verbs.contains(.presence), !before.contains(.presence) {
-      show(subscription)
-      sendOthers(to: subscription)
+      people.show(subscription)
+      people.sendOthers(to: subscription)
     }
     if verbs.contains(.write) != before.contains(.write) {
       connection.dialect.changedAccess(
@@ -41,7 +40,7 @@ extension Documents {
     let connection = subscription.connection
     let room = subscription.room
     let own = room.live?.pendingRevision(of: connection.client)
-    if subscription.verbs.contains(.presence) { hide(subscription) }
+    if subscription.verbs.contains(.presence) { people.hide(subscription) }
     subscription.verbs = []
     guard let own, connection.dialect.traits.knowsEpochs else {
       leave(subscription)
@@ -67,7 +66,7 @@ extension Documents {
       if subscription.messageIDs[own] != nil, own <= live.durableRevision,
         subscription.revision >= live.oldestBase
       {
-        send(
+        delivery.send(
           live.durableEntries(after: subscription.revision).prefix { $0.revision <= own },
           to: subscription)
       }

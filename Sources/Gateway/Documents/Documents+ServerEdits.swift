@@ -5,7 +5,7 @@ import SocketMessages
 /// Edits and versions that come over HTTP, in one order with the followers' changes.
 extension Documents {
   /// Edits a document as its followers do; answered once the edit is durable.
-  func edit(_ id: DocumentID, _ edit: DocumentRoom.ServerEdit) {
+  func edit(_ id: DocumentID, _ edit: ServerEdit) {
     guard !board.isDraining else {
       respond(edit.request, .problem(503, .unavailable, "the server is going down"))
       return
@@ -14,14 +14,14 @@ extension Documents {
     let room = room(of: id)
     guard mayBegin(.edit(edit), in: room) else {
       guard mayWait(in: room) else { return respondBusy(edit.request) }
-      room.wait(.edit(edit))
+      room.waiting.append(.edit(edit))
       return
     }
     submit(edit, to: room)
   }
 
   /// Transforms an edit to the head, and submits it.
-  func submit(_ edit: DocumentRoom.ServerEdit, to room: DocumentRoom) {
+  func submit(_ edit: ServerEdit, to room: DocumentRoom) {
     guard let live = room.live else { return }
     guard edit.isGranted(on: live, owner) else { return respond(edit.request, .notGranted) }
     if edit.needsNews(of: live) {
@@ -49,7 +49,7 @@ extension Documents {
     if case .text = edit.content {
       var change = edit
       change.content = .change(operation, revision: revision)
-      guard mayBegin(.edit(change), in: room) else { return room.wait(.edit(change)) }
+      guard mayBegin(.edit(change), in: room) else { return room.waiting.append(.edit(change)) }
     }
     let submission = LiveDocument.Submission(
       client: surroundings.names.next(), sequence: 0, revision: revision,
@@ -57,10 +57,8 @@ extension Documents {
       isResendable: false)
     switch sequence(submission, in: room) {
     case .accepted(let revision):
-      room.pendingEdits[revision] = edit.request.map {
-        .init(request: $0, expected: edit.expected)
-      }
-      room.arrivals.append(surroundings.clock.microseconds)
+      room.changes.expect(
+        edit.request.map { .init(request: $0, expected: edit.expected) }, as: revision)
       took(operation, of: submission.client, in: room)
       commit(room)
     case .refused(let refusal):
@@ -70,7 +68,7 @@ extension Documents {
       guard live.durableRevision - after <= settings.lagRevisionsMax else {
         return respond(edit.request, .baseGone)
       }
-      room.wait(.edit(edit))
+      room.waiting.append(.edit(edit))
       readHistory(of: room, after: after, through: through)
     case .duplicate, .duplicatePending, nil:
       preconditionFailure("a new client's first change is never known already")
@@ -85,9 +83,8 @@ extension Documents {
 
   /// Answers the edits that have become durable.
   func answerEdits(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    guard !room.pendingEdits.isEmpty else { return }
     for entry in entries {
-      if let edit = room.pendingEdits.removeValue(forKey: entry.revision) {
+      if let edit = room.changes.takeEdit(entry.revision) {
         respond(edit.request, .edited(entry.revision))
       }
     }
@@ -98,7 +95,7 @@ extension Documents {
     let room = room(of: id)
     guard !room.isBusy else {
       guard room.waitingCount < settings.waitingMax else { return respondBusy(naming.request) }
-      room.wait(.version(naming))
+      room.waiting.append(.version(naming))
       return
     }
     save(naming, of: room)

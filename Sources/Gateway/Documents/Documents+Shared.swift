@@ -14,14 +14,11 @@ import SocketMessages
 /// While the log is being read nothing is handed to the store, so that the entries read follow those known.
 /// None of this applies to a document whose log has one owner.
 extension Documents {
-  /// Reads that fail in a row before the changes whose outcome is unknown are refused.
-  private static let failedReadsMax = 3
-
   // MARK: Asking
 
   /// Queues a request for a read of the log that begins from now on.
-  func ask(_ asking: DocumentRoom.Waiting, in room: DocumentRoom) {
-    room.asking.append(asking)
+  func ask(_ asking: WaitingWork, in room: DocumentRoom) {
+    room.log.ask(asking)
     readNews(of: room)
   }
 
@@ -32,65 +29,47 @@ extension Documents {
     metrics.unknownOutcomes += 1
     storeFailure = error
     room.live?.commitUnsettled()
-    room.isUnsettled = true
-    unsettled.append(room)
+    logs.unsettle(room)
     readNews(of: room)
   }
 
   // MARK: Hints
 
-  /// The topic of a document's hints.
-  func topic(of id: DocumentID) -> String { "note/" + id }
-
-  /// The document in memory that a topic is of.
-  func room(under topic: String) -> DocumentRoom? {
-    let prefix = self.topic(of: "").utf8
-    guard topic.utf8.starts(with: prefix) else { return nil }
-    return documents[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
-  }
-
   /// Follows the topic of a document's hints.
   func followTopic(of room: DocumentRoom) {
     guard room.live?.isShared ?? false else { return }
-    sharesLogs = true
-    act(.follow(topic: topic(of: room.id)))
+    logs.use()
+    act(.follow(topic: documents.topic(of: room.id)))
   }
 
   /// Stops following it.
   func leaveTopic(of room: DocumentRoom) {
-    if room.live?.isShared ?? false { act(.leave(topic: topic(of: room.id))) }
+    if room.live?.isShared ?? false { act(.leave(topic: documents.topic(of: room.id))) }
   }
 
   /// Notifies the other nodes that the log has grown.
   func hint(of room: DocumentRoom) {
     guard let live = room.live, live.isShared else { return }
-    act(.publish(topic: topic(of: room.id), Array(String(live.durableRevision).utf8)))
+    act(.publish(topic: documents.topic(of: room.id), Array(String(live.durableRevision).utf8)))
   }
 
   /// Another node reports that a log has grown. The hint is not trusted: it only causes a read.
   func heard(_ topic: String, _ bytes: [UInt8]) {
-    guard let room = room(under: topic) else { return }
+    guard let room = documents.room(under: topic) else { return }
     if bytes.elementsEqual(DocumentRoom.moveHint) { return look(at: room) }
     guard bytes.count <= 20, let revision = Int(String(decoding: bytes, as: UTF8.self)) else {
-      return hearOfPeople(topic, bytes, in: room)
+      return people.hearOfPeople(topic, bytes, in: room)
     }
-    room.heardRevision = max(room.heardRevision, revision)
+    room.log.hear(of: revision)
     readNews(of: room)
   }
 
   /// Reads the heads of all logs in memory from time to time, and continues where a read failed.
   func lookForNews(now: Int64) {
-    let rooms = unsettled
-    unsettled = []
-    var seen: Set<ObjectIdentifier> = []
-    for room in rooms where documents[room.id] === room && room.isUnsettled {
-      guard seen.insert(ObjectIdentifier(room)).inserted else { continue }
-      unsettled.append(room)
-      readNews(of: room)
-    }
-    guard sharesLogs || settings.sharesStore else { return }
+    for room in logs.stillUnsettled(in: documents) { readNews(of: room) }
+    guard logs.isUsed || settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
-    let ids = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
+    let ids = logs.heads.next(now: now, pause: board.headsPause, failures: failures) {
       documents.values.filter { $0.live?.isShared ?? false }.map(\.id)
     }
     guard !ids.isEmpty else { return }
@@ -99,8 +78,8 @@ extension Documents {
 
   /// The heads of logs were read: logs whose heads differ from the known ones are read.
   func compareHeads(of ids: [DocumentID], _ outcome: StoreOutcome<[LogHead?]>) {
-    guard case .success(let heads) = outcome else { return lookedAt.couldNotLook() }
-    defer { lookedAt.looked() }
+    guard case .success(let heads) = outcome else { return logs.heads.couldNotLook() }
+    defer { logs.heads.looked() }
     for (id, head) in zip(ids, heads) {
       guard let room = documents[id], let live = room.live, live.isShared else { continue }
       let known = LogHead(
@@ -117,9 +96,9 @@ extension Documents {
       if head.revision > known.revision, head.epoch.utf8.elementsEqual(known.epoch.utf8),
         head.title.utf8.elementsEqual(known.title.utf8)
       {
-        lookedAt.lacks(id, upTo: head.revision)
+        logs.heads.lacks(id, upTo: head.revision)
         // It may be what is being committed here: then nothing is read for it.
-        room.heardRevision = max(room.heardRevision, head.revision)
+        room.log.hear(of: head.revision)
         readNews(of: room)
       } else {
         miss(room)
@@ -129,19 +108,19 @@ extension Documents {
 
   /// Reads a log that differs from the one in memory in more than new entries.
   private func miss(_ room: DocumentRoom) {
-    lookedAt.lacks(room.id, upTo: .max)
+    logs.heads.lacks(room.id, upTo: .max)
     look(at: room)
   }
 
   /// Whether other nodes' changes are still to be read after failures of the store.
   var isBehind: Bool {
-    guard sharesLogs || settings.sharesStore else { return false }
-    return lookedAt.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
+    guard logs.isUsed || settings.sharesStore else { return false }
+    return logs.heads.isBehind(after: board.storeFailures) { documents[$0]?.live?.durableRevision }
   }
 
   /// Reads a log, whatever its newest revision is.
   private func look(at room: DocumentRoom) {
-    room.heardRevision = .max
+    room.log.hearOfAny()
     readNews(of: room)
   }
 
@@ -151,20 +130,17 @@ extension Documents {
   ///
   /// A commit under way prevents it, and so does one about to begin, which tells as much as a read.
   func readNews(of room: DocumentRoom) {
-    guard room.logRead == nil, room.renewal != .storing, let live = room.live, live.isShared,
-      !live.isCommitting
+    guard room.pause != .storingEpoch, let live = room.live, live.isShared, !live.isCommitting,
+      room.log.isWanted(by: live)
     else { return }
-    let isHeardOf = room.heardRevision > live.durableRevision && live.isSettled
-    guard isHeardOf || room.isUnsettled || !room.asking.isEmpty else { return }
-    let asking = room.asking
-    room.asking = []
+    let asking = room.log.takeAsking()
     let clients = clientsThatBegin(asking, in: room)
     if clients.isEmpty {
       readLog(of: room, for: asking, sessions: [:])
     } else {
       let ticket = store(
         .fence(id: room.id, clients: clients), under: .housekeeping, then: .fences(room.id))
-      room.logRead = .init(ticket: ticket, asking: asking)
+      room.log.begin(ticket, for: asking)
     }
   }
 
@@ -172,7 +148,7 @@ extension Documents {
   /// way through another node is committed after the answer: those that have a change without an answer,
   /// and those that do not know whether they have.
   private func clientsThatBegin(
-    _ asking: [DocumentRoom.Waiting], in room: DocumentRoom
+    _ asking: [WaitingWork], in room: DocumentRoom
   ) -> [String] {
     var clients: ExactSet = []
     for case .join(let id, _, let joining) in asking {
@@ -192,7 +168,7 @@ extension Documents {
 
   /// Sessions have begun, or not.
   func fenced(_ id: DocumentID, _ outcome: StoreOutcome<[String: Int]>, _ ticket: StoreTicket) {
-    guard let room = documents[id], let read = room.logRead, read.ticket == ticket else { return }
+    guard let room = documents[id], let read = room.log.read(ticket) else { return }
     switch outcome {
     case .success(let sessions):
       metrics.sessionsBegun += sessions.count
@@ -204,7 +180,7 @@ extension Documents {
   }
 
   private func readLog(
-    of room: DocumentRoom, for asking: [DocumentRoom.Waiting], sessions: [String: Int]
+    of room: DocumentRoom, for asking: [WaitingWork], sessions: [String: Int]
   ) {
     guard let live = room.live, let chain = live.chain else { return }
     var clients: ExactSet = []
@@ -213,22 +189,22 @@ extension Documents {
       clients.insert(client)
     }
     // The read replaces hints so far, which may be wrong; later hints may be newer than the read.
-    room.heardRevision = 0
+    room.log.forgetHints()
     let ticket = store(
       .news(
         id: room.id, epoch: live.epoch, after: live.durableRevision, chain: chain,
         clients: clients.sorted()),
       under: .housekeeping, then: .news(room.id))
-    room.logRead = .init(ticket: ticket, asking: asking, sessions: sessions)
+    room.log.begin(ticket, for: asking, sessions: sessions)
   }
 
   /// The log has been read, or not.
   func heard(of id: DocumentID, _ outcome: StoreOutcome<LogNews>, _ ticket: StoreTicket) {
-    guard let room = documents[id], let read = room.logRead, read.ticket == ticket else { return }
+    guard let room = documents[id], let read = room.log.read(ticket) else { return }
     switch outcome {
     case .success(.entries(let stretch)):
-      lookedAt.hasRead(id)
-      room.logRead = nil
+      logs.heads.hasRead(id)
+      room.log.end()
       take(stretch, read, in: room)
     case .failure(.unknownDocument): deleted(id)
     case .success(.otherHistory), .failure(.compacted): readAgain(room)
@@ -236,15 +212,14 @@ extension Documents {
     }
   }
 
-  private func take(_ stretch: LogStretch, _ read: DocumentRoom.LogRead, in room: DocumentRoom) {
+  private func take(_ stretch: LogStretch, _ read: LogReading.Read, in room: DocumentRoom) {
     // No copy of the document is held here, since changing it would then copy its arrays.
     guard stretch.entries.isEmpty || room.live?.isFollowed(by: stretch.entries) ?? false else {
-      room.asking = read.asking + room.asking
+      room.log.askAgain(read.asking)
       return fail(.damaged("the log has another history"), in: room)
     }
     storeFailure = nil
-    room.isUnsettled = false
-    room.failedReads = 0
+    room.log.settle()
     room.live?.raise(sessionFloor: stretch.sessionFloor)
     // First: a reader that may no longer read the entries is not sent them.
     take(stretch.folder, in: room)
@@ -255,8 +230,8 @@ extension Documents {
       overtaken(by: stretch.entries, chain: stretch.chain, in: room)
     }
     if room.live?.durableRevision ?? 0 < stretch.headRevision {
-      room.heardRevision = max(room.heardRevision, stretch.headRevision)
-      room.asking = read.asking + room.asking
+      room.log.hear(of: stretch.headRevision)
+      room.log.askAgain(read.asking)
     } else {
       answer(read.asking, in: room, read.sessions.merging(stretch.sessions) { own, _ in own })
     }
@@ -265,7 +240,7 @@ extension Documents {
 
   /// Continues for the clients that waited for a read of the log.
   private func answer(
-    _ asking: [DocumentRoom.Waiting], in room: DocumentRoom, _ sessions: [String: Int]
+    _ asking: [WaitingWork], in room: DocumentRoom, _ sessions: [String: Int]
   ) {
     for asking in asking {
       switch asking {
@@ -277,7 +252,7 @@ extension Documents {
       case .edit(var edit):
         edit.isFresh = true
         guard mayBegin(.edit(edit), in: room) else {
-          room.wait(.edit(edit))
+          room.waiting.append(.edit(edit))
           continue
         }
         submit(edit, to: room)
@@ -292,10 +267,10 @@ extension Documents {
 
   /// The log could not be read: the waiting clients are to try again.
   private func couldNotRead(
-    _ room: DocumentRoom, _ read: DocumentRoom.LogRead, _ error: StoreError
+    _ room: DocumentRoom, _ read: LogReading.Read, _ error: StoreError
   ) {
     surroundings.log.write(.error, "log not readable", [("error", error.logName)])
-    room.logRead = nil
+    room.log.end()
     failed(error)
     for asking in read.asking {
       switch asking {
@@ -314,22 +289,16 @@ extension Documents {
       case .change, .version: break
       }
     }
-    guard room.isUnsettled else {
+    guard room.log.isUnsettled else {
       // The next look at the heads finds the revisions of the hints.
-      room.heardRevision = 0
+      room.log.forgetHints()
       commit(room)
       storeEpoch(of: room)
       // Others may have asked meanwhile.
       readNews(of: room)
       return
     }
-    room.failedReads += 1
-    guard room.failedReads >= Self.failedReadsMax else { return }
-    room.isUnsettled = false
-    room.failedReads = 0
-    // They may be in the log all the same: it is read before a client is answered.
-    room.heardRevision = .max
-    fail(error, in: room)
+    if room.log.giveUp() { fail(error, in: room) }
   }
 
   /// The log is not the one that is in memory: all join again.

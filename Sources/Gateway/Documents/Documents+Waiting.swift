@@ -5,7 +5,7 @@ import SocketMessages
 extension Documents {
   /// Queues work behind a document, or turns it away if too much waits.
   func wait(
-    _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, _ connection: Connection
+    _ waiting: WaitingWork, in room: DocumentRoom, _ connection: Connection
   ) {
     guard mayWait(in: room) else {
       if case .page = waiting { connection.pageReads[room.id] = nil }
@@ -24,23 +24,23 @@ extension Documents {
       return
     }
     if case .change = waiting { connection.subscriptions[room.id]?.hasWaited = true }
-    room.wait(waiting)
+    room.waiting.append(waiting)
   }
 
   /// Whether more work may wait for a document.
   func mayWait(in room: DocumentRoom) -> Bool {
     room.waitingCount < settings.waitingMax
-      && !(room.isResting && turn.restingBytes >= settings.storeBytesMax)
+      && !(room.waiting.isResting && turn.restingBytes >= settings.storeBytesMax)
   }
 
   /// Continues for the waiting clients, unless they have to wait for something else now.
   func admitWaiting(_ room: DocumentRoom) {
     guard !room.isBusy else { return }
-    let all = room.takeWaiting()
+    let all = room.waiting.takeAll()
     for (index, waiting) in all.enumerated() {
       let waiting = waiting.adopted(on: board)
       guard mayBegin(waiting, in: room) else {
-        for waiting in all[index...] { room.wait(waiting.adopted(on: board)) }
+        for waiting in all[index...] { room.waiting.append(waiting.adopted(on: board)) }
         return
       }
       switch waiting {
@@ -60,7 +60,7 @@ extension Documents {
   }
 
   /// Whether work may begin now. If it has to wait for another turn, its document rests until then.
-  func mayBegin(_ work: DocumentRoom.Waiting, in room: DocumentRoom) -> Bool {
+  func mayBegin(_ work: WaitingWork, in room: DocumentRoom) -> Bool {
     guard !room.isBusy, let live = room.live else { return false }
     return mayBegin(work.work(in: live), in: room)
   }
@@ -74,9 +74,10 @@ extension Documents {
 
   /// Reads older entries from the store; clients that need them wait.
   func readHistory(of room: DocumentRoom, after: Int, through: Int) {
-    room.historyRead = store(
+    let ticket = store(
       .entries(id: room.id, after: after, through: through), under: .housekeeping,
       then: .history(room.id))
+    room.pause(for: .reading(ticket))
   }
 
   /// Older entries have been read, or not.
@@ -84,13 +85,12 @@ extension Documents {
     of id: DocumentID, _ outcome: StoreOutcome<[LogEntry]>, _ ticket: StoreTicket
   ) {
     // Read beside the commits: meanwhile the note may have been deleted and made again.
-    guard let room = documents[id], room.historyRead == ticket else { return }
-    room.historyRead = nil
+    guard let room = documents[id], room.endPause(.reading(ticket)) else { return }
     switch outcome {
     case .success(let entries):
       guard entries.last?.revision == room.live?.oldestBase else {
         // Less than was asked for: asking again would give no more.
-        for waiting in room.takeWaiting() {
+        for waiting in room.waiting.takeAll() {
           settle(waiting, in: room, without: .compacted(oldestRevision: 0))
         }
         return
@@ -99,19 +99,13 @@ extension Documents {
       admitWaiting(room)
     case .failure(let error):
       logUnread(error)
-      for waiting in room.takeWaiting() { settle(waiting, in: room, without: error) }
+      for waiting in room.waiting.takeAll() { settle(waiting, in: room, without: error) }
     }
-  }
-
-  /// Logs that entries could not be read, if the disk is the cause.
-  func logUnread(_ error: StoreError) {
-    guard error.isOfTheStore else { return }
-    surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
   }
 
   /// Ends a wait for older entries that cannot be read.
   func settle(
-    _ waiting: DocumentRoom.Waiting, in room: DocumentRoom, without error: StoreError
+    _ waiting: WaitingWork, in room: DocumentRoom, without error: StoreError
   ) {
     switch waiting {
     case .page(let id, let messageID, let page):
@@ -171,11 +165,10 @@ extension Documents {
 
   /// Answers all clients that wait for a document that cannot be opened, and forgets it.
   func turnAway(_ room: DocumentRoom, _ code: ErrorCode, _ message: String) {
-    documents[room.id] = nil
-    leaveTopic(of: room)
-    partFromNodes(in: room)
-    settledAll(in: room)
-    for waiting in room.takeAsking() + room.takeWaiting() {
+    forget(room)
+    people.partFromNodes(in: room)
+    settleAll(in: room)
+    for waiting in room.log.takeAll() + room.waiting.takeAll() {
       switch waiting {
       case .join(let id, let messageID, _), .page(let id, let messageID, _):
         guard let connection = connections[id] else { continue }

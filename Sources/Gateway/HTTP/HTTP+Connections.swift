@@ -34,7 +34,7 @@ extension HTTP {
     ConnectionJSON.Item(
       connection: connection,
       queuedBytes: connection.dialect.carrier(of: connection).map(surroundings.queuedBytes) ?? 0,
-      isLagging: documents.isLagging(connection.id))
+      isLagging: documents.delivery.isLagging(connection.id))
   }
 
   func listRooms(_ call: Call) throws(Response) {

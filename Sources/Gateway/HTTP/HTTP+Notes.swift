@@ -121,7 +121,7 @@ extension HTTP {
         let text = try text(reply, of: revision)
         documents.edit(
           id,
-          DocumentRoom.ServerEdit(
+          ServerEdit(
             request: request, grant: .request(right), content: .text(text.text), author: author))
       }
     } catch {

@@ -55,8 +55,8 @@ extension NotesRequest.Format {
 
 extension NotesRequest.Edit {
   /// The edit as a change of the text it was made from: their common beginning and end stay.
-  func onto(_ base: HistoricText, for request: RequestID) -> DocumentRoom.ServerEdit {
-    DocumentRoom.ServerEdit(
+  func onto(_ base: HistoricText, for request: RequestID) -> ServerEdit {
+    ServerEdit(
       request: request, grant: .request(right), content: .text(text, base: base), author: author,
       expected: expected,
       skipsIdentity: true)
@@ -79,7 +79,7 @@ extension HTTP {
     case .absent:
       documents.edit(
         call.name,
-        DocumentRoom.ServerEdit(
+        ServerEdit(
           request: request, grant: .request(try call.right), content: .text(text),
           author: author, expected: expected, skipsIdentity: true))
     case .value(let base):
@@ -109,7 +109,7 @@ extension HTTP {
     let author = try access.author(fields.author, call.identity)
     documents.edit(
       call.name,
-      DocumentRoom.ServerEdit(
+      ServerEdit(
         request: call.request, grant: .request(try call.right),
         content: .change(operation, revision: revision),
         author: author, expected: expected))

@@ -222,6 +222,6 @@ extension Rights: NativeDialectOwner {
   func shareProfile(of connection: Connection) {
     rooms.shareRoomProfile(of: connection)
     for subscription in connection.subscriptions.values
-    where subscription.verbs.contains(.presence) { documents.showProfile(of: subscription) }
+    where subscription.verbs.contains(.presence) { documents.people.showProfile(of: subscription) }
   }
 }

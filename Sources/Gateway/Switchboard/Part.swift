@@ -49,6 +49,12 @@ extension Part {
     }
   }
 
+  /// Logs that entries could not be read, if the disk is the cause.
+  func logUnread(_ error: StoreError) {
+    guard error.isOfTheStore else { return }
+    surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
+  }
+
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
 
   /// A message of `parley.v1`, encoded.

@@ -143,6 +143,6 @@ extension NativeDialect {
         "expected a revision from \(live.oldestBase) to \(live.durableRevision), "
           + "\(select.revision) came; select again")
     }
-    documents.select(select.selections, at: select.revision, subscription)
+    documents.people.select(select.selections, at: select.revision, subscription)
   }
 }

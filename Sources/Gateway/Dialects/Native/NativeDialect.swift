@@ -128,7 +128,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
-      people: join.verbs.contains(.presence) ? room.presence.toldCount : nil,
+      people: join.verbs.contains(.presence) ? room.people.presence.toldCount : nil,
       numbers: connection.numbersMax > 0 && room.numbers.areKept(by: connection.numbersMax)
         ? room.numbers.all : nil)
     subscription.numberKnown = room.numbers.last

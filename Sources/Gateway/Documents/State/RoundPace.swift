@@ -30,21 +30,14 @@ struct RoundPace {
 
   /// Returns the milliseconds until the next commit may begin; `nil` if it may now.
   ///
-  /// - Parameter least: the milliseconds between two commits.
-  func pause(at now: Int64, least: Int) -> Int? {
+  /// - Parameter perMillisecond: The followers for whom the time between two commits is a millisecond.
+  func pause(at now: Int64, followers: Int, perMillisecond: Int) -> Int? {
+    let least = min(followers / max(1, perMillisecond), Self.millisecondsMax)
     guard least > 0, !expected.isEmpty else { return nil }
     let left = began + Int64(least) * 1_000 - now
     return left > 0 ? Int((left + 999) / 1_000) : nil
   }
 
   /// The longest time between two commits, for however many followers.
-  static let millisecondsMax = 50
-}
-
-extension DocumentRoom {
-  /// Returns the milliseconds until the next commit may begin; `nil` if it may now.
-  func pause(at now: Int64, _ settings: GatewaySettings) -> Int? {
-    let least = subscriptions.count / max(1, settings.followersPerMillisecond)
-    return pace.pause(at: now, least: min(least, RoundPace.millisecondsMax))
-  }
+  private static let millisecondsMax = 50
 }

@@ -4,7 +4,7 @@ import SocketMessages
 import WebSocketFrames
 
 /// The carets of people who follow a document.
-extension Documents {
+extension DocumentPeople {
   /// A follower has moved its carets.
   ///
   /// - Parameter revision: whose text they are on; the entries since are in memory.
@@ -14,12 +14,12 @@ extension Documents {
     subscription.selections = selections
     subscription.moveSelections(over: live.durableEntries(after: revision))
     Carets.clamp(&subscription.selections, to: length)
-    subscription.room.named = nil
+    subscription.room.people.named = nil
     noteAct(of: subscription)
     tellNodesOfCarets(of: subscription)
     // A client that is not known by name is named first, with the end of the turn.
     let client = subscription.connection.client
-    if subscription.room.presence.isTold(client) {
+    if subscription.room.people.presence.isTold(client) {
       shareSelections(of: client, in: subscription.room)
     }
   }
@@ -27,7 +27,7 @@ extension Documents {
   /// The carets of a client that follows a document here, or at another node.
   func selections(of client: String, in room: DocumentRoom) -> [Selection] {
     if let subscription = shownFollower(client, of: room) { return subscription.selections }
-    return room.elsewhere?.shown(client)?.selections ?? []
+    return room.people.elsewhere?.shown(client)?.selections ?? []
   }
 
   func shareSelections(of client: String, in room: DocumentRoom) {

@@ -7,30 +7,28 @@ import SocketMessages
 /// Each node reports its own followers to the others while it has any. Messages from the broker may be
 /// wrong, so they are used only where that does no harm: for who is there, and for where their carets are,
 /// which are never shown beyond the text.
-extension Documents: CaretSource {
+extension DocumentPeople: CaretSource {
   // MARK: Telling
 
   /// Asks other nodes who is there, for the first follower has come.
   func meetNodes(in room: DocumentRoom) {
-    guard exchange != nil, room.elsewhere == nil else { return }
-    room.elsewhere = PeopleElsewhere()
-    exchange?.follow(topic(of: room.id), now: surroundings.clock.uptime)
+    guard exchange != nil, room.people.elsewhere == nil else { return }
+    room.people.meetNodes()
+    exchange?.follow(documents.topic(of: room.id), now: surroundings.clock.uptime)
   }
 
   /// Forgets other nodes' people, since no client follows the document here any longer.
   func partFromNodes(in room: DocumentRoom) {
-    guard exchange != nil, room.elsewhere != nil else { return }
+    guard exchange != nil, room.people.elsewhere != nil else { return }
     for subscription in room.subscriptions { tellNodesOfLeaving(subscription) }
-    exchange?.leave(topic(of: room.id))
-    room.elsewhere = nil
-    room.presence = DocumentPresence(limit: settings.presenceListMax)
-    room.named = nil
+    exchange?.leave(documents.topic(of: room.id))
+    room.people.partFromNodes(limit: settings.presenceListMax)
   }
 
   /// Reports a follower to the other nodes, with the end of the turn.
   func tellNodes(of person: ServerMessage.Participant, _ subscription: Subscription) {
     exchange?.enter(
-      topic(of: subscription.room.id),
+      documents.topic(of: subscription.room.id),
       NodePerson(
         profile: .init(personID: person.clientID, name: person.name, color: person.color),
         person: person.personID),
@@ -39,20 +37,22 @@ extension Documents: CaretSource {
 
   func tellNodesOfLeaving(_ subscription: Subscription) {
     exchange?.leave(
-      topic(of: subscription.room.id), subscription.connection.client,
+      documents.topic(of: subscription.room.id), subscription.connection.client,
       by: subscription.connection.id, isBroken: false)
   }
 
   func tellNodesOfCarets(of subscription: Subscription) {
-    exchange?.move(topic(of: subscription.room.id), subscription.connection.client)
+    exchange?.move(documents.topic(of: subscription.room.id), subscription.connection.client)
   }
 
   func caretPlace(in topic: String) -> CaretPlace? {
-    room(under: topic)?.live.map { CaretPlace(epoch: $0.epoch, revision: $0.durableRevision) }
+    documents.room(under: topic)?.live.map {
+      CaretPlace(epoch: $0.epoch, revision: $0.durableRevision)
+    }
   }
 
   func carets(of client: String, in topic: String) -> [Selection] {
-    room(under: topic).flatMap { shownFollower(client, of: $0)?.selections } ?? []
+    documents.room(under: topic).flatMap { shownFollower(client, of: $0)?.selections } ?? []
   }
 
   /// A turn has ended: reports to the other nodes what has changed in it.
@@ -73,7 +73,7 @@ extension Documents: CaretSource {
 
   /// Another node has reported its people, or a stranger has sent something.
   func hearOfPeople(_ topic: String, _ bytes: [UInt8], in room: DocumentRoom) {
-    guard exchange != nil, room.elsewhere != nil else { return }
+    guard exchange != nil, room.people.elsewhere != nil else { return }
     guard let message = NodeMessage(bytes) else {
       metrics.nodeMessagesDropped += 1
       return
@@ -84,7 +84,9 @@ extension Documents: CaretSource {
 
   private func takeFromExchange() {
     for news in exchange?.takeNews() ?? [] {
-      guard let room = room(under: news.topic), room.elsewhere != nil else { continue }
+      guard let room = documents.room(under: news.topic), room.people.elsewhere != nil else {
+        continue
+      }
       take(news, in: room)
     }
     metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
@@ -100,23 +102,20 @@ extension Documents: CaretSource {
       for client in change.joined.map(\.id) + change.moved.map(\.id) {
         guard let subscription = shownFollower(client, of: room) else { continue }
         subscription.isSucceeded = true
-        room.presence.leave(client)
-        room.elsewhere?.show(client, in: &room.presence)
+        room.people.leaveHere(client)
       }
     }
-    room.elsewhere?.take(change, of: news.node, in: &room.presence) { client in
-      shownFollower(client, of: room) != nil
-    }
-    for client in change.left + change.broken where room.elsewhere?.shown(client) == nil {
+    room.people.take(change, of: news.node) { shownFollower($0, of: room) != nil }
+    for client in change.left + change.broken where room.people.elsewhere?.shown(client) == nil {
       guard let subscription = follower(client, of: room), subscription.isSucceeded else {
         continue
       }
       show(subscription)
     }
-    room.named = nil
+    room.people.named = nil
     gather(room)
     guard !change.moved.isEmpty, let live = room.live else { return }
-    let moved = room.elsewhere?.move(
+    let moved = room.people.move(
       change, of: news.node, selectionsMax: settings.limits.selectionsMax, live)
     if moved == nil { exchange?.doubt(news.node, news.topic) }
     for client in moved ?? [] { showCarets(of: client, in: room) }
@@ -127,28 +126,31 @@ extension Documents: CaretSource {
   /// Shows where the carets of a client at another node are now.
   private func showCarets(of client: String, in room: DocumentRoom) {
     guard shownFollower(client, of: room) == nil else { return }
-    room.named = nil
-    room.presence.act(client)
+    room.people.named = nil
+    room.people.presence.act(client)
     gather(room)
     // A client that is not known by name is named first, with the end of the turn.
-    if room.presence.isTold(client) { shareSelections(of: client, in: room) }
+    if room.people.presence.isTold(client) { shareSelections(of: client, in: room) }
   }
 
   /// Moves the carets of people at other nodes over changes that followers have been sent.
   func moveCaretsElsewhere(over entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    guard room.elsewhere != nil, let length = room.live?.durableDocument.scalarCount else { return }
-    for client in room.elsewhere?.advance(over: entries, length: length) ?? [] {
+    guard room.people.elsewhere != nil, let length = room.live?.durableDocument.scalarCount else {
+      return
+    }
+    for client in room.people.advance(over: entries, length: length) {
       showCarets(of: client, in: room)
     }
   }
 
   /// Names the people at other nodes who have changed the text, before the changes are delivered.
   func nameAuthors(of entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
-    guard !(room.elsewhere?.isEmpty ?? true) else { return }
-    for entry in entries where room.elsewhere?.shown(entry.client) != nil {
-      room.presence.act(entry.client)
+    guard !(room.people.elsewhere?.isEmpty ?? true) else { return }
+    for entry in entries where room.people.elsewhere?.shown(entry.client) != nil {
+      room.people.presence.act(entry.client)
     }
-    guard room.presence.toldCount != nil, let turn = room.presence.takeTurn(tellsCount: false)
+    guard room.people.presence.toldCount != nil,
+      let turn = room.people.presence.takeTurn(tellsCount: false)
     else { return }
     tell(turn, to: room)
   }
@@ -156,8 +158,8 @@ extension Documents: CaretSource {
   /// The document has another history: carets of the former one are forgotten, and other nodes are sent
   /// those of followers here again.
   func renewCarets(in room: DocumentRoom) {
-    guard room.elsewhere != nil else { return }
-    for client in room.elsewhere?.forgetCarets() ?? [] { showCarets(of: client, in: room) }
+    guard room.people.elsewhere != nil else { return }
+    for client in room.people.forgetCarets() { showCarets(of: client, in: room) }
     for subscription in room.subscriptions where !subscription.selections.isEmpty {
       tellNodesOfCarets(of: subscription)
     }

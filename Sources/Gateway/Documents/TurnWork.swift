@@ -14,17 +14,12 @@ import OTCore
 /// rested when it began. Work is counted in bytes of text that are compared, copied, put into a document or encoded;
 /// see ``LiveDocument/work(on:from:)`` and ``DocumentRoom/textWork(of:by:)``.
 struct TurnWork {
-  /// The approximate bytes that wait in resting documents, over all of them.
-  final class Sum {
-    var bytes = 0
-  }
-
   private let most: Int
   /// Work that is left for this turn; below zero if the last piece was larger than that.
   private var left: Int
   /// Documents with work that waits for a turn, in the order of their turns.
   private var resting: [DocumentRoom] = []
-  private let sum = Sum()
+  private let sum = WaitingQueue.Sum()
   /// Whether documents rested when the turn began, of which none has continued yet.
   private var owesTurn = false
   /// Whether documents that rested are continuing.
@@ -52,8 +47,8 @@ struct TurnWork {
 
   /// Defers a document's work to the end of a turn: later work for it waits behind.
   mutating func rest(_ room: DocumentRoom) {
-    guard !room.isResting else { return }
-    room.rest(countedIn: sum)
+    guard !room.waiting.isResting else { return }
+    room.waiting.rest(countedIn: sum)
     resting.append(room)
   }
 
@@ -65,7 +60,7 @@ struct TurnWork {
     isGoingOn = left > 0 && !resting.isEmpty
     guard isGoingOn else { return nil }
     let room = resting.removeFirst()
-    room.endRest()
+    room.waiting.endRest()
     return room
   }
 
@@ -73,45 +68,5 @@ struct TurnWork {
   mutating func begin() {
     left = most
     owesTurn = !resting.isEmpty
-  }
-}
-
-extension DocumentRoom.Waiting {
-  /// Bytes that any of them takes, beside text and components.
-  private static let bytesOfEach = 256
-
-  /// The approximate bytes that it holds.
-  var byteCount: Int {
-    switch self {
-    case .join, .page, .version: Self.bytesOfEach
-    case .change(_, _, let submission): Self.bytesOfEach + submission.operation.work
-    case .edit(let edit):
-      switch edit.content {
-      case .text(let text, let base):
-        Self.bytesOfEach + text.utf8.count + (base?.text.utf8.count ?? 0)
-      case .change(let operation, _): Self.bytesOfEach + operation.work
-      }
-    }
-  }
-
-  /// The approximate work of it, if it is a change. That of a join depends on its connection.
-  func work(in live: LiveDocument) -> Int {
-    switch self {
-    case .join, .page, .version: 0
-    case .change(_, _, let submission):
-      live.work(on: submission.operation, from: submission.revision)
-    case .edit(let edit): edit.work(in: live)
-    }
-  }
-}
-
-extension DocumentRoom.ServerEdit {
-  /// The approximate work of it: to find what a text changes, or to apply a change.
-  func work(in live: LiveDocument) -> Int {
-    switch content {
-    case .text(let text, let base):
-      text.utf8.count + (base?.text.utf8.count ?? live.durableDocument.utf8Count)
-    case .change(let operation, let revision): live.work(on: operation, from: revision)
-    }
   }
 }

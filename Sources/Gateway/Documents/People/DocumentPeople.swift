@@ -2,20 +2,38 @@ import GatewayPorts
 import SocketMessages
 import WebSocketFrames
 
-/// Sending followers the other people of a document: once per turn, the same for all of them.
+/// The people in documents: sends followers of a document the others who are there, once per turn, the same for
+/// all of them.
 ///
 /// A crowd that joins in one turn costs each follower one message and not one for each newcomer. Ticks tell
 /// how many there are, where only the number has changed, and who acts in a large crowd.
-extension Documents {
+final class DocumentPeople: Part {
+  let board: Switchboard
+  let documents: DocumentTable
+  /// Documents whose followers learn with the end of the turn who has come, acted or gone.
+  private var gathering: [DocumentRoom] = []
+  /// Documents whose followers learn with the next tick how many are here.
+  private var counting: [DocumentRoom] = []
+  /// Exchanges the people in notes with other nodes; `nil` without other nodes.
+  var exchange: PeopleExchange?
+
+  init(_ board: Switchboard, _ documents: DocumentTable) {
+    self.board = board
+    self.documents = documents
+    if board.settings.sharesStore {
+      exchange = PeopleExchange(node: board.surroundings.names.next(), carets: self)
+    }
+  }
+
   /// Shows a follower to the others.
   func show(_ subscription: Subscription) {
     let person = person(of: subscription)
     subscription.isSucceeded = false
     // As it was at another node, it had other carets.
-    if subscription.room.elsewhere?.shown(person.clientID) != nil {
-      subscription.room.presence.leave(person.clientID)
+    if subscription.room.people.elsewhere?.shown(person.clientID) != nil {
+      subscription.room.people.presence.leave(person.clientID)
     }
-    subscription.room.presence.enter(person)
+    subscription.room.people.presence.enter(person)
     gather(subscription.room)
     tellNodes(of: person, subscription)
   }
@@ -23,7 +41,7 @@ extension Documents {
   /// Shows the others the name and colour that a follower has sent again.
   func showProfile(of subscription: Subscription) {
     let person = person(of: subscription)
-    subscription.room.presence.update(person)
+    subscription.room.people.presence.update(person)
     gather(subscription.room)
     tellNodes(of: person, subscription)
   }
@@ -31,8 +49,7 @@ extension Documents {
   /// Shows a follower no longer.
   func hide(_ subscription: Subscription) {
     let client = subscription.connection.client
-    subscription.room.presence.leave(client)
-    subscription.room.elsewhere?.show(client, in: &subscription.room.presence)
+    subscription.room.people.leaveHere(client)
     gather(subscription.room)
     tellNodesOfLeaving(subscription)
   }
@@ -41,20 +58,20 @@ extension Documents {
   func noteAct(of subscription: Subscription) {
     guard subscription.verbs.contains(.presence) else { return }
     if subscription.isSucceeded { show(subscription) }
-    subscription.room.presence.act(subscription.connection.client)
+    subscription.room.people.presence.act(subscription.connection.client)
     gather(subscription.room)
   }
 
   /// The people who are known by name, with their carets, encoded once for all who come in a turn.
   func namedPeople(of room: DocumentRoom) -> EncodedParticipants {
-    if let kept = room.named { return kept }
-    let people = room.presence.told.map { person in
+    if let kept = room.people.named { return kept }
+    let people = room.people.presence.told.map { person in
       var person = person
       person.selections = selections(of: person.clientID, in: room)
       return person
     }
     let named = EncodedParticipants(people)
-    room.named = named
+    room.people.named = named
     return named
   }
 
@@ -75,7 +92,7 @@ extension Documents {
     let room = subscription.room
     let client = subscription.connection.client
     let named = namedPeople(of: room)
-    let people = room.presence.toldCount
+    let people = room.people.presence.toldCount
     guard subscription.connection.dialect.traits.hearsOfPeople,
       people != nil || !named.isEmpty(leavingOut: client)
     else { return }
@@ -106,24 +123,34 @@ extension Documents {
 
   // MARK: The ends of turns
 
+  /// Ends a turn of the loop: followers and other nodes learn who has come and gone in it.
+  func endTurn() {
+    tellPresence()
+    tellNodes()
+  }
+
   func gather(_ room: DocumentRoom) {
-    guard !room.isGathering, room.presence.hasNews || room.presence.hasCountNews else { return }
-    room.isGathering = true
+    guard !room.people.isGathering,
+      room.people.presence.hasNews || room.people.presence.hasCountNews
+    else { return }
+    room.people.isGathering = true
     gathering.append(room)
   }
 
   /// Sends followers the people who came, acted and left in this turn.
-  func tellPresence() {
+  private func tellPresence() {
     guard !gathering.isEmpty else { return }
     let rooms = gathering
     gathering = []
     for room in rooms {
-      room.isGathering = false
-      guard documents[room.id] === room else { continue }
-      let canWait = room.presence.canWait
-      if !canWait, let turn = room.presence.takeTurn(tellsCount: false) { tell(turn, to: room) }
-      if room.presence.hasCountNews || canWait, !room.isCounting {
-        room.isCounting = true
+      room.people.isGathering = false
+      guard documents.holds(room) else { continue }
+      let canWait = room.people.presence.canWait
+      if !canWait, let turn = room.people.presence.takeTurn(tellsCount: false) {
+        tell(turn, to: room)
+      }
+      if room.people.presence.hasCountNews || canWait, !room.people.isCounting {
+        room.people.isCounting = true
         counting.append(room)
       }
     }
@@ -135,14 +162,14 @@ extension Documents {
     let rooms = counting
     counting = []
     for room in rooms {
-      room.isCounting = false
-      guard documents[room.id] === room else { continue }
-      if let turn = room.presence.takeTurn(tellsCount: true) { tell(turn, to: room) }
+      room.people.isCounting = false
+      guard documents.holds(room) else { continue }
+      if let turn = room.people.presence.takeTurn(tellsCount: true) { tell(turn, to: room) }
     }
   }
 
   func tell(_ turn: DocumentPresence.Turn, to room: DocumentRoom) {
-    room.named = nil
+    room.people.named = nil
     let message = EncodedPresence(
       ServerMessage.Presence(
         documentID: room.id, joined: turn.joined, updated: turn.updated, left: turn.left,

@@ -3,10 +3,10 @@ import GatewayPorts
 /// A change that was to be committed and was taken back, and the receiver of its answer.
 struct WithdrawnChange {
   let submission: LiveDocument.Submission
-  /// The time of its arrival, in microseconds; `nil` if it is not measured.
-  let arrival: Int64?
+  /// The time of its arrival, in microseconds.
+  let arrival: Int64
   var follower: (subscription: Subscription, messageID: String)?
-  var edit: DocumentRoom.PendingEdit?
+  var edit: ServerEdit.Pending?
 }
 
 /// A log's entries of clients whose changes have no numbers.

@@ -2,25 +2,9 @@ import GatewayPorts
 import SocketMessages
 
 extension DocumentRoom {
-  /// The number of waiting requests, bounded by `GatewaySettings.waitingMax`.
-  var waitingCount: Int { waiting.count + asking.count + (logRead?.asking.count ?? 0) }
-
-  /// Whether changes or edits are waiting.
-  var hasWaitingChanges: Bool {
-    waiting.contains { waiting in
-      switch waiting {
-      case .change, .edit: true
-      case .join, .page, .version: false
-      }
-    }
-  }
-
-  /// The requests that wait for a read of the log.
-  var allAsking: [Waiting] { (logRead?.asking ?? []) + asking }
-
   /// The right of a waiting client to make the document by joining it; `nil` if none of them has it.
   func rightToMake(on board: Switchboard) -> StoreRight? {
-    for case .join(let id, _, _) in waiting {
+    for case .join(let id, _, _) in waiting.all {
       guard let connection = board.connections[id], connection.dialect.traits.createsDocuments,
         let right = StoreRight(making: self.id, in: .none, verbs: connection.verbs(on:))
       else { continue }
@@ -29,23 +13,23 @@ extension DocumentRoom {
     return nil
   }
 
-  /// Removes and returns the requests that wait for a read of the log.
-  func takeAsking() -> [Waiting] {
-    defer {
-      asking = []
-      logRead = nil
-    }
-    return allAsking
+  /// Turns the waiting changes of a connection that leaves into edits, if its client cannot send them
+  /// again: all of them had arrived.
+  ///
+  /// - Complexity: O(*n*) waiting.
+  func adoptChanges(of connection: Connection) {
+    // An edit counts as many bytes as its change.
+    waiting.replace { work in work.edit(insteadOf: connection).map { .edit($0) } }
   }
 }
 
-extension DocumentRoom.Waiting {
+extension WaitingWork {
   /// The edit that replaces a connection's change after it has left, if its client cannot send it again.
-  func edit(insteadOf connection: Connection) -> DocumentRoom.ServerEdit? {
+  func edit(insteadOf connection: Connection) -> ServerEdit? {
     guard case .change(connection.id, _, let submission) = self, !submission.isResendable,
       let identity = connection.identity
     else { return nil }
-    return DocumentRoom.ServerEdit(
+    return ServerEdit(
       grant: .bearer(identity),
       content: .change(submission.operation, revision: submission.revision),
       author: submission.author)
@@ -70,7 +54,7 @@ extension DocumentJoining {
   }
 }
 
-extension DocumentRoom.ServerEdit {
+extension ServerEdit {
   /// Whether its author may make it now, by the document's present folder.
   func isGranted(on live: LiveDocument, _ owner: (any DocumentsOwner)?) -> Bool {
     switch grant {
@@ -81,16 +65,6 @@ extension DocumentRoom.ServerEdit {
     case .request(let right):
       return right.condition?.rights.cover(live.folder, madeAt: live.createdAt) ?? true
     }
-  }
-
-  /// The right of its request; `nil` without one.
-  var right: StoreRight? { if case .request(let right) = grant { right } else { nil } }
-
-  /// Whether it has to wait until a shared log has been read: its author knows another head.
-  func needsNews(of live: LiveDocument) -> Bool {
-    guard live.isShared, !isFresh else { return false }
-    if let expected, expected != live.headRevision { return true }
-    return content.revision ?? 0 > live.durableRevision
   }
 }
 

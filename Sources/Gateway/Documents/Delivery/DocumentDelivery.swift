@@ -3,13 +3,65 @@ import OTCore
 import SocketMessages
 import WebSocketFrames
 
-/// Bringing durable changes to the followers of a document.
+/// The delivery of durable changes to the followers of documents.
 ///
 /// Every subscription is a cursor into the log. One that keeps up gets each commit as a frame shared by
 /// all, also while the loop writes a long one to a crowd in slices. One whose socket is full gets nothing
 /// until it has drained, and then the next range of the log in one frame. Nothing is composed on the way:
 /// transforming over a composed operation is not the same as transforming over its parts.
-extension Documents {
+final class DocumentDelivery: Part {
+  let board: Switchboard
+  let people: DocumentPeople
+  /// Connections that are behind, and are given more when they have drained.
+  private var lagging: Set<ConnectionID> = []
+  /// The arrival times of changes that are on their way to their followers, in microseconds.
+  private var broadcasting: [Int64] = []
+
+  init(_ board: Switchboard, _ people: DocumentPeople) {
+    self.board = board
+    self.people = people
+  }
+
+  /// The number of connections that are behind.
+  var laggingCount: Int { lagging.count }
+
+  /// Whether a connection is behind.
+  func isLagging(_ id: ConnectionID) -> Bool { lagging.contains(id) }
+
+  /// Has a follower catch up when it has drained.
+  func lag(_ subscription: Subscription) {
+    subscription.isLagging = true
+    lagging.insert(subscription.connection.id)
+  }
+
+  /// All that was queued for a connection has gone out.
+  func drained(_ connection: Connection) {
+    if lagging.contains(connection.id) { catchUp(connection) }
+  }
+
+  /// A connection follows nothing from now on.
+  func forget(_ connection: Connection) { lagging.remove(connection.id) }
+
+  /// Continues connections that were behind and have drained.
+  func catchUpDrained() {
+    for id in lagging.sorted() where surroundings.queuedBytes(id) == 0 {
+      if let connection = connections[id] { catchUp(connection) }
+    }
+  }
+
+  /// Measures changes from their arrivals until their frames have been handed out.
+  func measure(_ changes: ArraySlice<UncommittedChanges.Change>) {
+    broadcasting += changes.lazy.map(\.arrival)
+  }
+
+  /// The frames for all followers who keep up have been handed out.
+  func countBroadcasts() {
+    guard !broadcasting.isEmpty else { return }
+    let now = surroundings.clock.microseconds
+    for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
+    broadcasting.removeAll(keepingCapacity: true)
+  }
+
   /// Sends newly durable entries to all followers that have everything before them.
   func deliver(_ entries: ArraySlice<LogEntry>, in room: DocumentRoom) {
     guard var delivery = Delivery(entries) else { return }
@@ -36,7 +88,7 @@ extension Documents {
     if !selecting.isEmpty {
       for entry in entries { Carets.move(selecting, over: entry) }
     }
-    moveCaretsElsewhere(over: entries, in: room)
+    people.moveCaretsElsewhere(over: entries, in: room)
   }
 
   /// Sends the entries to a follower that has everything before them, and only that.
@@ -51,9 +103,8 @@ extension Documents {
     else { return }
     let connection = subscription.connection
     guard isRoomy || board.keepsUp(connection.id) else {
-      subscription.isLagging = true
       metrics.lags += 1
-      lagging.insert(connection.id)
+      lag(subscription)
       return
     }
     subscription.revision = delivery.revisions.upperBound
@@ -61,7 +112,7 @@ extension Documents {
   }
 
   /// Continues the lagging subscriptions of a connection that has drained.
-  func catchUp(_ connection: Connection) {
+  private func catchUp(_ connection: Connection) {
     for subscription in connection.subscriptions.values
     where subscription.isLagging && subscription.verbs.contains(.read) {
       guard subscription.catchUpRead == nil, let live = subscription.room.live else { continue }
@@ -115,9 +166,9 @@ extension Documents {
     else { return }
     subscription.isLagging = false
     let own = subscription.connection.client
-    for person in subscription.room.presence.told where person.clientID != own {
-      guard !selections(of: person.clientID, in: subscription.room).isEmpty else { continue }
-      sendSelections(of: person.clientID, to: subscription)
+    for person in subscription.room.people.presence.told where person.clientID != own {
+      guard !people.selections(of: person.clientID, in: subscription.room).isEmpty else { continue }
+      people.sendSelections(of: person.clientID, to: subscription)
     }
   }
 
@@ -136,9 +187,7 @@ extension Documents {
     guard live.pendingRevision(of: connection.client) == nil else {
       // Its own change is being committed. It learns of that with the text, for a change that comes behind
       // a text is no longer what the client makes of it.
-      subscription.isLagging = true
-      lagging.insert(connection.id)
-      return
+      return lag(subscription)
     }
     connection.dialect.resync(subscription, live, reason: reason, messageID: messageID)
   }
