@@ -13,7 +13,7 @@ struct LiveDocumentTests {
       StoredDocument(
         summary: NoteSummary(
           id: "note", title: "Note", revision: revision, createdAt: 0, updatedAt: 0),
-        epoch: "epoch", text: text, recent: [], marks: marks,
+        epoch: "epoch", content: NoteContent(text), recent: [], marks: marks,
         chain: isShared ? LogChain(high: 0, low: 0) : nil))
   }
 

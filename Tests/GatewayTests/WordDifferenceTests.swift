@@ -100,8 +100,8 @@ struct WordDifferenceTests {
       }
       let difference = try #require(
         TextDifference(
-          from: HistoricText(revision: 1, time: 1, text: old, authors: []),
-          to: HistoricText(revision: 2, time: 2, text: new, authors: authors)))
+          from: HistoricText(revision: 1, time: 1, content: NoteContent(old), authors: []),
+          to: HistoricText(revision: 2, time: 2, content: NoteContent(new), authors: authors)))
       let made = try difference.operation.applied(to: old)
       #expect(made.utf8.elementsEqual(new.utf8), "seed \(seed)")
       let names = authors.flatMap { Array(repeating: $0.author, count: $0.count) }
@@ -151,7 +151,7 @@ struct WordDifferenceTests {
   func tooLong() {
     func text(_ count: Int) -> HistoricText {
       HistoricText(
-        revision: count, time: 0, text: String(repeating: "x", count: count),
+        revision: count, time: 0, content: NoteContent(String(repeating: "x", count: count)),
         authors: [AuthorRun(author: "Ann", count: count)])
     }
     #expect(TextDifference(from: text(0), to: text(TextDifference.bytesMax - 200)) != nil)

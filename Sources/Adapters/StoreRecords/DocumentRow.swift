@@ -54,8 +54,11 @@ package struct DocumentRow {
   package var summary: NoteSummary {
     NoteSummary(
       id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt,
-      folder: folder)
+      folder: folder, kind: kind)
   }
+
+  /// The kind of the note. The tables have no column for it, since there is one kind.
+  package var kind: NoteKind { .plain }
 
   /// Whether enough was logged since the newest snapshot for another one.
   ///

@@ -26,7 +26,7 @@ public struct NoteExport {
     }
     switch format {
     // A file's lines end alike; the other formats have the text as it was committed.
-    case .markdown, .text: write(WholeText.shown(Array(stored.text.utf8)))
+    case .markdown, .text: write(WholeText.shown(stored.content.utf8))
     case .json:
       var line = JSONLine()
       Self.describe(stored, in: &line)

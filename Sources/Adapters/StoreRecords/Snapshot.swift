@@ -5,7 +5,7 @@ package import OTCore
 package let damageAdvice = "run parley check, then restore the newest backup"
 
 /// A document's text at a revision, or the empty one that its log starts from.
-package struct Snapshot: Sendable {
+package struct Snapshot: Sendable, Equatable {
   package var revision: Int
   /// The checksum of the entry at the revision.
   package var chain: RecordChecksum
@@ -27,11 +27,11 @@ package struct Snapshot: Sendable {
     self.authors = authors
   }
 
-  /// The text as a document.
-  package func document() throws(StoreError) -> Document {
+  /// The content that was stored.
+  package func content() throws(StoreError) -> NoteContent {
     do throws(OperationError) {
       return try text.withUnsafeBufferPointer { text throws(OperationError) in
-        try Document(utf8: text)
+        NoteContent(try Document(utf8: text))
       }
     } catch {
       throw .damaged("the text at revision \(revision) is not UTF-8; \(damageAdvice)")
@@ -39,7 +39,7 @@ package struct Snapshot: Sendable {
   }
 }
 
-/// A text that a log is folded into.
+/// A content that a log is folded into.
 package struct Fold {
   /// The revision of the text so far.
   package private(set) var revision: Int
@@ -47,8 +47,8 @@ package struct Fold {
   package private(set) var chain: RecordChecksum
   /// The time at which that entry was accepted.
   package private(set) var time: Timestamp
-  /// The text so far.
-  package private(set) var document: Document
+  /// The content so far.
+  package private(set) var content: NoteContent
   /// The authors of the text so far.
   package private(set) var authorship: Authorship
 
@@ -57,7 +57,7 @@ package struct Fold {
     revision = snapshot.revision
     chain = snapshot.chain
     time = snapshot.time
-    document = try snapshot.document()
+    content = try snapshot.content()
     guard let authorship = AuthorRunsCoding.decode(snapshot.authors) else {
       throw .damaged("the authors at revision \(snapshot.revision) are unreadable; \(damageAdvice)")
     }
@@ -70,7 +70,7 @@ package struct Fold {
     checksum: RecordChecksum
   ) throws(StoreError) {
     do throws(OperationError) {
-      try document.apply(operation)
+      try content.apply(operation)
     } catch {
       throw .damaged(
         "the entry of revision \(revision) does not apply to the text before it; "
@@ -82,19 +82,15 @@ package struct Fold {
     self.time = time
   }
 
-  /// The text so far.
+  /// The content so far, for readers of the past.
   package var text: HistoricText {
-    HistoricText(
-      revision: revision, time: time, text: document.text, authors: authorship.runs)
+    HistoricText(revision: revision, time: time, content: content, authors: authorship.runs)
   }
 
-  /// The text so far, to be kept.
+  /// The content so far, to be kept.
   package var snapshot: Snapshot {
-    var text: [UInt8] = []
-    text.reserveCapacity(document.utf8Count)
-    document.forEachChunk { text.append(contentsOf: $0) }
-    return Snapshot(
-      revision: revision, chain: chain, time: time, text: text,
+    Snapshot(
+      revision: revision, chain: chain, time: time, text: content.utf8,
       authors: AuthorRunsCoding.encode(authorship))
   }
 }

@@ -37,8 +37,11 @@ extension Documents {
     case .text(let text, let base):
       turn.spend(edit.work(in: live))
       revision = base?.revision ?? live.durableRevision
-      let former = base.map { Document($0.text) } ?? live.durableDocument
-      operation = TextOperation(replacing: former, by: text)
+      operation = (base?.content ?? live.durableContent).change(toText: text)
+    case .restored(let content):
+      turn.spend(edit.work(in: live))
+      revision = live.durableRevision
+      operation = live.durableContent.change(to: content)
     case .change(let change, let base): (operation, revision) = (change, base)
     }
     if edit.skipsIdentity, operation.isIdentity {
@@ -46,7 +49,7 @@ extension Documents {
       respond(edit.request, .edited(max(revision, live.durableRevision)))
       return
     }
-    if case .text = edit.content {
+    if !edit.content.isChange {
       var change = edit
       change.content = .change(operation, revision: revision)
       guard mayBegin(.edit(change), in: room) else { return room.waiting.append(.edit(change)) }

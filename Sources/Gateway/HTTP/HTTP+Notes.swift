@@ -122,7 +122,8 @@ extension HTTP {
         documents.edit(
           id,
           ServerEdit(
-            request: request, grant: .request(right), content: .text(text.text), author: author))
+            request: request, grant: .request(right), content: .restored(text.content),
+            author: author))
       }
     } catch {
       answer(request, error)

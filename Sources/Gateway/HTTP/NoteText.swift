@@ -13,7 +13,7 @@ enum NoteText {
       response = Response(
         status: 200,
         headers: [("content-type", type + "; charset=utf-8"), ("cache-control", "no-store")],
-        body: Array(text.text.utf8))
+        body: text.content.utf8)
     }
     return response.of(revision: text.revision).with("vary", "accept")
   }

@@ -127,7 +127,7 @@ package struct LiveDocument {
     chain = stored.chain
     sessionFloor = stored.sessionFloor
     sequencer = ServerSequencer(
-      document: Document(stored.text), revision: stored.summary.revision,
+      document: stored.content.text, revision: stored.summary.revision,
       recent: stored.recent.map(\.operation))
   }
 
@@ -136,6 +136,9 @@ package struct LiveDocument {
 
   /// The text at ``durableRevision``: what may be shown.
   package var durableDocument: Document { sequencer.durableDocument }
+
+  /// The content at ``durableRevision``.
+  package var durableContent: NoteContent { NoteContent(sequencer.durableDocument) }
 
   /// The newest revision, the tentative ones included.
   package var headRevision: Int { sequencer.revision }

@@ -25,7 +25,7 @@ struct SharedText {
   init(_ live: LiveDocument, now: Int64) {
     revision = live.durableRevision
     usedAt = now
-    let document = live.durableDocument
+    let document = live.durableContent.text
     // Quotes, and some room for what has to be escaped.
     fragment = Frame(.text, .middle, reserving: document.utf8Count * 65 / 64 + 2) {
       JSONWriter.string(document, &$0)

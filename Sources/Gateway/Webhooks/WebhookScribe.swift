@@ -32,7 +32,7 @@ public struct WebhookScribe: OutboxScribe {
   /// Returns the events that report a request that has succeeded.
   public func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
-    case .create(let id, _, _, let time, _): note(.noteCreated, id, at: time, reply)
+    case .create(let id, _, _, let time, _, _): note(.noteCreated, id, at: time, reply)
     case .rename(let id, _, let time): note(.noteRenamed, id, at: time, reply)
     case .delete(let id, _): deleted(id)
     case .deleted(.bringBack(let id)): note(.noteUndeleted, id, at: clock.now, reply)

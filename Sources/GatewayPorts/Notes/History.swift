@@ -28,24 +28,29 @@ public enum HistoryPoint: Sendable, Equatable {
   case time(Timestamp)
 }
 
-/// A document's text at a moment of its history.
+/// A document's content at a moment of its history.
 public struct HistoricText: Sendable, Equatable {
   /// The revision that it was then.
   public var revision: Int
   /// The time of that revision; the note's creation for revision 0.
   public var time: Timestamp
-  /// The text.
-  public var text: String
+  /// The content.
+  public var content: NoteContent
   /// The authors of the text's parts, from its start to its end.
   public var authors: [AuthorRun]
 
   /// Makes a historic text.
-  public init(revision: Int, time: Timestamp, text: String, authors: [AuthorRun]) {
+  public init(revision: Int, time: Timestamp, content: NoteContent, authors: [AuthorRun]) {
     self.revision = revision
     self.time = time
-    self.text = text
+    self.content = content
     self.authors = authors
   }
+
+  /// The text.
+  ///
+  /// - Complexity: O(*n*).
+  public var text: String { content.text.text }
 }
 
 /// A part of a document's history, in groups.

@@ -15,11 +15,13 @@ public struct NoteSummary: Sendable, Equatable {
   public var updatedAt: Timestamp
   /// The folder that the note is in.
   public var folder: FolderPath
+  /// The kind of the note.
+  public var kind: NoteKind
 
   /// Makes a summary.
   public init(
     id: DocumentID, title: String, revision: Int, createdAt: Timestamp, updatedAt: Timestamp,
-    folder: FolderPath = .none
+    folder: FolderPath = .none, kind: NoteKind = .plain
   ) {
     self.id = id
     self.title = title
@@ -27,6 +29,7 @@ public struct NoteSummary: Sendable, Equatable {
     self.createdAt = createdAt
     self.updatedAt = updatedAt
     self.folder = folder
+    self.kind = kind
   }
 }
 

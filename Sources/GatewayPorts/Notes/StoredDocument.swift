@@ -1,11 +1,13 @@
+import OTCore
+
 /// A document as the store returns it.
 public struct StoredDocument: Sendable {
   /// Title, times and head revision.
   public var summary: NoteSummary
   /// A random string minted with the log; another one means another history.
   public var epoch: String
-  /// The text at the head revision.
-  public var text: String
+  /// The content at the head revision.
+  public var content: NoteContent
   /// The newest entries, oldest first, ending at the head revision; at most as many as asked for.
   public var recent: [LogEntry]
   /// The last operation of each client that the log knows.
@@ -17,15 +19,20 @@ public struct StoredDocument: Sendable {
 
   /// Makes a stored document.
   public init(
-    summary: NoteSummary, epoch: String, text: String, recent: [LogEntry],
+    summary: NoteSummary, epoch: String, content: NoteContent, recent: [LogEntry],
     marks: [String: ClientMark], chain: LogChain? = nil, sessionFloor: Int = 0
   ) {
     self.summary = summary
     self.epoch = epoch
-    self.text = text
+    self.content = content
     self.recent = recent
     self.marks = marks
     self.chain = chain
     self.sessionFloor = sessionFloor
   }
+
+  /// The text at the head revision.
+  ///
+  /// - Complexity: O(*n*).
+  public var text: String { content.text.text }
 }

@@ -51,7 +51,7 @@ public struct TextDifference: Sendable, Equatable {
     from = End(revision: old.revision, time: old.time)
     to = End(revision: new.revision, time: new.time)
     parts = []
-    let (oldBytes, newBytes) = (Array(old.text.utf8), Array(new.text.utf8))
+    let (oldBytes, newBytes) = (old.content.utf8, new.content.utf8)
     let changes = WordDifference.changes(from: oldBytes, to: newBytes)
     var bytes = 0
     var authors = AuthorCursor(new.authors)

@@ -75,16 +75,20 @@ public struct NoteDraft: Sendable, Equatable {
   public var time: Timestamp
   /// The folder of the new note.
   public var folder: FolderPath
+  /// The kind of the new note.
+  public var kind: NoteKind
 
   /// Makes a draft.
   public init(
-    id: DocumentID, title: String, owner: String, time: Timestamp, folder: FolderPath = .none
+    id: DocumentID, title: String, owner: String, time: Timestamp, folder: FolderPath = .none,
+    kind: NoteKind = .plain
   ) {
     self.id = id
     self.title = title
     self.owner = owner
     self.time = time
     self.folder = folder
+    self.kind = kind
   }
 }
 

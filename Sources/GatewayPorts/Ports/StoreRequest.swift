@@ -2,7 +2,8 @@
 public enum StoreRequest: Sendable {
   /// Makes a note with an empty log. Fails with `exists` if the name is taken.
   case create(
-    id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none)
+    id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath = .none,
+    kind: NoteKind = .plain)
   /// Changes a note's title.
   case rename(id: DocumentID, title: String, time: Timestamp)
   /// Hides a note. With a deletion, it is kept and may be restored (``DeletedRequest``); without one, it is

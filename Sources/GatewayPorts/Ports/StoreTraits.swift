@@ -102,7 +102,7 @@ extension StoreRequest {
   /// Its traits.
   public var traits: StoreTraits {
     switch self {
-    case .create(let id, _, let title, _, _), .rename(let id, let title, _):
+    case .create(let id, _, let title, _, _, _), .rename(let id, let title, _):
       .writing(id, changedNote: .edited(id), textByteCount: title.utf8.count)
     case .append(let id, _, _, _): Self.append(to: id)
     case .delete(let id, _): .writing(id, changedNote: .removed(id))

@@ -129,7 +129,7 @@ extension DocumentStoreConformance {
 private struct PlainScribe: OutboxScribe {
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
-    case .create(let id, _, _, let time, _): [draft("created", id, time)]
+    case .create(let id, _, _, let time, _, _): [draft("created", id, time)]
     case .rename(let id, _, let time): [draft("renamed", id, time)]
     default: []
     }

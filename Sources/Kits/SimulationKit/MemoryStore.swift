@@ -181,11 +181,12 @@ public final class MemoryStore: DocumentStore, Outbox {
     to request: StoreRequest, _ undo: inout [Undo]
   ) throws(StoreError) -> StoreReply {
     switch request {
-    case .create(let id, let epoch, let title, let time, let folder):
+    case .create(let id, let epoch, let title, let time, let folder, let kind):
       guard records[ExactName(id)] == nil else { throw .exists }
       let record = Record(
         NoteSummary(
-          id: id, title: title, revision: 0, createdAt: time, updatedAt: time, folder: folder),
+          id: id, title: title, revision: 0, createdAt: time, updatedAt: time, folder: folder,
+          kind: kind),
         epoch: epoch)
       records[ExactName(id)] = record
       undo.append(.created(ExactName(id)))
@@ -236,7 +237,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       let record = try readable(id)
       return .document(
         StoredDocument(
-          summary: record.summary, epoch: record.state.epoch, text: record.head().text,
+          summary: record.summary, epoch: record.state.epoch, content: NoteContent(record.head()),
           recent: Array(record.recent(recentMax)), marks: record.marks,
           chain: isShared ? record.chain(at: record.entries.count, in: life) : nil,
           sessionFloor: record.sessionFloor))
@@ -378,7 +379,8 @@ public final class MemoryStore: DocumentStore, Outbox {
       if once.rests(draft.id, at: draft.time) { return .once(.deleted) }
       let made = try reply(
         to: .create(
-          id: draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder),
+          id: draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder,
+          kind: draft.kind),
         &undo)
       guard case .note(let note) = made else { return made }
       once.begin(draft, restMax: restMax)
@@ -854,7 +856,7 @@ private final class Record {
     }
     return HistoricText(
       revision: revision, time: revision == 0 ? summary.createdAt : entries[revision - 1].time,
-      text: document(at: revision).text, authors: authorship.runs)
+      content: NoteContent(document(at: revision)), authors: authorship.runs)
   }
 
   func compact(through: Int) {

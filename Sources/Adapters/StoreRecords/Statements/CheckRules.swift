@@ -180,15 +180,12 @@ package struct CheckRules<Store: SQLStore> {
       due.removeFirst()
       findings.snapshots += 1
       let kept = try texts.snapshot(of: row, through: entry.revision)
-      let folded = fold.snapshot
-      if kept.text != folded.text || kept.authors != folded.authors || kept.chain != folded.chain
-        || kept.time != folded.time
-      {
+      if kept != fold.snapshot {
         findings.add(
           row.id, "the text kept of revision \(entry.revision) is not the fold of the log")
       }
     }
-    if fold.document.scalarCount != row.length {
+    if fold.content.text.scalarCount != row.length {
       findings.add(row.id, "the fold of the log has another length than the note's record says")
     }
     if let revision = due.first {

@@ -34,7 +34,7 @@ struct CommentRows<Store: LogTable>: CommentLedger {
   var folder: FolderPath { row.folder }
 
   func text(at revision: Int) throws(StoreError) -> Document {
-    try TextRules(store: store).fold(of: row, at: revision).document
+    try TextRules(store: store).fold(of: row, at: revision).content.text
   }
 
   func forEachOperation(

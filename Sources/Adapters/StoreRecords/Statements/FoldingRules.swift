@@ -70,7 +70,7 @@ package struct FoldingRules<Store: LogTable> {
         guard row.needsSnapshot else { return nil }
         let (fold, unsnapped) = try foldToNextSnapshot(row)
         add(fold.snapshot, of: row, to: &folded)
-        folded.counted = (unsnapped, fold.document.scalarCount)
+        folded.counted = (unsnapped, fold.content.text.scalarCount)
         folded.comments = try comments.rows(of: row).moved(through: fold.revision)
       case .retention(_, let retention):
         guard let base = try times.base(of: row, keeping: retention, now: row.updatedAt) else {
@@ -97,9 +97,10 @@ package struct FoldingRules<Store: LogTable> {
     let snapshot = try texts.snapshot(of: row, through: row.revision)
     var fold = try Fold(snapshot)
     // As when a snapshot is kept: the log that follows pays for its size beyond the text's length.
-    var unsnapped = min(0, fold.document.scalarCount - snapshot.text.count - snapshot.authors.count)
+    var unsnapped = min(
+      0, fold.content.text.scalarCount - snapshot.text.count - snapshot.authors.count)
     while fold.revision < row.revision,
-      !DocumentRow.needsSnapshot(unsnapped: unsnapped, length: fold.document.scalarCount)
+      !DocumentRow.needsSnapshot(unsnapped: unsnapped, length: fold.content.text.scalarCount)
     {
       try logs.walk(
         row, after: fold.revision, through: min(fold.revision + stride, row.revision),

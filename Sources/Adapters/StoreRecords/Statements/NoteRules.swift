@@ -9,8 +9,13 @@ package struct NoteRules<Store: DeletedNoteTable> {
   package init(store: Store) { self.store = store }
 
   func create(
-    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath
+    _ id: DocumentID, epoch: String, title: String, time: Timestamp, folder: FolderPath,
+    kind: NoteKind
   ) throws(StoreError) -> NoteSummary {
+    // The tables have no column for it.
+    switch kind {
+    case .plain: break
+    }
     guard try store.row(id) == nil else { throw .exists }
     // Of an earlier note of this id.
     try store.change("DELETE FROM note_origins WHERE id = $1", id)

@@ -102,7 +102,8 @@ struct OnceRules<Store: AnswerTable> {
     }
     if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
     let note = try notes.create(
-      draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder)
+      draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder,
+      kind: draft.kind)
     try store.change(
       """
       INSERT INTO note_origins (id, owner, title, rest, deleted, expires)

@@ -13,9 +13,10 @@ package struct RequestRules<Store: SQLStore> {
   package func reply(to request: StoreRequest) -> StoreReply {
     do throws(StoreError) {
       switch request {
-      case .create(let id, let epoch, let title, let time, let folder):
+      case .create(let id, let epoch, let title, let time, let folder, let kind):
         store.context.noteTime(time)
-        return .note(try notes.create(id, epoch: epoch, title: title, time: time, folder: folder))
+        return .note(
+          try notes.create(id, epoch: epoch, title: title, time: time, folder: folder, kind: kind))
       case .rename(let id, let title, let time):
         return .note(try notes.rename(id, title: title, time: time))
       case .delete(let id, let deletion):

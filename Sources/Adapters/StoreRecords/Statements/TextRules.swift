@@ -13,7 +13,7 @@ package struct TextRules<Store: LogTable> {
     let row = try store.existingRow(id)
     let marks = try store.marks(of: row)
     let snapshot = try snapshot(of: row, through: row.revision)
-    var document = try snapshot.document()
+    var content = try snapshot.content()
     let recentStart = max(row.base, row.revision - max(recentMax, 0))
     let start = min(snapshot.revision, recentStart)
     var recent: [LogEntry] = []
@@ -26,18 +26,18 @@ package struct TextRules<Store: LogTable> {
       }
       if entry.revision > snapshot.revision {
         do throws(OperationError) {
-          try document.apply(entry.operation)
+          try content.apply(entry.operation)
         } catch {
           throw logs.damaged(entry.revision, "does not apply to the text before it")
         }
       }
       if entry.revision > recentStart { recent.append(entry.logEntry()) }
     }
-    guard document.scalarCount == row.length else {
+    guard content.text.scalarCount == row.length else {
       throw .damaged("the text differs from the note's record of its length; \(damageAdvice)")
     }
     return StoredDocument(
-      summary: row.summary, epoch: row.epoch, text: document.text, recent: recent, marks: marks,
+      summary: row.summary, epoch: row.epoch, content: content, recent: recent, marks: marks,
       chain: store.shared(row.chain), sessionFloor: row.sessionFloor)
   }
 

@@ -44,15 +44,21 @@ enum WaitingWork {
 /// An edit by no follower: it came over HTTP, or its author's connection has ended.
 struct ServerEdit {
   enum Content {
-    /// The whole text, made from a former one, or else from the newest.
+    /// The whole text, made from a former content, or else from the newest.
     case text(String, base: HistoricText? = nil)
+    /// The content of another revision, in place of the newest.
+    case restored(NoteContent)
     /// A change of the text at a revision, rebased over later entries.
     case change(TextOperation, revision: Int)
+
+    /// Whether it is a change of the text, which no longer has to be found.
+    var isChange: Bool { if case .change = self { true } else { false } }
 
     /// The revision that it was made from; `nil` for the newest.
     var revision: Int? {
       switch self {
       case .text(_, let base): base?.revision
+      case .restored: nil
       case .change(_, let revision): revision
       }
     }
@@ -91,7 +97,8 @@ struct ServerEdit {
   /// The approximate bytes of its text and components.
   var byteCount: Int {
     switch content {
-    case .text(let text, let base): text.utf8.count + (base?.text.utf8.count ?? 0)
+    case .text(let text, let base): text.utf8.count + (base?.content.text.utf8Count ?? 0)
+    case .restored(let content): content.text.utf8Count
     case .change(let operation, _): operation.work
     }
   }
@@ -100,7 +107,8 @@ struct ServerEdit {
   func work(in live: LiveDocument) -> Int {
     switch content {
     case .text(let text, let base):
-      text.utf8.count + (base?.text.utf8.count ?? live.durableDocument.utf8Count)
+      text.utf8.count + (base?.content.text.utf8Count ?? live.durableDocument.utf8Count)
+    case .restored(let content): content.text.utf8Count + live.durableDocument.utf8Count
     case .change(let operation, let revision): live.work(on: operation, from: revision)
     }
   }
