@@ -276,8 +276,8 @@ def parts(work, modules):
     exports = {module: modules.names(importers, module) for module in sorted(shared)}
     exports = {module: sorted(names) for module, names in exports.items() if names}
 
-    def name_of(module, name):
-        return f"{module.removesuffix('.js').replace('/', '_')}_{name}"
+    # Short names, for each part repeats those that it imports.
+    short = {pair: f"_{n}" for n, pair in enumerate((module, name) for module in exports for name in exports[module])}
 
     folder = work / "js"
     for name, source in modules.sources.items():
@@ -298,7 +298,7 @@ def parts(work, modules):
     (folder / "entry.js").write_text(
         'import "./app.js";\nexport { default as english } from "./languages/en.js";\n'
         + "".join(
-            f"export {{ {', '.join(f'{name} as {name_of(module, name)}' for name in names)} }}"
+            f"export {{ {', '.join(f'{name} as {short[module, name]}' for name in names)} }}"
             f' from "./{module}";\n'
             for module, names in exports.items()
         )
@@ -313,7 +313,7 @@ def parts(work, modules):
     for module in shared:
         names = exports.get(module, [])
         (folder / module).write_text(
-            f"export {{ {', '.join(f'{name_of(module, name)} as {name}' for name in names)} }}"
+            f"export {{ {', '.join(f'{short[module, name]} as {name}' for name in names)} }}"
             ' from "@app";\n'
         )
     for name in dynamic:
