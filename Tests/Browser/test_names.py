@@ -71,6 +71,10 @@ def test_a_note_is_published_read_live_and_withdrawn(guarded, person):
         expect(guest.page.locator("#sidebar")).to_be_hidden()
         guest.page.reload()
     expect(guest.page.locator("#gone-text")).to_have_text("No note has this name, or the name was withdrawn.")
+    assert guest.page.title() == "Parley"
+    expect(guest.page.locator("#note-heading")).not_to_have_text("Untitled note")
+    expect(guest.page.locator("#title")).to_have_attribute("placeholder", "")
+    expect(guest.page.locator("#gone :is(a, button):visible")).to_have_text(["Back to the notes"])
     guest.picture("nothing-published")
     # Published again, it is read again.
     part.get_by_role("button", name="Publish").click()

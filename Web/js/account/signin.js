@@ -126,7 +126,7 @@ export function accessTrouble() {
       state: t(isOfName ? "access.nothingTitle" : "access.linkEnded"),
       title: t(isOfName ? "access.nothingTitle" : "access.linkEndedTitle"),
       text: t(isOfName ? "access.nothingText" : "access.linkEndedText"),
-      button: { label: t("access.withoutLink"), run: () => void leaveAccess() },
+      button: { label: t(isOfName ? "gone.back" : "access.withoutLink"), run: () => void leaveAccess() },
     };
   }
   if (!access.pass) {

@@ -7,7 +7,7 @@ import { untitled } from "../state/newnote.js";
 import { copyText, renameNote } from "./noteactions.js";
 import { oneLine } from "../ground/oneline.js";
 import { page } from "../state/page.js";
-import { list } from "../state/session.js";
+import { connection, list } from "../state/session.js";
 import { messageOf } from "../client/words.js";
 
 export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
@@ -48,10 +48,14 @@ export function drawTitle() {
     isEdited = false;
     grow();
   }
-  const isGone = page.current?.phase === "deleted" || page.current?.phase === "failed";
+  const { current } = page;
+  // A person who may not see the note is not to take it for one without a title.
+  const isShut = current && !current.hasText && connection.status.state === "stopped";
+  const isGone = isShut || current?.phase === "deleted" || current?.phase === "failed";
   titleField.placeholder = isGone ? "" : untitled;
   byId("note-heading").textContent = title || (isGone ? t("note.label") : untitled);
-  document.title = page.place !== undefined ? `${title || untitled} · Parley` : "Parley";
+  const name = page.place !== undefined && (title || titleField.placeholder);
+  document.title = name ? `${name} · Parley` : "Parley";
 }
 
 /** Makes what the user has written in the field the note's title. */

@@ -155,9 +155,11 @@ function drawLoss(note, trouble, { isGone, isShut }) {
   byId("gone").hidden = !isGone && !isShut;
   byId("gone-retry").hidden = !isShut && note.phase !== "failed";
   byId("gone-retry").textContent = (isShut && trouble?.button.label) || t("tryAgain");
+  // Without access, the button is the only way to the notes.
+  byId("gone-back").hidden = isShut;
   byId("gone-copy").hidden = !note.hasText && !early.text(note.documentId);
+  if (isGone || isShut) drawTitle();
   if (isGone) {
-    drawTitle();
     if (note.phase === "deleted") {
       title.textContent = note.hasText ? t("gone.notAnyMore") : t("gone.unknown");
       text.textContent = deletedText(note);
