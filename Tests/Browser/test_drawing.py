@@ -175,3 +175,13 @@ def test_diagrams_are_drawn_under_the_policy(server, person):
     ann.page.emulate_media(media="print")
     assert picture.evaluate(style) == ["none", "rgba(0, 0, 0, 0)"]
     assert problems == []
+    # Once its scripts are loaded, the frame loads nothing, not even from this server, by a policy of its own.
+    frame = ann.page.locator(".drawing-frame").element_handle().content_frame()
+    frame.evaluate("""(url) => new Promise((resolve) => {
+        addEventListener("securitypolicyviolation", ({ originalPolicy }) => {
+            if (originalPolicy === "default-src 'none'") resolve();
+        });
+        fetch(url, { mode: "no-cors" }).catch(() => {});
+    })""", server.url)
+    # The browser reports it.
+    ann.problems.clear()

@@ -1,6 +1,6 @@
 // Draws diagrams with Mermaid, one for each message, in a frame without an origin (reading/drawing.js makes it).
 //
-// The frame has the page's policy, and a stricter one of its own: it loads these two scripts and nothing else, and
+// The frame has the page's policy and, once these two scripts are loaded, one of its own: nothing else is loaded, and
 // styles written in elements have no effect. Mermaid measures its texts with such styles, so they are given to the
 // document in the way that a policy allows; the drawing has them in itself, for it is shown as a picture.
 
@@ -82,4 +82,5 @@ addEventListener("message", ({ data, source }) => {
     (error) => parent.postMessage({ problem: String(error?.message ?? error) }, "*"),
   );
 });
-parent.postMessage("ready", "*");
+// The frame's own policy is in force then.
+addEventListener("DOMContentLoaded", () => parent.postMessage("ready", "*"));

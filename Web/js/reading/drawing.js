@@ -34,9 +34,10 @@ function openFrame(receive) {
   frame.setAttribute("aria-hidden", "true");
   frame.tabIndex = -1;
   const scripts = [mermaidAddress, diagramsAddress].map((address) => new URL(address, location.href).href);
+  // The policy follows the scripts: WebKit would take the 'self' of the page's policy for the frame once it has its own.
   frame.srcdoc =
-    `<!doctype html><meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${scripts.join(" ")}">` +
-    `<body>${scripts.map((address) => `<script src="${address}"></script>`).join("")}`;
+    `<!doctype html>${scripts.map((address) => `<script src="${address}"></script>`).join("")}` +
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'"><body>`;
   /** @param {MessageEvent} event */
   const hear = ({ source, data }) => {
     if (source === frame.contentWindow) receive(data);
