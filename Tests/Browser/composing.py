@@ -206,11 +206,13 @@ SCRIPTED = """async ({ text, taken, isEnd }) => {
     const tell = (kind, data) => field.dispatchEvent(new CompositionEvent(kind, { data, bubbles: true, composed: true }));
     if (!window.composedWord) {
         const { from, to } = taken ? { from: taken[0], to: taken[1] } : stage.selection();
-        window.composedWord = { from, node: stage.node(from, from < to), data: stage.shown().slice(from, to) };
+        window.composedWord = { from, to, data: stage.shown().slice(from, to) };
         tell("compositionstart", composedWord.data);
     }
-    const { from, node, data } = composedWord;
+    const { from, to, data } = composedWord;
     tell("compositionupdate", text);
+    // Not earlier: views take an empty text away when they hear of a composition.
+    const node = composedWord.node ??= stage.node(from, from < to);
     if (node) {
         const [where, offset] = node;
         if (!where.isConnected || where.data.slice(offset, offset + data.length) !== data) return [text, where.isConnected, where.data, offset];

@@ -210,13 +210,12 @@ class ScriptedPage:
 
 def test_no_word_breaks_that_a_script_composes(server, site, people):
     """These browsers' protocols have no input methods: a script dispatches the events, and edits the DOM."""
-    new_tab = people.new_person()
+    tab = people.new_person()()
+    tab.come_to_front()
     note = server.create("Composing")
     values = {"sdk": f"{server.url}/sdk/1/parley.js", "gateway": server.url, "note": note, "name": "Ann"}
     broken = {}
     for kind, page in {"page": None, "text area": AREA, "plain text": PLAIN}.items():
-        tab = new_tab()
-        tab.come_to_front()
         if page:
             tab.open(site.add(f"{len(broken)}.html", page, **values))
             tab.wait_for("() => document.title", wanted="ready")
@@ -225,7 +224,6 @@ def test_no_word_breaks_that_a_script_composes(server, site, people):
         scripted = ScriptedPage(tab)
         composer = Composer(server, note, kind, scripted, ScriptedKeyboard(scripted))
         broken[kind] = run_cases(composer, range(40 if kind == "page" else 15))
-        tab.close()
     assert broken == {"page": [], "text area": [], "plain text": []}
 
 
