@@ -63,7 +63,7 @@ class PeerCaret {
   /** @param {HTMLElement} element @param {PeerCaret} previous */
   update(element, previous) {
     if (previous.peer.key !== this.peer.key) return false;
-    this.#fill(element);
+    if (!this.eq(previous)) this.#fill(element);
     return true;
   }
 
@@ -72,9 +72,10 @@ class PeerCaret {
     const { key, name, isFresh, isFlipped } = this.peer;
     element.className =
       `peer-caret peer-${key}` + (isFresh ? " is-fresh" : "") + (isFlipped ? " is-flipped" : "");
-    element.style.left = `${this.place.left}px`;
-    element.style.top = `${this.place.top}px`;
-    element.style.height = `${this.place.height}px`;
+    const { left, top, height } = this.place;
+    // Browsers move it without laying anything out.
+    element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    element.style.height = `${height}px`;
     const label = element.firstChild;
     if (label && label.textContent !== name) label.textContent = name;
   }
@@ -179,7 +180,9 @@ export class PeerCarets {
     const former = new Map();
     for (const caret of this.#carets) former.set(caret.key, [...(former.get(caret.key) ?? []), caret]);
     const now = performance.now();
-    this.#carets = this.#note.peerSelections.map(({ key, anchor, head }) => {
+    // In an order that stays: elements of carets that change places are made again.
+    const selections = this.#note.peerSelections.sort((a, b) => a.key - b.key);
+    this.#carets = selections.map(({ key, anchor, head }) => {
       const last = former.get(key)?.shift();
       const hasMoved = !last || last.anchor !== anchor || last.still !== head;
       return { key, anchor, head, still: head, name: names.get(key) ?? "", since: hasMoved ? now : last.since };
