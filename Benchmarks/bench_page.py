@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Script, style and layout of a page for each change by others, with 50 people in a note.
+"""Script, style and layout of a page for each change by others, with 50 people in a note, and the time of an own key.
 
     .venv/bin/python Benchmarks/bench_page.py [--other WEB] [--people 50] [--changes 600] [--rate 40] [--profile]
 
 Fifty clients join a note and type in turn, each in a line of its own, with a caret; a page in Chromium shows it. The times
-are the processor times of the renderer's main thread (`Performance.getMetrics`), divided by the changes.
+are the processor times of the renderer's main thread (`Performance.getMetrics`), divided by the changes; styles and layouts
+are how often they were computed. While as many changes come again, the page's own person types: from each key to the frame
+that shows its letter.
 
 `--other` names the folder of another page, such as `Web/built` of a former commit; the two are measured in turn in one run,
 with the same program. `--profile` lists the functions that take the most time; of a page that is not bundled (`--web Web`)
@@ -17,6 +19,7 @@ import collections
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -29,8 +32,27 @@ from playwright.sync_api import sync_playwright
 PROGRAM = os.environ.get("PARLEY_PROGRAM", ROOT / ".build" / "release" / "parley")
 TIMES = {"script": "ScriptDuration", "style": "RecalcStyleDuration", "layout": "LayoutDuration", "all": "TaskDuration"}
 LINE = "a line of some words in a long note\n\n"
+COUNTS = {"styles": "RecalcStyleCount", "layouts": "LayoutCount"}
 # Changes that are not measured.
 WARM_UP = 150
+
+# In a page: notes when keys are pressed, and when the next frame is painted. Times are those of all pages.
+WATCH_KEYS = """() => {
+    const inside = document.querySelector("#editor")?.shadowRoot ?? document;
+    window.content = inside.querySelector(".cm-content");
+    // A task that a frame begins runs once the frame is painted.
+    window.painted = () => new Promise((resolve) => requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => resolve(performance.timeOrigin + performance.now());
+        port2.postMessage(undefined);
+    }));
+    window.keys = [];
+    content.addEventListener("keydown", async ({ timeStamp }) => {
+        const key = { pressed: performance.timeOrigin + timeStamp };
+        keys.push(key);
+        key.painted = await painted();
+    }, { capture: true });
+}"""
 
 
 class Typist:
@@ -159,7 +181,7 @@ def in_background(work):
 
 def metrics(session):
     found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
-    return {name: found[metric] for name, metric in TIMES.items()}
+    return {name: found[metric] * (1000 if name in TIMES else 1) for name, metric in (TIMES | COUNTS).items()}
 
 
 def functions(profile):
@@ -198,7 +220,7 @@ def measure(browser, web, asked):
         # Processor time: what else the machine does counts less.
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
         crowd = Crowd(server.port, note, asked.people)
-        ready, go = threading.Event(), threading.Event()
+        ready, go, measured, again = (threading.Event() for _ in range(4))
 
         async def run():
             await crowd.join()
@@ -206,6 +228,9 @@ def measure(browser, web, asked):
             ready.set()
             await asyncio.to_thread(go.wait)
             seconds = await crowd.type(asked.changes, asked.rate)
+            measured.set()
+            await asyncio.to_thread(again.wait)
+            await crowd.type(asked.changes, asked.rate)
             await crowd.leave()
             return seconds
 
@@ -217,16 +242,23 @@ def measure(browser, web, asked):
             session.send("Profiler.start")
         before = metrics(session)
         go.set()
-        while thread.is_alive():
+        while not measured.is_set():
             page.wait_for_timeout(100)
-        seconds = wait()
         after = metrics(session)
         if asked.profile:
             for name, whole, own in functions(session.send("Profiler.stop")["profile"]):
                 print(f"{whole:8.1f} {own:8.1f} {name}")
-        each = {name: 1000 * (after[name] - before[name]) / asked.changes for name in TIMES}
+        page.evaluate(WATCH_KEYS)
+        again.set()
+        while thread.is_alive():
+            page.keyboard.press("e")
+            page.wait_for_timeout(100)
+        seconds = wait()
+        keys = page.evaluate("() => keys.flatMap(({ pressed, painted }) => (painted ? [painted - pressed] : []))")
+        each = {name: (after[name] - before[name]) / asked.changes for name in after}
         page.close()
-        return each | {"changes/s": asked.changes / seconds}
+        own = {"own key": statistics.median(keys), "p95": statistics.quantiles(keys, n=20)[-1]}
+        return each | {"changes/s": asked.changes / seconds} | own
 
 
 def main():
@@ -241,7 +273,7 @@ def main():
     pages = {"this page": asked.web} | ({"the other": asked.other} if asked.other else {})
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        print("| ms for each change | script | style | layout | all | changes/s |\n| --- | --- | --- | --- | --- | --- |")
+        print("| ms for each change | script | style | layout | all | styles | layouts | changes/s | own key | p95 |\n|" + " --- |" * 10)
         for name, web in pages.items():
             found = measure(browser, web, asked)
             print(f"| {name} | " + " | ".join(f"{found[key]:.2f}" for key in found) + " |", flush=True)

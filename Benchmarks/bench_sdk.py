@@ -102,9 +102,9 @@ def y_server(modules):
         process.stdout.close()
 
 
-def bundled(modules, folder):
+def bundled(modules, folder, source=Y_MODULE):
     """The provider and yjs for a page, in Brotli."""
-    (folder / "y.mjs").write_text(Y_MODULE)
+    (folder / "y.mjs").write_text(source)
     subprocess.run(
         ["esbuild", folder / "y.mjs", "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=error",
          f"--outfile={folder / 'y.js'}"],
