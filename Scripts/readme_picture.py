@@ -5,8 +5,8 @@
 
 Starts the program on an empty folder, lets browsers write into one note, and keeps what one of them
 sees in Documentation/images: two-people.png, history.png of how the note came about, and admin.png, what
-an operator sees of it all. Then it goes through a team's day, as the test of that does, and keeps some of
-its views. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
+an operator sees of it all; each also in the dark theme, as two-people-dark.png. Then it goes through a
+team's day, as the test of that does, and keeps some of its views. The page looks as intended where Inter and Vollkorn are installed (Debian: fonts-inter, fonts-vollkorn);
 elsewhere the system's fonts take their place.
 """
 
@@ -18,11 +18,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
+sys.path[:0] = [str(ROOT / "Tests" / folder) for folder in ("Browser", "System")]
 
 from conftest import CHROMIUM, FLAGS, PROGRAM, Person, Server, converge, wait_until  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
-from team_day import Day  # noqa: E402  First of these: it finds what is in Tests/System.
+from team_day import Day  # noqa: E402
 from identity_providers import LyingProvider  # noqa: E402
 from proxies import free_port  # noqa: E402
 
@@ -97,7 +97,7 @@ def main():
         take_day(browser, pathlib.Path(folder) / "day")
         browser.close()
     names = ("two-people.png", "history.png", "admin.png", *DAY.values())
-    sizes = {name: (IMAGES / name).stat().st_size for name in names}
+    sizes = {name: (IMAGES / name).stat().st_size for one in names for name in (one, dark(one))}
     for name, size in sizes.items():
         print(f"{name}: {size} bytes")
     return 0 if max(sizes.values()) < BYTES_MAX else 1
@@ -110,7 +110,6 @@ def take_day(browser, folder):
 
     def look(person, view):
         if name := DAY.get(view):
-            person.page.emulate_media(color_scheme="dark" if view == "page" else "light")
             # No message covers what the picture explains.
             person.page.evaluate("() => document.getElementById('toast').hidden = true")
             take(person, name)
@@ -148,8 +147,16 @@ def watch(operator, key, writers):
 
 
 def take(person, name):
+    """Takes a picture in the light theme and one in the dark theme."""
     IMAGES.mkdir(parents=True, exist_ok=True)
-    person.page.screenshot(path=IMAGES / name, animations="disabled", caret="initial")
+    for theme, file in (("dark", dark(name)), ("light", name)):
+        person.page.emulate_media(color_scheme=theme)
+        person.page.screenshot(path=IMAGES / file, animations="disabled", caret="initial")
+
+
+def dark(name):
+    """The name of a picture in the dark theme."""
+    return name.replace(".png", "-dark.png")
 
 
 def look_back(person):

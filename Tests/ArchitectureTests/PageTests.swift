@@ -23,12 +23,14 @@ struct PageTests {
   func links() throws {
     var count = 0
     for page in pages {
-      for match in page.text.matches(of: /\]\(([^)\s]+)\)/) where !match.1.hasPrefix("http") {
+      let links = page.text.matches(of: /\]\(([^)\s]+)\)/).map(\.1)
+      let pictures = page.text.matches(of: /\ssrc(?:set)?="([^"\s]+\.png)"/).map(\.1)
+      for link in links + pictures where !link.hasPrefix("http") {
         count += 1
-        let parts = match.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let target = parts[0].isEmpty ? page.path : Self.path(parts[0], from: page.path)
         guard tree.exists(target) else {
-          Issue.record("\(page.path): there is no \(match.1)")
+          Issue.record("\(page.path): there is no \(link)")
           continue
         }
         guard parts.count == 2, target.hasSuffix(".md") else { continue }

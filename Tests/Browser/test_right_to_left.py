@@ -38,7 +38,7 @@ def mirrored(page, selector):
 
 
 def test_the_page_is_laid_out_from_right_to_left(server, person):
-    note = server.create("Budget 2026 (draft)")
+    note = server.request("POST", "/api/notes", {"title": "Budget 2026 (draft)", "folder": "Reports"})["id"]
     mona = person("منى", locale="ar-EG").open(note)
     page = mona.page
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
@@ -58,6 +58,8 @@ def test_the_page_is_laid_out_from_right_to_left(server, person):
     expect(page.locator("#title")).to_have_css("direction", "ltr")
     expect(page.locator("#notes .note-title")).to_have_css("direction", "ltr")
     expect(page.locator("#notes .note-title")).to_have_css("text-align", "right")
+    expect(page.locator("#folders .folder-name").last).to_have_css("direction", "ltr")
+    expect(page.locator("#folders .folder-name").last).to_have_css("text-align", "right")
     page.locator("#notes .note-row").hover()
     more = page.locator("#notes .icon-button")
     expect(more).to_have_attribute("aria-label", ARABIC["list.moreFor"][0].format(title="\u2068Budget 2026 (draft)\u2069"))
