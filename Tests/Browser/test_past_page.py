@@ -1,5 +1,11 @@
 """What was changed in a note, as a page: by words, in blocks of every kind."""
 
+import random
+import re
+import time
+
+import pytest
+from conftest import SECONDS
 from playwright.sync_api import expect
 from test_history import Past
 from test_palette import violations
@@ -157,3 +163,85 @@ def test_changes_are_shown_by_words_on_the_page(server, person):
     past.section.get_by_role("button", name="Read as a page").click()
     past.wait_for_text(NEWER)
     expect(shown).to_be_hidden()
+
+
+def words(chance, count):
+    return " ".join("".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(2, 9))) for _ in range(count))
+
+
+def long_text(chance):
+    """Headings, lists and paragraphs, 900 kB in all."""
+    blocks = []
+    while sum(map(len, blocks)) < 900_000:
+        kind = chance.random()
+        if kind < 0.1:
+            blocks.append("## " + words(chance, 4))
+        elif kind < 0.25:
+            blocks.append("\n".join("- " + words(chance, 6) for _ in range(6)))
+        else:
+            blocks.append(words(chance, chance.randint(20, 120)))
+    return blocks
+
+
+def edited(blocks, chance):
+    """Words added, replaced and taken away everywhere; blocks as well."""
+    new = []
+    for block in blocks:
+        if chance.random() < 0.08:
+            new.append(words(chance, 30))
+        if chance.random() < 0.08:
+            continue
+        parts = block.split(" ")
+        for _ in range(3):
+            at = chance.randrange(len(parts))
+            parts[at] = chance.choice(["new", parts[at] + " added", "two words"])
+        new.append(" ".join(parts))
+    return new
+
+
+# In the page: the words of the compared page without those of one kind; and how long the page did not answer, at most.
+SIDE = """(left_out) => {
+    const host = document.querySelector("#history-page").cloneNode(true);
+    host.querySelectorAll(`${left_out}, .contents`).forEach((each) => each.remove());
+    return [...host.querySelectorAll("p, h3, li:not(:has(p))")].map((each) => each.textContent).join(" ").split(/\\s+/).filter(Boolean);
+}"""
+LONGEST = """() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+        for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    }).observe({ entryTypes: ["longtask"] });
+}"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["edited", "replaced"])
+def test_a_megabyte_with_both_sides_changed_is_compared_whole(server, person, kind):
+    chance = random.Random(3)
+    old = long_text(chance)
+    new = edited(old, chance) if kind == "edited" else long_text(chance)
+    note = server.create("Long")
+    for text in (old, new):
+        server.put_text(note, "\n\n".join(text))
+    ann = person("Ann").open(note)
+    past = Past(ann).open()
+    past.slider.press("ArrowLeft")
+    expect(past.section).to_have_attribute("data-shown", "1")
+    ann.page.evaluate(LONGEST)
+    for view in ("text", "page"):
+        begin = time.monotonic()
+        if view == "page":
+            ann.page.locator("#history-read").click()
+        else:
+            past.section.get_by_role("button", name="Show changes").click()
+            ann.page.locator("#history-pick").click()
+            past.slider.press("ArrowRight")
+        place = ann.page.locator("#history-change-place")
+        expect(place).to_have_text(re.compile(r"[1-9][\d,]* changed parts$"), timeout=SECONDS * 1_000)
+        print(f"{kind}, {view}: {place.text_content()} after {time.monotonic() - begin:.1f} s")
+        ann.page.locator("#history-change-forward").click()
+        expect(place).to_have_text(re.compile("^1 of"))
+    print(f"the page did not answer for {ann.page.evaluate('() => longest'):.0f} ms, at most")
+    for left_out, side in (("del, .is-deleted", new), ("ins, .is-inserted", old)):
+        plain = [word for word in " ".join(side).split() if word not in ("##", "-")]
+        shown = ann.page.evaluate(SIDE, left_out)
+        assert len(shown) == len(plain) and shown == plain, (len(shown), len(plain), shown[:20], plain[:20])

@@ -4,15 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TestElement, pageOf, reading } from "./elements.mjs";
 import { Random } from "./support.mjs";
+import { finished } from "../../Web/js/ground/steps.js";
 import { ComparedPage } from "../../Web/js/history/comparedpage.js";
-
-/** @template Result @param {Generator<void, Result>} steps @returns {Result} */
-function finished(steps) {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
 
 /** @param {string} older @param {string} newer @returns {TestElement} */
 function compared(older, newer) {

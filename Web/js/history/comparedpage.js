@@ -2,7 +2,7 @@
 
 import { alongRuns, keptRuns } from "./alignment.js";
 import { Merger, likenessOf, marked, wordsIn } from "./merging.js";
-import { pairsOf } from "./pairing.js";
+import { pairing } from "./pairing.js";
 
 /**
  * What the page view reads texts with (reading/pageview.js), which is fetched when it is needed.
@@ -98,7 +98,7 @@ export class ComparedPage {
     }
     const alike = (/** @type {Block} */ one, /** @type {Block} */ other) =>
       one.key === other.key ? 1 : likenessOf(words.get(one) ?? [], words.get(other) ?? []);
-    for (const { one, other } of pairsOf(former, next, alike)) {
+    for (const { one, other } of yield* pairing(former, next, alike)) {
       this.parts.push({
         key: JSON.stringify([one?.key, other?.key]),
         isChanged: true,

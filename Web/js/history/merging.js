@@ -4,7 +4,8 @@
 // result is the newer block, without the insertions the older one.
 
 import { alongRuns, keptRuns } from "./alignment.js";
-import { pairsOf } from "./pairing.js";
+import { finished } from "../ground/steps.js";
+import { pairing } from "./pairing.js";
 
 /** @typedef {import("./alignment.js").Run} Run */
 
@@ -201,11 +202,7 @@ export class Merger {
    * @param {HTMLElement} next
    */
   merged(former, next) {
-    const steps = this.merging(former, next);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
+    return finished(this.merging(former, next));
   }
 
   /** @param {HTMLElement} merged @param {HTMLElement} former @param {HTMLElement} next @returns {Generator<void, void>} */
@@ -227,7 +224,7 @@ export class Merger {
       },
       (one, other) => {
         const alike = (/** @type {HTMLElement} */ a, /** @type {HTMLElement} */ b) => this.likeness(a, b);
-        pairs.push(...pairsOf(before.slice(one.from, one.to), after.slice(other.from, other.to), alike));
+        pairs.push(...finished(pairing(before.slice(one.from, one.to), after.slice(other.from, other.to), alike)));
       },
     );
     for (const { one, other } of pairs) {

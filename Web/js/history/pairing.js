@@ -8,16 +8,22 @@ const comparisonsMax = 2_500;
 const lookedAt = 6;
 
 /**
- * Pairs blocks in their order.
+ * @template Block
+ * @typedef {{one: Block | undefined, other: Block | undefined}[]} Pairs Each block once; deleted ones come first.
+ */
+
+/**
+ * Pairs blocks in their order, in steps.
  *
  * @template Block
  * @param {Block[]} former
  * @param {Block[]} next
  * @param {(one: Block, other: Block) => number} likeness 0 ... 1.
- * @returns {{one: Block | undefined, other: Block | undefined}[]} Each block once; deleted ones come first.
+ * @returns {Generator<void, Pairs<Block>>}
  */
-export function pairsOf(former, next, likeness) {
-  const pairs = former.length * next.length <= comparisonsMax ? best(former, next, likeness) : near(former, next, likeness);
+export function* pairing(former, next, likeness) {
+  const isShort = former.length * next.length <= comparisonsMax;
+  const pairs = isShort ? best(former, next, likeness) : yield* near(former, next, likeness);
   /** @type {{one: Block | undefined, other: Block | undefined}[]} */
   const all = [];
   let [passed, passedNext] = [0, 0];
@@ -74,8 +80,9 @@ function best(former, next, likeness) {
  * @param {Block[]} former
  * @param {Block[]} next
  * @param {(one: Block, other: Block) => number} likeness
+ * @returns {Generator<void, [number, number][]>}
  */
-function near(former, next, likeness) {
+function* near(former, next, likeness) {
   /** @type {[number, number][]} */
   const pairs = [];
   for (let row = 0, column = 0; row < former.length && column < next.length; ) {
@@ -94,6 +101,7 @@ function near(former, next, likeness) {
     }
     row += 1;
     column += 1;
+    yield;
   }
   return pairs;
 }

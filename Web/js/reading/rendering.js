@@ -12,7 +12,8 @@ import { definitionsIn, footnoteOf, parsing } from "./dialect.js";
 import { numberFootnotes } from "./footnotes.js";
 import { nameHeadings } from "./headings.js";
 import { pageStyles } from "./pagesheet.js";
-import { childrenOf, finished, make } from "./tree.js";
+import { childrenOf, make } from "./tree.js";
+import { finished } from "../ground/steps.js";
 
 export { colourCode } from "../markdown/codecolours.js";
 export { draw } from "./drawing.js";

@@ -50,17 +50,3 @@ export function make(tag, className) {
   if (className) element.className = className;
   return element;
 }
-
-/**
- * Takes all steps at once.
- *
- * @template Result
- * @param {Generator<void, Result>} steps
- * @returns {Result}
- */
-export function finished(steps) {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}

@@ -1,5 +1,6 @@
 // Blocks of a document, as lines of Markdown.
 
+import { finished } from "../../ground/steps.js";
 import { alignedTable } from "../../markdown/tables.js";
 import { inlineMarkdown, longestTicks } from "./inline.js";
 
@@ -95,13 +96,7 @@ function blockLines(block, isSecond) {
 }
 
 /** @param {Block[]} blocks @param {boolean} [isItem] @returns {string[]} */
-function linesOf(blocks, isItem) {
-  const steps = linesInSteps(blocks, isItem);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
+const linesOf = (blocks, isItem) => finished(linesInSteps(blocks, isItem));
 
 /**
  * @param {Block[]} blocks
