@@ -70,13 +70,12 @@ class Pair:
     def __init__(self, browser, address):
         self.own, self.others = [], []
         self.writer, self.reader = (self.open(browser, address) for _ in range(2))
-        self.writer.locator(".cm-content").click()
 
     def open(self, browser, address):
         page = browser.new_context(viewport={"width": 1180, "height": 760}).new_page()
         page.goto(address)
         page.locator(READY).wait_for()
-        page.locator(".cm-content").wait_for()
+        page.locator(".cm-content").click()
         page.evaluate(WATCH_KEYS)
         return page
 

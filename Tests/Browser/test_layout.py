@@ -183,7 +183,14 @@ def test_each_line_has_its_own_direction(server, person):
     own = ann.page.locator("#editor .cm-cursor-primary")
     expect(own).to_be_visible()
     wait_until(lambda: own.bounding_box()["x"] > content["x"] + content["width"] / 2)
-    # So does that of another person, with the name beside it.
+    # It blinks without an animation, which would have the browser draw at every refresh of the screen.
+    ann.page.emulate_media(reduced_motion="no-preference")
+    for opacity in ("0", "1"):
+        expect(ann.page.locator("#editor .cm-cursorLayer")).to_have_css("opacity", opacity)
+    animated = "() => document.querySelector('#editor').shadowRoot.getAnimations().map(({ animationName }) => animationName)"
+    assert not any(ann.page.evaluate(animated))
+    ann.page.emulate_media(reduced_motion="reduce")
+    # The caret of another person goes by the same, with the name beside it.
     caret = bo.page.locator("#editor .peer-caret")
     wait_until(lambda: caret.bounding_box()["x"] > content["x"] + content["width"] / 2)
     bo.put_caret(20)

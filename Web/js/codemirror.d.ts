@@ -188,7 +188,7 @@ export const markdownLanguage: { parser: any };
 export function markdown(options?: object): { language: any; support: any };
 export const Language: { new (data: any, parser: any, extensions: Extension[], name: string): any };
 export function bracketMatching(): Extension;
-export function drawSelection(): Extension;
+export function drawSelection(config?: { cursorBlinkRate?: number }): Extension;
 export function dropCursor(): Extension;
 export function ensureSyntaxTree(state: EditorState, upto: number, timeout?: number): object | null;
 export function highlightSpecialChars(config?: object): Extension;

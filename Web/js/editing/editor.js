@@ -12,7 +12,6 @@ import {
   Transaction,
   bracketMatching,
   defaultKeymap,
-  drawSelection,
   dropCursor,
   ensureSyntaxTree,
   highlightSpecialChars,
@@ -27,6 +26,7 @@ import {
   syntaxTree,
   Compartment,
 } from "../codemirror.js";
+import { drawnSelection } from "./blink.js";
 import { broughtInto } from "./brought.js";
 import { placeBefore } from "../client/changes.js";
 import { commentMarks } from "./commentmarks.js";
@@ -215,7 +215,7 @@ const textExtensions = (note) => [
   perLineDirection,
   highlightSpecialChars(),
   history(),
-  drawSelection(),
+  drawnSelection,
   dropCursor(),
   indentOnInput(),
   bracketMatching(),
