@@ -228,6 +228,11 @@ class Person:
             "try { localStorage.getItem('parley.profile') ?? localStorage.setItem('parley.profile',"
             f" JSON.stringify({{name: {name!r}, color: {color!r}}})) }} catch {{}}"
         )
+        # Without a graphics card each frame under an open dialog would be blurred by the processor.
+        self.context.add_init_script(
+            "const plain = new CSSStyleSheet(); plain.replaceSync('::backdrop { backdrop-filter: none !important }');"
+            " document.adoptedStyleSheets.push(plain)"
+        )
         if not worker:
             self.context.add_init_script("Object.defineProperty(navigator, 'serviceWorker', { get: () => undefined })")
         self.problems = []
