@@ -65,7 +65,7 @@ lint: check-swift  ## Check the layout of the Swift sources, and the English of 
 .PHONY: test-swift test-fuzz test-web test-clients test-browser
 test-swift: setup-serve build-tests  ## Swift's tests alone
 	@python3 Scripts/run_tests.py growth swift
-test-fuzz: check-swift  ## Replay what fuzzing has found worth keeping, and a little more
+test-fuzz: setup-serve build-tests  ## Replay what fuzzing has found worth keeping, and a little more
 	@python3 Scripts/run_tests.py fuzz
 test-web: setup-test page  ## The page's unit tests alone
 	@python3 Scripts/run_tests.py web
@@ -79,7 +79,7 @@ test-browser: setup-test build  ## Chromium against the real program
 build-tests: setup-serve
 	@$(SWIFT_BUILD) --build-tests
 # Whatever else the tests need, for a core that the build of the package leaves idle: its largest modules are
-# compiled by one core each, and others wait for them. What is fuzzed is compiled beside the clients, which wait.
+# compiled by one core each, and others wait for them.
 build-beside: setup-serve
 	@nice $(MAKE) lint setup-test page library
 
@@ -104,10 +104,6 @@ page: setup-serve  ## Fetch CodeMirror, KaTeX and Mermaid, compile the core to W
 .PHONY: library
 library: check-swift  ## Compile the client core as a library for other languages (Clients/c)
 	@Scripts/build-library.sh
-
-.PHONY: fuzz-targets
-fuzz-targets: check-swift  ## Compile the targets of Fuzz for a replay
-	@Scripts/fuzz.sh compile
 
 .PHONY: check-swift
 check-swift:

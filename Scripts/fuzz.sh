@@ -4,8 +4,8 @@
 #   Scripts/fuzz.sh Messages 60     for 60 seconds
 #   Scripts/fuzz.sh                 lists the targets
 #   MERGE=1 Scripts/fuzz.sh Messages    keeps what was learned in Fuzz/Corpora, for `make test`
-#   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets
-#   Scripts/fuzz.sh compile         compiles all targets for a replay, which else does it itself
+#   Scripts/fuzz.sh replay          tries what is kept, and a little more, always the same: all targets, on the
+#                                   modules that `swift build -c release --build-tests` has compiled
 #
 # What it learns stays in .build/fuzz/corpus and the next run begins with it. An input that breaks
 # something is kept in artifacts/fuzz, and the script fails. Before you mend it, make it a test, or a
@@ -26,29 +26,30 @@ target=$1
 seconds=${2:-60}
 
 build=.build/fuzz
+imported=$build
 optimisation=-O
 sanitizers=fuzzer,address
+package=parley
 findings=artifacts/fuzz
-case $target in
-  replay | compile)
-    # A replay takes longer to compile than to run. Swift itself traps on most of what the address sanitizer finds.
-    build=.build/fuzz/plain
-    optimisation=-Onone
-    sanitizers=fuzzer
-    ;;
-  *)
-    if [ ! -f "Fuzz/$target.swift" ]; then
-      echo "No target is called '$target'. There are: $(paste -sd ' ' <<<"$all")" >&2
-      exit 2
-    fi
-    ;;
-esac
+if [ "$target" = replay ]; then
+  # The modules would take ten times as long to compile once more as all runs take. Without the search's marks in them
+  # it learns nothing, but changes what is kept; and Swift itself traps on most of what the address sanitizer finds.
+  build=.build/fuzz/plain
+  imported=.build/release/Modules
+  optimisation=-Onone
+  sanitizers=fuzzer
+  # As SwiftPM names a package, by its folder.
+  package=$(basename "$root" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9_]/_/g')
+elif [ ! -f "Fuzz/$target.swift" ]; then
+  echo "No target is called '$target'. There are: $(paste -sd ' ' <<<"$all")" >&2
+  exit 2
+fi
 mkdir -p "$build" "$findings"
 
 flags=(
-  "$optimisation" -swift-version 6 -parse-as-library -wmo -sanitize="$sanitizers" -package-name parley
+  "$optimisation" -swift-version 6 -parse-as-library -wmo -sanitize="$sanitizers" -package-name "$package"
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
-  -warnings-as-errors -I "$build" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
+  -warnings-as-errors -I "$imported" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
 )
 objects=()
 # What decides how a thing compiles: the compiler, this script, and sources; of a module, those of the modules before
@@ -60,20 +61,21 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 
 # Compiles the modules that a target may import, each after those that it imports itself, where something has changed.
 compile_modules() {
-  local folder module sources faster
+  local folder module sources
   for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
     GatewayPorts Importing Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
     module=${folder##*/}
     sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
     # shellcheck disable=SC2086
     stamp=$(echo "$stamp"; cat $sources | cksum)
+    if [ "$target" = replay ]; then
+      objects+=(".build/release/$module.build"/*.o)
+      continue
+    fi
     objects+=("$build/$module.o")
     if is_compiled "$module" "$stamp"; then continue; fi
-    # The algebra is small, and most of what its target runs.
-    faster=()
-    case $module in OTCore | OTWorkloads) faster=(-O) ;; esac
     # shellcheck disable=SC2086
-    swiftc "${flags[@]}" "${faster[@]}" -module-name "$module" -emit-module \
+    swiftc "${flags[@]}" -module-name "$module" -emit-module \
       -emit-module-path "$build/$module.swiftmodule" -c -o "$build/$module.o" $sources
     echo "$stamp" >"$build/$module.stamp"
   done
@@ -83,6 +85,7 @@ compile_modules() {
 compile_target() {
   local own
   own=$(echo "$stamp"; cksum "Fuzz/$1.swift")
+  if [ "$target" = replay ]; then own=$(echo "$own"; ls -l --full-time "${objects[@]}"); fi
   if is_compiled "Fuzz$1" "$own"; then return; fi
   swiftc "${flags[@]}" -module-name "Fuzz$1" -o "$build/$1" "Fuzz/$1.swift" "${objects[@]}" -lcrypto
   echo "$own" >"$build/Fuzz$1.stamp"
@@ -118,19 +121,18 @@ replay() {
   local corpus=$build/replay/$1 log=$build/$1.log
   rm -rf "$corpus"
   fill_corpus "$1" "$corpus"
-  if ! "$build/$1" "$corpus" -seed=1 -runs="${RUNS:-2000}" -timeout=60 -rss_limit_mb=2048 -max_len=1024 \
+  if ! "$build/$1" "$corpus" -seed=1 -runs="${RUNS:-10000}" -keep_seed=1 -timeout=60 -rss_limit_mb=2048 -max_len=1024 \
     -dict="$(dictionary "$1")" -artifact_prefix="$findings/$1-" >"$log" 2>&1; then
     tail -n 40 "$log"
     echo "fuzz $1: failed"
     return
   fi
-  echo "fuzz $1: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-2000} runs passed"
+  echo "fuzz $1: $(find "$corpus" -name 'kept-*' | wc -l) kept inputs and ${RUNS:-10000} runs passed"
 }
 
 compile_modules
-if [ "$target" = compile ] || [ "$target" = replay ]; then
+if [ "$target" = replay ]; then
   for one in $all; do compile_target "$one"; done
-  [ "$target" = replay ] || exit 0
   for one in $all; do replay "$one"; done | tee "$build/replay.log"
   if grep -q ': failed$' "$build/replay.log"; then exit 1; fi
   exit 0
