@@ -4,6 +4,7 @@ Nothing takes as long on a machine that does nothing else; on a busy one it may.
 takes all of it.
 """
 
+import threading
 import time
 
 # For a message, an answer, a line of the log.
@@ -25,3 +26,14 @@ def in_time(steps, *lives):
         except Exception:
             if time.time() < end - 1 or life == lives[-1]:
                 raise
+
+
+def wait_until(condition):
+    """Asks again and again until something holds; what it is."""
+    end = time.monotonic() + PROGRAM_SECONDS
+    pause = threading.Event()
+    while not (found := condition()):
+        assert time.monotonic() < end, f"waited {PROGRAM_SECONDS} s in vain"
+        # Questions without a pause would take the processor time of what is waited for.
+        pause.wait(0.02)
+    return found

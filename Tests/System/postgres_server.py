@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from patience import PROGRAM_SECONDS
+from patience import PROGRAM_SECONDS, wait_until
 
 # PostgreSQL refuses to run as root.
 USER = "postgres"
@@ -58,14 +58,12 @@ class PostgresServer:
             self.configure("RESET synchronous_standby_names")
             return
         self.configure("SET synchronous_standby_names = '*'")
-        while self.execute("SHOW synchronous_standby_names") != ["*"]:
-            pass
+        wait_until(lambda: self.execute("SHOW synchronous_standby_names") == ["*"])
         # The checkpointer passes the names of standbys to commits, and reads the settings before it makes a checkpoint.
         self.execute("CHECKPOINT")
         behind = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= "
         reached = self.execute("SELECT pg_current_wal_lsn()")[0]
-        while self.execute(f"{behind}'{reached}'") != ["1"]:
-            pass
+        wait_until(lambda: self.execute(f"{behind}'{reached}'") == ["1"])
 
     def configure(self, words):
         self.execute(f"ALTER SYSTEM {words}")
@@ -100,14 +98,14 @@ class PostgresServer:
                 ],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", **self.owner,
             )  # fmt: skip
-        while True:
-            # 0 is ready; 1 and 2 are on the way there.
-            ready = subprocess.run(
-                [binaries() / "pg_isready", "-q", "-h", self.folder, "-d", "postgres"], check=False
-            )
-            if ready.returncode == 0:
-                return self
-            assert self.process.poll() is None, (self.folder / "log").read_text()
+        wait_until(self.is_ready)
+        return self
+
+    def is_ready(self):
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        # 0 is ready; 1 and 2 are on the way there.
+        command = [binaries() / "pg_isready", "-q", "-h", self.folder, "-d", "postgres"]
+        return subprocess.run(command, check=False).returncode == 0
 
     def kill(self):
         """Ends all of the server's processes at once, as a crash would."""

@@ -14,7 +14,7 @@ from fault_library import Faults
 from hook_receiver import HookReceiver
 from native_client import Editor, NativeClient, Unavailable, settle
 from parley_server import PROGRAM, ParleyServer
-from patience import SECONDS
+from patience import SECONDS, wait_until
 from postgres_server import USER, PostgresServer
 from test_access import issued
 from test_metrics import one, scrape
@@ -173,20 +173,18 @@ def test_operators_see_all_gateways_whichever_they_ask(start, postgres, tmp_path
     second = start(*flags, "--node-name", "zweiter", "--loops", "2")
     for server, name in ((first, "erster"), (second, "zweiter")):
         # A report is on its way as soon as the other one is heard.
-        while len(seen := nodes(server, operator)) < 2:
-            pass
+        wait_until(lambda: len(nodes(server, operator)) == 2)
+        seen = nodes(server, operator)
         assert [node for node, facts in seen.items() if facts["isAsked"]] == [name]
         assert seen["zweiter"]["loops"] == 2 and seen["erster"]["loops"] == 1
         assert {facts["version"] for facts in seen.values()} == {version()}
         assert all(facts["silentMilliseconds"] < 60_000 for facts in seen.values())
     with NativeClient(second, "Ada") as client:
         client.join(json.loads(second.request("POST", "/api/notes", {"title": "N"}, operator)[2])["id"])
-        while nodes(first, operator)["zweiter"]["documents"] < 1:
-            pass
+        wait_until(lambda: nodes(first, operator)["zweiter"]["documents"] >= 1)
         assert nodes(first, operator)["zweiter"]["connections"] >= 1
     second.kill()
-    while nodes(first, operator)["zweiter"]["silentMilliseconds"] < 2_500:
-        pass
+    wait_until(lambda: nodes(first, operator)["zweiter"]["silentMilliseconds"] >= 2_500)
     second.start()
     # It is another run of the same node: the former one stays on the board for a while.
     status, _, body = first.request("GET", "/api/stats", headers=operator)
@@ -250,8 +248,7 @@ def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, po
         ada.attach(whole)
         settle([ada, ben])
         cut.line.tell("mend")
-        while cut.server.request("GET", "/ready")[0] != 200:
-            pass
+        wait_until(lambda: cut.server.request("GET", "/ready")[0] == 200)
         cleo = Editor("Cleo", note).attach(cut.server)
         # It is ready once it has read what others have written.
         assert cleo.text == "elsewhere before meanwhile "
@@ -262,6 +259,14 @@ def test_a_gateway_that_loses_the_database_keeps_nothing_back_for_ever(start, po
         for editor in (ada, ben):
             editor.client.close()
         cut.line.close()
+
+
+def is_refused(server, token):
+    """The connection that a token is refused at; none if it is taken, or it was too many connections."""
+    client, reply = greet(server, token)
+    if reply == "error" and client.welcome["code"] != "tooFast":
+        return client
+    client.close()
 
 
 def test_a_gateway_that_cannot_read_revocations_rejects_every_token(start, postgres, tmp_path):
@@ -278,11 +283,7 @@ def test_a_gateway_that_cannot_read_revocations_rejects_every_token(start, postg
         cut.line.tell("down")
         assert whole.request("POST", "/api/revoke", {"token": "t-1"}, operator)[0] == 200
         # For some seconds it is as if the news were on their way.
-        while True:
-            client, reply = greet(cut.server, issued(jti="t-2"))
-            if reply == "error" and client.welcome["code"] != "tooFast":
-                break
-            client.close()
+        client = wait_until(lambda: is_refused(cut.server, issued(jti="t-2")))
         assert (client.welcome["code"], client.welcome["retryable"]) == ("unavailable", True)
         assert client.close_code() == 4002
         for value in (issued(jti="t-1"), issued(jti="t-2")):
@@ -294,8 +295,7 @@ def test_a_gateway_that_cannot_read_revocations_rejects_every_token(start, postg
         assert cut.server.request("GET", "/api/connections", headers=operator)[0] == 200
         assert there.request("ping", {})[0] == "pong", "who is there stays for a while"
         cut.line.tell("mend")
-        while cut.server.request("GET", "/api/notes", headers=bearer(issued(jti="t-2")))[0] != 200:
-            pass
+        wait_until(lambda: cut.server.request("GET", "/api/notes", headers=bearer(issued(jti="t-2")))[0] == 200)
         assert cut.server.request("GET", "/api/notes", headers=bearer(issued(jti="t-1")))[0] == 401
         there.close()
     finally:
@@ -433,8 +433,7 @@ def test_a_database_that_takes_nothing_for_a_while(start, postgres, trouble):
         postgres.execute("DROP FUNCTION parley.is_full CASCADE", name)
     else:
         postgres.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only; {end}")
-    while server.request("GET", "/ready")[0] != 200:
-        pass
+    wait_until(lambda: server.request("GET", "/ready")[0] == 200)
     ada.attach(server)
     ada.settle()
     status, _, body = server.request("GET", f"/api/notes/{note}/text?format=text")

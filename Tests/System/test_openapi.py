@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from parley_server import PROGRAM, ROOT
-from test_login import add_user
+from test_login import put_user
 from test_tokens import SECRET, bearer, new_key
 
 METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
@@ -32,7 +32,7 @@ def guarded(start, tmp_path):
     """A server with everything that is described, and a key to all of it."""
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET)
-    assert add_user(tmp_path / "users", "ada@example.org").returncode == 0
+    put_user(tmp_path / "users", "ada@example.org")
     key = new_key(tmp_path, "everything", "operator", "document:*=all", "room:*=all")
     server = start(
         "--hmac-secret-file", secret, "--audience", "parley", "--users-file", tmp_path / "users",

@@ -7,9 +7,9 @@ import urllib.parse
 import pytest
 from engine_client import EngineSocket
 from native_client import NativeClient
-from patience import SECONDS
+from patience import SECONDS, wait_until
 from test_bayeux import BayeuxSocket
-from test_login import add_user, tokens
+from test_login import put_user, tokens
 from test_tokens import EVERYTHING, SECRET, bearer, greet, make_note, new_key, token
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -201,7 +201,7 @@ def test_clients_are_asked_for_newer_tokens_and_end_without(guarded):
 
 def test_users_of_the_servers_own_have_their_rights_from_there(start, tmp_path):
     users = tmp_path / "users"
-    add_user(users, "ada", "room:*=read")
+    put_user(users, "ada", "room:*=read")
     operator = new_key(tmp_path, "admin", "operator")
     server = start("--users-file", users, "--api-key-file", tmp_path / "api-keys")
     server.operator = operator
@@ -274,8 +274,7 @@ def test_stats_say_what_the_server_does(guarded):
 
 def test_rates_are_of_the_last_seconds(guarded):
     ada, _ = greet(guarded, token(EVERYTHING))
-    while ask(guarded, "GET", "/api/stats")[1]["recent"]["milliseconds"] == 0:
-        pass
+    wait_until(lambda: ask(guarded, "GET", "/api/stats")[1]["recent"]["milliseconds"] > 0)
     for _ in range(200):
         ada.request("ping", {})
     _, stats = ask(guarded, "GET", "/api/stats")

@@ -14,7 +14,7 @@ from identity_providers import CLIENT, HANG, SECRET, LyingProvider, Visitor
 from parley_server import PROGRAM, ROOT, ParleyServer
 from patience import SECONDS
 from test_doctor import examine
-from test_login import add_user, log_in, post
+from test_login import log_in, post, put_user
 from test_operations_page import Shell, steps
 from test_tokens import bearer, greet, new_key
 
@@ -152,7 +152,7 @@ def test_what_the_id_token_lacks_is_asked_for(honest):
 def test_new_tokens_are_given_until_the_session_ends_or_is_taken_back(start, provider, secret, tmp_path):
     operator = new_key(tmp_path, "admin", "operator")
     users = tmp_path / "users"
-    assert add_user(users, "bea@example.org", "document:*=read").returncode == 0
+    put_user(users, "bea@example.org", "document:*=read")
     server = start(
         *settings(provider, secret, "--api-key-file", tmp_path / "api-keys", "--users-file", users,
         "--oidc-session-time", "60s"),

@@ -24,15 +24,16 @@ def laid_out(tmp_path_factory):
     return lay_out(tmp_path_factory.mktemp("core"))
 
 
-@pytest.fixture
-def package(laid_out, monkeypatch):
-    """The package's modules, loaded for this test."""
-    monkeypatch.syspath_prepend(str(laid_out))
+@pytest.fixture(scope="module")
+def package(laid_out):
+    """The package's modules, loaded for these tests, which compile its WebAssembly once."""
     forget_package()
-    import parley.core
-    import parley.doors
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(laid_out))
+        import parley.core
+        import parley.doors
 
-    yield parley
+        yield parley
     forget_package()
 
 
