@@ -154,17 +154,18 @@ def test_headings_and_landmarks(server, person):
     assert ann.page.evaluate(STRAYS) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_times_in_the_history_can_be_read(server, person, scheme):
-    ann = person("Ann", color_scheme=scheme).open(server.create("Contrast"))
+def test_times_in_the_history_can_be_read(server, person):
+    ann = person("Ann").open(server.create("Contrast"))
     ann.type("written")
     ann.wait_until_saved()
     ann.press("Alt+h")
     current = ann.page.locator("#history-sessions .group[aria-current]")
     expect(current).to_be_visible()
-    assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
-    ann.page.locator("#history-sessions .group").hover()
-    assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5
+    for step in (lambda: None, ann.page.locator("#history-sessions .group").hover):
+        step()
+        for scheme in ("light", "dark"):
+            ann.page.emulate_media(color_scheme=scheme)
+            assert min(ann.page.evaluate(CONTRAST, ".group-time")) >= 4.5, scheme
 
 
 def test_each_line_has_its_own_direction(server, person):
