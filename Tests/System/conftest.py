@@ -1,3 +1,3 @@
 """The fixtures of tests of the server."""
 
-from server_fixtures import bystander, pytest_runtest_makereport, server, start  # noqa: F401
+from server_fixtures import bystander, common_server, lasting_server, pytest_runtest_makereport, server, start  # noqa: F401

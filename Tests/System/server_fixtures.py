@@ -45,6 +45,21 @@ def server(start):
     return start()
 
 
+@pytest.fixture(scope="module")
+def lasting_server(tmp_path_factory):
+    """One for `common_server`."""
+    server = ParleyServer(tmp_path_factory.mktemp("server")).start()
+    yield server
+    assert server.is_running and server.stop() == 0, f"the server has ended: {server.log.read_text()[-2000:]}"
+
+
+@pytest.fixture
+def common_server(lasting_server):
+    """A server with its defaults for tests of one file that look at nothing that the others make."""
+    yield lasting_server
+    assert lasting_server.is_running, f"the server has died: {lasting_server.log.read_text()[-2000:]}"
+
+
 @pytest.fixture
 def bystander(server):
     """A client that writes a note of its own, and must not notice what others do wrong."""

@@ -10,6 +10,11 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 
+@pytest.fixture
+def server(common_server):
+    return common_server
+
+
 def refused_at(server, path, protocols, **options):
     with connect(f"ws://127.0.0.1:{server.port}{path}", subprotocols=protocols, **options):
         pass

@@ -62,8 +62,8 @@ def test_a_page_whose_name_was_made_to_stand_for_this_machine_gets_nothing(serve
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda request: request[0])
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST.", "[::1]", "127.0.0.1", "notes.localhost"])
-def test_own_names_are_answered(server, host, request_):
-    assert ask(server, request_, f"Host: {host}:{server.port}")[0] in (101, 200, 201, 204, 400, 405)
+def test_own_names_are_answered(common_server, host, request_):
+    assert ask(common_server, request_, f"Host: {host}:{common_server.port}")[0] in (101, 200, 201, 204, 400, 405)
 
 
 def test_hosts_of_allowed_origins_and_of_servers_that_want_tokens_are_answered(start, tmp_path):

@@ -104,8 +104,8 @@ def test_notes_come_in_pages(server):
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "after=", "after=zz"])
-def test_a_malformed_page_request_is_answered_with_400(server, query):
-    status, _, body = server.request("GET", f"/api/notes?{query}")
+def test_a_malformed_page_request_is_answered_with_400(common_server, query):
+    status, _, body = common_server.request("GET", f"/api/notes?{query}")
     assert (status, json.loads(body)["code"]) == (400, "badMessage")
 
 
@@ -142,8 +142,8 @@ def test_a_page_that_is_known_is_not_sent_again(server):
         "/assets/%00", "/%", "/%ff",
     ],
 )  # fmt: skip
-def test_what_is_not_there_is_answered_with_404(server, path):
-    status, _, body = server.request("GET", path)
+def test_what_is_not_there_is_answered_with_404(common_server, path):
+    status, _, body = common_server.request("GET", path)
     assert status in (400, 404)
     assert b"swift" not in body and b"root:" not in body
 
@@ -251,9 +251,9 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("kind", ANSWERS)
-def test_browsers_may_not_guess_at_the_type_of_any_answer(server, kind):
+def test_browsers_may_not_guess_at_the_type_of_any_answer(common_server, kind):
     expected, request = ANSWERS[kind]
-    status, fields = heads(server, request.encode())
+    status, fields = heads(common_server, request.encode())
     assert fields.count("x-content-type-options: nosniff") == 1, (status, fields)
     assert status == expected
 

@@ -105,21 +105,22 @@ def test_its_token_opens_what_the_user_may(guarded):
         assert json.loads(socket.recv(timeout=SECONDS))["data"]["initialState"] == "by Ada"
 
 
-@pytest.mark.parametrize(
-    "body, code",
-    [
-        (b"", 4000), (b"[]", 4000), (b'{"email":"ada@example.org"}', 4000),
-        (b'{"email":1,"password":"x"}', 4000), (b'{"email":"x","password":"' + b"x" * 5000 + b'"}', 4000),
-        ({"email": "ada@example.org", "password": "wrong"}, 4001),
-        ({"email": "ada@example.org", "password": ""}, 4001),
-        ({"email": "nobody@example.org", "password": PASSWORD}, 4001),
-        ({"email": "", "password": ""}, 4001),
-    ],
-)  # fmt: skip
-def test_a_login_that_fails_says_why_by_its_code(guarded, body, code):
-    status, answer = post(guarded, "/api/user/login", body)
-    assert (status, answer["code"], answer["hasError"]) == (200, code, True)
-    assert answer["data"] == {}
+FAILING_LOGINS = [
+    (b"", 4000), (b"[]", 4000), (b'{"email":"ada@example.org"}', 4000),
+    (b'{"email":1,"password":"x"}', 4000), (b'{"email":"x","password":"' + b"x" * 5000 + b'"}', 4000),
+    ({"email": "ada@example.org", "password": "wrong"}, 4001),
+    ({"email": "ada@example.org", "password": ""}, 4001),
+    ({"email": "nobody@example.org", "password": PASSWORD}, 4001),
+    ({"email": "", "password": ""}, 4001),
+]  # fmt: skip
+
+
+def test_a_login_that_fails_says_why_by_its_code(guarded):
+    found = []
+    for body, _ in FAILING_LOGINS:
+        status, answer = post(guarded, "/api/user/login", body)
+        found.append((body, status, answer["code"], answer["hasError"], answer["data"]))
+    assert found == [(body, 200, code, True, {}) for body, code in FAILING_LOGINS]
 
 
 def test_refreshing_gives_new_tokens_and_a_login_is_needed_in_the_end(start, users):

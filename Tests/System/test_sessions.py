@@ -125,23 +125,25 @@ def test_people_change_the_name_that_others_see(guarded):  # noqa: F811
     assert post(guarded, "/api/user/login", body)[1]["data"]["response"]["name"] == name
 
 
-@pytest.mark.parametrize(
-    "fields, code",
-    [
-        ({"name": ""}, 4011), ({"name": " "}, 4011), ({"name": "a\nb"}, 4011), ({"name": "a\u202eb"}, 4011),
-        ({"name": "é" * 101}, 4011), ({"name": "x" * 8_000}, 4011), ({"name": None}, 4000), ({}, 4000),
-        ({"name": "Eve", "refreshToken": "x"}, 4004), ({"name": "Eve", "refreshToken": None}, 4000),
-    ],
-)  # fmt: skip
-def test_a_name_that_cannot_be_shown_changes_nothing(guarded, users, fields, code):  # noqa: F811
+UNFIT_NAMES = [
+    ({"name": ""}, 4011), ({"name": " "}, 4011), ({"name": "a\nb"}, 4011), ({"name": "a\u202eb"}, 4011),
+    ({"name": "é" * 101}, 4011), ({"name": "x" * 8_000}, 4011), ({"name": None}, 4000), ({}, 4000),
+    ({"name": "Eve", "refreshToken": "x"}, 4004), ({"name": "Eve", "refreshToken": None}, 4000),
+]  # fmt: skip
+
+
+def test_a_name_that_cannot_be_shown_changes_nothing(guarded, users):  # noqa: F811
     pair = tokens(guarded)
     before = users.read_bytes()
-    status, answer = post(guarded, "/api/user/name", {"refreshToken": pair["refreshToken"]} | fields)
-    assert (status, answer["code"]) == (200, code)
-    assert users.read_bytes() == before
+    found = []
+    for fields, _ in UNFIT_NAMES:
+        status, answer = post(guarded, "/api/user/name", {"refreshToken": pair["refreshToken"]} | fields)
+        found.append((fields, status, answer["code"], users.read_bytes() == before))
+    assert found == [(fields, 200, code, True) for fields, code in UNFIT_NAMES]
     # An access token does not count for this.
     answer = post(guarded, "/api/user/name", {"refreshToken": pair["accessToken"], "name": "Eve"})[1]
     assert answer["code"] == 4004 and users.read_bytes() == before
+    # One that was exchanged twice since would end the session.
     assert refresh(guarded, pair)["code"] == 1000, "a refused name costs no turn of the session"
 
 

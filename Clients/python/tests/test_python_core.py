@@ -207,7 +207,7 @@ def test_cores_on_threads_of_their_own(new_core):
 
     def write(number):
         line = Line(new_core(), "")
-        for step in range(500):
+        for step in range(200):
             line.edit(0, 0, f"{number}.{step} ")
         texts[number] = line.core.text("d")
 
@@ -217,7 +217,7 @@ def test_cores_on_threads_of_their_own(new_core):
     for thread in threads:
         thread.join()
     for number in range(6):
-        assert texts[number] == "".join(f"{number}.{step} " for step in reversed(range(500)))
+        assert texts[number] == "".join(f"{number}.{step} " for step in reversed(range(200)))
 
 
 def cut_off(library):
