@@ -1,6 +1,7 @@
 """The Python package, as it is installed, against the running program."""
 
 import asyncio
+import fcntl
 import json
 import os
 import re
@@ -19,10 +20,16 @@ from test_fixtures import FIXTURES, TEXT, fixture_server  # noqa: F401
 
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory):
-    """A folder with what is in the wheel that pip takes for this machine."""
-    folder = tmp_path_factory.mktemp("package")
-    install(make_wheels(folder / "wheels"), "--no-deps", "--target", folder / "installed")
-    return folder / "installed"
+    """A folder with what is in the wheel that pip takes for this machine, made by one of the processes that run tests."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with open(folder / "package.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "package").exists():
+            install(make_wheels(folder / "wheels"), "--no-deps", "--target", folder / "made")
+            (folder / "made").rename(folder / "package")
+    return folder / "package"
 
 
 @pytest.fixture(params=["library", "wasm"], autouse=True)

@@ -173,12 +173,12 @@ print(memory() - before, len(core.text("d")))
 
 
 # The memory of WebAssembly never shrinks and is counted to the byte, so fewer edits show a leak there.
-@pytest.mark.parametrize("kind, edits", [("library", 100_000), ("wasm", 20_000)])
-def test_edits_leave_no_memory_behind(laid_out, kind, edits):
+@pytest.mark.parametrize("kind, edits, grown_max", [("library", 100_000, 1_000_000), ("wasm", 10_000, 500_000)])
+def test_edits_leave_no_memory_behind(laid_out, kind, edits, grown_max):
     said, _ = run(LONG_RUN.replace("EDITS", str(edits)), laid_out, PARLEY_CORE=kind)
     grown, length = map(int, said.split())
     # A leak of ten bytes an edit would be 1 MB.
-    assert length == 10_500 and grown < 1_000_000
+    assert length == 10_500 and grown < grown_max
 
 
 @pytest.mark.parametrize("kind, clients", [("library", 2_000), ("wasm", 100)])
