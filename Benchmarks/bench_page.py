@@ -81,8 +81,13 @@ class Typist:
             data = message["data"]
             if message["type"] == "acknowledged":
                 crowd.acknowledged.put_nowait(data)
-            elif message["type"] == "changes" and self.number == crowd.count:
+            elif message["type"] == "changes":
                 for index, change in enumerate(data["changes"]):
+                    # Beside others' changes of one commit, an own one is its acknowledgement.
+                    if change["clientId"] == self.id:
+                        crowd.acknowledged.put_nowait({"revision": data["revision"] + index})
+                    if self.number < crowd.count:
+                        continue
                     parts = change["operation"]
                     length += sum(len(part) if isinstance(part, str) else min(part, 0) for part in parts)
                     crowd.heard.put_nowait((data["revision"] + index, length))
@@ -104,7 +109,7 @@ class Crowd:
             typist = Typist(await websockets.connect(url, subprotocols=["parley.v1"], max_size=None), number)
             color = f"#{(number * 4_321 + 99_999) % 0x1000000:06x}"
             await typist.say("hello", {"name": f"Typist {number}", "color": color})
-            await typist.hear("welcome")
+            typist.id = (await typist.hear("welcome"))["clientId"]
             await typist.say("join", {"documentId": self.note})
             self.joined = await typist.hear("joined")
             self.typists.append(typist)
