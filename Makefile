@@ -140,7 +140,7 @@ ORACLE_FIRST ?= 1
 .PHONY: oracle
 oracle: setup-serve build-tests  ## Compare OTCore with its reference, ORACLE_CASES=5000000 times
 	@ORACLE_CASES=$(ORACLE_CASES) ORACLE_FIRST=$(ORACLE_FIRST) \
-	  swift test -c release --disable-xctest --skip-build --filter OracleTests
+	  swift test -c release --disable-xctest --skip-build --filter 'OracleTests|RichTests'
 
 .PHONY: asan-core
 asan-core: check-swift  ## Run OTCore's tests with the address sanitizer

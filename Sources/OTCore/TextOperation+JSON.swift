@@ -19,7 +19,7 @@ extension TextOperation {
     buffer.append(UInt8(ascii: "]"))
   }
 
-  private static func append(_ number: Int, to buffer: inout [UInt8]) {
+  static func append(_ number: Int, to buffer: inout [UInt8]) {
     let start = buffer.count
     var rest = number
     repeat {
@@ -29,7 +29,7 @@ extension TextOperation {
     buffer[start...].reverse()
   }
 
-  private static func appendString(
+  static func appendString(
     _ text: UnsafeBufferPointer<UInt8>, to buffer: inout [UInt8]
   ) {
     #if !hasFeature(Embedded)

@@ -14,6 +14,12 @@ extension TextOperation {
   /// - Complexity: O(*components*), plus the text copied.
   public func split(within limits: OperationLimits) -> [TextOperation] {
     guard !fits(within: limits) else { return [self] }
+    return parts(within: limits).shrinkingFirst()
+  }
+
+  /// The parts from left to right, each from what those before it leave.
+  @inline(__always)
+  func parts(within limits: OperationLimits) -> [TextOperation] {
     var splitter = OperationSplitter(limits: limits, baseLength: baseLength)
     withPacked { words, text in
       var offset = 0
@@ -27,7 +33,7 @@ extension TextOperation {
         }
       }
     }
-    return splitter.finished().shrinkingFirst()
+    return splitter.finished()
   }
 
   /// Whether the operation is within limits.
@@ -54,7 +60,9 @@ extension TextOperation {
 
 extension [TextOperation] {
   /// The parts of an operation, from left to right, in the order in which they are applied.
-  fileprivate func shrinkingFirst() -> [TextOperation] {
+  ///
+  /// Those that do not grow, then the others, each in their order.
+  func shrinkingFirst() -> [TextOperation] {
     let growths = map { $0.targetLength - $0.baseLength }
     guard let firstGrowing = growths.firstIndex(where: { $0 > 0 }),
       growths[firstGrowing...].contains(where: { $0 <= 0 })

@@ -26,7 +26,12 @@ enum Catalogue {
     }
     return names.flatMap { name -> [String] in
       if name == "pairs-large" {
-        return ["pairs:\(name)", "apply1:\(name)", "decode:\(name)", "encode:\(name)"]
+        return [
+          "pairs:\(name)", "apply1:\(name)", "decode:\(name)", "encode:\(name)", "rich:\(name)",
+        ]
+      }
+      if name == "pairs-small" {
+        return ["pairs:\(name)", "apply1:\(name)", "rich:\(name)", "rich:edit", "rich:compose"]
       }
       if name.hasPrefix("pairs-") { return ["pairs:\(name)", "apply1:\(name)"] }
       if name.hasPrefix("operation-") { return ["decode:\(name)", "encode:\(name)"] }
@@ -34,9 +39,10 @@ enum Catalogue {
         let trace = name.dropFirst(6)
         return [
           "apply:\(trace)", "compose:chunk.\(trace)", "compose:tree.\(trace)",
-          "compose:fold.\(trace)",
+          "compose:fold.\(trace)", "rich:apply.\(trace)",
         ]
       }
+      if name == "rebase-10k" { return ["rebase:10k", "rich:rebase"] }
       if name.hasPrefix("rebase-") { return ["rebase:\(name.dropFirst(7))"] }
       if name.hasPrefix("session-") { return ["session:\(name.dropFirst(8))"] }
       return name == "cursors" ? ["cursors"] : []

@@ -4,7 +4,8 @@ import OTCore
 enum Verification {
   static func run(_ kind: String, _ path: String) throws -> (agreeing: Int, all: Int, lines: [Int])
   {
-    let lines = try WorkloadFile.bytes(of: path).split(separator: 0x0a)
+    let lines = try WorkloadFile.bytes(of: path, isPacked: path.hasSuffix(".gz"))
+      .split(separator: 0x0a)
     var wrong: [Int] = []
     for (index, line) in lines.enumerated() {
       let value = try JSONParser.value(of: line)
@@ -39,7 +40,8 @@ enum Verification {
       else { throw BenchError("expected str, op and result") }
       operation.retain(max(0, text.unicodeScalars.count - operation.baseLength))
       return try operation.applied(to: text).utf8.elementsEqual(result.utf8)
-    default: throw BenchError("expected transform, compose or apply, got \(kind)")
+    case "delta": return try DeltaVector(value).agrees()
+    default: throw BenchError("expected transform, compose, apply or delta, got \(kind)")
     }
   }
 

@@ -19,6 +19,7 @@ struct Workloads {
     case ("compose", let how): return [try compose(how)]
     case ("rebase", let size): return try rebase(size)
     case ("session", let session): return [try replay(session)]
+    case ("rich", let name): return try runRich(name)
     case ("cursors", _): return [try moveCursors()]
     default: throw BenchError("expected a workload, got \(name); ot-bench --help lists them")
     }
@@ -38,7 +39,7 @@ struct Workloads {
   /// It is moved out of its array for as long: a copy would count references, which the floor does not and which
   /// would be timed.
   @inline(__always)
-  private static func forEach<Element>(
+  static func forEach<Element>(
     of elements: inout [Element], _ body: (Element) throws -> Void
   ) rethrows {
     try elements.withUnsafeMutableBufferPointer { elements in

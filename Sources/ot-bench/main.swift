@@ -5,13 +5,14 @@ let help = """
          ot-bench all DATA [SECONDS] [--json]
          ot-bench generate DATA [--scale FACTOR] [--traces FOLDER]
          ot-bench memory [--json]
-         ot-bench verify transform|compose|apply FILE
+         ot-bench verify transform|compose|apply|delta FILE
 
   Measures OTCore on the workload files of Benchmarks/Core/README.md, and checks every result.
   FOLDER holds editing traces, NAME.json or NAME.json.gz in the form of editing-traces.
 
   Workloads: apply:TRACE  apply1:PAIRS  pairs:PAIRS  compose:chunk.TRACE  compose:tree.TRACE
              compose:fold.TRACE  decode:FILE  encode:FILE  rebase:1k  rebase:10k  session:NAME  cursors
+             rich:pairs-small  rich:pairs-large  rich:apply.TRACE  rich:edit  rich:compose  rich:rebase
 
   """
 

@@ -350,7 +350,7 @@ struct PublicGrowthTests {
         sequencer.rollBack()
       }),
     Row(
-      "ServerSequencer.trim(keeping:)", "ServerSequencer.prepend(_:)",
+      "ServerSequencer.trim(keeping:)", "ServerSequencer.prepend(_:formats:)",
       "ServerSequencer.init(document:revision:recent:)",
       law: GrowthLaw("trim one by one", size: 4_000, prepareEach: sequencer) { sequencer in
         let older = Array(sequencer.operations(after: 0).prefix(sequencer.revision / 2))
@@ -401,6 +401,12 @@ struct PublicGrowthTests {
       "ClientSynchronizer.unacknowledged", "ClientSynchronizer.changeInFlight",
       "ClientSynchronizer.retry()",
       "ServerSequencer.document", "ServerSequencer.durableDocument",
+      "ServerSequencer.content", "ServerSequencer.durableContent",
+      "ServerSequencer.formats(after:)",
+    ],
+    "does what another one does, which has a row": [
+      "ServerSequencer.init(content:revision:recent:formats:)",
+      "ServerSequencer.submit(_:at:growth:)",
     ],
   ]
 

@@ -49,6 +49,7 @@ def test_every_workload_gives_what_its_file_says(data):
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     assert {line["workload"].split(":")[0] for line in lines} == {
         "pairs", "apply1", "apply", "compose", "decode", "encode", "rebase", "session", "cursors",
+        "rich",
     }
     assert {"apply:small", "session:two", "decode:operation-100k", "encode:pairs-large"} <= {line["workload"] for line in lines}
     assert [line["workload"] for line in lines if not line["ok"]] == []

@@ -20,19 +20,19 @@ public struct AuthorRun: Sendable, Hashable {
 /// and no run is empty, so equal authorships have equal runs.
 public struct Authorship: Sendable {
   private var names: [String] = []
-  private var numbers: [ExactName: Int] = [:]
-  private var tree = AuthorTree()
+  private var numbers: [ExactName: UInt32] = [:]
+  private var tree = RunTree()
 
   /// The authorship of an empty text.
   public init() {}
 
   /// The authorship that these runs describe.
   public init(_ runs: some Sequence<AuthorRun>) {
-    var numbered: [AuthorTree.Run] = []
+    var numbered: [RunWord] = []
     for run in runs where run.count > 0 {
-      numbered.append(AuthorTree.Run(author: number(run.author), count: run.count))
+      numbered.append(RunWord(number(run.author), count: run.count))
     }
-    tree = AuthorTree(numbered)
+    tree = RunTree(numbered)
   }
 
   /// The authorship of runs whose authors are numbers: places in a list of names.
@@ -40,16 +40,16 @@ public struct Authorship: Sendable {
   /// - Complexity: O(*n*) runs, however many authors.
   package init(names: [String], runs: [(author: Int, count: Int)]) {
     let places = names.map { number($0) }
-    tree = AuthorTree(
+    tree = RunTree(
       runs.compactMap { run in
-        run.count > 0 ? AuthorTree.Run(author: places[run.author], count: run.count) : nil
+        run.count > 0 ? RunWord(places[run.author], count: run.count) : nil
       })
   }
 
   /// The runs from the text's start to its end.
   public var runs: [AuthorRun] {
     var runs: [AuthorRun] = []
-    tree.forEach { runs.append(AuthorRun(author: names[$0.author], count: $0.count)) }
+    tree.forEach { runs.append(AuthorRun(author: names[Int($0.value)], count: $0.count)) }
     return runs
   }
 
@@ -59,11 +59,12 @@ public struct Authorship: Sendable {
     var places = [Int](repeating: -1, count: names.count)
     var runs: [(author: Int, count: Int)] = []
     tree.forEach { run in
-      if places[run.author] < 0 {
-        places[run.author] = used.count
-        used.append(names[run.author])
+      let author = Int(run.value)
+      if places[author] < 0 {
+        places[author] = used.count
+        used.append(names[author])
       }
-      runs.append((places[run.author], run.count))
+      runs.append((places[author], run.count))
     }
     return (used, runs)
   }
@@ -85,17 +86,17 @@ public struct Authorship: Sendable {
       case .retain(let count): position += count
       case .insert(let text):
         let count = text.unicodeScalars.count
-        tree.insert(count, by: author, at: position)
+        tree.insert(count, of: author, at: position)
         position += count
       case .delete(let count): tree.remove(count, at: position)
       }
     }
   }
 
-  private mutating func number(_ author: String) -> Int {
+  private mutating func number(_ author: String) -> UInt32 {
     if let number = numbers[ExactName(author)] { return number }
     names.append(author)
-    numbers[ExactName(author)] = names.count - 1
-    return names.count - 1
+    numbers[ExactName(author)] = UInt32(names.count - 1)
+    return UInt32(names.count - 1)
   }
 }

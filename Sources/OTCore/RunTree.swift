@@ -3,23 +3,17 @@
 /// ```
 ///             [ 9 runs' lengths: 412 | 377 | … ]
 ///              ╱            │
-///   [12 | 7 | 3 …]   [1 | 1 | 5 …]           leaves: runs of numbered authors
+///   [12 | 7 | 3 …]   [1 | 1 | 5 …]           leaves: runs of numbered authors, or attribute sets
 /// ```
 ///
-/// Neighbours of different leaves may have the same author; `forEach` joins them.
-struct AuthorTree: Sendable {
-  /// A number of Unicode scalars by one author, who has a number.
-  struct Run: Sendable, Equatable {
-    var author: Int
-    var count: Int
-  }
-
+/// Neighbours of different leaves may have the same value; `forEach` joins them.
+package struct RunTree: Sendable {
   private var root = Node()
 
-  init() {}
+  package init() {}
 
   /// - Complexity: O(*n*) runs.
-  init(_ runs: [Run]) {
+  package init(_ runs: [RunWord]) {
     var nodes = stride(from: 0, to: runs.count, by: Node.leafMax / 2).map { start in
       Node(leaf: Array(runs[start..<min(start + Node.leafMax / 2, runs.count)]))
     }
@@ -32,17 +26,20 @@ struct AuthorTree: Sendable {
   }
 
   /// Unicode scalars of all runs.
-  var length: Int { root.length }
+  package var length: Int { root.length }
 
   /// Levels of the tree; 1 for a single leaf.
-  var depth: Int { root.depth }
+  package var depth: Int { root.depth }
 
-  /// Calls `body` with each run from the text's start to its end; neighbours differ in their author.
-  func forEach(_ body: (Run) -> Void) {
-    var last: Run?
+  /// The only run's value, of a tree that is one run.
+  var onlyValue: UInt32? { root.onlyValue }
+
+  /// Calls `body` with each run from the text's start to its end; neighbours differ in their value.
+  package func forEach(_ body: (RunWord) -> Void) {
+    var last: RunWord?
     root.forEach { run in
       if let previous = last {
-        if previous.author == run.author {
+        if previous.value == run.value {
           last?.count += run.count
           return
         }
@@ -53,13 +50,20 @@ struct AuthorTree: Sendable {
     if let last { body(last) }
   }
 
-  /// Inserts text of an author.
+  /// Calls `body` with the runs of a range, cut at its ends; neighbours may have one value.
+  ///
+  /// - Complexity: O(log *n*), and the runs.
+  func forEach(in range: Range<Int>, _ body: (RunWord) -> Void) {
+    if !range.isEmpty { root.forEach(in: range, body) }
+  }
+
+  /// Inserts text of one value.
   ///
   /// - Parameter position: At most the length; what is beyond counts as the end.
   /// - Complexity: O(log *n*)
-  mutating func insert(_ count: Int, by author: Int, at position: Int) {
+  package mutating func insert(_ count: Int, of value: UInt32, at position: Int) {
     guard count > 0 else { return }
-    let run = Run(author: author, count: count)
+    let run = RunWord(value, count: count)
     if let right = root.insert(run, at: min(position, root.length)) {
       root = Node(branch: [root, right])
     }
@@ -68,10 +72,20 @@ struct AuthorTree: Sendable {
   /// Removes text, as far as there is some.
   ///
   /// - Complexity: O(log *n*), and the runs that go.
-  mutating func remove(_ count: Int, at position: Int) {
+  package mutating func remove(_ count: Int, at position: Int) {
     let end = min(position + count, root.length)
     guard position < end else { return }
     root.remove(position..<end)
+    while let only = root.onlyChild { root = only }
+  }
+
+  /// Changes the values of a range.
+  ///
+  /// - Parameter range: Within the length.
+  /// - Complexity: O(log *n*), and the runs of the range.
+  mutating func update(_ range: Range<Int>, _ change: (UInt32) -> UInt32) {
+    if range.isEmpty { return }
+    if let right = root.update(range, change) { root = Node(branch: [root, right]) }
     while let only = root.onlyChild { root = only }
   }
 }
@@ -85,13 +99,13 @@ private struct Node: Sendable {
 
   /// Unicode scalars of all runs below.
   private(set) var length = 0
-  private var runs: [AuthorTree.Run] = []
+  private var runs: [RunWord] = []
   /// Empty in a leaf.
   private var nodes: [Node] = []
 
   init() {}
 
-  init(leaf runs: [AuthorTree.Run]) {
+  init(leaf runs: [RunWord]) {
     self.runs = runs
     length = runs.reduce(0) { $0 + $1.count }
   }
@@ -110,15 +124,35 @@ private struct Node: Sendable {
   /// The node that stands for a branch with one node.
   var onlyChild: Node? { nodes.count == 1 ? nodes[0] : nil }
 
-  func forEach(_ body: (AuthorTree.Run) -> Void) {
+  var onlyValue: UInt32? { isLeaf && runs.count == 1 ? runs[0].value : nil }
+
+  func forEach(_ body: (RunWord) -> Void) {
     for run in runs { body(run) }
     for node in nodes { node.forEach(body) }
+  }
+
+  /// - Parameter range: Not empty, and within the node.
+  func forEach(in range: Range<Int>, _ body: (RunWord) -> Void) {
+    var start = 0
+    for run in runs {
+      let count = min(start + run.count, range.upperBound) - max(start, range.lowerBound)
+      if count > 0 { body(RunWord(run.value, count: count)) }
+      start += run.count
+      if start >= range.upperBound { return }
+    }
+    for node in nodes {
+      let from = max(range.lowerBound - start, 0)
+      let to = min(range.upperBound - start, node.length)
+      if from < to { node.forEach(in: from..<to, body) }
+      start += node.length
+      if start >= range.upperBound { return }
+    }
   }
 
   // MARK: Inserting
 
   /// Returns the right half if the node had to be split.
-  mutating func insert(_ run: AuthorTree.Run, at position: Int) -> Node? {
+  mutating func insert(_ run: RunWord, at position: Int) -> Node? {
     length += run.count
     if isLeaf {
       insertIntoLeaf(run, at: position)
@@ -136,21 +170,21 @@ private struct Node: Sendable {
     return nodes.count > Self.branchMax ? split() : nil
   }
 
-  private mutating func insertIntoLeaf(_ run: AuthorTree.Run, at position: Int) {
+  private mutating func insertIntoLeaf(_ run: RunWord, at position: Int) {
     var index = 0
     var offset = position
     while index < runs.count, offset >= runs[index].count {
       offset -= runs[index].count
       index += 1
     }
-    if index < runs.count, runs[index].author == run.author {
+    if index < runs.count, runs[index].value == run.value {
       runs[index].count += run.count
-    } else if offset == 0, index > 0, runs[index - 1].author == run.author {
+    } else if offset == 0, index > 0, runs[index - 1].value == run.value {
       runs[index - 1].count += run.count
     } else if offset == 0 {
       runs.insert(run, at: index)
     } else {
-      let rest = AuthorTree.Run(author: runs[index].author, count: runs[index].count - offset)
+      let rest = RunWord(runs[index].value, count: runs[index].count - offset)
       runs[index].count = offset
       runs.insert(contentsOf: [run, rest], at: index + 1)
     }
@@ -167,6 +201,69 @@ private struct Node: Sendable {
     }
     length -= right.length
     return right
+  }
+
+  // MARK: Changing
+
+  /// Returns the right half if the node had to be split.
+  ///
+  /// - Parameter range: Not empty, and within the node.
+  mutating func update(_ range: Range<Int>, _ change: (UInt32) -> UInt32) -> Node? {
+    if isLeaf {
+      updateLeaf(range, change)
+      return runs.count > Self.leafMax ? split() : nil
+    }
+    var start = 0
+    var index = 0
+    var first: Int?
+    while index < nodes.count, start < range.upperBound {
+      let end = start + nodes[index].length
+      let from = max(range.lowerBound, start)
+      let to = min(range.upperBound, end)
+      if from < to {
+        first = first ?? index
+        if let right = nodes[index].update(from - start..<to - start, change) {
+          nodes.insert(right, at: index + 1)
+          index += 1
+        }
+      }
+      start = end
+      index += 1
+    }
+    if let first { join(from: first, through: index) }
+    return nodes.count > Self.branchMax ? split() : nil
+  }
+
+  private mutating func updateLeaf(_ range: Range<Int>, _ change: (UInt32) -> UInt32) {
+    var start = 0
+    var first = 0
+    while start + runs[first].count <= range.lowerBound {
+      start += runs[first].count
+      first += 1
+    }
+    var index = first
+    var changed: [RunWord] = []
+    // Up to the first one behind the range, which may join the last one in it.
+    if first > 0, start == range.lowerBound {
+      first -= 1
+      changed.append(runs[first])
+    }
+    while index < runs.count, start < range.upperBound {
+      let run = runs[index]
+      let end = start + run.count
+      let from = max(start, range.lowerBound)
+      let to = min(end, range.upperBound)
+      changed.put(run.value, count: from - start)
+      changed.put(change(run.value), count: to - from)
+      changed.put(run.value, count: end - to)
+      start = end
+      index += 1
+    }
+    if index < runs.count, start == range.upperBound {
+      changed.put(runs[index].value, count: runs[index].count)
+      index += 1
+    }
+    runs.replaceSubrange(first..<index, with: changed)
   }
 
   // MARK: Removing
@@ -229,7 +326,7 @@ private struct Node: Sendable {
     }
     if left > 0 { runs[end].count -= left }
     runs.removeSubrange(first..<end)
-    guard first > 0, first < runs.count, runs[first - 1].author == runs[first].author else {
+    guard first > 0, first < runs.count, runs[first - 1].value == runs[first].value else {
       return
     }
     runs[first - 1].count += runs[first].count
@@ -238,9 +335,11 @@ private struct Node: Sendable {
 
   /// Makes one of neighbours that have become small, so that the tree is no deeper than its runs
   /// demand.
-  private mutating func join(around index: Int) {
+  private mutating func join(around index: Int) { join(from: index, through: index + 1) }
+
+  private mutating func join(from index: Int, through last: Int) {
     var left = max(0, min(index, nodes.count) - 1)
-    for _ in 0..<3 where left + 1 < nodes.count {
+    for _ in index..<max(index, last) + 2 where left + 1 < nodes.count {
       if nodes[left].canJoin(nodes[left + 1]) {
         let right = nodes.remove(at: left + 1)
         nodes[left].append(right)
@@ -265,7 +364,7 @@ private struct Node: Sendable {
       return
     }
     var others = other.runs[...]
-    if let last = runs.last, let first = others.first, last.author == first.author {
+    if let last = runs.last, let first = others.first, last.value == first.value {
       runs[runs.count - 1].count += first.count
       others = others.dropFirst()
     }

@@ -1,0 +1,161 @@
+/// The formatting of an operation: changes of kept text, and attributes of inserted text.
+///
+/// - **Spans** change ranges of the base text. Operations move them as they move cursors: by their
+///   own text alone.
+/// - **Runs** have the complete attributes of all inserted text, in order.
+///
+/// Both are lists of lengths with numbers of sets, without gaps: 0 is for kept text that does not
+/// change, and for inserted text without attributes.
+///
+///     base text   ├──────┼────────┼────────┤            "=5 +ab =3 -2" with
+///     spans        5: 0   2: bold                        two scalars of kept text bold
+///     runs                                    1: 0, 1: italic
+///
+/// In normal form neighbours differ, the last number is not 0, deleted text has 0, no set is empty,
+/// runs have no removals, and a format without spans and runs is `nil`. Numbers may differ between
+/// equal formats, and sets may be left that have none.
+public struct Format: @unchecked Sendable {
+  // Unchecked: a block is not written once it is made.
+  let block: FormatBlock
+
+  /// Makes a format of what a walk has put out; `nil` when there is nothing.
+  init?(
+    spans: UnsafeBufferPointer<RunWord>, runs: UnsafeBufferPointer<RunWord>, sets: [AttributeSet]
+  ) {
+    let count = spans.count + runs.count
+    if count == 0 { return nil }
+    block = FormatBlock.empty(spans: spans.count, runs: runs.count, sets: sets)
+    let words = block.words
+    if let source = spans.baseAddress { words.update(from: source, count: spans.count) }
+    if let source = runs.baseAddress {
+      (words + spans.count).update(from: source, count: runs.count)
+    }
+    // More sets than words: some are not used.
+    if sets.count > count { dropUnusedSets() }
+  }
+
+  /// Makes a format of lists whose neighbours differ; `nil` when there is nothing.
+  init?(spans: [RunWord], runs: [RunWord], sets: [AttributeSet]) {
+    let spans = spans.last?.value == 0 ? spans.dropLast() : spans[...]
+    let runs = runs.last?.value == 0 ? runs.dropLast() : runs[...]
+    let made = spans.withUnsafeBufferPointer { spans in
+      runs.withUnsafeBufferPointer { runs in Format(spans: spans, runs: runs, sets: sets) }
+    }
+    guard let made else { return nil }
+    self = made
+  }
+
+  /// The number of runs and spans, the text between them included.
+  public var componentCount: Int { spanCount + runCount }
+
+  /// Whether kept text changes.
+  var spanCount: Int { Int(block.top.pointee.spanCount) }
+  var runCount: Int { Int(block.top.pointee.runCount) }
+  var sets: [AttributeSet] { block.top.pointee.sets }
+
+  /// Numbers the used sets in the order of their first use.
+  private func dropUnusedSets() {
+    let numbering = UsedSets(sets, block.spans, block.runs)
+    let words = block.words
+    for index in 0..<componentCount {
+      words[index] = RunWord(
+        numbering.numbers[Int(words[index].value)], count: words[index].count)
+    }
+    block.top.pointee.sets = numbering.used
+  }
+}
+
+extension Format: Hashable {
+  /// Whether two formats have the same spans and runs.
+  public static func == (left: Format, right: Format) -> Bool {
+    if left.block === right.block { return true }
+    guard left.spanCount == right.spanCount, left.runCount == right.runCount else { return false }
+    var last = (UInt32(0), UInt32(0))
+    for (one, two) in zip(left.block.all, right.block.all) {
+      if one.count != two.count || (one.value == 0) != (two.value == 0) { return false }
+      if one.value == 0 || (one.value, two.value) == last { continue }
+      if left.sets[Int(one.value) - 1] != right.sets[Int(two.value) - 1] { return false }
+      last = (one.value, two.value)
+    }
+    return true
+  }
+
+  /// Hashes the lengths.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(spanCount)
+    for word in block.all { hasher.combine(word.count) }
+  }
+}
+
+/// The sets that spans and runs use, numbered in the order of their first use.
+struct UsedSets {
+  private(set) var used: [AttributeSet] = []
+  /// The new number of each old one; 0 for those that are not used.
+  private(set) var numbers: [UInt32]
+
+  init(
+    _ sets: [AttributeSet], _ spans: UnsafeBufferPointer<RunWord>,
+    _ runs: UnsafeBufferPointer<RunWord>
+  ) {
+    numbers = [UInt32](repeating: 0, count: sets.count + 1)
+    for words in [spans, runs] {
+      for word in words {
+        let number = Int(word.value)
+        if number == 0 || numbers[number] != 0 { continue }
+        used.append(sets[number - 1])
+        numbers[number] = UInt32(used.count)
+      }
+    }
+  }
+}
+
+/// The header of a format's block.
+struct FormatBlockTop {
+  var sets: [AttributeSet]
+  var spanCount: Int32
+  var runCount: Int32
+}
+
+/// A format's one block of memory: spans, then runs.
+final class FormatBlock: ManagedBuffer<FormatBlockTop, UInt64> {
+  // Named, for Embedded Swift's sake: see ``RopeNode/emptyLeaf()``.
+  static func empty(spans: Int, runs: Int, sets: [AttributeSet]) -> FormatBlock {
+    unsafeDowncast(
+      FormatBlock.create(minimumCapacity: spans + runs) { _ in
+        FormatBlockTop(sets: sets, spanCount: Int32(spans), runCount: Int32(runs))
+      }, to: FormatBlock.self)
+  }
+
+  @inline(__always)
+  var top: UnsafeMutablePointer<FormatBlockTop> { withUnsafeMutablePointerToHeader { $0 } }
+  @inline(__always)
+  var words: UnsafeMutablePointer<RunWord> {
+    UnsafeMutableRawPointer(withUnsafeMutablePointerToElements { $0 })
+      .assumingMemoryBound(to: RunWord.self)
+  }
+  var spans: UnsafeBufferPointer<RunWord> {
+    UnsafeBufferPointer(start: words, count: Int(top.pointee.spanCount))
+  }
+  var runs: UnsafeBufferPointer<RunWord> {
+    UnsafeBufferPointer(
+      start: words + Int(top.pointee.spanCount), count: Int(top.pointee.runCount))
+  }
+  var all: UnsafeBufferPointer<RunWord> {
+    UnsafeBufferPointer(start: words, count: spans.count + runs.count)
+  }
+}
+
+extension Format? {
+  /// Calls `body` with spans and runs, both empty where there is no format.
+  @inline(__always)
+  func withWords<Result>(
+    _ body: (UnsafeBufferPointer<RunWord>, UnsafeBufferPointer<RunWord>) -> Result
+  ) -> Result {
+    let none = UnsafeBufferPointer<RunWord>(start: nil, count: 0)
+    guard let block = self?.block else { return body(none, none) }
+    return withExtendedLifetime(block) { body(block.spans, block.runs) }
+  }
+
+  var sets: [AttributeSet] { self?.sets ?? [] }
+  var spanCount: Int { self?.spanCount ?? 0 }
+}

@@ -1,0 +1,257 @@
+/// Reads the JSON forms of formats and attribute sets.
+struct FormatJSONReader {
+  /// The lists of a format, before they are compared with its text.
+  struct Lists {
+    var sets: [AttributeSet] = []
+    var kept: [Int] = []
+    var put: [Int] = []
+  }
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var next = 0
+  /// Sets that are read; more are too many.
+  var setsMax = Format.setsMax
+
+  /// Reads a value that takes up all bytes but for space around it.
+  static func whole<Value>(
+    _ json: [UInt8], _ read: (inout FormatJSONReader) throws(OperationError) -> Value
+  ) throws(OperationError) -> Value {
+    let result: Result<Value, OperationError> = json.withUnsafeBufferPointer { bytes in
+      var reader = FormatJSONReader(bytes: bytes)
+      do throws(OperationError) {
+        let value = try read(&reader)
+        reader.skipSpace()
+        return reader.next == bytes.count ? .success(value) : .failure(reader.malformed)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  private init(bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  private var malformed: OperationError { .malformed(offset: next) }
+
+  /// The next byte; 0, which no JSON has, at the end.
+  private var current: UInt8 { next < bytes.count ? bytes[next] : 0 }
+
+  private mutating func skipSpace() {
+    while [0x20, 0x0a, 0x0d, 0x09].contains(current) { next += 1 }
+  }
+
+  /// Takes a byte behind space, if it is there.
+  private mutating func take(_ byte: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard current == UInt8(ascii: byte) else { return false }
+    next += 1
+    return true
+  }
+
+  private mutating func expect(_ byte: Unicode.Scalar) throws(OperationError) {
+    guard take(byte) else { throw malformed }
+  }
+
+  /// Reads the items between two brackets.
+  private mutating func readItems(
+    _ open: Unicode.Scalar, _ close: Unicode.Scalar,
+    _ read: (inout FormatJSONReader) throws(OperationError) -> Void
+  ) throws(OperationError) {
+    try expect(open)
+    if take(close) { return }
+    repeat { try read(&self) } while take(",")
+    try expect(close)
+  }
+
+  mutating func readLists() throws(OperationError) -> Lists {
+    var lists = Lists()
+    try readItems("{", "}") { (reader) throws(OperationError) in
+      let name = try reader.readKey()
+      if name.elementsEqual("sets".utf8) {
+        lists.sets = []
+        try reader.readItems("[", "]") { (reader) throws(OperationError) in
+          guard lists.sets.count < reader.setsMax else { throw .tooLong }
+          lists.sets.append(try reader.readSet())
+        }
+      } else if name.elementsEqual("kept".utf8) {
+        lists.kept = try reader.readNumbers()
+      } else if name.elementsEqual("put".utf8) || name.elementsEqual("runs".utf8) {
+        lists.put = try reader.readNumbers()
+      } else {
+        try reader.skipValue(depth: 0)
+      }
+    }
+    return lists
+  }
+
+  private mutating func readNumbers() throws(OperationError) -> [Int] {
+    var numbers: [Int] = []
+    try readItems("[", "]") { (reader) throws(OperationError) in
+      reader.skipSpace()
+      let start = reader.next
+      var number = 0
+      while case UInt8(ascii: "0")...UInt8(ascii: "9") = reader.current {
+        guard number < TextOperation.lengthMax / 10 else { throw .tooLong }
+        number = number * 10 + Int(reader.current - UInt8(ascii: "0"))
+        reader.next += 1
+      }
+      let isLong = reader.next - start > 1
+      guard reader.next > start, !isLong || reader.bytes[start] != UInt8(ascii: "0") else {
+        throw reader.malformed
+      }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// Reads a name and the colon behind it.
+  private mutating func readKey() throws(OperationError) -> [UInt8] {
+    let name = try readString()
+    try expect(":")
+    return name
+  }
+
+  mutating func readSet() throws(OperationError) -> AttributeSet {
+    // Sorted by key.
+    var entries: [(key: [UInt8], value: [UInt8])] = []
+    try readItems("{", "}") { (reader) throws(OperationError) in
+      let key = try reader.readKey()
+      guard Self.isKey(key) else { throw reader.malformed }
+      let value =
+        key.elementsEqual("embed".utf8) ? try reader.readEmbed() : try reader.readValue()
+      let place = entries.firstIndex { !$0.key.lexicographicallyPrecedes(key) } ?? entries.count
+      if place < entries.count, entries[place].key == key {
+        entries[place].value = value
+      } else {
+        guard entries.count < AttributeSet.keysMax else { throw reader.malformed }
+        entries.insert((key, value), at: place)
+      }
+    }
+    var bytes: [UInt8] = []
+    for entry in entries {
+      entry.key.withUnsafeBufferPointer { key in
+        entry.value.withUnsafeBufferPointer { AttributeSet.append(key, $0, to: &bytes) }
+      }
+    }
+    return AttributeSet(bytes: bytes)
+  }
+
+  private static func isKey(_ key: [UInt8]) -> Bool {
+    guard let first = key.first, key.count <= AttributeSet.keyBytesMax, isLetter(first) else {
+      return false
+    }
+    return key.allSatisfy {
+      isLetter($0) || $0 == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0)
+    }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+  }
+
+  /// Reads a value and returns its shortest form.
+  private mutating func readValue(
+    bytesMax: Int = AttributeSet.valueBytesMax, isEmbed: Bool = false
+  ) throws(OperationError) -> [UInt8] {
+    skipSpace()
+    var value: [UInt8] = []
+    switch current {
+    case UInt8(ascii: "\""):
+      try readString().withUnsafeBufferPointer { TextOperation.appendString($0, to: &value) }
+    case UInt8(ascii: "t"):
+      value = try readWord("true")
+    case UInt8(ascii: "n") where !isEmbed:
+      value = try readWord("null")
+    default:
+      value = try readWholeNumber()
+    }
+    guard value.count <= bytesMax else { throw malformed }
+    return value
+  }
+
+  private mutating func readWord(_ word: StaticString) throws(OperationError) -> [UInt8] {
+    var found: [UInt8] = []
+    Format.append(word, to: &found)
+    for byte in found {
+      guard current == byte else { throw malformed }
+      next += 1
+    }
+    return found
+  }
+
+  /// Reads a number that every language's numbers can hold.
+  private mutating func readWholeNumber() throws(OperationError) -> [UInt8] {
+    let start = next
+    if current == UInt8(ascii: "-") { next += 1 }
+    let digits = next
+    while case UInt8(ascii: "0")...UInt8(ascii: "9") = current { next += 1 }
+    let count = next - digits
+    guard 1...15 ~= count, count == 1 || bytes[digits] != UInt8(ascii: "0"),
+      ![UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(current)
+    else { throw malformed }
+    // Minus zero is zero.
+    return Array(bytes[(bytes[digits] == UInt8(ascii: "0") ? digits : start)..<next])
+  }
+
+  /// Reads an object with one key, or a removal, which text that is put here cannot have.
+  private mutating func readEmbed() throws(OperationError) -> [UInt8] {
+    skipSpace()
+    if current == UInt8(ascii: "n") { return try readWord("null") }
+    var embed: [UInt8] = []
+    try readItems("{", "}") { (reader) throws(OperationError) in
+      let kind = try reader.readKey()
+      guard embed.isEmpty, Self.isKey(kind) else { throw reader.malformed }
+      embed.append(UInt8(ascii: "{"))
+      kind.withUnsafeBufferPointer { TextOperation.appendString($0, to: &embed) }
+      embed.append(UInt8(ascii: ":"))
+      embed += try reader.readValue(bytesMax: AttributeSet.embedBytesMax, isEmbed: true)
+      embed.append(UInt8(ascii: "}"))
+    }
+    guard !embed.isEmpty, embed.count <= AttributeSet.embedBytesMax else { throw malformed }
+    return embed
+  }
+
+  /// Reads a string: as an operation that inserts it.
+  private mutating func readString() throws(OperationError) -> [UInt8] {
+    skipSpace()
+    let start = next
+    guard current == UInt8(ascii: "\"") else { throw malformed }
+    next += 1
+    while next < bytes.count, bytes[next] != UInt8(ascii: "\"") {
+      next += bytes[next] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    guard next < bytes.count else { throw .malformed(offset: start) }
+    next += 1
+    var list: [UInt8] = [UInt8(ascii: "[")]
+    list += bytes[start..<next]
+    list.append(UInt8(ascii: "]"))
+    do throws(OperationError) {
+      let insertion = try list.withUnsafeBufferPointer { TextOperation.read($0) }.get()
+      return insertion.withPacked { _, text in Array(text) }
+    } catch {
+      switch error {
+      case .invalidUTF8(let offset): throw .invalidUTF8(offset: start - 1 + offset)
+      case .malformed, .lengthMismatch, .tooLong: throw .malformed(offset: start)
+      }
+    }
+  }
+
+  /// Skips a value of any kind.
+  private mutating func skipValue(depth: Int) throws(OperationError) {
+    skipSpace()
+    guard depth < 8 else { throw malformed }
+    switch current {
+    case UInt8(ascii: "{"):
+      try readItems("{", "}") { (reader) throws(OperationError) in
+        _ = try reader.readKey()
+        try reader.skipValue(depth: depth + 1)
+      }
+    case UInt8(ascii: "["):
+      try readItems("[", "]") { (reader) throws(OperationError) in
+        try reader.skipValue(depth: depth + 1)
+      }
+    case UInt8(ascii: "f"): _ = try readWord("false")
+    default: _ = try readValue(bytesMax: .max)
+    }
+  }
+}

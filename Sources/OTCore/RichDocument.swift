@@ -1,0 +1,165 @@
+/// A text with attributes that rich operations are applied to: a document, and runs of numbered sets.
+///
+/// A document without attributes has no runs, and costs what its text costs. Copying is O(1), and a
+/// copy never changes.
+public struct RichDocument: Sendable {
+  /// The text.
+  public private(set) var text: Document
+  /// Runs over the whole text; `nil` while there are no attributes.
+  private var runs: RunTree?
+  private var table = SetTable()
+  /// The number of sets at which those that are not used are dropped.
+  private var setsMax = Self.setsMaxMin
+  private static let setsMaxMin = 256
+
+  /// Makes a document without attributes.
+  public init(_ text: Document = Document()) { self.text = text }
+
+  init(_ text: Document, runs words: [RunWord], sets: [AttributeSet]) {
+    self.text = text
+    table = SetTable(sets)
+    setsMax = max(Self.setsMaxMin, 2 * sets.count)
+    if words.contains(where: { $0.value != 0 }) { runs = RunTree(words) }
+  }
+
+  /// Whether any text has attributes.
+  public var hasAttributes: Bool { runs != nil }
+
+  /// The attributes of a scalar.
+  ///
+  /// - Precondition: `0 <= position < text.scalarCount`.
+  /// - Complexity: O(log *runs*)
+  public func attributes(at position: Int) -> AttributeSet {
+    var found: UInt32 = 0
+    runs?.forEach(in: position..<position + 1) { found = $0.value }
+    return table[found]
+  }
+
+  /// Calls `body` with each run of attributes: scalars, and their set. Neighbours differ.
+  public func forEachRun(_ body: (Int, AttributeSet) -> Void) {
+    for word in words { body(word.count, table[word.value]) }
+  }
+
+  /// All runs; of a text without attributes, one of number 0.
+  var words: [RunWord] {
+    var words: [RunWord] = []
+    if let runs { runs.forEach { words.append($0) } } else { words.put(0, count: text.scalarCount) }
+    return words
+  }
+
+  var sets: [AttributeSet] { table.sets }
+
+  /// Calls `body` with the runs of a range; neighbours may have one number.
+  func forEachWord(in range: Range<Int>, _ body: (RunWord) -> Void) {
+    if let runs {
+      runs.forEach(in: range, body)
+    } else if !range.isEmpty {
+      body(RunWord(0, count: range.count))
+    }
+  }
+
+  /// Applies an operation.
+  ///
+  /// - Throws: as ``Document/apply(_:)``; nothing has changed then.
+  /// - Complexity: that of the text, and O(log *runs*) for each component and each run formatted.
+  public mutating func apply(_ operation: RichOperation) throws(OperationError) {
+    try text.apply(operation.text)
+    if runs != nil || operation.format != nil { applyFormat(operation) }
+  }
+
+  /// Applies an operation without formatting: what it inserts has no attributes.
+  ///
+  /// - Throws: as ``Document/apply(_:)``; nothing has changed then.
+  public mutating func apply(_ operation: TextOperation) throws(OperationError) {
+    try text.apply(operation)
+    if runs != nil { applyFormat(RichOperation(operation)) }
+  }
+
+  private mutating func applyFormat(_ operation: RichOperation) {
+    var former: [RunWord] = []
+    former.put(0, count: operation.baseLength)
+    var tree = runs ?? RunTree(former)
+    // Not shared while it changes, and neither is the table.
+    runs = nil
+    var merger = SetMerger(table, operation.format.sets)
+    table = SetTable()
+    var place = 0
+    operation.format.withWords { spans, runs in
+      var spans = RunReader(spans)
+      var runs = RunReader(runs)
+      operation.text.withPacked { words, _ in
+        for word in words {
+          var left = word.scalars
+          if word.isRetain {
+            while left > 0, !spans.isAtEnd {
+              let count = min(left, spans.word.count)
+              let change = spans.word.value
+              if change != 0 {
+                tree.update(place..<place + count) { merger.merge(.settle, $0, other: change) }
+              }
+              spans.take(count)
+              place += count
+              left -= count
+            }
+            place += left
+          } else if word.isInsert {
+            while left > 0 {
+              let count = min(left, runs.word.count)
+              tree.insert(count, of: merger.adopt(runs.word.value), at: place)
+              runs.take(count)
+              place += count
+              left -= count
+            }
+          } else {
+            tree.remove(left, at: place)
+            spans.skip(left)
+          }
+        }
+      }
+    }
+    table = merger.table
+    if tree.length > 0, tree.onlyValue != 0 { runs = tree } else { table = SetTable() }
+    if table.sets.count > setsMax { dropUnusedSets() }
+  }
+
+  private mutating func dropUnusedSets() {
+    var words = words
+    let numbering = words.withUnsafeBufferPointer {
+      UsedSets(sets, $0, UnsafeBufferPointer(start: nil, count: 0))
+    }
+    for index in words.indices {
+      words[index] = RunWord(
+        numbering.numbers[Int(words[index].value)], count: words[index].count)
+    }
+    self = RichDocument(text, runs: words, sets: numbering.used)
+  }
+}
+
+extension RichDocument: Equatable {
+  /// Whether two documents have the same scalars with the same attributes.
+  ///
+  /// - Complexity: O(*n*), but for the text of copies.
+  public static func == (left: RichDocument, right: RichDocument) -> Bool {
+    guard left.text == right.text else { return false }
+    let (one, two) = (left.words, right.words)
+    guard one.count == two.count else { return false }
+    return zip(one, two).allSatisfy {
+      $0.count == $1.count && left.table[$0.value] == right.table[$1.value]
+    }
+  }
+}
+
+extension RichDocument {
+  /// Traps unless the runs cover the text and are in normal form, and the tree is as shallow as
+  /// its runs allow.
+  package func checkInvariants() {
+    text.checkInvariants()
+    guard let runs else { return precondition(table.sets.isEmpty, "sets without runs") }
+    precondition(runs.length == text.scalarCount, "runs of another length than the text")
+    let words = words
+    precondition(runs.onlyValue != 0, "runs without attributes")
+    precondition(words.allSatisfy { $0.count > 0 && Int($0.value) <= sets.count }, "a run is wrong")
+    precondition(sets.allSatisfy { !$0.isEmpty && !$0.hasRemovals }, "a set is wrong")
+    precondition(sets.count <= setsMax, "sets that are not used")
+  }
+}

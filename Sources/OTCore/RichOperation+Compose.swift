@@ -1,0 +1,122 @@
+extension RichOperation {
+  /// Returns one operation with the effect of this one, then `next`.
+  ///
+  /// Of one key the later value counts. A removal remains on kept text, and takes the key out of
+  /// inserted text.
+  ///
+  /// - Throws: `lengthMismatch` when the two do not meet.
+  /// - Complexity: O(*m* + *n*) components, plus the text copied.
+  public func composed(with next: RichOperation) throws(OperationError) -> RichOperation {
+    let text = try text.composed(with: next.text)
+    if format == nil, next.format == nil { return RichOperation(text) }
+    return RichOperation(text: text, format: composedFormat(with: next))
+  }
+
+  private func composedFormat(with next: RichOperation) -> Format? {
+    format.withWords { spans, runs in
+      next.format.withWords { nextSpans, nextRuns in
+        text.withPacked { words, _ in
+          next.text.withPacked { nextWords, _ in
+            let most = words.count + nextWords.count + spans.count + nextSpans.count + 2
+            let runsMax = most + runs.count + nextRuns.count
+            return Scratch.with(words: most + runsMax, text: 0) { memory, _ in
+              let memory = RunWriter.memory(memory)
+              var walk = ComposeWalk(
+                spans: RunReader(spans), runs: RunReader(runs), nextSpans: RunReader(nextSpans),
+                nextRuns: RunReader(nextRuns), merger: SetMerger(format.sets, next.format.sets),
+                spansOut: RunWriter(memory), runsOut: RunWriter(memory + most))
+              walk.walk(words, nextWords)
+              return Format(
+                spans: walk.spansOut.written, runs: walk.runsOut.written,
+                sets: walk.merger.table.sets)
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Composes two formats, in step with their texts.
+private struct ComposeWalk {
+  var spans: RunReader
+  var runs: RunReader
+  var nextSpans: RunReader
+  var nextRuns: RunReader
+  var merger: SetMerger
+  var spansOut: RunWriter
+  var runsOut: RunWriter
+
+  @inline(__always)
+  mutating func walk(
+    _ words: UnsafeBufferPointer<TextOperation.Word>,
+    _ nextWords: UnsafeBufferPointer<TextOperation.Word>
+  ) {
+    var one = WordReader(words)
+    var two = WordReader(nextWords)
+    while true {
+      let a = one.word
+      let b = two.word
+      if a.isDelete {
+        spansOut.put(0, count: a.scalars)
+        spans.skip(a.scalars)
+        one.advance()
+        continue
+      }
+      if b.isInsert {
+        putInserted(b.scalars)
+        two.advance()
+        continue
+      }
+      if one.isAtEnd || two.isAtEnd { return }
+      let count = min(a.scalars, b.scalars)
+      switch (a.isRetain, b.isRetain) {
+      case (true, true): mergeKept(count)
+      case (true, false):
+        spansOut.put(0, count: count)
+        spans.skip(count)
+        nextSpans.skip(count)
+      case (false, true): mergeInserted(count)
+      case (false, false):
+        runs.skip(count)
+        nextSpans.skip(count)
+      }
+      one.take(count)
+      two.take(count)
+    }
+  }
+
+  private mutating func putInserted(_ count: Int) {
+    var left = count
+    while left > 0 {
+      let piece = min(left, nextRuns.word.count)
+      runsOut.put(merger.adopt(nextRuns.word.value), count: piece)
+      nextRuns.take(piece)
+      left -= piece
+    }
+  }
+
+  private mutating func mergeKept(_ count: Int) {
+    var left = count
+    while left > 0 {
+      let piece = min(left, spans.word.count, nextSpans.word.count)
+      spansOut.put(
+        merger.merge(.overlay, spans.word.value, other: nextSpans.word.value), count: piece)
+      spans.take(piece)
+      nextSpans.take(piece)
+      left -= piece
+    }
+  }
+
+  private mutating func mergeInserted(_ count: Int) {
+    var left = count
+    while left > 0 {
+      let piece = min(left, runs.word.count, nextSpans.word.count)
+      runsOut.put(
+        merger.merge(.settle, runs.word.value, other: nextSpans.word.value), count: piece)
+      runs.take(piece)
+      nextSpans.take(piece)
+      left -= piece
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/// So many scalars of one kind: `scalars << 32 | value`.
+///
+/// The value is the number of an attribute set, 0 for none, or of an author.
+package struct RunWord: Sendable, Equatable {
+  var bits: UInt64
+
+  @inline(__always)
+  package init(_ value: UInt32, count: Int) {
+    bits = UInt64(truncatingIfNeeded: count) << 32 | UInt64(value)
+  }
+
+  @inline(__always)
+  package var value: UInt32 { UInt32(truncatingIfNeeded: bits) }
+
+  /// Unicode scalars.
+  @inline(__always)
+  package var count: Int {
+    get { Int(truncatingIfNeeded: bits >> 32) }
+    set { bits = UInt64(truncatingIfNeeded: newValue) << 32 | bits & 0xffff_ffff }
+  }
+}
+
+/// Walks runs, in parts as small as asked for. Behind the last one there is text of value 0, longer than
+/// any operation.
+struct RunReader {
+  private var next: UnsafePointer<RunWord>?
+  private var left: Int
+  /// The rest of the current run.
+  private(set) var word: RunWord
+  /// The value of the scalar before.
+  private(set) var previous: UInt32 = 0
+
+  @inline(__always)
+  init(_ words: UnsafeBufferPointer<RunWord>) {
+    next = words.baseAddress
+    left = words.count
+    word = Self.rest
+    load()
+  }
+
+  @inline(__always)
+  private static var rest: RunWord { RunWord(0, count: Int(Int32.max)) }
+
+  @inline(__always)
+  private mutating func load() {
+    guard left > 0, let here = next else {
+      left = -1
+      word = Self.rest
+      return
+    }
+    word = here.pointee
+    next = here + 1
+    left -= 1
+  }
+
+  /// Whether all runs have been taken.
+  @inline(__always)
+  var isAtEnd: Bool { left < 0 }
+
+  /// Takes scalars of the run at hand.
+  ///
+  /// - Parameter count: Above zero, and no more than the run has.
+  @inline(__always)
+  mutating func take(_ count: Int) {
+    previous = word.value
+    let size = UInt64(truncatingIfNeeded: count) << 32
+    if size == word.bits & ~0xffff_ffff { load() } else { word.bits &-= size }
+  }
+
+  /// Takes scalars of as many runs as there are.
+  @inline(__always)
+  mutating func skip(_ count: Int) {
+    var rest = count
+    while rest >= word.count {
+      rest &-= word.count
+      previous = word.value
+      load()
+    }
+    if rest > 0 {
+      previous = word.value
+      word.bits &-= UInt64(truncatingIfNeeded: rest) << 32
+    }
+  }
+}
+
+/// Writes runs; neighbours of one value merge.
+struct RunWriter {
+  let start: UnsafeMutablePointer<RunWord>
+  private var last: UnsafeMutablePointer<RunWord>
+
+  /// - Parameter memory: Room for one more than will be written.
+  @inline(__always)
+  init(_ memory: UnsafeMutablePointer<RunWord>) {
+    start = memory
+    last = memory
+    // Of no value, so that nothing merges with it.
+    memory.pointee = RunWord(.max, count: 0)
+  }
+
+  /// - Parameter count: Above zero.
+  @inline(__always)
+  mutating func put(_ value: UInt32, count: Int) {
+    if last.pointee.value == value {
+      last.pointee.bits &+= UInt64(truncatingIfNeeded: count) << 32
+    } else {
+      last += 1
+      last.pointee = RunWord(value, count: count)
+    }
+  }
+
+  /// All runs but a last one of value 0.
+  @inline(__always)
+  var written: UnsafeBufferPointer<RunWord> {
+    let count = last - start
+    return UnsafeBufferPointer(
+      start: start + 1, count: count > 0 && last.pointee.value == 0 ? count - 1 : count)
+  }
+
+  /// All of some runs, as they are.
+  @inline(__always)
+  mutating func copy(_ runs: UnsafeBufferPointer<RunWord>) {
+    guard let source = runs.baseAddress, runs.count > 0 else { return }
+    (last + 1).update(from: source, count: runs.count)
+    last += runs.count
+  }
+}
+
+extension [RunWord] {
+  /// Appends a run; one of the same value as the last joins it.
+  mutating func put(_ value: UInt32, count: Int) {
+    guard count > 0 else { return }
+    if let last, last.value == value {
+      self[self.count - 1].count += count
+    } else {
+      append(RunWord(value, count: count))
+    }
+  }
+}

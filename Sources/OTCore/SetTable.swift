@@ -1,0 +1,141 @@
+/// Attribute sets with numbers from 1, each once; 0 is the empty set.
+struct SetTable: Sendable {
+  private(set) var sets: [AttributeSet]
+  /// Numbers at the places of their hashes; empty while a search from the first on is quick.
+  private var slots: [UInt32] = []
+  private static let searchedMax = 12
+
+  init(_ sets: [AttributeSet] = []) { self.sets = sets }
+
+  subscript(number: UInt32) -> AttributeSet {
+    number == 0 ? AttributeSet() : sets[Int(number) - 1]
+  }
+
+  /// Returns a set's number, a new one if need be.
+  ///
+  /// - Complexity: O(*bytes*) amortised.
+  mutating func number(of set: AttributeSet) -> UInt32 {
+    if set.isEmpty { return 0 }
+    if sets.count <= Self.searchedMax {
+      for index in sets.indices where sets[index] == set { return UInt32(index) + 1 }
+      sets.append(set)
+      return UInt32(sets.count)
+    }
+    if slots.count < 2 * sets.count { makeSlots() }
+    var slot = Self.hash(set) & (slots.count - 1)
+    while slots[slot] != 0 {
+      if self[slots[slot]] == set { return slots[slot] }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    sets.append(set)
+    slots[slot] = UInt32(sets.count)
+    return UInt32(sets.count)
+  }
+
+  private mutating func makeSlots() {
+    var count = 64
+    while count < 4 * sets.count { count *= 2 }
+    slots = [UInt32](repeating: 0, count: count)
+    for index in sets.indices {
+      var slot = Self.hash(sets[index]) & (count - 1)
+      while slots[slot] != 0 { slot = (slot + 1) & (count - 1) }
+      slots[slot] = UInt32(index) + 1
+    }
+  }
+
+  private static func hash(_ set: AttributeSet) -> Int {
+    var hash: UInt32 = 2_166_136_261
+    for byte in set.bytes { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+    return Int(truncatingIfNeeded: (hash ^ hash >> 15) & 0x7fff_ffff)
+  }
+}
+
+/// Merges the numbered sets of two operations, into numbers of one table.
+///
+/// The merge of a pair is kept: neighbouring spans usually repeat it.
+struct SetMerger {
+  private(set) var table: SetTable
+  private let others: [AttributeSet]
+  private var lastKey = UInt64.max
+  private var lastResult: UInt32 = 0
+  /// Made for the second pair: keys, then as many results.
+  private var cache: [UInt64] = []
+  private static let cacheCount = 64
+
+  /// - Parameters:
+  ///   - sets: The sets of the operation whose numbers remain.
+  ///   - others: The sets of the other one.
+  init(_ sets: [AttributeSet], _ others: [AttributeSet]) {
+    self.init(SetTable(sets), others)
+  }
+
+  init(_ table: SetTable, _ others: [AttributeSet]) {
+    self.table = table
+    self.others = others
+  }
+
+  /// The number here of a set of the other operation.
+  @inline(__always)
+  mutating func adopt(_ other: UInt32) -> UInt32 {
+    other == 0 ? 0 : cached(.overlay, 0, other, isOther: true)
+  }
+
+  /// Merges a set with one of the other operation.
+  @inline(__always)
+  mutating func merge(
+    _ rule: AttributeSet.Rule, _ left: UInt32, other right: UInt32
+  ) -> UInt32 {
+    switch rule {
+    case .overlay, .settle, .subtract: if right == 0 { return left }
+    case .common, .invert, .difference: break
+    }
+    if left == 0, rule != .overlay, rule != .settle, rule != .difference { return 0 }
+    if left == 0, right == 0 { return 0 }
+    return cached(rule, left, right, isOther: true)
+  }
+
+  /// Merges two sets of the table.
+  @inline(__always)
+  mutating func merge(_ rule: AttributeSet.Rule, _ left: UInt32, _ right: UInt32) -> UInt32 {
+    switch rule {
+    case .common:
+      if left == right { return left }
+      if left == 0 || right == 0 { return 0 }
+    case .overlay, .settle, .subtract: if right == 0 { return left }
+    case .invert, .difference: break
+    }
+    return cached(rule, left, right, isOther: false)
+  }
+
+  @inline(never)
+  private mutating func cached(
+    _ rule: AttributeSet.Rule, _ left: UInt32, _ right: UInt32, isOther: Bool
+  ) -> UInt32 {
+    let key =
+      rule.rawValue << 61 | (isOther ? 1 << 60 : 0) | UInt64(left) << 30 | UInt64(right)
+    if key == lastKey { return lastResult }
+    let slot = Int(truncatingIfNeeded: (key &* 0x9e37_79b9_7f4a_7c15) >> 58)
+    if cache.isEmpty {
+      if lastKey != .max { cache = [UInt64](repeating: .max, count: 2 * Self.cacheCount) }
+    } else if cache[slot] == key {
+      lastKey = key
+      lastResult = UInt32(truncatingIfNeeded: cache[slot + Self.cacheCount])
+      return lastResult
+    }
+    let other = isOther && right > 0 ? others[Int(right) - 1] : table[right]
+    let result: UInt32
+    if left == 0, rule == .overlay {
+      result = table.number(of: other)
+    } else {
+      let merged = AttributeSet.merged(rule, table[left], other)
+      result = merged == table[left] ? left : table.number(of: merged)
+    }
+    lastKey = key
+    lastResult = result
+    if !cache.isEmpty {
+      cache[slot] = key
+      cache[slot + Self.cacheCount] = UInt64(result)
+    }
+    return result
+  }
+}

@@ -1,0 +1,239 @@
+import Glibc
+import OTCore
+import OTWorkloads
+import Testing
+
+/// Rich operations: their laws against a naive model, and the rules by example.
+///
+/// `make test` tries 4,000 cases, `make oracle` millions; see OracleTests.
+@Suite("Rich operations")
+struct RichTests {
+  private static let cases = number("ORACLE_CASES") ?? 4_000
+  private static let first = number("ORACLE_FIRST") ?? 1
+  private static let shares = 4
+
+  private static func number(_ name: String) -> Int? {
+    getenv(name).flatMap { Int(String(cString: $0)) }
+  }
+
+  @Test("OTCore and the reference agree", arguments: 0..<shares)
+  func agreement(share: Int) throws {
+    for seed in stride(from: Self.first + share, to: Self.first + Self.cases, by: Self.shares) {
+      try RichOracleCase(seed: UInt64(seed)).check()
+    }
+  }
+
+  /// An operation of a text notation and the JSON of its format.
+  private static func rich(_ notation: String, _ format: String) throws -> RichOperation {
+    try RichOperation(text: op(notation), formatJSON: Array(format.utf8))
+  }
+
+  private static func json(_ operation: RichOperation) -> String {
+    var json: [UInt8] = []
+    operation.format?.appendJSON(to: &json)
+    return operation.text.notation + " " + String(decoding: json, as: UTF8.self)
+  }
+
+  private static let nothing = "{}"
+  private static let bold = #"{"sets":[{"bold":true}],"kept":[0,14,1]}"#
+
+  @Test(
+    "the rules of concurrent formatting",
+    arguments: [
+      // Text within a range takes its formatting, also text without attributes.
+      (
+        ["=15", bold], ["=4 +brown =11", nothing],
+        #"=4 +brown =11 {"sets":[{"bold":true}],"put":[5,1]}"#,
+        #"=20 {"sets":[{"bold":true}],"kept":[0,19,1]}"#
+      ),
+      // The committed value stays.
+      (
+        ["=7", #"{"sets":[{"color":"red"}],"kept":[0,5,1]}"#],
+        ["=7", #"{"sets":[{"color":"blue","bold":true}],"kept":[2,5,1]}"#],
+        #"=7 {"sets":[{"bold":true},{"bold":true,"color":"blue"}],"kept":[2,3,1,0,2,2]}"#,
+        #"=7 {"sets":[{"color":"red"}],"kept":[0,5,1]}"#
+      ),
+      (
+        ["=6", #"{"sets":[{"block":"h1"}],"kept":[5,1,1]}"#],
+        ["=6", #"{"sets":[{"block":"bullet"}],"kept":[5,1,1]}"#],
+        "=6 ", #"=6 {"sets":[{"block":"h1"}],"kept":[5,1,1]}"#
+      ),
+      // A removal grows, too, and leaves no empty runs.
+      (
+        ["=8", #"{"sets":[{"link":null}],"kept":[0,8,1]}"#],
+        ["=4 +right =4", #"{"sets":[{"link":"a"}],"put":[5,1]}"#],
+        "=4 +right =4 ", #"=13 {"sets":[{"link":null}],"kept":[0,13,1]}"#
+      ),
+      // Behind the end is not inside.
+      (
+        ["=7", #"{"sets":[{"bold":true}],"kept":[0,7,1]}"#], ["=7 +ran", nothing],
+        "=7 +ran ", #"=10 {"sets":[{"bold":true}],"kept":[0,7,1]}"#
+      ),
+      // Judged where the group of insertions and deletions begins.
+      (
+        ["=11", #"{"sets":[{"link":"a"}],"kept":[0,5,1]}"#], ["=2 -3 +y =6", nothing],
+        #"=2 -3 +y =6 {"sets":[{"link":"a"}],"put":[1,1]}"#,
+        #"=9 {"sets":[{"link":"a"}],"kept":[0,3,1]}"#
+      ),
+      // Keys that the committed operation changes itself do not grow over its insertion.
+      (
+        ["=1 +xy =1", #"{"sets":[{"bold":null}],"kept":[0,1,1]}"#],
+        ["=2", #"{"sets":[{"bold":true,"font":"a"}],"kept":[0,2,1]}"#],
+        #"=4 {"sets":[{"font":"a"},{"bold":true,"font":"a"}],"kept":[0,3,1,0,1,2]}"#,
+        #"=1 +xy =1 {"sets":[{"bold":null},{"font":"a"}],"kept":[0,1,1],"put":[2,2]}"#
+      ),
+    ])
+  func rules(a: [String], b: [String], bAfterA: String, aAfterB: String) throws {
+    let result = try RichOperation.transform(Self.rich(a[0], a[1]), Self.rich(b[0], b[1]))
+    #expect(Self.json(result.bAfterA) == bAfterA)
+    #expect(Self.json(result.aAfterB) == aAfterB)
+  }
+
+  @Test func `a large document's runs are the model's over many edits`() throws {
+    var random = SplitMix64(seed: 41)
+    var units = ReferenceRich.text(scalars: 1_500, using: &random)
+    var document = ReferenceRich.document(units)
+    for step in 1...300 {
+      let operation = ReferenceRich(
+        formatting: .random(
+          length: units.count, edits: random.chance(10) ? 40 : 2, wide: false, using: &random),
+        using: &random)
+      let packed = operation.packed
+      let before = document
+      try document.apply(packed)
+      if step % 50 == 0 {
+        // A copy does not change, and an inverse leads back to it.
+        #expect(ReferenceRich.units(of: before) == units)
+        var back = document
+        try back.apply(packed.inverted(on: before))
+        #expect(back == before)
+      }
+      units = operation.applied(to: units)
+      document.checkInvariants()
+    }
+    #expect(ReferenceRich.units(of: document) == units)
+    // Unformatted, it has no runs.
+    var plain = RichOperationBuilder()
+    plain.retain(
+      units.count, setting: try AttributeSet(json: #"{"bold":null,"color":null,"link":null}"#))
+    try document.apply(plain.finished())
+    #expect(!document.hasAttributes)
+    document.checkInvariants()
+  }
+
+  @Test func `parts are within limits`() throws {
+    var random = SplitMix64(seed: 42)
+    let units = ReferenceRich.text(scalars: 400, using: &random)
+    let document = ReferenceRich.document(units)
+    let operation = ReferenceRich(
+      formatting: .random(length: 400, edits: 150, wide: true, using: &random), using: &random)
+    let limits = OperationLimits(componentsMax: 60, jsonBytesMax: 600)
+    var changed = document
+    let parts = operation.packed.split(within: limits)
+    #expect(parts.count > 5)
+    for part in parts {
+      #expect(part.fits(within: limits))
+      try changed.apply(part)
+    }
+    #expect(ReferenceRich.units(of: changed) == operation.applied(to: units))
+  }
+
+  // MARK: JSON
+
+  @Test(arguments: [
+    // Over deleted text, behind the end, out of range, incomplete.
+    ("=3 -2 +ab", #"{"sets":[{"bold":true}],"kept":[2,2,1]}"#),
+    ("=3", #"{"sets":[{"bold":true}],"kept":[0,4,1]}"#),
+    ("=3", #"{"sets":[{"bold":true}],"kept":[1073741823,1073741823,1]}"#),
+    ("=3", #"{"sets":[{"bold":true}],"kept":[0,0,1]}"#),
+    ("=3", #"{"sets":[{"bold":true}],"kept":[0,1]}"#),
+    ("=3 +a", #"{"sets":[{"bold":true}],"put":[2,1]}"#),
+    ("=3 +a", #"{"sets":[{"bold":true}],"put":[1]}"#),
+    // Sets that are not defined, and what is no set.
+    ("=3", #"{"sets":[{"bold":true}],"kept":[0,1,2]}"#),
+    ("=3", #"{"sets":[{"bold":true}],"kept":[0,1,0]}"#),
+    ("=3 +a", #"{"sets":[{"bold":null}],"put":[1,1]}"#),
+    ("=3", #"{"sets":[{"__proto__":true}]}"#),
+    ("=3", #"{"sets":[{"Bold":true}]}"#),
+    ("=3", #"{"sets":[{"bold":false}]}"#),
+    ("=3", #"{"sets":[{"bold":1.5}]}"#),
+    ("=3", #"{"sets":[{"bold":1e3}]}"#),
+    ("=3", #"{"sets":[{"bold":01}]}"#),
+    ("=3", #"{"sets":[{"bold":{}}]}"#),
+    ("=3", #"{"sets":[{"bold":[]}]}"#),
+    ("=3", #"{"sets":[{"bold":"\ud800"}]}"#),
+    ("=3", #"{"sets":[{"embed":{}}]}"#),
+    ("=3", #"{"sets":[{"embed":{"image":"a","file":"b"}}]}"#),
+    ("=3", #"{"sets":[{"embed":true}]}"#),
+    // An embed is one U+FFFC, put with its set.
+    ("=3", #"{"sets":[{"embed":null}],"kept":[0,1,1]}"#),
+    ("=3 +a", #"{"sets":[{"embed":{"rule":true}}],"put":[1,1]}"#),
+    // No JSON.
+    ("=3", ""), ("=3", "{"), ("=3", "[]"), ("=3", "{}x"), ("=3", #"{"sets":[{}}"#),
+    ("=3", #"{"kept":[-1,1,1]}"#), ("=3", #"{"x":[[[[[[[[[[1]]]]]]]]]]}"#),
+  ])
+  func `refuses what is no format`(text: String, json: String) {
+    #expect(throws: OperationError.self) { try Self.rich(text, json) }
+  }
+
+  @Test(arguments: [
+    // Fields that are not known, escapes, keys that occur twice, sets that are equal or not used.
+    (
+      "=3 +a",
+      #" { "kind" : "rich" , "sets" : [ {"x":"\u0061\/"} , {"x":1,"x":"a/"} , {"b":true} ], "kept":[0,1,1,0,1,2] , "put": [1,0] } "#,
+      #"=3 +a {"sets":[{"x":"a/"}],"kept":[0,2,1]}"#
+    ),
+    ("=2", #"{"sets":[{}],"kept":[0,2,1]}"#, "=2 "),
+    (
+      "+\u{fffc}x", #"{"sets":[{"embed":{"image":"h/a.png"},"width":20}],"put":[1,1]}"#,
+      "+\u{fffc}x " + #"{"sets":[{"embed":{"image":"h/a.png"},"width":20}],"put":[1,1]}"#
+    ),
+    (
+      "=1", #"{"sets":[{"n":-0,"m":-12,"e":""}],"kept":[0,1,1]}"#,
+      #"=1 {"sets":[{"e":"","m":-12,"n":0}],"kept":[0,1,1]}"#
+    ),
+  ])
+  func `reads formats in any spelling`(text: String, json: String, expected: String) throws {
+    #expect(Self.json(try Self.rich(text, json)) == expected)
+  }
+
+  @Test func `limits of sets`() throws {
+    func set(_ keys: Int, bytes: Int) -> String {
+      let value = String(repeating: "x", count: bytes)
+      return "{\((0..<keys).map { "\"k\($0)\":\"\(value)\"" }.joined(separator: ","))}"
+    }
+    _ = try AttributeSet(json: set(AttributeSet.keysMax, bytes: AttributeSet.valueBytesMax - 2))
+    #expect(throws: OperationError.self) { try AttributeSet(json: set(17, bytes: 1)) }
+    #expect(throws: OperationError.self) { try AttributeSet(json: set(1, bytes: 2_047)) }
+    func format(_ sets: Int) -> String {
+      "{\"sets\":[" + (0..<sets).map { "{\"a\":\($0)}" }.joined(separator: ",") + "]}"
+    }
+    _ = try Self.rich("=1", format(Format.setsMax))
+    #expect(throws: OperationError.tooLong) { try Self.rich("=1", format(Format.setsMax + 1)) }
+  }
+
+  @Test func `any bytes are read, or refused with an error of operations`() {
+    let start = Array(
+      #"{"sets":[{"bold":true,"embed":{"a":"\u00e9"}},{"n":-12}],"kept":[0,1,2],"put":[1,1]}"#.utf8)
+    var random = SplitMix64(seed: 43)
+    for _ in 0..<3_000 {
+      var bytes = start
+      for _ in 0..<random.between(1, 3) {
+        let place = random.below(bytes.count)
+        switch random.below(3) {
+        case 0: bytes[place] = UInt8(random.below(256))
+        case 1: bytes.remove(at: place)
+        default: bytes.insert(start[random.below(start.count)], at: place)
+        }
+      }
+      do throws(OperationError) {
+        let read = try RichOperation(text: op("=3 +\u{fffc}"), formatJSON: bytes)
+        var json: [UInt8] = []
+        read.format?.appendJSON(to: &json)
+        if read.format != nil {
+          #expect(try RichOperation(text: read.text, formatJSON: json) == read)
+        }
+      } catch {}
+    }
+  }
+}
