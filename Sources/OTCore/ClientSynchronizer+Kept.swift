@@ -1,6 +1,6 @@
 // A client's state as plain values, for edits that outlive the process.
 
-extension ClientSynchronizer {
+extension Synchronizer {
   /// The whole state of a synchroniser as plain values, for storing unconfirmed edits beyond the
   /// life of the process. The caller stores the local text with it.
   public struct Kept: Sendable, Hashable {
@@ -13,21 +13,21 @@ extension ClientSynchronizer {
     /// The change in flight, as it was sent.
     public var inFlight: Change?
     /// The change in flight on the server's text at `revision`.
-    public var rebased: TextOperation?
+    public var rebased: Operation?
     /// The operation that waits behind it.
-    public var buffer: TextOperation?
+    public var buffer: Operation?
     /// The number of edits in `buffer`.
     public var bufferedEdits: Int
     /// The edits typed after an earlier restoration, and before the server was heard.
-    public var afterRestoring: TextOperation?
+    public var afterRestoring: Operation?
     /// The number of edits in `afterRestoring`.
     public var editsAfterRestoring: Int
 
-    /// Makes a state, for ``ClientSynchronizer/init(_:)``.
+    /// Makes a state, for ``Synchronizer/init(_:)``.
     public init(
       epoch: String, revision: Int, nextSequence: Int, inFlight: Change? = nil,
-      rebased: TextOperation? = nil, buffer: TextOperation? = nil, bufferedEdits: Int = 0,
-      afterRestoring: TextOperation? = nil, editsAfterRestoring: Int = 0
+      rebased: Operation? = nil, buffer: Operation? = nil, bufferedEdits: Int = 0,
+      afterRestoring: Operation? = nil, editsAfterRestoring: Int = 0
     ) {
       self.epoch = epoch
       self.revision = revision
@@ -48,8 +48,8 @@ extension ClientSynchronizer {
   /// - Complexity: O(components that are unconfirmed), plus the text copied.
   public var kept: Kept {
     var kept = Kept(epoch: epoch, revision: revision, nextSequence: nextSequence)
-    var waiting: [Pending] = []
-    var sinceRestored: [Pending] = []
+    var waiting: [Pending<Operation>] = []
+    var sinceRestored: [Pending<Operation>] = []
     for entry in queue {
       switch entry.state {
       case .sent(let change):
@@ -81,7 +81,7 @@ extension ClientSynchronizer {
     if let change = kept.inFlight {
       queue.append(Pending(state: .sent(change), operation: kept.rebased ?? change.operation))
     }
-    var entries: [Pending] = []
+    var entries: [Pending<Operation>] = []
     if let buffer = kept.buffer {
       entries.append(
         Pending(state: .waiting, operation: buffer, edits: max(1, kept.bufferedEdits)))

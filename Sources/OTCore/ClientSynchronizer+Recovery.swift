@@ -1,11 +1,11 @@
 // Recovery of unconfirmed edits: the server refuses one, forgets this client, or cannot tell what
 // was missed.
 
-extension ClientSynchronizer {
+extension Synchronizer {
   /// The change in flight, applied to the server's text at ``revision``; `nil` when no change is in
   /// flight.
-  public var unacknowledged: TextOperation? {
-    changeInFlight == nil ? nil : queue.first?.operation
+  public var unacknowledged: Operation? {
+    !queue.isEmpty && queue[0].isSent ? queue[0].operation : nil
   }
 
   /// The change in flight was refused for good: it was not stored, and its number is free again.
@@ -34,7 +34,7 @@ extension ClientSynchronizer {
   /// ``reconnect()``, when everything missed has been received: a change in flight that was not among
   /// it is known not to be stored.
   public mutating func renumber(lastSequence: Int) {
-    if changeInFlight != nil { queue[0].state = .waiting }
+    if !queue.isEmpty, queue[0].isSent { queue[0].state = .waiting }
     nextSequence = lastSequence + 1
   }
 
@@ -66,9 +66,9 @@ extension ClientSynchronizer {
   /// - Throws: `operation` when `old` is not the text at ``revision``; nothing has changed then.
   /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
   public mutating func rebase(
-    from old: Document, to new: Document, epoch: String, revision: Int, lastSequence: Int,
-    formerSequence: Int? = nil, isSameConnection: Bool = false
-  ) throws(SynchronizerError) -> (apply: TextOperation, send: Change?) {
+    from old: Operation.Content, to new: Operation.Content, epoch: String, revision: Int,
+    lastSequence: Int, formerSequence: Int? = nil, isSameConnection: Bool = false
+  ) throws(SynchronizerError) -> (apply: Operation, send: Change?) {
     let moved = try moving(from: old, to: new) { entry in
       if isStored(entry, lastSequence: formerSequence ?? lastSequence) { return nil }
       if isSameConnection, let change = entry.change { return .overtaken(change) }
@@ -86,9 +86,10 @@ extension ClientSynchronizer {
   ///
   /// - Parameter state: The new state of an entry; `nil` when the new text contains the entry.
   private func moving(
-    from old: Document, to new: Document, state: (Pending) -> Pending.State?
-  ) throws(SynchronizerError) -> (queue: [Pending], apply: TextOperation) {
-    var left: [Pending] = []
+    from old: Operation.Content, to new: Operation.Content,
+    state: (Pending<Operation>) -> Pending<Operation>.State?
+  ) throws(SynchronizerError) -> (queue: [Pending<Operation>], apply: Operation) {
+    var left: [Pending<Operation>] = []
     do throws(OperationError) {
       var base = old
       for var entry in queue {
@@ -96,10 +97,10 @@ extension ClientSynchronizer {
           entry.state = state
           left.append(entry)
         } else {
-          try base.apply(entry.operation)
+          try entry.operation.apply(to: &base)
         }
       }
-      var local = TextOperation(changing: base, into: new)
+      var local = Operation(changing: base, into: new)
       left = try left.passed(by: &local)
       return (left, local)
     } catch {
@@ -109,7 +110,7 @@ extension ClientSynchronizer {
 
   /// Whether the server's text has an entry, when it has so many changes of this client. Those that
   /// it has are the first of the queue.
-  private func isStored(_ entry: Pending, lastSequence: Int) -> Bool {
+  private func isStored(_ entry: Pending<Operation>, lastSequence: Int) -> Bool {
     switch entry.state {
     case .sent(let change), .overtaken(let change): change.sequence <= lastSequence
     case .refused, .waiting: line == .restored && lastSequence >= nextSequence
@@ -131,8 +132,8 @@ extension ClientSynchronizer {
   ///   changed then.
   /// - Complexity: O(*old* + *new*), and a bounded number of steps beyond.
   public mutating func supersede(
-    from old: Document, to new: Document, sequence: Int, revision: Int
-  ) throws(SynchronizerError) -> TextOperation {
+    from old: Operation.Content, to new: Operation.Content, sequence: Int, revision: Int
+  ) throws(SynchronizerError) -> Operation {
     guard revision == self.revision + 1 else {
       throw .outOfOrder(expected: self.revision + 1, found: revision)
     }

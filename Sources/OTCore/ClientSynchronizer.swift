@@ -8,6 +8,12 @@ public enum SynchronizerError: Error, Sendable, Equatable {
   case operation(OperationError)
 }
 
+/// A client's side of a note whose text is all that it has.
+public typealias ClientSynchronizer = Synchronizer<TextOperation>
+
+/// A client's side of a note with formatting.
+public typealias RichSynchronizer = Synchronizer<RichOperation>
+
 /// A client's side of one document: a queue of unconfirmed operations, and how remote operations
 /// pass through it.
 ///
@@ -17,7 +23,10 @@ public enum SynchronizerError: Error, Sendable, Equatable {
 ///
 /// At most the first operation of the queue is in flight; what waits behind it goes out as one
 /// change. Remote operations go left of own ones: what is committed stays left.
-public struct ClientSynchronizer: Sendable {
+///
+/// The calls of each keystroke are compiled for both kinds of operations, for callers in other modules;
+/// Embedded Swift compiles for the used kind anyway.
+public struct Synchronizer<Operation: SynchronizedOperation>: Sendable {
   /// A change as it is sent, and sent again unaltered after a lost connection.
   public struct Change: Sendable, Hashable {
     /// The client's number for it, from 1.
@@ -25,10 +34,10 @@ public struct ClientSynchronizer: Sendable {
     /// The revision it was made on.
     public let revision: Int
     /// The operation on that revision.
-    public let operation: TextOperation
+    public let operation: Operation
 
     /// Makes a change as it was sent once.
-    public init(sequence: Int, revision: Int, operation: TextOperation) {
+    public init(sequence: Int, revision: Int, operation: Operation) {
       self.sequence = sequence
       self.revision = revision
       self.operation = operation
@@ -57,7 +66,7 @@ public struct ClientSynchronizer: Sendable {
   var line = Line.connected
   var nextSequence: Int
   /// All unconfirmed edits, oldest first.
-  var queue: [Pending] = []
+  var queue: [Pending<Operation>] = []
 
   /// Starts from a state that the server has sent.
   public init(epoch: String, revision: Int, nextSequence: Int = 1) {
@@ -80,7 +89,7 @@ public struct ClientSynchronizer: Sendable {
   /// All unconfirmed edits as one operation on the server's text at ``revision``.
   ///
   /// - Complexity: O(components of all), plus the text copied.
-  public var pending: TextOperation? { queue.composed() }
+  public var pending: Operation? { queue.composed() }
 
   /// Takes a local edit.
   ///
@@ -88,7 +97,11 @@ public struct ClientSynchronizer: Sendable {
   /// - Throws: `operation` when it does not start from what the edits before leave; nothing has
   ///   changed then.
   /// - Complexity: O(components of the edit · log *edits that wait*) amortised.
-  public mutating func edit(_ operation: TextOperation) throws(SynchronizerError) -> Change? {
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
+  public mutating func edit(_ operation: Operation) throws(SynchronizerError) -> Change? {
     if let last = queue.last, last.operation.targetLength != operation.baseLength {
       throw .operation(
         .lengthMismatch(expected: last.operation.targetLength, found: operation.baseLength))
@@ -121,6 +134,10 @@ public struct ClientSynchronizer: Sendable {
   /// acknowledgement was under way.
   ///
   /// - Returns: the next change to send.
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
   public mutating func acknowledge(
     sequence: Int, revision: Int
   ) throws(SynchronizerError) -> Change? {
@@ -140,9 +157,13 @@ public struct ClientSynchronizer: Sendable {
   ///
   /// - Returns: what to apply to the local text.
   /// - Complexity: O(components that are unconfirmed + *n* · log *edits that wait*).
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
   public mutating func receive(
-    _ operation: TextOperation, revision: Int
-  ) throws(SynchronizerError) -> TextOperation {
+    _ operation: Operation, revision: Int
+  ) throws(SynchronizerError) -> Operation {
     guard revision == self.revision + 1 else {
       throw .outOfOrder(expected: self.revision + 1, found: revision)
     }
@@ -166,6 +187,10 @@ public struct ClientSynchronizer: Sendable {
   ///
   /// - Returns: the change to send: the one in flight as it was first sent, or what waits. One that
   ///   a text has overtaken goes out as a new change.
+  #if !hasFeature(Embedded)
+    @specialized(where Operation == TextOperation)
+    @specialized(where Operation == RichOperation)
+  #endif
   public mutating func reconnect() -> Change? {
     line = .connected
     if case .overtaken(let change)? = queue.first?.state { nextSequence = change.sequence }
@@ -198,17 +223,19 @@ public struct ClientSynchronizer: Sendable {
   public func retry() -> Change? { isOvertaken ? nil : changeInFlight }
 }
 
-extension [Pending] {
+extension Array {
   /// Transforms all entries over an operation that has the left side.
   ///
   /// - Parameter remote: It starts from the server's text; afterwards from the local one.
   /// - Returns: the entries as they apply behind it.
-  func passed(by remote: inout TextOperation) throws(OperationError) -> [Pending] {
+  func passed<Operation>(
+    by remote: inout Operation
+  ) throws(OperationError) -> [Pending<Operation>] where Element == Pending<Operation> {
     var passing = remote
-    var moved: [Pending] = []
+    var moved: [Pending<Operation>] = []
     moved.reserveCapacity(count)
     for var entry in self {
-      (passing, entry.operation) = try TextOperation.transform(passing, entry.operation)
+      (passing, entry.operation) = try Operation.transform(passing, entry.operation)
       moved.push(entry)
     }
     remote = passing

@@ -71,8 +71,3 @@ public struct OperationComposer: ~Copyable, @unchecked Sendable {
     parts.append(operation)
   }
 }
-
-extension TextOperation {
-  /// The cost of a walk over it: components, and text by the line of memory.
-  var weight: Int { componentCount + insertedBytes / 64 }
-}

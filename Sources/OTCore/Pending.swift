@@ -2,15 +2,15 @@
 ///
 /// The first entry's operation starts from the server's text, each other one from the text that the
 /// entry before leaves.
-struct Pending: Sendable {
+struct Pending<Operation: SynchronizedOperation>: Sendable {
   /// Says what the server may know of the operation.
   enum State: Sendable {
     /// On its way, or answered already: first in the queue. Next: gone, when acknowledged; or
     /// `overtaken`, `refused`, `waiting`.
-    case sent(ClientSynchronizer.Change)
+    case sent(Synchronizer<Operation>.Change)
     /// Sent, and the server's whole text came before an answer: the server refuses it. Next: gone,
     /// `refused`, `waiting`.
-    case overtaken(ClientSynchronizer.Change)
+    case overtaken(Synchronizer<Operation>.Change)
     /// Refused for good, and visible to its author: first in the queue. Next: `waiting`.
     case refused
     /// Not sent by this synchroniser. One that was restored may have sent it before. Next: `sent`.
@@ -22,15 +22,23 @@ struct Pending: Sendable {
 
   var state: State
   /// Passes through everything that the server is heard to have stored.
-  var operation: TextOperation
+  var operation: Operation
   /// The number of edits that it counts for.
   var edits = 1
 
   /// The change as it was sent, of one that was.
-  var change: ClientSynchronizer.Change? {
+  var change: Synchronizer<Operation>.Change? {
     switch state {
     case .sent(let change), .overtaken(let change): change
     case .refused, .waiting, .sinceRestored: nil
+    }
+  }
+
+  /// Whether it was sent, and is not known to be refused.
+  var isSent: Bool {
+    switch state {
+    case .sent, .overtaken: true
+    case .refused, .waiting, .sinceRestored: false
     }
   }
 
@@ -43,14 +51,14 @@ struct Pending: Sendable {
   }
 }
 
-extension [Pending] {
+extension Array {
   /// Puts an entry behind the others.
   ///
   /// Entries of one state are composed when they are about alike, like the digits of a counter: the
   /// queue has few of them, and composing a long run of edits costs little for each.
   ///
   /// - Complexity: O(*n* log *edits*) amortised, for *n* components and lines of text.
-  mutating func push(_ entry: Pending) {
+  mutating func push<Operation>(_ entry: Element) where Element == Pending<Operation> {
     var entry = entry
     while let before = last, before.joins(entry),
       before.operation.weight <= 2 * entry.operation.weight
@@ -65,7 +73,7 @@ extension [Pending] {
   /// All entries as one operation; `nil` when there are none.
   ///
   /// - Complexity: O(components of all), plus the text copied.
-  func composed() -> TextOperation? {
+  func composed<Operation>() -> Operation? where Element == Pending<Operation> {
     // From the last, which is the least: the first is walked once.
     guard var all = last?.operation else { return nil }
     for entry in dropLast().reversed() { all = entry.operation.followed(by: all) }
@@ -73,9 +81,9 @@ extension [Pending] {
   }
 }
 
-extension TextOperation {
+extension SynchronizedOperation {
   /// This operation, then another that is known to start where it ends.
-  fileprivate func followed(by next: TextOperation) -> TextOperation {
+  fileprivate func followed(by next: Self) -> Self {
     do throws(OperationError) {
       return try composed(with: next)
     } catch {

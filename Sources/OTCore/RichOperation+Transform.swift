@@ -11,7 +11,7 @@ extension RichOperation {
   /// - Throws: as ``TextOperation/transform(_:_:)``.
   /// - Complexity: O(*m* + *n*) components, plus the text copied.
   public static func transform(
-    _ a: RichOperation, _ b: RichOperation, growth: Growth = .grows
+    _ a: RichOperation, _ b: RichOperation, growth: Growth
   ) throws(OperationError) -> (aAfterB: RichOperation, bAfterA: RichOperation) {
     let (aText, bText) = try TextOperation.transform(a.text, b.text)
     if a.format == nil, b.format == nil { return (RichOperation(aText), RichOperation(bText)) }

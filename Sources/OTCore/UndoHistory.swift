@@ -1,3 +1,9 @@
+/// The undo history of a text without formatting.
+public typealias UndoHistory = EditHistory<TextOperation>
+
+/// The undo history of a text with formatting.
+public typealias RichUndoHistory = EditHistory<RichOperation>
+
 /// The edits that one user can undo and redo in a text that others change too.
 ///
 /// Only the user's own edits are recorded; edits of other users transform them. The rule:
@@ -37,18 +43,18 @@
 /// The history must be given every change of the text, in the order in which they are made here:
 /// own ones by ``record(_:on:selection:milliseconds:)``, all others by ``receive(_:)``. What
 /// ``undo(on:selection:)`` and ``redo(on:selection:)`` return is recorded already.
-public struct UndoHistory: Sendable {
+public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
   /// An operation to apply to the text, and the caret's place after it.
   public struct Step: Sendable, Hashable {
     /// To apply to the text and to send, as any edit of the user's.
-    public let operation: TextOperation
+    public let operation: Operation
     /// The selection to show afterwards, in Unicode scalars.
     public let selection: Selection
   }
 
   struct Entry: Sendable {
     /// Takes the edit back.
-    var operation: TextOperation
+    var operation: Operation
     /// The selection before the edit, on the text that `operation` leaves.
     var selection: Selection?
   }
@@ -56,6 +62,8 @@ public struct UndoHistory: Sendable {
   /// The newest own edit, while another may join it.
   private struct Run: Sendable {
     var isWriting: Bool
+    /// The attributes of what it writes.
+    var attributes: AttributeSet
     /// The end of the edit, in the present text.
     var place: Int
     var milliseconds: Int64
@@ -99,16 +107,21 @@ public struct UndoHistory: Sendable {
   ///   not the one that the history knows; nothing is recorded then.
   /// - Complexity: O(components of the edit and of the step it joins + log *document*), plus the text
   ///   deleted.
+  @specialized(where Operation == TextOperation)
+  @specialized(where Operation == RichOperation)
   public mutating func record(
-    _ edit: TextOperation, on document: Document, selection: Selection? = nil,
+    _ edit: Operation, on document: Operation.Content, selection: Selection? = nil,
     milliseconds: Int64 = 0
   ) throws(OperationError) {
     try check(edit.baseLength)
     let inverse = try edit.inverted(on: document)
     guard !edit.isIdentity else { return }
-    let change = OneChange(of: edit)
+    // A change of attributes is a step of its own.
+    let attributes = edit.writtenAttributes
+    let change = attributes == nil ? nil : OneChange(of: edit.text)
     redos.removeAll()
     if let last = undos.last, let run, let change, change.goesOn(run.place, run.isWriting),
+      attributes == run.attributes,
       milliseconds - run.milliseconds <= pauseMilliseconds
     {
       undos[undos.count - 1].operation = try inverse.composed(with: last.operation)
@@ -117,24 +130,28 @@ public struct UndoHistory: Sendable {
       if undos.count > stepsMax { undos.removeFirst(undos.count - stepsMax) }
     }
     run = change.map {
-      Run(isWriting: $0.inserted > 0, place: $0.end, milliseconds: milliseconds)
+      Run(
+        isWriting: $0.inserted > 0, attributes: attributes ?? AttributeSet(), place: $0.end,
+        milliseconds: milliseconds)
     }
   }
 
   /// Receives another client's change of the text.
   ///
   /// - Parameter operation: What is applied to the user's text: what
-  ///   ``ClientSynchronizer/receive(_:revision:)`` returns.
+  ///   ``Synchronizer/receive(_:revision:)`` returns.
   /// - Throws: `lengthMismatch` when it does not start from the user's text.
   /// - Complexity: O(steps kept × components).
-  public mutating func receive(_ operation: TextOperation) throws(OperationError) {
+  @specialized(where Operation == TextOperation)
+  @specialized(where Operation == RichOperation)
+  public mutating func receive(_ operation: Operation) throws(OperationError) {
     try check(operation.baseLength)
     guard !operation.isIdentity else { return }
     let undos = try Self.transformed(undos, over: operation)
     redos = try Self.transformed(redos, over: operation)
     self.undos = undos
     if let place = run?.place {
-      run?.place = Cursor.transformed(place, over: operation, own: false)
+      run?.place = Cursor.transformed(place, over: operation.text, own: false)
     }
   }
 
@@ -146,7 +163,7 @@ public struct UndoHistory: Sendable {
   /// - Returns: what to do; `nil` when there is nothing.
   /// - Throws: `lengthMismatch` when the document is not the one that the history knows.
   public mutating func undo(
-    on document: Document, selection: Selection? = nil
+    on document: Operation.Content, selection: Selection? = nil
   ) throws(OperationError) -> Step? {
     try Self.step(from: &undos, to: &redos, on: document, selection: selection, run: &run)
   }
@@ -159,7 +176,7 @@ public struct UndoHistory: Sendable {
   /// - Returns: what to do; `nil` when there is nothing.
   /// - Throws: `lengthMismatch` when the document is not the one that the history knows.
   public mutating func redo(
-    on document: Document, selection: Selection? = nil
+    on document: Operation.Content, selection: Selection? = nil
   ) throws(OperationError) -> Step? {
     try Self.step(from: &redos, to: &undos, on: document, selection: selection, run: &run)
   }
@@ -183,22 +200,23 @@ public struct UndoHistory: Sendable {
   }
 
   private static func transformed(
-    _ entries: [Entry], over foreign: TextOperation
+    _ entries: [Entry], over foreign: Operation
   ) throws(OperationError) -> [Entry] {
     var entries = entries
     var foreign = foreign
     for index in entries.indices.reversed() {
-      let (foreignAfter, after) = try TextOperation.transform(foreign, entries[index].operation)
+      let (foreignAfter, after) = try Operation.transform(foreign, entries[index].operation)
       entries[index].operation = after
       foreign = foreignAfter
-      entries[index].selection = entries[index].selection?.transformed(over: foreign, own: false)
+      entries[index].selection = entries[index].selection?.transformed(
+        over: foreign.text, own: false)
     }
     // Of some, nothing may be left: they stay, and are skipped when their turn comes.
     return entries
   }
 
   private static func step(
-    from source: inout [Entry], to other: inout [Entry], on document: Document,
+    from source: inout [Entry], to other: inout [Entry], on document: Operation.Content,
     selection: Selection?, run: inout Run?
   ) throws(OperationError) -> Step? {
     while let last = source.last, last.operation.isIdentity { source.removeLast() }
@@ -209,7 +227,7 @@ public struct UndoHistory: Sendable {
     run = nil
     return Step(
       operation: entry.operation,
-      selection: entry.selection ?? entry.operation.selectionAfterward)
+      selection: entry.selection ?? entry.operation.text.selectionAfterward)
   }
 }
 

@@ -2,47 +2,171 @@ import OTCore
 import OTWorkloads
 import Testing
 
-/// A server's order of changes with formatting and without it.
-@Suite("Sequencing formatted notes")
+/// Clients with formatting and without it in one note.
+@Suite("Synchronising formatted notes")
 struct RichSynchronisationTests {
-  @Test(arguments: Seeds.smoke)
-  func `changes of all kinds go into one order`(seed: UInt64) throws {
-    var random = SplitMix64(seed: seed)
-    let start = ReferenceRich.document(ReferenceRich.text(scalars: 12, using: &random))
-    var server = ServerSequencer(content: start, revision: 0)
-    var documents = [start]
-    var log: [RichOperation] = []
-    for _ in 0..<20 {
-      let base = random.between(max(server.oldestBase, log.count - 4), log.count)
-      let change = ReferenceRich.random(
-        length: documents[base].text.scalarCount, using: &random
-      ).packed
-      if random.chance(30) {
-        let stored = try server.submit(change.text, at: base)
-        log.append(RichOperation(stored))
+  /// A client that knows formats.
+  private struct RichClient {
+    var synchronizer = RichSynchronizer(epoch: "e", revision: 0)
+    var local: RichDocument
+    var history = RichUndoHistory()
+    var sent: [RichSynchronizer.Change] = []
+    var seen = 0
+
+    mutating func edit(using random: inout SplitMix64) throws {
+      let length = local.text.scalarCount
+      var operation = ReferenceRich.random(length: length, using: &random).packed
+      if random.chance(30), let step = try history.undo(on: local) {
+        operation = step.operation
       } else {
-        var rebased = change
-        for other in log[base...] { rebased = try rebased.transformed(over: other, side: .right) }
-        log.append(try server.submit(change, at: base))
-        #expect(log.last == rebased)
+        try history.record(operation, on: local)
       }
-      var next = documents[documents.count - 1]
-      try next.apply(log[log.count - 1])
-      documents.append(next)
-      #expect(server.content == next)
-      if random.chance(20) {
-        let durable = random.between(server.durableRevision, server.revision)
-        server.markDurable(through: durable)
-        #expect(server.durableContent == documents[durable])
-        server.trim(keeping: 3)
+      try local.apply(operation)
+      if let change = try synchronizer.edit(operation) { sent.append(change) }
+    }
+
+    /// Takes the next revision of the log.
+    mutating func take(_ operation: RichOperation, isOwn: Bool) throws {
+      seen += 1
+      if isOwn {
+        let change = try synchronizer.acknowledge(
+          sequence: #require(synchronizer.changeInFlight).sequence, revision: seen)
+        if let change { sent.append(change) }
+      } else {
+        let remote = try synchronizer.receive(operation, revision: seen)
+        try history.receive(remote)
+        try local.apply(remote)
       }
     }
-    // Older ones are read again, and what is tentative goes.
-    let older = log[..<server.oldestBase]
-    server.prepend(older.map(\.text), formats: older.map(\.format))
-    #expect(server.formats(after: 0).elementsEqual(log.map(\.format)))
-    server.rollBack()
-    #expect(server.content == documents[server.durableRevision])
+  }
+
+  /// A client that knows the text only.
+  private struct PlainClient {
+    var synchronizer = ClientSynchronizer(epoch: "e", revision: 0)
+    var local: Document
+    var sent: [ClientSynchronizer.Change] = []
+    var seen = 0
+
+    mutating func edit(using random: inout SplitMix64) throws {
+      let operation = TextOperation.random(
+        length: local.scalarCount, edits: 2, wide: false, using: &random)
+      try local.apply(operation)
+      if let change = try synchronizer.edit(operation) { sent.append(change) }
+    }
+
+    mutating func take(_ operation: TextOperation, isOwn: Bool) throws {
+      seen += 1
+      if isOwn {
+        let change = try synchronizer.acknowledge(
+          sequence: #require(synchronizer.changeInFlight).sequence, revision: seen)
+        if let change { sent.append(change) }
+      } else {
+        try local.apply(synchronizer.receive(operation, revision: seen))
+      }
+    }
+  }
+
+  private struct Note {
+    var server: ServerSequencer
+    var rich: [RichClient]
+    var plain: PlainClient
+    /// All revisions, and the number of each one's author; 2 is the plain client.
+    var log: [(operation: RichOperation, author: Int)] = []
+    /// The document of each revision.
+    var documents: [RichDocument]
+
+    init(_ document: RichDocument) {
+      server = ServerSequencer(content: document, revision: 0)
+      rich = [RichClient(local: document), RichClient(local: document)]
+      plain = PlainClient(local: document.text)
+      documents = [document]
+    }
+
+    /// Commits the oldest change that a client has sent.
+    mutating func commit(_ author: Int) throws {
+      if author == 2 {
+        guard !plain.sent.isEmpty else { return }
+        let change = plain.sent.removeFirst()
+        let stored = try server.submit(change.operation, at: change.revision)
+        log.append((RichOperation(stored), author))
+      } else {
+        guard !rich[author].sent.isEmpty else { return }
+        let change = rich[author].sent.removeFirst()
+        log.append((try server.submit(change.operation, at: change.revision), author))
+      }
+      documents.append(server.content)
+    }
+
+    mutating func deliver(_ client: Int) throws {
+      let seen = client == 2 ? plain.seen : rich[client].seen
+      guard seen < log.count else { return }
+      let (operation, author) = log[seen]
+      if client == 2 {
+        try plain.take(operation.text, isOwn: author == 2)
+      } else {
+        try rich[client].take(operation, isOwn: author == client)
+      }
+    }
+
+    private var isSettled: Bool {
+      plain.sent.isEmpty && plain.seen == log.count
+        && rich.allSatisfy { $0.sent.isEmpty && $0.seen == log.count }
+    }
+
+    mutating func settle() throws {
+      while !isSettled {
+        for client in 0...2 {
+          try commit(client)
+          while (client == 2 ? plain.seen : rich[client].seen) < log.count { try deliver(client) }
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Seeds.smoke)
+  func `clients of all kinds reach one document`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    var note = Note(ReferenceRich.document(ReferenceRich.text(scalars: 12, using: &random)))
+    for _ in 0..<60 {
+      let client = random.below(3)
+      switch random.below(4) {
+      case 0 where client == 2: try note.plain.edit(using: &random)
+      case 0: try note.rich[client].edit(using: &random)
+      case 1: try note.commit(client)
+      default: try note.deliver(client)
+      }
+      let durable = random.between(note.server.durableRevision, note.server.revision)
+      if random.chance(10) {
+        note.server.markDurable(through: durable)
+        #expect(note.server.durableContent == note.documents[durable])
+      }
+      for index in note.rich.indices {
+        // Kept and restored, it continues as it was, but without a connection.
+        let kept = note.rich[index].synchronizer.kept
+        #expect(RichSynchronizer(kept).kept == kept)
+      }
+    }
+    try note.settle()
+    note.server.content.checkInvariants()
+    #expect(note.plain.local == note.server.document)
+    for client in note.rich { #expect(client.local == note.server.content) }
+    // The operations since any revision, older ones read again, lead to the same document.
+    note.server.markDurable(through: note.server.revision)
+    note.server.trim(keeping: note.log.count / 2)
+    let oldest = note.server.oldestBase
+    let older = note.log[..<oldest].map(\.operation)
+    note.server.prepend(older.map(\.text), formats: older.map(\.format))
+    let change = ReferenceRich.random(
+      length: note.documents[0].text.scalarCount, using: &random
+    ).packed
+    var rebased = change
+    for (operation, _) in note.log {
+      rebased = try rebased.transformed(over: operation, side: .right)
+    }
+    let before = note.server.content
+    #expect(try note.server.submit(change, at: 0) == rebased)
+    note.server.rollBack()
+    #expect(note.server.content == before)
   }
 
   @Test func `a note becomes rich with its first format`() throws {
@@ -58,5 +182,65 @@ struct RichSynchronisationTests {
     #expect(stored.baseLength == 8)
     server.rollBack()
     #expect(!server.content.hasAttributes)
+  }
+
+  // MARK: Undo
+
+  private static func set(_ json: String) throws -> AttributeSet { try AttributeSet(json: json) }
+
+  private static func format(
+    _ range: Range<Int>, of length: Int, _ json: String
+  ) throws -> RichOperation {
+    var builder = RichOperationBuilder()
+    builder.retain(range.lowerBound)
+    builder.retain(range.count, setting: try set(json))
+    builder.retain(length - range.upperBound)
+    return builder.finished()
+  }
+
+  @Test func `undoing a format leaves what others have set since`() throws {
+    let start = RichDocument(Document("The fox"))
+    var document = start
+    var history = RichUndoHistory()
+    let red = try Self.format(0..<7, of: 7, #"{"color":"red"}"#)
+    try history.record(red, on: document)
+    try document.apply(red)
+    let blue = try Self.format(2..<4, of: 7, #"{"color":"blue"}"#)
+    try history.receive(blue)
+    try document.apply(blue)
+    let step = try #require(try history.undo(on: document))
+    try document.apply(step.operation)
+    var expected = start
+    try expected.apply(blue)
+    #expect(document == expected)
+  }
+
+  @Test func `typing with other attributes is a step of its own`() throws {
+    var document = RichDocument()
+    var history = RichUndoHistory()
+    func type(_ text: String, _ attributes: AttributeSet) throws {
+      var builder = RichOperationBuilder()
+      builder.retain(document.text.scalarCount)
+      builder.insert(text, with: attributes)
+      let operation = builder.finished()
+      try history.record(operation, on: document)
+      try document.apply(operation)
+    }
+    let bold = try Self.set(#"{"bold":true}"#)
+    try type("a", AttributeSet())
+    try type("b", AttributeSet())
+    #expect(history.stepCount == 1)
+    try type("c", bold)
+    try type("d", bold)
+    #expect(history.stepCount == 2)
+    let format = try Self.format(0..<2, of: 4, #"{"bold":true}"#)
+    try history.record(format, on: document)
+    try document.apply(format)
+    #expect(history.stepCount == 3)
+    while let step = try history.undo(on: document) { try document.apply(step.operation) }
+    #expect(document == RichDocument())
+    while let step = try history.redo(on: document) { try document.apply(step.operation) }
+    #expect(document.text == Document("abcd"))
+    #expect(document.attributes(at: 0) == bold && document.attributes(at: 3) == bold)
   }
 }
