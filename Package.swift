@@ -70,6 +70,7 @@ let package = Package(
     library("SocketMessages", ["JSON", "OTCore", "ParleyModel"]),
     library("SocketIO", ["JSON"]),
     library("Bayeux", ["JSON"]),
+    library("ParleyPusher", ["JSON"]),
     library("WebSocketFrames"),
     library("HTTP1"),
     // Under whatever works on several threads.
@@ -120,7 +121,10 @@ let package = Package(
     library("GatewayPorts", ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"]),
     library(
       "Gateway",
-      ["OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts"]),
+      [
+        "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "ParleyPusher", "WebSocketFrames",
+        "GatewayPorts",
+      ]),
     // Under the adapters: SHA-256 and random bytes, which several need.
     library("Hashing", in: "Adapters", ["COpenSSL"]),
     // Under the stores: records' checksums, texts folded from logs, exports.
@@ -165,7 +169,7 @@ let package = Package(
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
         "StoreSQLite", "PostgreSQLAdapter", "StoreRecords", "Importing", "BrokerNATS",
         "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
-        "CAPIDescription", "WebSocketFrames", "Locks",
+        "CAPIDescription", "WebSocketFrames", "Locks", "ParleyPusher",
       ]),
     .executableTarget(
       name: "parley",
@@ -265,6 +269,7 @@ let package = Package(
       ]),
     tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
     tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
+    tests("ParleyPusherTests", ["ParleyPusher", "CryptoOpenSSL", "JSON"]),
     tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
     tests("ImportingTests", ["Importing", "ParleyModel"]),
     tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
@@ -273,7 +278,8 @@ let package = Package(
       [
         "Gateway", "GatewayPorts", "SocketMessages", "JSON", "WebSocketFrames", "OTCore",
         "SimulationKit",
-        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels", "Locks",
+        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels", "Locks", "ParleyPusher",
+        "CryptoOpenSSL",
       ]),
     .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
     tests(

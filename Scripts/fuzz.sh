@@ -62,7 +62,7 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 # Compiles the modules that a target may import, each after those that it imports itself, where something has changed.
 compile_modules() {
   local folder module sources
-  for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux WebSocketFrames \
+  for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux ParleyPusher WebSocketFrames \
     GatewayPorts Importing Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
     module=${folder##*/}
     sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)

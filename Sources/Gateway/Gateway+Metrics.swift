@@ -7,6 +7,7 @@ extension Gateway {
       switch connection.dialect.traits.listing {
       case .native: open.native += 1
       case .whaler: open.whaler += 1
+      case .pusher: open.pusher += 1
       // Counted above, without sessions that are away.
       case .socketIO, .bayeux: break
       }

@@ -36,6 +36,7 @@ extension Gateway: RoomsOwner, PeopleStore {
     case .groupChat(let request, let subject, let time):
       apps.answer(groupChat: request, subject, at: time, result)
     case .socketIO(let place): socketIO.answer(place, result, in: room)
+    case .pusher(let request): pusher.answer(publishing: request, result)
     case .bayeux(let number): bayeux.answer(publishing: number, result)
     }
   }
@@ -53,6 +54,7 @@ extension Gateway: RoomsOwner, PeopleStore {
     case .request(let request): http.answer(request, outcome, of: room)
     case .groupChat(let request, let isSince):
       apps.answer(groupChat: request, outcome, isSince: isSince)
+    case .pusher(let id): pusher.answer(id, outcome, of: room)
     }
   }
 

@@ -40,7 +40,9 @@ extension Gateway: SessionDialectOwner {
     switch Opening(head) {
     case .socketIO: socketIO.receive(request, head: head, body: body)
     case .bayeux: bayeux.receive(request, head: head, body: body)
-    case .native, .whaler, nil: return apps.receive(request, head: head, body: body)
+    case .native, .whaler, .pusher, nil:
+      return apps.receive(request, head: head, body: body)
+        || pusher.receive(request, head: head, body: body)
     }
     return true
   }

@@ -92,6 +92,7 @@ public final class Gateway: Part, SwitchboardOwner {
   let whaler: WhalerDialect
   let socketIO: SocketIODialect
   let bayeux: BayeuxDialect
+  let pusher: PusherDialect
   /// The sessions of Socket.IO and Bayeux together.
   let sessionTable: SessionTable
   /// Requests in the protocols of other apps.
@@ -119,6 +120,7 @@ public final class Gateway: Part, SwitchboardOwner {
     sessionTable = table
     socketIO = SocketIODialect(board, access, rooms, table)
     bayeux = BayeuxDialect(board, access, rooms, table)
+    pusher = PusherDialect(board, access, rooms)
     apps = AppRequests(board, access, rooms)
     board.owner = self
     documents.owner = http
@@ -136,6 +138,7 @@ public final class Gateway: Part, SwitchboardOwner {
     board.letGo()
     socketIO.letGo()
     bayeux.letGo()
+    pusher.letGo()
   }
 
   // MARK: Actions
@@ -174,6 +177,9 @@ public final class Gateway: Part, SwitchboardOwner {
 
   // MARK: HTTP
 
+  /// Whether there are apps of Pusher's protocol.
+  public var servesPusher: Bool { !pusher.apps.isEmpty }
+
   /// Answers an HTTP request, now or when the store has replied.
   ///
   /// - Returns: Whether the path is the gateway's at all.
@@ -190,8 +196,9 @@ public final class Gateway: Part, SwitchboardOwner {
       switch Opening(head) {
       case .socketIO: socketIO.decision(onBody: byteCount, of: head)
       case .bayeux: bayeux.decision(onBody: byteCount, of: head)
-      case .native, .whaler, nil:
-        apps.decision(of: head) ?? http.decision(onBody: byteCount, of: head)
+      case .native, .whaler, .pusher, nil:
+        apps.decision(of: head) ?? pusher.decision(of: head)
+          ?? http.decision(onBody: byteCount, of: head)
       }
     guard case .refuse(let response) = decision else { return decision }
     return .refuse(http.spread(response))
@@ -226,6 +233,9 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     case .bayeux(let place):
       bayeux.opened(id, address: place, from: limited)
+      return
+    case .pusher(let key, let query):
+      pusher.opened(id, key: key, query: query, at: address, from: limited)
       return
     case .native:
       connection = Connection(
@@ -302,6 +312,7 @@ public final class Gateway: Part, SwitchboardOwner {
       return
     }
     whaler.closed(id)
+    pusher.closed(id)
     leaveEverything(connection)
     // Work that still waits for the store on its behalf sees that the client is gone.
     connection.phase = .closing
@@ -319,7 +330,8 @@ public final class Gateway: Part, SwitchboardOwner {
     connection.phase = .closing
     metrics.closes[why.rawValue, default: 0] += 1
     leaveEverything(connection, mayComeBack: why != .revoked)
-    act(.close(connection.id, code: CloseCode(why.rawValue), reason: reason))
+    let code = connection.dialect.traits.closeCode(why)
+    act(.close(connection.id, code: CloseCode(code), reason: reason))
   }
 
   /// - Parameter mayComeBack: whether the person is shown in rooms for a while yet.
@@ -348,6 +360,7 @@ public final class Gateway: Part, SwitchboardOwner {
     rights.ticked()
     socketIO.ticked()
     bayeux.ticked()
+    pusher.ticked()
     for connection in connectionsInOrder({ $0.isOverdue(now: now) }) {
       close(connection, .helloMissing, "no hello came in time")
     }

@@ -21,6 +21,9 @@ struct GatewayPartTests {
     "Dialects/Native": [
       "Access", "Documents", "Live", "Rates", "Rooms", "Store", "Switchboard",
     ],
+    "Dialects/Pusher": [
+      "Access", "Live", "Nodes", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
+    ],
     "Dialects/SocketIO": [
       "Access", "Dialects", "Rates", "Requests", "Rooms", "Store", "Switchboard", "Values",
     ],
@@ -65,6 +68,7 @@ struct GatewayPartTests {
     "Access": (type: "Access", name: "access", stateCount: 1),
     "Comments": (type: "Comments", name: "comments", stateCount: 2),
     "Dialects/Bayeux": (type: "BayeuxDialect", name: "bayeux", stateCount: 8),
+    "Dialects/Pusher": (type: "PusherDialect", name: "pusher", stateCount: 1),
     "Dialects/SocketIO": (type: "SocketIODialect", name: "socketIO", stateCount: 9),
     "Documents": (type: "Documents", name: "documents", stateCount: 3),
     "Documents/Delivery": (type: "DocumentDelivery", name: "delivery", stateCount: 2),

@@ -15,7 +15,8 @@ struct HabitTests {
   }
 
   private static let pure = [
-    "OTCore", "JSON", "ParleyModel", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames",
+    "OTCore", "JSON", "ParleyModel", "SocketMessages", "SocketIO", "Bayeux", "ParleyPusher",
+    "WebSocketFrames",
     "HTTP1", "ParleyClientCore",
   ]
   private static let core = pure + ["GatewayPorts", "Gateway"]

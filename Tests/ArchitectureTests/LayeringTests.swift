@@ -14,6 +14,7 @@ struct LayeringTests {
     "SocketMessages": ["JSON", "OTCore", "ParleyModel"],
     "SocketIO": ["JSON"],
     "Bayeux": ["JSON"],
+    "ParleyPusher": ["JSON"],
     "WebSocketFrames": [],
     "HTTP1": [],
     // A lock, for whatever works on several threads.
@@ -53,7 +54,8 @@ struct LayeringTests {
     // Ports and the core behind them: no C, no adapter, no Foundation.
     "GatewayPorts": ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"],
     "Gateway": [
-      "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "WebSocketFrames", "GatewayPorts",
+      "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "ParleyPusher", "WebSocketFrames",
+      "GatewayPorts",
     ],
     // What several adapters need of a system library.
     "Hashing": ["COpenSSL"],
@@ -82,7 +84,7 @@ struct LayeringTests {
       "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
       "StoreSQLite", "PostgreSQLAdapter", "StoreRecords", "Importing", "BrokerNATS",
       "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
-      "Glibc",
+      "ParleyPusher", "Glibc",
       "Synchronization", "FoundationEssentials",
     ],
     "parley": [

@@ -238,6 +238,12 @@ final class GatewayRig {
   /// Refuses changes from now on, since the server goes down.
   func goDown() { gateway.drain() }
 
+  /// Asks all clients to reconnect.
+  func farewell() {
+    gateway.farewell(reconnectAfter: 0...0)
+    perform()
+  }
+
   /// Tells a room of an update.
   func publish(_ resource: String, in room: String) {
     gateway.publish(resource: resource, in: room, sender: nil)

@@ -4,6 +4,7 @@ import Gateway
 import GatewayPorts
 import GrowthKit
 import JSON
+import ParleyPusher
 import SocketIO
 import SocketMessages
 import Testing
@@ -357,8 +358,49 @@ extension Hostility {
     }
   }
 
+  // MARK: Pusher
+
+  /// Messages of Pusher's protocol; longer ones are not read.
+  static let pusherMessages = ["pusher:subscribe", "pusher:signin", "client-a", "x"].map { event in
+    Hostility("Pusher \(event)") { size, measure in
+      let shape = RequestShapes.object([
+        "channel": .text, "auth": .text, "channel_data": .text, "user_data": .text,
+      ])
+      let json = HostileJSON(size: PusherMessage.bytesMax / size.divisor - 64, samples: [:])
+      for input in json.inputs(shape) {
+        measure(input.shape) { rig in
+          let bytes = input.between(#"{"event":"\#(event)","data":"#, "}").bytes
+          let client = rig.open(.pusher(key: "shop", query: "protocol=7"))
+          rig.begin()
+          rig.receive(bytes, on: client)
+        }
+      }
+    }
+  }
+
+  /// Requests of an app's back end, signed.
+  static let pusherRequests = PusherRequest.allCases.filter { $0.method == "POST" }.map { kind in
+    Hostility("Pusher \(kind)") { size, measure in
+      let event = RequestShapes.object([
+        "name": .text, "data": .text, "channel": .text, "channels": .list(.text),
+        "socket_id": .text, "info": .text,
+      ])
+      let shape = kind == .batchEvents ? RequestShapes.object(["batch": .list(event)]) : event
+      let json = HostileJSON(size: PusherEvent.bodyBytesMax / size.divisor - 64, samples: [:])
+      let path = kind.rawValue.replacing("{id}", with: "7").replacing("{user}", with: "8")
+      for input in json.inputs(shape) + json.values {
+        measure(input.shape) { rig in
+          let bytes = input.bytes
+          rig.begin()
+          rig.request("POST", path, query: PusherShop.query("POST", path, body: bytes), bytes)
+        }
+      }
+    }
+  }
+
   static let all =
-    native + [envelope] + whaler + bayeux + socketIO + payloads + requests + apps + large
+    native + [envelope] + whaler + bayeux + socketIO + payloads + requests + apps
+    + pusherMessages + pusherRequests + large
 }
 
 // No default: a new one needs a shape, and so is measured.

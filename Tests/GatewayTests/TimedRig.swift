@@ -32,6 +32,7 @@ final class TimedRig {
   init() {
     var settings = GatewaySettings()
     settings.isDemo = false
+    settings.dialects.pusher.apps = [PusherShop.app]
     let rates: [WritableKeyPath<Limits, Int>] = [
       \.messagesPerSecondMax, \.bytesPerSecondMax, \.userConnectionsMax,
       \.userConnectsPerSecondMax, \.userMessagesPerSecondMax, \.userBytesPerSecondMax,

@@ -33,6 +33,11 @@ extension Access {
     rates.excess(ofPublishingBy: identity, bytes: bytes).map(passed)
   }
 
+  /// The limit that refuses a request of a user or program, counting the request; `nil` if it may proceed.
+  func excess(ofRequestBy identity: Identity) -> Excess? {
+    rates.excess(ofRequestBy: identity).map(passed)
+  }
+
   /// The answer to a request from an address that exceeds its rate, counting the request; `nil` if it may
   /// proceed.
   func refusal(ofRequest head: RequestHead) -> Response? {

@@ -88,7 +88,11 @@ extension Access {
   /// The response to refuse an upgrade with, or `nil` to let it pass.
   func refusal(ofUpgrade head: RequestHead, as opening: Opening) -> Response? {
     if let excess = excess(ofConnecting: head) { return response(to: excess) }
-    if case .bayeux = opening { return nil }
+    switch opening {
+    case .bayeux: return nil
+    case .pusher: return settings.dialects.pusher.apps.isEmpty ? .noSocketHere : nil
+    case .native, .whaler, .socketIO: break
+    }
     guard !isDemo else { return nil }
     let token = token(in: head)
     if case .native = opening, token == nil { return nil }

@@ -25,7 +25,9 @@ extension Access {
   /// Whether a connection's token may have been taken back at another gateway.
   func isUnverified(_ connection: Connection) -> Bool {
     if connection.dialect.traits.hasIdentityPerSubscription { return !isDemo }
-    guard let identity = connection.identity else { return false }
+    guard connection.dialect.traits.hasTokens, let identity = connection.identity else {
+      return false
+    }
     return identity != .demo
   }
 }

@@ -92,6 +92,8 @@ class SessionDialect: DialectBase, DocumentMessaging, RoomMessaging {
 
   /// Returns no frame: ``Gateway`` sends sessions a room's news in their own forms.
   final func frame(of news: RoomNews) -> Frame? { nil }
+  final func sender(of news: RoomNews) -> ConnectionID? { nil }
+  final func frames(of change: PresenceChange) -> [Frame] { [] }
 
   /// Nothing: ``SessionMessaging/applyRights(to:)`` ends the subscription.
   final func lostReading(ofRoom room: RoomName, _ connection: Connection) {}

@@ -10,6 +10,8 @@ struct NodeMessage: Equatable {
     case published(offset: Int)
     /// A resource has changed, which no room stores.
     case update(ResourceUpdate)
+    /// An event of a room's member, which no room stores.
+    case event(TransientEvent)
     /// A person types, or no longer.
     case typing(PersonID, isTyping: Bool)
     /// A receipt of a publication, for its author.
@@ -52,6 +54,11 @@ extension NodeMessage {
       case .update(let update):
         object.field("update", update.resourceID, &bytes)
         if let sender = update.senderID { object.field("sender", sender, &bytes) }
+      case .event(let event):
+        object.field("event", event.name, &bytes)
+        object.field("data", event.data, &bytes)
+        object.field("sender", event.sender, &bytes)
+        if let person = event.person { object.field("person", person, &bytes) }
       case .typing(let person, let isTyping):
         object.field("typing", person, &bytes)
         object.field("on", isTyping, &bytes)
@@ -104,6 +111,11 @@ extension NodeMessage {
     if let offset = fields["published"]?.integer { return .published(offset: offset) }
     if let resource = fields["update"]?.string {
       return .update(ResourceUpdate(resourceID: resource, senderID: fields["sender"]?.string))
+    }
+    if let event = fields["event"]?.string, let data = fields["data"],
+      let sender = fields["sender"]?.string
+    {
+      return .event(TransientEvent(name: event, data: data, sender: sender, person: person))
     }
     if let person = fields["typing"]?.string, let isOn { return .typing(person, isTyping: isOn) }
     if let offset = fields["receipt"]?.integer, let person, let author = fields["author"]?.string,

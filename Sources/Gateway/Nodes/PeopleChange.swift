@@ -8,6 +8,8 @@ struct NodePerson: Equatable {
   var profile: PersonProfile
   /// The person whose client it is, as the followers of the note know them.
   var person: PersonID?
+  /// An app's description of the person, for clients of its protocol.
+  var description: JSONValue?
 
   /// The key among the people of a topic.
   var id: String { profile.personID }
@@ -19,6 +21,7 @@ struct NodePerson: Equatable {
     }
     return same(one.id, other.id) && same(one.profile.name, other.profile.name)
       && same(one.profile.color, other.profile.color) && same(one.person, other.person)
+      && one.description == other.description
   }
 }
 
@@ -90,6 +93,7 @@ extension PeopleChange {
         object.field("id", person.id, &bytes)
         object.field("name", person.profile.name, &bytes)
         if let color = person.profile.color { object.field("color", color, &bytes) }
+        if let text = person.description { object.field("description", text, &bytes) }
         if let person = person.person { object.field("person", person, &bytes) }
       }
     }
@@ -137,7 +141,7 @@ extension PeopleChange {
       guard color.map(PersonProfile.isColor) ?? true else { return nil }
       return NodePerson(
         profile: PersonProfile(personID: id, name: name, color: color),
-        person: fields["person"]?.string)
+        person: fields["person"]?.string, description: fields["description"])
     }
   }
 

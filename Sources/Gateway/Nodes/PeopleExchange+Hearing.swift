@@ -11,7 +11,7 @@ extension PeopleExchange {
     case .ask(let asked):
       if asked?.utf8.elementsEqual(node.utf8) ?? true { answer(topic, now: now) }
       return
-    case .published, .update, .typing, .receipt, .flag, .blocks:
+    case .published, .update, .event, .typing, .receipt, .flag, .blocks:
       droppedCount += 1
       return
     }
@@ -55,7 +55,7 @@ extension PeopleExchange {
       other.confirmedAt = max(other.confirmedAt, time)
       take(
         Self.difference(from: other.people, to: all), &other, of: message.node, topic, isNew: false)
-    case .published, .update, .typing, .receipt, .flag, .blocks, .ask: break
+    case .published, .update, .event, .typing, .receipt, .flag, .blocks, .ask: break
     }
   }
 

@@ -10,6 +10,8 @@ public enum Opening: Sendable, Equatable {
   case socketIO(query: String, address: String)
   /// A Bayeux client.
   case bayeux(address: String)
+  /// A client of Pusher's protocol; the key names its app, and the query the version.
+  case pusher(key: String, query: String)
 }
 
 extension Opening {
@@ -28,8 +30,18 @@ extension Opening {
     case let path where Self.bayeuxFolders.contains(where: { path.utf8.starts(with: $0.utf8) }):
       // Some clients write the kind of message behind it, as in /faye/handshake.
       self = .bayeux(address: head.remoteAddress)
-    default: return nil
+    default:
+      guard let key = Self.appKey(head.path) else { return nil }
+      self = .pusher(key: key, query: head.query)
     }
+  }
+
+  /// The key in the path of a Pusher client, `/app/{key}`.
+  private static func appKey(_ path: String) -> String? {
+    let start = "/app/".utf8
+    guard path.utf8.starts(with: start) else { return nil }
+    let key = path.utf8.dropFirst(start.count)
+    return key.isEmpty || key.contains(UInt8(ascii: "/")) ? nil : String(key)
   }
 
   private static let bayeuxFolders = ["/faye/", "/bayeux/"]

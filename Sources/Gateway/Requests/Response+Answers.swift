@@ -136,6 +136,11 @@ extension Response {
   /// The same answer, which names the kind of credentials that are taken.
   var challenging: Response { with("www-authenticate", "Bearer") }
 
+  /// The answer to a WebSocket at a path that has none.
+  package static var noSocketHere: Response {
+    plain(404, "WebSockets are at /ws, /socket and /faye, and for apps at /app/{key}.\n")
+  }
+
   // MARK: Revisions
 
   /// An edit that made a revision, or found its text there already.

@@ -56,6 +56,7 @@ extension Rooms {
     rooms[name]?.remove(connection.id)
     guard rooms[name]?.isEmpty ?? false else { return }
     rooms[name] = nil
+    descriptions[name] = nil
     if !Self.isOfNote(name) { people.rooms?.vacated(name) }
     unfollow(name)
   }
@@ -80,12 +81,30 @@ extension Rooms {
     let isForAll = isForAll(by: author)
     for group in rooms[news.room]?.takeStock() ?? [] where !group.members.isEmpty {
       guard let frame = group.dialect.frame(of: news) else { continue }
+      let sender = group.dialect.sender(of: news)
       board.broadcast(
         frame,
-        to: isForAll
+        to: isForAll && sender == nil
           ? group.members.slots
-          : group.members.filter { connections[$0].map { isFor($0, by: author) } ?? false })
+          : group.members.filter {
+            $0 != sender && (isForAll || connections[$0].map { isFor($0, by: author) } ?? false)
+          })
     }
+  }
+
+  /// Sends a member's event to the others, here and at other nodes. The room does not store it.
+  func publish(_ event: TransientEvent, in name: RoomName) throws(Unfit) {
+    guard tellNodes(.event(event), in: name) else {
+      throw Unfit(
+        .tooLarge,
+        "with several servers an event and its data may have \(NodeMessage.bytesMax) bytes")
+    }
+    deliver(event, in: name)
+  }
+
+  /// Sends a member's event to the members here.
+  func deliver(_ event: TransientEvent, in name: RoomName) {
+    tell(RoomNews(room: name, content: .event(event)), by: nil)
   }
 
   func publishNoteList() {

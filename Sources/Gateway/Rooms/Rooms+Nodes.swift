@@ -28,18 +28,23 @@ extension Rooms {
   // MARK: Telling
 
   /// Notifies the other nodes that have people in a room.
-  func tellNodes(_ content: NodeMessage.Content, in room: RoomName) {
+  ///
+  /// - Returns: Whether the message is short enough to be sent, if there are other nodes.
+  @discardableResult
+  func tellNodes(_ content: NodeMessage.Content, in room: RoomName) -> Bool {
     tellNodes(content, under: topic(of: room))
   }
 
-  private func tellNodes(_ content: NodeMessage.Content, under topic: String) {
-    guard let exchange else { return }
+  @discardableResult
+  private func tellNodes(_ content: NodeMessage.Content, under topic: String) -> Bool {
+    guard let exchange else { return true }
     let message = NodeMessage(
       node: exchange.node, sent: surroundings.clock.uptime, content: content)
     let bytes = message.encoded
     // A longer message is not sent: it has a long reason, or a long name of a resource.
-    guard bytes.count <= NodeMessage.bytesMax else { return }
+    guard bytes.count <= NodeMessage.bytesMax else { return false }
     act(.publish(topic: topic, bytes))
+    return true
   }
 
   /// Has other nodes read the blocks again.
@@ -109,6 +114,7 @@ extension Rooms {
     switch message.content {
     case .published(let offset): hear(of: offset, in: room)
     case .update(let update): deliver(update, in: room)
+    case .event(let event): deliver(event, in: room)
     case .typing(let person, let isTyping): typing(person, in: room, isTyping, message)
     case .receipt(let offset, let receipt, let author):
       tell(receipt, of: PublicationPlace(room: room, offset: offset), to: author)
@@ -135,7 +141,10 @@ extension Rooms {
   /// A person's connection is in a room, for this node's people and for others.
   func enter(_ room: RoomName, _ profile: PersonProfile, by connection: ConnectionID) {
     people.presence?.enter(room, profile, by: connection)
-    exchange?.enter(topic(of: room), NodePerson(profile: profile), by: connection)
+    exchange?.enter(
+      topic(of: room),
+      NodePerson(profile: profile, description: descriptions[room]?[profile.personID]),
+      by: connection)
   }
 
   /// A connection has left a room.
@@ -159,6 +168,7 @@ extension Rooms {
         let (isPresent, count) =
           people.presence?.standing(of: person.id, in: room) ?? (true, 0)
         guard isPresent || count < settings.limits.presentMax else { continue }
+        describe(person.id, in: room, as: person.description)
         people.presence?.enter(room, person.profile, by: place)
       }
       for id in news.change.left {

@@ -73,23 +73,61 @@ extension Rooms {
 
   func enterPresence(_ room: RoomName, _ connection: Connection) {
     connection.present[room] = connection.person
-    enter(room, profile(of: connection), by: connection.id)
+    enter(room, profile(of: connection, in: room), by: connection.id)
+  }
+
+  /// Shows a connection's person in a room as an app describes it.
+  func enterPresence(
+    _ room: RoomName, _ connection: Connection, as profile: PersonProfile, _ description: JSONValue?
+  ) {
+    connection.profiles[room] = profile
+    connection.present[room] = profile.personID
+    describe(profile.personID, in: room, as: description)
+    enter(room, profile, by: connection.id)
+  }
+
+  /// Whether one more person may be present in a room, or this one is already.
+  func hasPlace(for person: PersonID, in room: RoomName) -> Bool {
+    guard let presence = people.presence else { return false }
+    let (isPresent, count) = presence.standing(of: person, in: room)
+    return isPresent || count < settings.limits.presentMax
+  }
+
+  /// Notes an app's description of a person in a room.
+  func describe(_ person: PersonID, in room: RoomName, as description: JSONValue?) {
+    guard let description else {
+      descriptions[room]?[person] = nil
+      return
+    }
+    descriptions[room, default: [:]][person] = description
+    // People who left before they were announced have left theirs behind.
+    guard let all = descriptions[room], all.count > 2 * settings.limits.presentMax else { return }
+    for (person, _) in all where people.presence?.standing(of: person, in: room).isPresent != true {
+      descriptions[room]?[person] = nil
+    }
+  }
+
+  /// An app's description of a person in a room.
+  func description(of person: PersonID, in room: RoomName) -> JSONValue? {
+    descriptions[room]?[person]
   }
 
   func leavePresence(_ room: RoomName, _ connection: Connection, isBroken: Bool) {
     guard let person = connection.present.removeValue(forKey: room) else { return }
+    connection.profiles[room] = nil
     depart(
       room, person, by: connection.id, isBroken: isBroken, now: surroundings.clock.uptime)
   }
 
-  private func profile(of connection: Connection) -> PersonProfile {
-    PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
+  private func profile(of connection: Connection, in room: RoomName) -> PersonProfile {
+    connection.profiles[room]
+      ?? PersonProfile(personID: connection.person, name: connection.name, color: connection.color)
   }
 
   /// Returns the people in a room as announced so far, without those hidden from this reader; later diffs
   /// apply to it. The reader is always included.
   func present(in room: RoomName, to reader: Connection) -> [PersonProfile] {
-    let own = profile(of: reader)
+    let own = profile(of: reader, in: room)
     let others = (people.presence?.announced(in: room) ?? []).filter {
       !$0.personID.utf8.elementsEqual(own.personID.utf8)
         && !separates(reader.person, from: $0.personID)
@@ -101,7 +139,7 @@ extension Rooms {
   func shareRoomProfile(of connection: Connection) {
     guard !connection.isSilent else { return }
     for (room, _) in connection.present {
-      enter(room, profile(of: connection), by: connection.id)
+      enter(room, profile(of: connection, in: room), by: connection.id)
     }
   }
 
@@ -156,27 +194,37 @@ extension Rooms {
   }
 
   private func tell(_ change: PresenceChange) {
-    var shared: Frame?
-    for id in rooms[change.room]?.members ?? [] {
-      guard let connection = connections[id], connection.present[change.room] != nil else {
-        continue
+    for group in rooms[change.room]?.takeStock() ?? [] {
+      var shared: [Frame]?
+      for connection in group.members.compactMap({ connections[$0] }) {
+        guard let own = connection.present[change.room] else { continue }
+        let visible = visible(change, to: connection, whoIs: own)
+        let frames = visible.map(group.dialect.frames) ?? shared ?? group.dialect.frames(of: change)
+        if visible == nil { shared = frames }
+        for frame in frames { send(frame, to: connection) }
       }
-      let reader = connection.person
-      if people.blocking?.concerns(reader) ?? false {
-        let visible = PresenceChange(
-          room: change.room,
-          joined: change.joined.filter { !separates(reader, from: $0.personID) },
-          updated: change.updated.filter { !separates(reader, from: $0.personID) },
-          left: change.left.filter { !separates(reader, from: $0) })
-        if !visible.joined.isEmpty || !visible.updated.isEmpty || !visible.left.isEmpty {
-          send(.roomPresence(visible), ref: pushID(), to: connection)
-        }
-        continue
-      }
-      let frame = shared ?? frame(.roomPresence(change), ref: pushID())
-      shared = frame
-      send(frame, to: connection)
     }
+    for person in change.left { descriptions[change.room]?[person] = nil }
+  }
+
+  /// The part of a change that a reader is told; `nil` for all of it.
+  private func visible(
+    _ change: PresenceChange, to connection: Connection, whoIs own: PersonID
+  ) -> PresenceChange? {
+    let reader = connection.person
+    let isBlocking = people.blocking?.concerns(reader) ?? false
+    let isOwn = { (person: PersonID) in person.utf8.elementsEqual(own.utf8) }
+    let hidesItself =
+      !connection.dialect.traits.hearsOfItself
+      && (change.joined.contains { isOwn($0.personID) } || change.left.contains(where: isOwn))
+    guard isBlocking || hidesItself else { return nil }
+    let isHidden = { (person: PersonID) in
+      hidesItself && isOwn(person) || isBlocking && self.separates(reader, from: person)
+    }
+    return PresenceChange(
+      room: change.room, joined: change.joined.filter { !isHidden($0.personID) },
+      updated: change.updated.filter { !isHidden($0.personID) },
+      left: change.left.filter { !isHidden($0) })
   }
 
   /// Takes a person out of the people of a room who may no longer be one of them.

@@ -87,7 +87,7 @@ extension Rooms {
     case .native(let id, let ref):
       if let connection = connections[id] { answer(connection, ref, result, in: room) }
     case .service: break
-    case .request, .part, .backend, .groupChat, .socketIO, .bayeux:
+    case .request, .part, .backend, .groupChat, .socketIO, .bayeux, .pusher:
       owner?.answer(publisher, result, in: room)
     }
   }

@@ -79,7 +79,7 @@ extension Rooms {
   private func answer(_ work: RoomReading, _ outcome: StoreOutcome<RoomPage>) {
     switch work.reader {
     case .native(let id, let ref): send(outcome, of: work.room, ref: ref, to: id)
-    case .request, .groupChat: owner?.answer(work.reader, outcome, of: work.room)
+    case .request, .groupChat, .pusher: owner?.answer(work.reader, outcome, of: work.room)
     }
   }
 }

@@ -1,4 +1,5 @@
 import GatewayPorts
+import JSON
 import SocketMessages
 
 /// The rooms: their subscribers, their publications, and their people.
@@ -22,6 +23,8 @@ final class Rooms: Part {
   var online: ExactDictionary<Set<ConnectionID>> = [:]
   /// The uptime at which connected people were stored last, in milliseconds.
   var stampedOnlineAt: Int64 = 0
+  /// Apps' descriptions of people, by room and person, for clients of their protocols.
+  var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
   /// The rooms whose heads are still to be asked for.
   var lookedAt = NameRotation()
   /// Exchanges people with other nodes; `nil` without other nodes.
@@ -56,6 +59,9 @@ final class Rooms: Part {
 
   /// The rooms that have occupants, in no order.
   var names: [RoomName] { rooms.map(\.0) }
+
+  /// Whether a room has a member that is sent what is published in it.
+  func isOccupied(_ room: RoomName) -> Bool { rooms[room]?.hasMembers ?? false }
 
   /// The members that are sent what is published in a room, in the order in which they came.
   func members(of room: RoomName) -> [ConnectionID] { rooms[room]?.members ?? [] }

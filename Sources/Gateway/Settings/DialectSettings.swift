@@ -5,6 +5,8 @@ import SocketIO
 public struct DialectSettings: Sendable {
   var socketIO = SocketSession.Settings()
   var bayeux = BayeuxSession.Settings()
+  /// Apps of Pusher's protocol.
+  public var pusher = PusherSettings()
   /// Maximum number of sessions of all such dialects; those without a token can have a quarter of it.
   public var sessionsMax = 10_000
   /// Milliseconds within which a client must show a token.

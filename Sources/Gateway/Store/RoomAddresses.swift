@@ -17,6 +17,8 @@ enum Publisher {
   case socketIO(ConnectionID)
   /// An event of Bayeux, by its number.
   case bayeux(UInt64)
+  /// A request of an app's back end in Pusher's protocol; there is one for each event and channel.
+  case pusher(RequestID)
   /// The server itself, which receives no answer.
   case service
 }
@@ -34,4 +36,6 @@ enum RoomReader {
   case request(RequestID)
   /// A request of a group chat; the newest come first unless it asks for what came since a message.
   case groupChat(RequestID, isSince: Bool)
+  /// A subscriber of a cache channel of Pusher's protocol.
+  case pusher(ConnectionID)
 }

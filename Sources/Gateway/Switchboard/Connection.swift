@@ -56,6 +56,8 @@ final class Connection {
   /// Rooms in which its person is present, or would be if the connection were not silent, and the person's
   /// id there.
   var present: ExactDictionary<PersonID> = [:]
+  /// The profiles that an app gives its person in rooms, instead of the connection's own.
+  var profiles: ExactDictionary<PersonProfile> = [:]
   /// The time of its last message, in milliseconds of uptime.
   var heardAt: Int64 = 0
   /// Whether it has been silent for so long that its person is shown as gone.

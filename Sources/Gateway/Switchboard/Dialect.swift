@@ -17,7 +17,7 @@ typealias Dialect = DialectBase & DocumentMessaging & RoomMessaging & SessionMes
 class DialectBase: Part {
   /// The dialects' names in lists for operators.
   enum Listing: String {
-    case native, whaler, socketIO, bayeux
+    case native, whaler, socketIO, bayeux, pusher
   }
 
   /// The differences between dialects, beside their messages.
@@ -37,6 +37,12 @@ class DialectBase: Part {
     var createsDocuments = false
     /// Whether each change goes out in a frame of its own.
     var wantsFramePerEntry = false
+    /// Whether its clients show tokens, which may be taken back.
+    var hasTokens = true
+    /// Whether a client is sent what others are told of its own person in a room.
+    var hearsOfItself = true
+    /// The number on the wire for a reason to close a connection.
+    var closeCode: (CloseReason) -> UInt16 = \.rawValue
     /// Whether a document's text is encoded once for all of its connections, and not for each.
     var sharesTexts = false
   }

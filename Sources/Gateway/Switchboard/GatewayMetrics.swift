@@ -62,9 +62,11 @@ public struct OpenConnections: Sendable, Hashable {
   public internal(set) var socketIO = 0
   /// Sessions of Bayeux, polling ones included.
   public internal(set) var bayeux = 0
+  /// Connections of Pusher's protocol.
+  public internal(set) var pusher = 0
 
   /// All of them.
-  public var total: Int { native + whaler + socketIO + bayeux }
+  public var total: Int { native + whaler + socketIO + bayeux + pusher }
 
   /// Counts those of another gateway.
   mutating func add(_ other: OpenConnections) {
@@ -72,6 +74,7 @@ public struct OpenConnections: Sendable, Hashable {
     whaler += other.whaler
     socketIO += other.socketIO
     bayeux += other.bayeux
+    pusher += other.pusher
   }
 }
 

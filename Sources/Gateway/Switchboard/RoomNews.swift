@@ -7,6 +7,8 @@ struct RoomNews {
     case publication(Publication, epoch: String)
     /// A resource has changed; rooms do not store this.
     case update(ResourceUpdate)
+    /// An event of a member for the others; rooms do not store this.
+    case event(TransientEvent)
   }
 
   let room: RoomName

@@ -10,7 +10,7 @@ extension ServerLoop {
   func decide(upgrade head: RequestHead) -> UpgradeDecision {
     let head = proxies.resolved(head)
     guard allowsHost(head) else { return .refuse(HostPolicy.refusal) }
-    guard allowsOrigin(head) else {
+    guard isOfAllowedApp(head) || allowsOrigin(head) else {
       return .refuse(
         .plain(
           403, "This origin may not connect. The operator can let it in with allowed-origin.\n"))
@@ -32,10 +32,18 @@ extension ServerLoop {
       return .accept(subprotocol: Self.subprotocol)
     default:
       guard let opening = Opening(head) else {
-        return .refuse(.plain(404, "WebSockets are at /ws, /socket and /faye.\n"))
+        return .refuse(.noSocketHere)
       }
       if let refusal = gateway.refusal(ofUpgrade: head, as: opening) { return .refuse(refusal) }
       return .accept(subprotocol: nil)
+    }
+  }
+
+  /// Whether a request is a Pusher client's, from a page that its app allows.
+  private func isOfAllowedApp(_ head: RequestHead) -> Bool {
+    guard case .pusher(let key, _)? = Opening(head) else { return false }
+    return configuration.pusherProfiles.contains {
+      $0.key.utf8.elementsEqual(key.utf8) && $0.originPolicy.allows(head)
     }
   }
 
@@ -80,6 +88,7 @@ extension ServerLoop {
     // Both have other transports beside WebSockets, at the same path.
     case .socketIO?: ("/socket (Socket.IO)", false)
     case .bayeux?: ("/faye", false)
+    case .pusher?: gateway.servesPusher ? ("/app", true) : nil
     case .native?, nil: nil
     }
   }

@@ -3,6 +3,7 @@ import Gateway
 import GatewayPorts
 import Glibc
 import Locks
+import ParleyPusher
 import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
@@ -74,6 +75,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let limits: ProcessLimits?
     /// Wrong keys of links, which all loops of the process count together.
     let linkAttempts: Monitor<LoginAttempts>
+    /// Apps of Pusher's protocol.
+    let pusherApps: [PusherApp]
   }
 
   let configuration: Configuration
@@ -134,7 +137,9 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     provider: ProviderParts?, hooks: HookInbox?,
     broker: (any ServerBroker)?, company: LoopCompany? = nil, nodes: Monitor<NodeBoard>
   ) {
-    var people = PeopleHandlers.standard(configuration.gateway)
+    var settings = configuration.gateway
+    settings.dialects.pusher.apps = access.pusherApps
+    var people = PeopleHandlers.standard(settings)
     if let scribe = configuration.scribe {
       let posting = OutboxPosting(scribe, store: storeThread)
       if scribe.pushes { people.push = posting }
@@ -142,7 +147,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
     let revocations = LoopRevocations(access.revocations, mailbox: transport.mailbox)
     let gateway = Gateway(
-      settings: configuration.gateway,
+      settings: settings,
       surroundings: Gateway.Surroundings(
         clock: SystemClock(), names: RandomNames(), tokens: access.tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,

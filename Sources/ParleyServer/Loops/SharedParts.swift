@@ -94,7 +94,7 @@ struct SharedParts: Sendable {
       ownTokens: try SelfSignedTokens(secret: secrets.ownTokens, users: users),
       revocations: revocations, users: users,
       tokens: HMACResumeTokens(secret: secrets.resumeTokens), limits: group.limits,
-      linkAttempts: linkAttempts)
+      linkAttempts: linkAttempts, pusherApps: try configuration.readPusherApps())
     let transport = group.transports[loop.place]
     loop.attach(
       transport: transport, storeThread: storeThread, searchThread: searchThread,

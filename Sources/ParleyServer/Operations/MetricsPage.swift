@@ -36,7 +36,7 @@ struct MetricsPage {
       "parley_connections", "Open connections, by protocol.", label: "dialect",
       [
         ("native", open.native), ("whaler", open.whaler), ("socketIO", open.socketIO),
-        ("bayeux", open.bayeux),
+        ("bayeux", open.bayeux), ("pusher", open.pusher),
       ])
     text.counter(
       "parley_connections_opened_total", "Connections opened since the start.",

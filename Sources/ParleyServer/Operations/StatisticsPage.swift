@@ -57,6 +57,7 @@ struct StatisticsPage {
     object.field("whaler", open.whaler, &body)
     object.field("socketIO", open.socketIO, &body)
     object.field("bayeux", open.bayeux, &body)
+    object.field("pusher", open.pusher, &body)
     object.field("lagging", gateway.laggingConnections, &body)
     object.field("max", connectionsMax, &body)
   }

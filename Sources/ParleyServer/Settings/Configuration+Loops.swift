@@ -72,12 +72,14 @@ extension Configuration {
     case "/api/publish": return count - 1
     case let path where path.hasPrefix("/api/rooms/") && path.hasSuffix("/publish"):
       return count - 1
+    // The channels, about which an app's back end asks, are where the app's connections are.
+    case let path where path.hasPrefix("/apps/"): return count - 1
     default: break
     }
     switch Opening(head) {
     // Sessions are in one gateway's memory, and tell each other who is there and who types. The last
     // loop has them all, for the first accepts.
-    case .socketIO?, .bayeux?: return count - 1
+    case .socketIO?, .bayeux?, .pusher?: return count - 1
     case .native?, .whaler?, nil: break
     }
     guard let connection = connection(in: head.path) else { return nil }

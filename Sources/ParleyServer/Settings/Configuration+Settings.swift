@@ -374,6 +374,22 @@ extension Configuration {
         }
       }),
     .list(
+      "pusher-app", \.pusherApps, .access, "APP", separator: ";",
+      expected: "apps such as KEY id:7 secret-file:FILE",
+      help:
+        "App whose clients and back end speak Pusher's protocol: its KEY, then words such as "
+        + "id:NUMBER, secret-file:FILE, origin:ORIGIN, client-events:yes, rooms:PREFIX/; see "
+        + "Pusher.md. Repeat for more, or separate them by semicolons. With it, every other client "
+        + "needs a token.",
+      problem: { text in
+        do throws(IssuerProfile.Problem) {
+          _ = try PusherProfile(text)
+          return nil
+        } catch {
+          return error.description
+        }
+      }),
+    .list(
       "room-token-audience", \.roomTokenAudiences, .access, "NAME", expected: "names",
       help:
         "Accepted audiences of Twake room tokens: the aud claim must contain one of these. By "

@@ -20,6 +20,7 @@ extension Configuration {
         "tls-certificate and tls-key belong together; give both, or neither to serve unencrypted")
     }
     try validateIssuers()
+    try validatePusherApps()
     try validateProvider()
     try validateLoops()
     guard pingInterval < idleTimeout else {

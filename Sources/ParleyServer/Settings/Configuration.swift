@@ -57,6 +57,8 @@ public struct Configuration: Sendable, Equatable {
   public var issuerProfiles: [String] = []
   /// A room token's `aud` has to name one of these; without any, none is accepted.
   public var roomTokenAudiences: [String] = []
+  /// Apps of Pusher's protocol; see ``PusherProfile``.
+  public var pusherApps: [String] = []
   /// The tolerated difference between the clocks of issuer and server.
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.
@@ -272,7 +274,7 @@ public struct Configuration: Sendable, Equatable {
   /// tokens with; hence ``allowOpenNetwork``.
   public var isDemo: Bool {
     keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && issuerProfiles.isEmpty
-      && usersFile == nil && provider.issuer == nil
+      && usersFile == nil && provider.issuer == nil && pusherApps.isEmpty
   }
 }
 

@@ -24,7 +24,8 @@ struct PortRule {
   }
 
   private func isForPrograms(_ path: String) -> Bool {
-    path.hasPrefix("/api/")
-      && !Self.forPeople.contains { path == $0 || path.hasPrefix($0 + "/") }
+    path.hasPrefix("/apps/")
+      || path.hasPrefix("/api/")
+        && !Self.forPeople.contains { path == $0 || path.hasPrefix($0 + "/") }
   }
 }

@@ -9,7 +9,7 @@ import { Sparkline } from "./sparkline.js";
  *
  * @typedef {{count: number, p50?: number, p90?: number, p99?: number}} Latencies Microseconds.
  * @typedef {{time: number, version: string, uptimeMilliseconds: number, isReady: boolean, isDemo: boolean,
- *   connections: {total: number, native: number, whaler: number, socketIO: number, bayeux: number,
+ *   connections: {total: number, native: number, whaler: number, socketIO: number, bayeux: number, pusher: number,
  *     lagging: number, max: number},
  *   documents: {live: number, subscriptions: number}, rooms: {occupied: number}, store: {queued: number}, nodes: unknown[],
  *   process: {memoryBytes: number, openFiles: number, openFilesMax: number},
@@ -34,6 +34,7 @@ const span = 5 * 60_000;
 
 const dialects = /** @type {const} */ ([
   ["native", "native"], ["whaler", "Whaler"], ["socketIO", "Socket.IO"], ["bayeux", "Bayeux"],
+  ["pusher", "Pusher"],
 ]);
 
 /** @param {Latencies} latencies @param {string} noun */

@@ -21,7 +21,7 @@ import { Table } from "./table.js";
 const shownMax = 500;
 
 const dialectNames = /** @type {Record<string, string>} */ ({
-  native: "native", whaler: "Whaler", socketIO: "Socket.IO", bayeux: "Bayeux",
+  native: "native", whaler: "Whaler", socketIO: "Socket.IO", bayeux: "Bayeux", pusher: "Pusher",
 });
 
 /** @param {string} className @param {string} text */

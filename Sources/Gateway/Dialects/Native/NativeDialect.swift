@@ -343,13 +343,22 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   // MARK: Rooms
 
   func frame(of news: RoomNews) -> Frame? {
-    let message: ServerMessage =
+    let message: ServerMessage? =
       switch news.content {
       case .publication(let publication, let epoch):
         .publication(.init(room: news.room, epoch: epoch, publication: publication))
       case .update(let update): .resourceUpdate(update)
+      // The protocol has no message for events of other members.
+      case .event: nil
       }
-    return frame(message, ref: pushID())
+    return message.map { frame($0, ref: pushID()) }
+  }
+
+  func sender(of news: RoomNews) -> ConnectionID? { nil }
+
+  func frames(of change: PresenceChange) -> [Frame] {
+    let isEmpty = change.joined.isEmpty && change.updated.isEmpty && change.left.isEmpty
+    return isEmpty ? [] : [frame(.roomPresence(change), ref: pushID())]
   }
 
   func lostReading(

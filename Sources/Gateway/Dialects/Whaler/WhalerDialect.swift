@@ -233,15 +233,21 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   // MARK: Rooms
 
   func frame(of news: RoomNews) -> Frame? {
-    let update =
-      switch news.content {
-      // Such a client fetches the resource that its pool is named after.
-      case .publication(let publication, _):
-        ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
-      case .update(let update): update
-      }
+    let update: ResourceUpdate
+    switch news.content {
+    // Such a client fetches the resource that its pool is named after.
+    case .publication(let publication, _):
+      update = ResourceUpdate(resourceID: news.room, senderID: publication.senderID)
+    case .update(let change): update = change
+    case .event: return nil
+    }
     return frame(.resourceUpdate(update), messageID: pushID())
   }
+
+  func sender(of news: RoomNews) -> ConnectionID? { nil }
+
+  /// No frames: the protocol has no message for people.
+  func frames(of change: PresenceChange) -> [Frame] { [] }
 
   func lostReading(
     ofRoom room: RoomName, _ connection: Connection

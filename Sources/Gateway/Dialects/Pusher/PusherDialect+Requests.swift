@@ -1,0 +1,268 @@
+import GatewayPorts
+import JSON
+import ParleyPusher
+import SocketMessages
+
+/// Requests of the HTTP API of Pusher's protocol.
+package enum PusherRequest: String, Sendable, CaseIterable {
+  case events = "/apps/{id}/events"
+  case batchEvents = "/apps/{id}/batch_events"
+  case channels = "/apps/{id}/channels"
+  case channel = "/apps/{id}/channels/{channel}"
+  case users = "/apps/{id}/channels/{channel}/users"
+  case terminate = "/apps/{id}/users/{user}/terminate_connections"
+
+  private static let patterns = allCases.map { ($0, PathPattern($0.rawValue)) }
+
+  /// The method.
+  package var method: String {
+    switch self {
+    case .events, .batchEvents, .terminate: "POST"
+    case .channels, .channel, .users: "GET"
+    }
+  }
+
+  /// Returns the request of a path with the names in it, still percent-encoded; `nil` for any other path.
+  static func find(_ path: String) -> (request: PusherRequest, names: [Substring])? {
+    let parts = PathPattern.split(path)
+    for (request, pattern) in patterns {
+      if let names = pattern.names(in: parts) { return (request, names) }
+    }
+    return nil
+  }
+}
+
+/// Events of a request that wait for the store.
+struct PusherBatch {
+  var waiting: Int
+  var refusal: Response?
+  /// The body of the answer, if all goes well.
+  let answer: [UInt8]
+}
+
+/// An app's back end over HTTP. What it asks for is signed with the app's secret.
+extension PusherDialect {
+  private static let empty = Array("{}".utf8)
+
+  private static func refusal(_ status: Int, _ message: String) -> Response {
+    .plain(status, message + "\n")
+  }
+
+  // MARK: Checking
+
+  /// Answers a request, now or later.
+  ///
+  /// - Returns: whether the path is one of these.
+  func receive(_ request: RequestID, head: RequestHead, body: [UInt8]) -> Bool {
+    guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return false }
+    answering(request) { () throws(Response) in
+      let (app, query) = try signed(head, found)
+      let identity = Self.identity(of: app)
+      count(request, towards: identity, from: head.limitedAddress)
+      if let excess = access.excess(ofRequestBy: identity) { throw access.response(to: excess) }
+      do throws(PusherQuery.Problem) { try query.check(body, of: app) } catch {
+        throw Self.refusal(401, error.message)
+      }
+      try answer(request, found.request, found.names.dropFirst().map { $0 }, body, query, app)
+    }
+    return true
+  }
+
+  /// Decides about a long body of such a request; `nil` for any other path.
+  func decision(of head: RequestHead) -> BodyDecision? {
+    guard !apps.isEmpty, let found = PusherRequest.find(head.path) else { return nil }
+    do throws(Response) {
+      let (app, _) = try signed(head, found)
+      return .take(
+        upTo: PusherEvent.bodyBytesMax,
+        for: Holder(Stranger(Self.identity(of: app), from: head.limitedAddress)))
+    } catch {
+      return .refuse(error)
+    }
+  }
+
+  /// The program that an app's back end is, for limits.
+  private static func identity(of app: PusherApp) -> Identity {
+    Identity(user: "\(Identity.programPrefix)pusher/\(app.id)", grants: [])
+  }
+
+  /// The app that has signed a request.
+  private func signed(
+    _ head: RequestHead, _ found: (request: PusherRequest, names: [Substring])
+  ) throws(Response) -> (PusherApp, PusherQuery) {
+    guard head.method == found.request.method else {
+      throw .methodNotAllowed(found.request.method)
+    }
+    guard let id = found.names.first,
+      let app = apps.values.first(where: { $0.id.utf8.elementsEqual(id.utf8) })
+    else { throw Self.refusal(404, "no app of this server has this id") }
+    guard let query = PusherQuery(head.query) else {
+      throw Self.refusal(401, PusherQuery.Problem.malformed.message)
+    }
+    do throws(PusherQuery.Problem) {
+      try query.check(
+        head.method, head.path, of: app, at: surroundings.clock.now / 1_000)
+    } catch {
+      log(.notice, "signature refused", "\(error)")
+      throw Self.refusal(401, error.message)
+    }
+    return (app, query)
+  }
+
+  private func answer(
+    _ request: RequestID, _ kind: PusherRequest, _ names: [Substring], _ body: [UInt8],
+    _ query: PusherQuery, _ app: PusherApp
+  ) throws(Response) {
+    let name = names.first.flatMap { PercentEncoding.decoded($0) } ?? ""
+    switch kind {
+    case .events, .batchEvents:
+      let events: [PusherEvent]
+      do throws(PusherEvent.Problem) {
+        events = kind == .events ? [try PusherEvent(body: body)] : try PusherEvent.batch(body)
+      } catch {
+        throw Self.refusal(400, error.message)
+      }
+      try publish(events, isBatch: kind == .batchEvents, request, app)
+    case .channels: try listChannels(request, query, app)
+    case .channel:
+      let channel = try channel(name)
+      var fields = attributes(of: channel, asked: query["info"], app)
+      fields = JSONFields(
+        [.init("occupied", JSONValue(rooms.isOccupied(app.room(of: channel))))] + fields.all)
+      respond(request, .json(200, fields.json))
+    case .users:
+      let channel = try channel(name)
+      guard channel.kind == .presence else {
+        throw Self.refusal(400, "users are of presence channels")
+      }
+      let users = members(of: channel, app).map { JSONValue(["id": JSONValue($0)] as JSONFields) }
+      respond(request, .json(200, (["users": JSONValue(users)] as JSONFields).json))
+    case .terminate:
+      guard let channel = PusherChannel(ofUser: name) else {
+        throw Self.refusal(400, "expected the id of a user")
+      }
+      terminate(channel, app)
+      respond(request, .json(200, Self.empty))
+    }
+  }
+
+  private func channel(_ name: String) throws(Response) -> PusherChannel {
+    guard let channel = PusherChannel(name) else {
+      throw Self.refusal(400, PusherSubscriptionError.invalidName.message)
+    }
+    return channel
+  }
+
+  // MARK: Events
+
+  private func publish(
+    _ events: [PusherEvent], isBatch: Bool, _ request: RequestID, _ app: PusherApp
+  ) throws(Response) {
+    for event in events {
+      if let problem = rooms.problem(ofData: event.data.utf8.count) {
+        throw Self.refusal(413, problem)
+      }
+    }
+    batches[request] = PusherBatch(
+      waiting: events.reduce(0) { $0 + $1.channels.count }, refusal: nil,
+      answer: answer(to: events, isBatch: isBatch, app))
+    for event in events {
+      let data: JSONValue = ["event": JSONValue(event.name), "data": JSONValue(event.data)]
+      for channel in event.channels {
+        rooms.publish(
+          PublishRequest(room: app.room(of: channel), data: data, senderID: event.socketID),
+          for: .pusher(request))
+      }
+    }
+  }
+
+  /// The body of the answer: the attributes of channels that were asked for.
+  private func answer(to events: [PusherEvent], isBatch: Bool, _ app: PusherApp) -> [UInt8] {
+    guard events.contains(where: { $0.info != nil }) else { return Self.empty }
+    func about(_ event: PusherEvent, _ channel: PusherChannel) -> JSONValue {
+      JSONValue(attributes(of: channel, asked: event.info, app))
+    }
+    if isBatch {
+      let all = events.map { event in event.channels.first.map { about(event, $0) } ?? [:] }
+      return (["batch": JSONValue(all)] as JSONFields).json
+    }
+    let channels = events[0].channels.map {
+      JSONFields.Field($0.name, about(events[0], $0))
+    }
+    return (["channels": JSONValue(JSONFields(channels))] as JSONFields).json
+  }
+
+  /// An event of a request is on disk, or not.
+  func answer(publishing request: RequestID, _ result: PublishResult) {
+    guard var batch = batches[request] else { return }
+    if case .refused(let code, let message) = result {
+      batch.refusal = Self.refusal(code.status, message)
+    }
+    batch.waiting -= 1
+    batches[request] = batch.waiting > 0 ? batch : nil
+    guard batch.waiting == 0 else { return }
+    respond(request, batch.refusal ?? .json(200, batch.answer))
+  }
+
+  // MARK: Channels
+
+  private func listChannels(
+    _ request: RequestID, _ query: PusherQuery, _ app: PusherApp
+  ) throws(Response) {
+    let prefix = query["filter_by_prefix"] ?? ""
+    let info = query["info"]
+    guard info == nil || !Self.asks(info, for: "user_count") || prefix.hasPrefix("presence-")
+    else {
+      throw Self.refusal(400, "user_count is of presence channels: filter_by_prefix=presence-")
+    }
+    let names = rooms.names.filter { rooms.isOccupied($0) }
+      .compactMap { app.channel(ofRoom: $0) }
+      .filter { $0.name.utf8.starts(with: prefix.utf8) && $0.isListed }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    let fields = names.map {
+      JSONFields.Field($0.name, JSONValue(attributes(of: $0, asked: info, app)))
+    }
+    respond(request, .json(200, (["channels": JSONValue(JSONFields(fields))] as JSONFields).json))
+  }
+
+  private static func asks(_ info: String?, for attribute: String) -> Bool {
+    info?.split(separator: ",").contains { $0 == attribute } ?? false
+  }
+
+  private func attributes(
+    of channel: PusherChannel, asked info: String?, _ app: PusherApp
+  ) -> JSONFields {
+    var fields = JSONFields()
+    if channel.kind == .presence, Self.asks(info, for: "user_count") {
+      fields.append(.init("user_count", JSONValue(members(of: channel, app).count)))
+    }
+    if Self.asks(info, for: "subscription_count") {
+      fields.append(
+        .init("subscription_count", JSONValue(rooms.members(of: app.room(of: channel)).count)))
+    }
+    return fields
+  }
+
+  /// The ids of a presence channel's members.
+  private func members(of channel: PusherChannel, _ app: PusherApp) -> [PersonID] {
+    (rooms.people.presence?.present(in: app.room(of: channel)) ?? []).map(\.personID)
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  // MARK: Users
+
+  /// The name of the event by which nodes end a user's connections. No client event has such a name.
+  static let terminating = "pusher:terminate"
+
+  /// Ends the connections of a user, here and at other nodes.
+  private func terminate(_ channel: PusherChannel, _ app: PusherApp) {
+    let event = TransientEvent(name: Self.terminating, data: .null, sender: "")
+    rooms.tellNodes(.event(event), in: app.room(of: channel))
+    endConnections(of: channel, app)
+  }
+}
+
+extension PusherChannel {
+  /// Whether an app's back end is told of it.
+  fileprivate var isListed: Bool { if case .user = kind { false } else { true } }
+}

@@ -1,0 +1,103 @@
+import JSON
+
+/// An event that an app's back end sends over HTTP.
+public struct PusherEvent: Sendable, Hashable {
+  /// The event's name.
+  public let name: String
+  /// The channels.
+  public let channels: [PusherChannel]
+  /// The data, which are passed on as they are.
+  public let data: String
+  /// The connection that is not sent it.
+  public let socketID: String?
+  /// The attributes of the channels that are asked for, such as `user_count`.
+  public let info: String?
+
+  /// Channels of one event, at most.
+  public static let channelsMax = 100
+  /// Events of one request, at most.
+  public static let batchMax = 10
+
+  /// Bytes of a request's body, at most.
+  public static let bodyBytesMax = 1 << 20
+
+  /// The reason why an event is refused.
+  public enum Problem: Error, Sendable, Equatable {
+    /// It is no object with a name, data, and channel or channels.
+    case malformed
+    /// The name is too long, or the protocol's own.
+    case name
+    /// A channel's name is invalid, or there are too few or too many channels.
+    case channels
+    /// The socket id is invalid.
+    case socketID
+    /// A batch is empty, or has too many events.
+    case batch
+
+    /// A sentence for the developer.
+    public var message: String {
+      switch self {
+      case .malformed: "expected an object with name, data as text, and channel or channels"
+      case .name:
+        "a name has 1 to \(PusherMessage.eventBytesMax) bytes, and does not begin with pusher: or "
+          + "pusher_internal:"
+      case .channels:
+        "expected 1 to \(PusherEvent.channelsMax) channels of 1 to \(PusherChannel.bytesMax) "
+          + "letters, digits and _-=@,.;"
+      case .socketID: "expected socket_id as two numbers with a point between"
+      case .batch: "expected batch with 1 to \(PusherEvent.batchMax) events"
+      }
+    }
+  }
+
+  /// Reads the body of a request for one event.
+  public init(body: [UInt8]) throws(Problem) {
+    guard let value = JSONValue(body) else { throw .malformed }
+    try self.init(value)
+  }
+
+  /// Reads the body of a request for several events.
+  public static func batch(_ body: [UInt8]) throws(Problem) -> [PusherEvent] {
+    guard let values = JSONValue(body)?.value(of: "batch")?.firstElements(batchMax + 1) else {
+      throw .malformed
+    }
+    guard (1...batchMax).contains(values.count) else { throw .batch }
+    var events: [PusherEvent] = []
+    for value in values { events.append(try PusherEvent(value)) }
+    return events
+  }
+
+  private init(_ value: JSONValue) throws(Problem) {
+    guard let parts = value.values(of: "name", "data", "channel", "channels", "socket_id", "info"),
+      let name = parts[0]?.string, let data = parts[1]?.string
+    else { throw .malformed }
+    guard (1...PusherMessage.eventBytesMax).contains(name.utf8.count), !Self.isOwn(name) else {
+      throw .name
+    }
+    let names =
+      parts[3].flatMap { $0.isNull ? nil : $0.firstElements(Self.channelsMax + 1) }?.map(\.string)
+      ?? parts[2].map { [$0.string] } ?? []
+    let channels = names.compactMap { $0.flatMap { PusherChannel($0) } }
+    guard channels.count == names.count, (1...Self.channelsMax).contains(names.count) else {
+      throw .channels
+    }
+    let socketID = parts[4].flatMap { $0.isNull ? nil : $0 }
+    guard socketID.map({ Self.isSocketID($0.string ?? "") }) ?? true else { throw .socketID }
+    self.name = name
+    self.data = data
+    self.channels = channels
+    self.socketID = socketID?.string
+    info = parts[5]?.string
+  }
+
+  /// Whether a name is that of an event of the protocol itself.
+  public static func isOwn(_ name: String) -> Bool {
+    name.utf8.starts(with: "pusher:".utf8) || name.utf8.starts(with: "pusher_internal:".utf8)
+  }
+
+  private static func isSocketID(_ text: String) -> Bool {
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    return parts.count == 2 && text.utf8.count <= 64
+      && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
+  }
+}

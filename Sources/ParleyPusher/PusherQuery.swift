@@ -1,0 +1,135 @@
+/// The query of a request to the HTTP API of Pusher's protocol, which the app signs.
+///
+///     POST\n/apps/3/events\nauth_key=…&auth_timestamp=…&auth_version=1.0&body_md5=…
+///
+/// Names are sorted, in lower case. Some back ends sign the values as they send them, others as they were before they
+/// were encoded; both are accepted.
+public struct PusherQuery: Sendable {
+  /// The reason why a request is refused.
+  public enum Problem: Error, Sendable, Equatable {
+    /// A field is missing, comes twice, or is not encoded as it should be.
+    case malformed
+    /// The key is another app's.
+    case key
+    /// The version of the signature is not served.
+    case version
+    /// The time is too far from the server's.
+    case time
+    /// The body is not the signed one.
+    case body
+    /// The signature is not the app's.
+    case signature
+
+    /// A sentence for the developer.
+    public var message: String {
+      switch self {
+      case .malformed:
+        "expected auth_key, auth_timestamp, auth_version and auth_signature, each field once"
+      case .key: "auth_key is not this app's"
+      case .version: "expected auth_version=1.0"
+      case .time:
+        "auth_timestamp is more than \(PusherQuery.secondsMax) s from the server's time; look at the clocks"
+      case .body: "body_md5 is not the body's"
+      case .signature: "auth_signature is not valid; look at the app's key and secret"
+      }
+    }
+  }
+
+  /// Seconds between a request's time and the server's, at most.
+  public static let secondsMax = 600
+
+  private struct Field {
+    let name: [UInt8]
+    let value: Substring.UTF8View
+    let decoded: [UInt8]
+  }
+
+  private let fields: [Field]
+
+  /// Reads a query; `nil` if a name comes twice, or the encoding is broken.
+  public init?(_ text: String) {
+    var fields: [Field] = []
+    for pair in text[...].utf8.split(separator: UInt8(ascii: "&")) {
+      let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+      guard let name = Self.decoded(pair[..<equals]) else { return nil }
+      let value = equals == pair.endIndex ? pair[equals...] : pair[pair.index(after: equals)...]
+      guard let decoded = Self.decoded(value) else { return nil }
+      let lowered = name.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+      fields.append(Field(name: lowered, value: value, decoded: decoded))
+    }
+    fields.sort { $0.name.lexicographicallyPrecedes($1.name) }
+    for (one, next) in zip(fields, fields.dropFirst()) where one.name == next.name { return nil }
+    self.fields = fields
+  }
+
+  /// The value of a field, decoded.
+  public subscript(name: String) -> String? {
+    let name = Array(name.utf8)
+    return fields.first { $0.name == name }.map { String(decoding: $0.decoded, as: UTF8.self) }
+  }
+
+  /// Refuses a request that the app has not signed, or not now.
+  ///
+  /// - Parameters:
+  ///   - path: The path as it was sent.
+  ///   - seconds: The server's time since 1970.
+  public func check(
+    _ method: String, _ path: String, of app: PusherApp, at seconds: Int64
+  ) throws(Problem) {
+    guard let key = self["auth_key"], let time = self["auth_timestamp"].flatMap({ Int64($0) }),
+      let version = self["auth_version"], let signature = self["auth_signature"]
+    else { throw .malformed }
+    guard PusherApp.areEqual(app.key, key) else { throw .key }
+    guard version == "1.0" else { throw .version }
+    let start = Array("\(method)\n\(path)\n".utf8)
+    let asSent = app.signature(start + text { Array($0.value) })
+    // A decoded value that holds a separator could be another query's.
+    let isPlain = fields.allSatisfy { !$0.decoded.contains { "&=\n".utf8.contains($0) } }
+    let asWritten = isPlain ? app.signature(start + text(\.decoded)) : asSent
+    let isSigned = PusherApp.areEqual(asSent, signature)
+    guard PusherApp.areEqual(asWritten, signature) || isSigned else { throw .signature }
+    let (distance, isOver) = seconds.subtractingReportingOverflow(time)
+    guard !isOver, distance.magnitude <= UInt64(Self.secondsMax) else { throw .time }
+  }
+
+  /// Refuses a body that the app has not signed.
+  public func check(_ body: [UInt8], of app: PusherApp) throws(Problem) {
+    guard let expected = self["body_md5"] else {
+      guard body.isEmpty else { throw .body }
+      return
+    }
+    guard PusherApp.areEqual(app.digest(body), expected) else { throw .body }
+  }
+
+  private func text(_ value: (Field) -> [UInt8]) -> [UInt8] {
+    Array(
+      fields.filter { !$0.name.elementsEqual("auth_signature".utf8) }
+        .map { $0.name + [UInt8(ascii: "=")] + value($0) }
+        .joined(separator: [UInt8(ascii: "&")]))
+  }
+
+  private static func decoded(_ text: Substring.UTF8View) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit)
+        else { return nil }
+        bytes.append(high << 4 | low)
+      default: bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x37
+    case 0x61...0x66: byte - 0x57
+    default: nil
+    }
+  }
+}
