@@ -86,7 +86,7 @@ struct LargeStore {
       // Another run may have made some.
       let id = "large-\(getpid())-\(note)"
       note += 1
-      store.create(id)
+      store.create(DocumentID(id))
       var length = 0
       let entries = texts.enumerated().map { number, text in
         var operation = TextOperation()
@@ -97,7 +97,7 @@ struct LargeStore {
           revision: number + 1, client: "client \(number % 7)", sequence: number + 1, digest: 1,
           operation: operation, author: "author", time: Timestamp(number + 1))
       }
-      store.finish([.append(id: id, epoch: StoreUnderTest.epoch, entries: entries)])
+      store.finish([.append(id: DocumentID(id), epoch: StoreUnderTest.epoch, entries: entries)])
     }
   }
 }

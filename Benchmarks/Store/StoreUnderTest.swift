@@ -83,7 +83,7 @@ final class StoreUnderTest {
   }
 
   func create(_ id: DocumentID) {
-    finish([.create(id: id, epoch: Self.epoch, title: id, time: 1)])
+    finish([.create(id: id, epoch: Self.epoch, title: id.text, time: 1)])
   }
 
   /// A letter at a place.

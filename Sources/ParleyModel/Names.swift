@@ -3,48 +3,59 @@ import JSON
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64
 
-/// A name that equals another only if it has the same bytes.
+/// A name that equals another of its type only if it has the same bytes.
 ///
 /// To `String`, é and e with an accent are equal. As names of documents, rooms and users they are two:
 /// stores keep them apart, and a right to one is no right to the other.
-@usableFromInline
-package struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral {
+public protocol ByteName: Hashable, Comparable, Sendable, CustomStringConvertible,
+  ExpressibleByStringInterpolation
+{
   /// The name as it came.
-  @usableFromInline package let text: String
+  var text: String { get }
 
-  @inlinable
-  package init(_ text: String) { self.text = text }
+  /// Takes a text as a name.
+  init(_ text: String)
+}
 
+extension ByteName {
+  /// Takes a literal as a name.
   @inlinable
-  package init(stringLiteral text: String) { self.text = text }
+  public init(stringLiteral text: String) { self.init(text) }
 
+  /// The name itself, so that it can be part of another text.
   @inlinable
-  package static func == (left: Self, right: Self) -> Bool {
-    let (left, right) = (left.text.utf8, right.text.utf8)
-    let areEqual = left.withContiguousStorageIfAvailable { left in
-      right.withContiguousStorageIfAvailable { right in
-        Self.areEqual(left, right)
-      }
-    }
-    return areEqual.flatMap { $0 } ?? left.elementsEqual(right)
+  public var description: String { text }
+
+  /// Whether both have the same bytes.
+  @inlinable
+  public static func == (left: Self, right: Self) -> Bool { areExactlyEqual(left.text, right.text) }
+
+  /// Whether the left one's bytes come first.
+  @inlinable
+  public static func < (left: Self, right: Self) -> Bool {
+    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
   }
 
-  /// Compares eight bytes at a time: every look into a dictionary of names compares at least once.
-  @usableFromInline
-  static func areEqual(
-    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
-  ) -> Bool {
-    guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
-    else { return left.count == right.count }
-    return JSONText.isEqual(start, other, left.count)
-  }
-
+  /// Hashes the bytes.
   @inlinable
-  package func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     hasher.combine(UInt8.max)
   }
+}
+
+/// Whether two texts have the same bytes.
+@usableFromInline
+func areExactlyEqual(_ one: String, _ other: String) -> Bool { one.isExactly(other) }
+
+/// A name that has no type of its own.
+@usableFromInline
+package struct ExactName: ByteName {
+  @usableFromInline package let text: String
+
+  @inlinable
+  package init(_ text: String) { self.text = text }
 }
 
 /// The name of a room: an opaque string.

@@ -71,7 +71,7 @@ enum StoreCommand {
     if words.switches.contains("all") { return try exportAll(words) }
     let id = try words.operand("the id of one note (parley notes lists them)")
     try store(words).export(
-      id, as: format(words.options["format"] ?? "md"), to: words.options["output"])
+      DocumentID(id), as: format(words.options["format"] ?? "md"), to: words.options["output"])
   }
 
   private static func exportAll(_ words: CommandWords) throws {
@@ -158,12 +158,12 @@ enum StoreCommand {
     case true:
       for deleted in try commands.deletedNotes() {
         let date = UTCDate.text(seconds: deleted.deletion.time / 1_000)
-        Terminal.line(deleted.note.id, date, deleted.note.title)
+        Terminal.line(deleted.note.id.text, date, deleted.note.title)
       }
     case false:
       for note in try commands.notes() {
         let path = note.folder.isNone ? "" : note.folder.text + "/"
-        Terminal.line(note.id, "\(note.revision)", path + note.title)
+        Terminal.line(note.id.text, "\(note.revision)", path + note.title)
       }
     }
   }
@@ -173,7 +173,9 @@ enum StoreCommand {
     guard words.operands.isEmpty else { throw UsageError("expected settings alone") }
     let names = try store(words).names()
     if words.switches.contains("json") { return Terminal.output(JSONReport.names(names)) }
-    for published in names { Terminal.line(published.name.text, published.note, published.maker) }
+    for published in names {
+      Terminal.line(published.name.text, published.note.text, published.maker)
+    }
   }
 
   private static func search(_ arguments: [String]) throws {
@@ -186,7 +188,7 @@ enum StoreCommand {
       return Terminal.output(JSONReport.hits(hits))
     }
     for hit in hits {
-      Terminal.line(hit.note.id, hit.note.title)
+      Terminal.line(hit.note.id.text, hit.note.title)
       Terminal.line("  ", hit.place.text)
     }
   }
@@ -200,8 +202,8 @@ enum StoreCommand {
   private static func undelete(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: [], switches: [])
     let id = try words.operand("the id of one note (parley notes --deleted lists them)")
-    let note = try store(words).undelete(id)
-    Terminal.line(note.id, "\(note.revision)", note.title)
+    let note = try store(words).undelete(DocumentID(id))
+    Terminal.line(note.id.text, "\(note.revision)", note.title)
   }
 
   private static func deadLetters(_ arguments: [String]) throws {

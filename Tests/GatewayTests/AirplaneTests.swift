@@ -198,7 +198,7 @@ struct AirplaneTests {
     }
     #expect(traveller.twin.isSettled)
 
-    let document = try #require(rig.store.document(Self.document))
+    let document = try #require(rig.store.document(DocumentID(Self.document)))
     #expect(traveller.twin.document == document)
     let found = document.text.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(found.count == lineCount + 1)

@@ -21,7 +21,7 @@ struct FolderTests {
   private func make(_ id: String, in folder: String) throws {
     _ = rig.store.perform([
       .create(
-        id: id, epoch: "epoch of \(id)", title: id, time: rig.clock.now,
+        id: DocumentID(id), epoch: "epoch of \(id)", title: id, time: rig.clock.now,
         folder: try FolderPath(folder))
     ])
   }
@@ -402,7 +402,7 @@ struct FolderTests {
     for isHinted in [true, false] {
       let id = isHinted ? "n1" : "n2"
       _ = store.perform([
-        .create(id: id, epoch: "e", title: id, time: 1, folder: FolderPath(stored: "a"))
+        .create(id: DocumentID(id), epoch: "e", title: id, time: 1, folder: FolderPath(stored: "a"))
       ])
       let (old, _) = try there.greet("old")
       guard case .joined = there.ask(old, .join(.init(documentID: id))) else {
@@ -442,7 +442,7 @@ struct FolderTests {
       switch search {
       case .find(_, let skipped, let limit, let withFolders):
         #expect(withFolders)
-        let ids = Array(["n1", "n2", "gone", "n3"].dropFirst(skipped).prefix(limit))
+        let ids: [DocumentID] = Array(["n1", "n2", "gone", "n3"].dropFirst(skipped).prefix(limit))
         guard case .folders(.of(let folders)) = store.perform([.folders(.of(ids))])[0] else {
           return .busy
         }

@@ -103,7 +103,7 @@ final class GatewayRig {
   /// Makes documents.
   func make(_ ids: String...) {
     _ = store.perform(
-      ids.map { .create(id: $0, epoch: "epoch of \($0)", title: $0, time: clock.now) })
+      ids.map { .create(id: DocumentID($0), epoch: "epoch of \($0)", title: $0, time: clock.now) })
   }
 
   // MARK: Connections

@@ -184,7 +184,7 @@ struct NotePageTests {
     let fields = try #require(rig.response(request).flatMap { JSONFields($0.body) })
     let ids = fields["notes"]?.elements?.compactMap { $0.fields?["id"]?.string } ?? []
     guard case .notes(let all) = rig.store.perform([.list])[0] else { return }
-    #expect(ids == all.map(\.id))
+    #expect(ids == all.map(\.id.text))
     #expect(ids.prefix(4) == ["n-2499", "n-1700", "n-7", "n-0"])
   }
 

@@ -57,7 +57,7 @@ struct PutOffWorkTests {
 
   /// The letters with which a note's changes begin, the first change first.
   private func log(_ store: MemoryStore, _ note: String = "n1") -> String {
-    (store.log(of: note) ?? []).reduce(into: "") { letters, entry in
+    (store.log(of: DocumentID(note)) ?? []).reduce(into: "") { letters, entry in
       for case .insert(let text) in entry.operation.components {
         letters.append(text.first ?? "?")
       }

@@ -84,7 +84,9 @@ final class QuietRig {
 
   func make(_ documents: [String]) {
     _ = store.perform(
-      documents.map { .create(id: $0, epoch: "epoch of \($0)", title: $0, time: clock.now) })
+      documents.map {
+        .create(id: DocumentID($0), epoch: "epoch of \($0)", title: $0, time: clock.now)
+      })
   }
 
   /// Lets people in, numbered from 0.

@@ -225,7 +225,7 @@ struct RequestGrowthTests {
       return { ask(rig, "GET", "/api/deleted?limit=1000") }
     },
     Growing("searchNotes", "notes with the words", size: 1_200) { rig, size in
-      let ids = (0..<size).map { "note \($0)" }
+      let ids: [DocumentID] = (0..<size).map { "note \($0)" }
       rig.index = { search in
         switch search {
         case .find(_, let skipped, let limit, _), .tagged(_, let skipped, let limit, _):

@@ -1,4 +1,5 @@
 import Gateway
+import GatewayPorts
 import OTCore
 import SimulationKit
 import SocketMessages
@@ -38,7 +39,7 @@ struct RoundPaceTests {
           operation: operation)))
   }
 
-  private var revision: Int { rig.store.log(of: Self.note)?.count ?? 0 }
+  private var revision: Int { rig.store.log(of: DocumentID(Self.note))?.count ?? 0 }
 
   /// Ends turns until the next one is not wanted at once, with the store at work behind each.
   private func turns() -> Int? {

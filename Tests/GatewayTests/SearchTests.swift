@@ -16,7 +16,7 @@ struct SearchTests {
   }
 
   /// Has the index find notes of these ids in everything.
-  private func fill(_ ids: [String]) {
+  private func fill(_ ids: [DocumentID]) {
     rig.index = { search in
       switch search {
       case .find(_, let skipped, let limit, _), .tagged(_, let skipped, let limit, _):

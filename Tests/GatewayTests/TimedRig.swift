@@ -48,7 +48,9 @@ final class TimedRig {
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
         authenticator: book, apiKeys: KeyBook(), ownTokens: OwnTokenBook(),
         revocations: RevocationList(), queuedBytes: { _ in 0 }))
-    _ = store.perform([.create(id: Self.document, epoch: "epoch of d", title: "d", time: clock.now)]
+    _ = store.perform([
+      .create(id: DocumentID(Self.document), epoch: "epoch of d", title: "d", time: clock.now)
+    ]
     )
     book.enter(
       Self.token, user: "ann", name: "Ann", tokenID: "t",

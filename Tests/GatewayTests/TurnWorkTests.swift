@@ -67,7 +67,7 @@ struct TurnWorkTests {
     }
   }
 
-  private func logCount(_ note: String) -> Int { rig.store.log(of: note)?.count ?? 0 }
+  private func logCount(_ note: String) -> Int { rig.store.log(of: DocumentID(note))?.count ?? 0 }
 
   /// Ends turns, with the store at work behind each, until nothing is left to be done.
   ///
@@ -333,7 +333,9 @@ struct TurnWorkTests {
       #expect(heard == ["n1": Array(1...8), "n2": Array(1...8)], "each revision, once, in order")
     }
     let logs = notes.map { note in
-      (rig.store.log(of: note) ?? []).map { "\($0.revision) \($0.client) \($0.operation)" }
+      (rig.store.log(of: DocumentID(note)) ?? []).map {
+        "\($0.revision) \($0.client) \($0.operation)"
+      }
     }
     return logs
   }

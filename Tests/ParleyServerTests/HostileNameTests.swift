@@ -53,7 +53,7 @@ struct HostileNameTests {
   private func isGiven(_ grants: [Grant], _ kind: Grant.Kind, _ name: String) -> Bool {
     let identity = Identity(user: "u", grants: grants)
     return switch kind {
-    case .documents: identity.may(.read, .document(name, in: nil))
+    case .documents: identity.may(.read, .document(DocumentID(name), in: nil))
     case .rooms: identity.may(.read, .room(name))
     case .folders: identity.may(.read, .document("n", in: FolderPath(stored: name)))
     }
@@ -218,10 +218,10 @@ struct HostileNameTests {
   @Test("a place in a list of notes is read back, whatever the note's id")
   func cursors() {
     for name in HostileNames.all {
-      let place = NotePlace(time: 7, id: name)
+      let place = NotePlace(time: 7, id: DocumentID(name))
       let read = NotePlace(cursor: place.cursor)
       #expect(
-        read?.time == 7 && read?.id.utf8.elementsEqual(name.utf8) == true,
+        read?.time == 7 && read?.id.text.utf8.elementsEqual(name.utf8) == true,
         "\(name.debugDescription)")
     }
   }
@@ -231,7 +231,8 @@ struct HostileNameTests {
     var names = ExportNames(ending: "md")
     for name in HostileNames.all {
       for (id, title) in [(name, "Plan"), ("n", name), (name, name)] where !id.isEmpty {
-        let note = NoteSummary(id: id, title: title, revision: 0, createdAt: 0, updatedAt: 0)
+        let note = NoteSummary(
+          id: DocumentID(id), title: title, revision: 0, createdAt: 0, updatedAt: 0)
         let path = names.unusedPath(for: note, in: "/nowhere")
         let file = Array(path.unicodeScalars.dropFirst("/nowhere/".count))
         #expect(path.utf8.starts(with: "/nowhere/".utf8) && file.first != ".", "\(path)")

@@ -35,7 +35,7 @@ struct IndexKeeperTests {
   }
 
   private mutating func make(_ id: String, title: String = "", isTold: Bool = true) {
-    perform(.create(id: id, epoch: "e", title: title, time: 1), isTold: isTold)
+    perform(.create(id: DocumentID(id), epoch: "e", title: title, time: 1), isTold: isTold)
   }
 
   private mutating func write(
@@ -48,7 +48,7 @@ struct IndexKeeperTests {
     let entry = LogEntry(
       revision: revision, client: "c", sequence: revision, digest: 0, operation: operation,
       author: "Ann", time: Timestamp(revision))
-    perform(.append(id: id, epoch: "e", entries: [entry]), isTold: isTold)
+    perform(.append(id: DocumentID(id), epoch: "e", entries: [entry]), isTold: isTold)
   }
   private var length = 0
 
@@ -76,7 +76,7 @@ struct IndexKeeperTests {
       Issue.record("not found out")
       return []
     }
-    return hits.map(\.note.id).sorted()
+    return hits.map(\.note.id.text).sorted()
   }
 
   @Test("a note is found at most 5 s after its last edit, and not before it rests")

@@ -36,7 +36,7 @@ struct LockOrderTests {
         return .logins(.begin(session, countMax: 9))
       case .documents:
         return .create(
-          id: "s." + user, epoch: "e." + user, title: "", time: 1, folder: FolderPath.none)
+          id: "s.\(user)", epoch: "e." + user, title: "", time: 1, folder: FolderPath.none)
       }
     }
 
@@ -45,7 +45,7 @@ struct LockOrderTests {
       case .sessions:
         .logins(
           .renew(id: "s." + user, user: user, turn: 1, now: 2, LockOrderTests.rule))
-      case .documents: .rename(id: "s." + user, title: "new", time: 2)
+      case .documents: .rename(id: "s.\(user)", title: "new", time: 2)
       }
     }
   }

@@ -23,7 +23,7 @@ struct RefusedBatchTests {
     endless = String(
       decoding: (0..<20_000).map { _ in UInt8.random(in: 33...126, using: &random) }, as: UTF8.self)
     for id in ["a", "b", "c", "d"] {
-      let made = store.perform([.create(id: id, epoch: "e", title: "T", time: 1)])
+      let made = store.perform([.create(id: DocumentID(id), epoch: "e", title: "T", time: 1)])
       #expect(made[0].failure == nil)
     }
   }
@@ -183,7 +183,7 @@ struct RefusedBatchTests {
   func unreadableDeletions() throws {
     for id in ["a", "b", "c", "d"] {
       let deletion = Deletion(time: id == "d" ? 9 : 5, author: "Ann")
-      #expect(store.perform([.delete(id: id, keeping: deletion)])[0].isDone)
+      #expect(store.perform([.delete(id: DocumentID(id), keeping: deletion)])[0].isDone)
     }
     _ = try server.execute(
       "UPDATE parley.deleted_documents SET chain = 'x' WHERE deleted < 9", in: database)

@@ -28,7 +28,8 @@ struct StandingStillTests {
       try #require(PostgresAddress(database)), sharing: .shared, patience: patience)
     for id in ["n", "beside"] {
       #expect(
-        still.perform([.create(id: id, epoch: "e", title: "N", time: 1)])[0].failure == nil)
+        still.perform([.create(id: DocumentID(id), epoch: "e", title: "N", time: 1)])[0].failure
+          == nil)
     }
   }
 

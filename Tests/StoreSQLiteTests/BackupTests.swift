@@ -142,7 +142,7 @@ struct BackupTests {
     try StoreBackup.make(of: folder.file(), at: folder.file("backup"))
     var names: [String?] = []
     for id in ["second", "third", "fourth"] {
-      do { try SQLiteStore(path: folder.file()).create(id) }
+      do { try SQLiteStore(path: folder.file()).create(DocumentID(id)) }
       names.append(
         try StoreBackup.restore(
           folder.file("backup"), to: folder.file(), isReplacing: true, names: Counter()
@@ -151,7 +151,7 @@ struct BackupTests {
     #expect(
       names == [".replaced", ".replaced-2", ".replaced-3"].map { folder.file() + $0 })
     for (id, name) in zip(["second", "third", "fourth"], names.compactMap(\.self)) {
-      #expect(try SQLiteStore(reading: name).load(id).text == "")
+      #expect(try SQLiteStore(reading: name).load(DocumentID(id)).text == "")
     }
   }
 

@@ -62,8 +62,8 @@ struct HousekeepingRetryTests {
     let store = try SQLiteStore(path: folder.file())
     let other = try SecondConnection(folder.file())
     for id in ["a", "b", "c"] {
-      store.create(id)
-      store.type(String(repeating: "x", count: 1_300), in: id, after: 0)
+      store.create(DocumentID(id))
+      store.type(String(repeating: "x", count: 1_300), in: DocumentID(id), after: 0)
     }
     try other.run("UPDATE log SET author = 'Eve' WHERE document = 2 AND revision = 7")
     maintain(store)
@@ -76,9 +76,9 @@ struct HousekeepingRetryTests {
     let store = try SQLiteStore(path: folder.file())
     let other = try SecondConnection(folder.file())
     for (index, id) in ["a", "b", "c", "d"].enumerated() {
-      store.create(id)
+      store.create(DocumentID(id))
       let deletion = Deletion(time: Timestamp(index), author: "Ann")
-      #expect(store.error(.delete(id: id, keeping: deletion)) == nil)
+      #expect(store.error(.delete(id: DocumentID(id), keeping: deletion)) == nil)
     }
     try other.run("UPDATE deleted_documents SET title = 'x' WHERE deleted < 3")
     #expect(store.error(.deleted(.removeOlder(than: 100, limit: 2))) == nil)

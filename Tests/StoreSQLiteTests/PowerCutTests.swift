@@ -292,15 +292,15 @@ struct RandomWriter {
     let id = "note-\(number)"
     guard var (revision, length) = lengths[number] else {
       lengths[number] = (0, 0)
-      return .create(id: id, epoch: epoch, title: "Note", time: 1)
+      return .create(id: DocumentID(id), epoch: epoch, title: "Note", time: 1)
     }
     switch Int.random(in: 0..<12, using: &random) {
     case 0:
       lengths[number] = nil
-      return .delete(id: id)
+      return .delete(id: DocumentID(id))
     case 1:
       return .rename(
-        id: id, title: "Title \(Int.random(in: 0..<100, using: &random))", time: 2)
+        id: DocumentID(id), title: "Title \(Int.random(in: 0..<100, using: &random))", time: 2)
     default:
       var entries: [LogEntry] = []
       for _ in 0...Int.random(in: 0...2, using: &random) {
@@ -311,7 +311,7 @@ struct RandomWriter {
         (revision, length) = (revision + 1, next.operation.targetLength)
       }
       lengths[number] = (revision, length)
-      return .append(id: id, epoch: epoch, entries: entries)
+      return .append(id: DocumentID(id), epoch: epoch, entries: entries)
     }
   }
 }

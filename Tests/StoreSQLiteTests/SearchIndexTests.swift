@@ -12,7 +12,7 @@ struct SearchIndexTests {
 
   private static func note(_ id: String, _ text: String, revision: Int = 1) -> IndexedNote {
     IndexedNote(
-      id: id, title: "Note \(id)", text: text,
+      id: DocumentID(id), title: "Note \(id)", text: text,
       state: IndexedState(revision: revision, updatedAt: 1, createdAt: 1))
   }
 

@@ -313,10 +313,10 @@ struct StoreGrowthTests {
     func makeDeletedNote(_ name: String? = nil, at time: Timestamp = 1) -> DocumentID {
       let name = name ?? freshName()
       perform([
-        .create(id: name, epoch: epoch, title: "", time: 1),
-        .delete(id: name, keeping: Deletion(time: time, author: "Ann")),
+        .create(id: DocumentID(name), epoch: epoch, title: "", time: 1),
+        .delete(id: DocumentID(name), keeping: Deletion(time: time, author: "Ann")),
       ])
-      return name
+      return DocumentID(name)
     }
 
     var memory: RoomMemory { RoomMemory(publicationsMax: size, ageMax: 1 << 40) }
@@ -449,13 +449,13 @@ struct StoreGrowthTests {
   static let table: [Row] =
     [
       Row(.create, prepare: { $0.makeNotes() }) {
-        .create(id: $0.freshName(), epoch: epoch, title: "", time: 1)
+        .create(id: DocumentID($0.freshName()), epoch: epoch, title: "", time: 1)
       },
       Row(.rename, prepare: { $0.makeNotes() }) { _ in .rename(id: "n", title: "t", time: 2) },
       Row(.delete, prepare: { $0.makeNotes() }) { stage in
         let name = stage.freshName()
-        stage.perform([.create(id: name, epoch: epoch, title: "", time: 1)])
-        return .delete(id: name)
+        stage.perform([.create(id: DocumentID(name), epoch: epoch, title: "", time: 1)])
+        return .delete(id: DocumentID(name))
       },
       Row(.deletedNotes, prepare: { $0.makeDeletedNotes() }) { _ in
         .deleted(.list(after: nil, limit: 50))
@@ -675,7 +675,8 @@ struct StoreGrowthTests {
     Row(.createOnce, prepare: { $0.makeNotes() }) {
       .once(
         .create(
-          NoteDraft(id: $0.freshName(), title: "", owner: "ann", time: 1), epoch: epoch, restMax: 1)
+          NoteDraft(id: DocumentID($0.freshName()), title: "", owner: "ann", time: 1), epoch: epoch,
+          restMax: 1)
       )
     },
     Row(.moveNote, prepare: { $0.makeNotes() }) {
@@ -796,7 +797,7 @@ extension StoreGrowthTests.Stage {
   func keeping(key: String) -> StoreRequest {
     .once(
       .perform(
-        .create(id: freshName(), epoch: epoch, title: "", time: 1),
+        .create(id: DocumentID(freshName()), epoch: epoch, title: "", time: 1),
         keeping: [AnswerDraft(keyed(key)) { _ in Array("done".utf8) }], answers))
   }
 

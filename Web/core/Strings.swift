@@ -46,7 +46,7 @@ extension String.UTF8View {
     }
   }
 
-  @inline(never)
+  @inline(never) @usableFromInline
   func lexicographicallyPrecedes(_ other: String.UTF8View) -> Bool {
     with { mine in
       other.with { others in

@@ -1,3 +1,4 @@
+package import GatewayPorts
 package import OTCore
 
 /// Writes and reads objects of JSON whose values are strings, integers and operations.
@@ -16,6 +17,8 @@ package struct JSONLine {
     begin(name)
     Self.append(value, to: &bytes)
   }
+
+  package mutating func add(_ name: StaticString, _ value: some ByteName) { add(name, value.text) }
 
   package mutating func add(_ name: StaticString, _ value: Int) {
     begin(name)

@@ -66,6 +66,8 @@ package struct RecordHasher: ~Copyable {
     }
   }
 
+  package mutating func add(_ name: some ByteName) { add(name.text) }
+
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     add(bytes.count)
     buffer.append(contentsOf: bytes)

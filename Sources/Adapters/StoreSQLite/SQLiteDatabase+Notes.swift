@@ -65,7 +65,7 @@ extension SQLiteDatabase: NoteTable {
       let checksum = statement.withBytes(13, { RecordChecksum($0) })
     else { return nil }
     let row = DocumentRow(
-      number: statement.integer(0), id: statement.text(1), title: statement.text(2),
+      number: statement.integer(0), id: statement.name(1), title: statement.text(2),
       createdAt: Timestamp(statement.integer(3)), updatedAt: Timestamp(statement.integer(4)),
       epoch: statement.text(5), revision: statement.integer(6), length: statement.integer(7),
       chain: chain, base: statement.integer(9), baseChain: baseChain, marks: statement.bits(11),

@@ -206,7 +206,7 @@ public final class SQLiteMove: UnfinishedStore {
       let baseChain = cells[10].bytes.withUnsafeBytes({ RecordChecksum($0) })
     else { throw .damaged("a note's record has no checksum of its log; \(damageAdvice)") }
     var row = DocumentRow(
-      number: cells[0].integer, id: cells[1].text, title: cells[2].text,
+      number: cells[0].integer, id: DocumentID(cells[1].text), title: cells[2].text,
       createdAt: Timestamp(cells[3].integer), updatedAt: Timestamp(cells[4].integer),
       epoch: cells[5].text, revision: cells[6].integer, length: cells[7].integer, chain: chain,
       base: cells[9].integer, baseChain: baseChain, marks: 0, unsnapped: cells[11].integer,

@@ -138,7 +138,7 @@ public final class SQLiteSearchIndex: SearchIndex {
   public func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID] {
     // No id is empty.
     try sql("SELECT id FROM notes WHERE id > ? ORDER BY id LIMIT ?").rows(all: [id ?? "", limit]) {
-      $0.text(0)
+      $0.name(0)
     }
   }
 
@@ -232,7 +232,7 @@ public final class SQLiteSearchIndex: SearchIndex {
     ).rows(all: [
       Self.expression(query, joinedBy: "AND"),
       "{title} : (\(Self.expression(query, joinedBy: "OR")))", limit, count,
-    ]) { $0.text(0) }
+    ]) { $0.name(0) }
   }
 
   /// A query in SQLite's words. They are folded: there is no sign in them that could mean something.
@@ -251,7 +251,7 @@ public final class SQLiteSearchIndex: SearchIndex {
       SELECT notes.id FROM tags JOIN notes ON notes.number = tags.note WHERE tags.tag = ?
       ORDER BY notes.updated DESC, notes.id LIMIT ? OFFSET ?
       """
-    ).rows(all: [tag, limit, count]) { $0.text(0) }
+    ).rows(all: [tag, limit, count]) { $0.name(0) }
   }
 
   /// See ``SearchIndex``.
@@ -266,7 +266,7 @@ public final class SQLiteSearchIndex: SearchIndex {
       WHERE (tags.tag, tags.note) > (?, ?) ORDER BY tags.tag, tags.note LIMIT ?
       """
     ).rows(all: [place?.tag ?? "", number ?? -1, limit]) {
-      TaggedNote(tag: $0.text(0), id: $0.text(1))
+      TaggedNote(tag: $0.text(0), id: $0.name(1))
     }
   }
 

@@ -11,6 +11,8 @@ struct Call {
   /// The name in the path, decoded: a note's id, a room's name, a user, a connection's id; empty where
   /// the path has none.
   let name: String
+  /// The name in the path, as a note's id.
+  var note: DocumentID { DocumentID(name) }
   /// The second name in the path, decoded; `nil` where it has none, or its encoding is broken.
   let item: String?
   /// The right that was checked by the table of routes; `nil` where the handler checks it.

@@ -43,7 +43,7 @@ extension NoteJSON {
       meta = Array(body[start...])
       repeatingCount = body.count
       object.key("ids", &body)
-      JSONWriter.array(items, &body) { JSONWriter.string($0.note.id, &$1) }
+      JSONWriter.array(items, &body) { JSONWriter.string($0.note.id.text, &$1) }
       object.key("folders", &body)
       JSONWriter.array(items, &body) { JSONWriter.string($0.note.folder.text, &$1) }
       object.key("titles", &body)

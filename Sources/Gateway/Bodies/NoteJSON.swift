@@ -71,7 +71,7 @@ enum NoteJSON {
   private static func append(
     fieldsOf note: NoteSummary, to object: inout JSONWriter.Object, _ body: inout [UInt8]
   ) {
-    object.field("id", note.id, &body)
+    object.field("id", note.id.text, &body)
     object.field("title", note.title, &body)
     object.field("revision", note.revision, &body)
     object.field("createdAt", Int(note.createdAt), &body)

@@ -6,7 +6,7 @@ extension Response {
   /// A note that was made.
   static func created(_ note: NoteSummary) -> Response {
     json(201, NoteJSON.note(note))
-      .with("location", "/api/notes/" + PercentEncoding.encoded(note.id))
+      .with("location", "/api/notes/" + PercentEncoding.encoded(note.id.text))
   }
 
   /// The place of a publication in its room.

@@ -59,13 +59,13 @@ final class Comments: Part {
     case .broken: throw .problem(400, .badMessage, "expected revision as a revision's number")
     }
     store(
-      .comments(CommentRequest(note: call.name, .list(at: revision))), under: try call.right,
-      then: .comments(.list(call.request, call.name, call.identity, call.reader)))
+      .comments(CommentRequest(note: call.note, .list(at: revision))), under: try call.right,
+      then: .comments(.list(call.request, call.note, call.identity, call.reader)))
   }
 
   /// Makes a comment on a range, or an answer in a thread.
   func make(_ call: Call) throws(Response) {
-    let (request, note, identity, right) = (call.request, call.name, call.identity, try call.right)
+    let (request, note, identity, right) = (call.request, call.note, call.identity, try call.right)
     guard let fields = CommentJSON.fields(in: call.body), let text = fields.text,
       (fields.thread == nil) != (fields.anchor == nil)
     else {
@@ -107,7 +107,7 @@ final class Comments: Part {
 
   /// Edits a comment, or ends or reopens its thread.
   func change(_ call: Call) throws(Response) {
-    let (request, note, identity, right) = (call.request, call.name, call.identity, try call.right)
+    let (request, note, identity, right) = (call.request, call.note, call.identity, try call.right)
     let id = try known(call.item)
     guard let fields = CommentJSON.fields(in: call.body),
       (fields.text == nil) != (fields.isResolved == nil)
@@ -130,8 +130,8 @@ final class Comments: Part {
   func remove(_ call: Call) throws(Response) {
     let id = try known(call.item)
     let who = actor(
-      call.identity, named: access.name(of: call.identity, claimed: ""), call.name)
-    perform(.remove(id, by: who), on: call.name, call.request, call.identity, try call.right)
+      call.identity, named: access.name(of: call.identity, claimed: ""), call.note)
+    perform(.remove(id, by: who), on: call.note, call.request, call.identity, try call.right)
   }
 
   // MARK: What requests say
@@ -256,7 +256,7 @@ final class Comments: Part {
       }
       guard reply.isDone else { return }
       // Clients that have the note open fetch its comments.
-      let room = Identity.noteRoomPrefix + work.note
+      let room = Identity.noteRoomPrefix + work.note.text
       rooms.publish(resource: room, in: room, sender: nil)
     }
   }

@@ -39,7 +39,7 @@ extension Documents {
       }
       store(
         .create(
-          id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id),
+          id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id.text),
           time: surroundings.clock.now),
         under: right, then: .creation(id))
     case .failure(let error):

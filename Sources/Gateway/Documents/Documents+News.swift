@@ -50,7 +50,7 @@ extension Documents {
   /// Notifies the followers whose dialect has a message for it.
   private func tell(_ room: DocumentRoom, title: String? = nil, isDeleted: Bool = false) {
     let news = frame(
-      .documentChanged(.init(documentID: room.id, title: title, deleted: isDeleted)),
+      .documentChanged(.init(documentID: room.id.text, title: title, deleted: isDeleted)),
       ref: pushID())
     for subscription in room.subscriptions
     where subscription.connection.dialect.traits.hearsOfPeople {

@@ -1,9 +1,11 @@
+import GatewayPorts
+
 /// The logs in memory that several nodes share, as far as they are to be read.
 struct SharedLogs {
   /// Whether a document came from such a log.
   private(set) var isUsed = false
   /// The documents whose heads are still to be asked for.
-  var heads = NameRotation()
+  var heads = NameRotation<DocumentID>()
   /// Documents with a commit whose outcome is unknown, whose logs are read again with the next tick.
   private var unsettled: [DocumentRoom] = []
 

@@ -80,7 +80,7 @@ extension Files {
   func haveSettled(_ note: DocumentID, _ outcome: StoreOutcome<FileReply>) {
     if case .success(.settled(let removed)) = outcome, removed > 0 {
       surroundings.log.write(
-        .info, "unused files removed", [("document", note), ("count", "\(removed)")])
+        .info, "unused files removed", [("document", note.text), ("count", "\(removed)")])
     }
     searchNext()
   }

@@ -109,7 +109,7 @@ final class Files: Part {
       time: surroundings.clock.now)
     uploads.append(
       Upload(
-        request: call.request, note: call.name, draft: draft, identity: call.identity,
+        request: call.request, note: call.note, draft: draft, identity: call.identity,
         right: try call.right))
     uploadBytes += call.body.count
     uploadNext()
@@ -171,7 +171,7 @@ final class Files: Part {
 
   /// Answers with the list of a note's files.
   func list(_ call: Call) throws(Response) {
-    store(.files(.list(id: call.name)), under: try call.right, then: .files(.list(call.request)))
+    store(.files(.list(id: call.note)), under: try call.right, then: .files(.list(call.request)))
   }
 
   /// Answers with a file of a note.
@@ -183,7 +183,7 @@ final class Files: Part {
     }
     let holder = call.stranger
     let read = Read(
-      request: call.request, note: call.name, hash: hash, right: try call.right,
+      request: call.request, note: call.note, hash: hash, right: try call.right,
       isKnown: call.known?.matches("\"\(hash)\"") ?? false, holder: holder)
     guard waiting.append(read, for: holder) == nil else {
       throw .busy("too many files are being read; ask again in a few seconds")

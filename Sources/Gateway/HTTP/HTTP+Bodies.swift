@@ -50,7 +50,9 @@ extension HTTP {
     switch route.right {
     case .note(let verbs):
       // Where it depends on the note's folder, the store refuses what was read.
-      if case .refused = identity.right(to: verbs, ofNote: match.name) { throw .notGranted }
+      if case .refused = identity.right(to: verbs, ofNote: DocumentID(match.name)) {
+        throw .notGranted
+      }
     case .room(let verbs): try access.require(verbs, .room(match.name), of: identity)
     case .operatorKey: try access.requireOperator(identity)
     case .nothing, .setting, .password, .refreshToken, .invitation, .link, .provider, .notes,

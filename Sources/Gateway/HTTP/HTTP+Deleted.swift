@@ -44,11 +44,11 @@ extension HTTP {
   }
 
   func bringBack(_ call: Call) throws(Response) {
-    try store(.deleted(.bringBack(id: call.name)), for: call, .bringBack)
+    try store(.deleted(.bringBack(id: call.note)), for: call, .bringBack)
   }
 
   func removeDeleted(_ call: Call) throws(Response) {
-    try store(.deleted(.remove(id: call.name)), for: call, .removeDeleted)
+    try store(.deleted(.remove(id: call.note)), for: call, .removeDeleted)
   }
 
   /// The deletion of a note, if deleted notes are kept here.

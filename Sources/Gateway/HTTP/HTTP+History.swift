@@ -29,7 +29,7 @@ extension HTTP {
       throw .problem(400, .badMessage, "expected revision or time as a number, or neither")
     }
     try store(
-      .text(id: call.name, at: point), for: call,
+      .text(id: call.note, at: point), for: call,
       .text(format, of: asked, known: call.known))
   }
 
@@ -41,7 +41,7 @@ extension HTTP {
     }
     try store(
       .history(
-        id: call.name, after: after, limit: min(limit, Self.groupsMax),
+        id: call.note, after: after, limit: min(limit, Self.groupsMax),
         pause: Self.pauseMilliseconds),
       for: call, .history)
   }
@@ -55,7 +55,7 @@ extension HTTP {
     }
     try store(
       .past(
-        id: call.name,
+        id: call.note,
         .sessions(
           before: before, limit: min(limit, Self.sessionsMax), pause: Self.restMilliseconds)),
       for: call, .sessions)
@@ -69,11 +69,11 @@ extension HTTP {
       throw .problem(
         400, .badMessage, "expected from and to as revisions, of which from is not the newer one")
     }
-    try store(.past(id: call.name, .difference(from: from, to: to)), for: call, .difference)
+    try store(.past(id: call.note, .difference(from: from, to: to)), for: call, .difference)
   }
 
   func listVersions(_ call: Call) throws(Response) {
-    try store(.versions(id: call.name), for: call, .versions)
+    try store(.versions(id: call.note), for: call, .versions)
   }
 
   func deleteVersion(_ call: Call) throws(Response) {
@@ -81,7 +81,7 @@ extension HTTP {
       throw .problem(400, .badMessage, "expected a revision's number")
     }
     try store(
-      .deleteVersion(id: call.name, revision: revision), for: call, .unnameVersion)
+      .deleteVersion(id: call.note, revision: revision), for: call, .unnameVersion)
   }
 
   func nameVersion(_ call: Call) throws(Response) {
@@ -97,7 +97,7 @@ extension HTTP {
       revision: revision, name: name, author: author, time: surroundings.clock.now)
     documents.save(
       VersionNaming(request: call.request, version: version, right: try call.right),
-      of: call.name)
+      of: call.note)
   }
 
   /// Has the store name a revision.
@@ -112,8 +112,8 @@ extension HTTP {
     else { throw .problem(400, .badMessage, "expected a JSON object with \"revision\"") }
     let author = try access.author(fields.author, call.identity)
     try store(
-      .text(id: call.name, at: .revision(revision)), for: call,
-      .restore(call.name, revision: revision, author: author, call.right))
+      .text(id: call.note, at: .revision(revision)), for: call,
+      .restore(call.note, revision: revision, author: author, call.right))
   }
 
   /// Refuses a title or a name that is not one line.

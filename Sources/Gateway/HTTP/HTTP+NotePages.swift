@@ -130,6 +130,6 @@ extension HTTP {
 
   /// A new note has a random name, which only a pattern covers.
   private func mayCreate(_ identity: Identity, in folder: FolderPath = .none) -> Bool {
-    identity.may(.manage, .document(surroundings.names.next(), in: folder))
+    identity.may(.manage, .document(DocumentID(surroundings.names.next()), in: folder))
   }
 }

@@ -5,7 +5,7 @@ import SocketMessages
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.
 extension HTTP {
   func readNote(_ call: Call) throws(Response) {
-    try store(.note(id: call.name), for: call, .one(known: call.known))
+    try store(.note(id: call.note), for: call, .one(known: call.known))
   }
 
   /// Has the store do the work of a request about notes, under the right of its route.
@@ -16,11 +16,11 @@ extension HTTP {
   func deleteNote(_ call: Call) throws(Response) {
     let author = try access.author(call.query.text("author"), call.identity)
     try store(
-      .delete(id: call.name, keeping: deletion(author)), for: call, .delete(call.name))
+      .delete(id: call.note, keeping: deletion(author)), for: call, .delete(call.note))
   }
 
   func createNote(_ call: Call) throws(Response) {
-    let id = surroundings.names.next()
+    let id = DocumentID(surroundings.names.next())
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.requireMaking(id, in: folder, of: call.identity)
@@ -42,16 +42,16 @@ extension HTTP {
   func putNote(_ call: Call) throws(Response) {
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
-    let right = try access.requireMaking(call.name, in: folder, of: call.identity)
+    let right = try access.requireMaking(call.note, in: folder, of: call.identity)
     let title = try title(in: fields)
-    if let id = fields?.id, !(id.string?.utf8.elementsEqual(call.name.utf8) ?? false) {
+    if let id = fields?.id, id.string.map(DocumentID.init(_:)) != call.note {
       throw .problem(
         400, .badMessage,
         "the body names another id than the path, under which the note is made; leave it out, or "
           + "ask for the path with that id")
     }
     let draft = NoteDraft(
-      id: call.name, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
+      id: call.note, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
       folder: folder)
     try store(
       .once(
@@ -65,7 +65,7 @@ extension HTTP {
     guard fields?.folder == nil else { return try moveNote(call, fields) }
     let title = try title(in: fields)
     try store(
-      .rename(id: call.name, title: title, time: surroundings.clock.now), for: call, .rename)
+      .rename(id: call.note, title: title, time: surroundings.clock.now), for: call, .rename)
   }
 
   /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
@@ -73,12 +73,12 @@ extension HTTP {
   /// is, and `manage` where it goes.
   private func moveNote(_ call: Call, _ fields: NoteJSON.Fields?) throws(Response) {
     let folder = try FolderPath(asked: fields?.folder ?? "")
-    let right = try access.require(.moving, note: call.name, of: call.identity)
-    try access.require(.manage, .document(call.name, in: folder), of: call.identity)
+    let right = try access.require(.moving, note: call.note, of: call.identity)
+    try access.require(.manage, .document(call.note, in: folder), of: call.identity)
     let title = try fields?.title == nil ? nil : title(in: fields)
     try store(
       .folders(
-        .move(id: call.name, to: folder, title: title, time: surroundings.clock.now)),
+        .move(id: call.note, to: folder, title: title, time: surroundings.clock.now)),
       for: call, under: right, .move(renames: title != nil))
   }
 

@@ -95,7 +95,7 @@ extension HTTP {
     // A removed note has no folder for the store to check. If it was restored, its folder is checked with the reply.
     let isRemoval = call.head.method == "DELETE" && work.match.resource.isNote
     store(
-      .note(id: call.name), under: isRemoval ? .housekeeping : right,
+      .note(id: call.note), under: isRemoval ? .housekeeping : right,
       then: .notes(
         request, .replay(response.replayed, remover: isRemoval ? call.identity : nil)))
   }
@@ -106,9 +106,9 @@ extension HTTP {
     let isGranted: Bool
     switch match.resource.route(call.head.method)?.right {
     case .note(let verbs):
-      return StoreRight(verbs, onNote: call.name, of: identity)
+      return StoreRight(verbs, onNote: call.note, of: identity)
     case .newNote(let verbs), .chosenNote(let verbs):
-      let id = call.name.isEmpty ? surroundings.names.next() : call.name
+      let id = call.name.isEmpty ? DocumentID(surroundings.names.next()) : call.note
       let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")
       isGranted = folder.map { identity.may(verbs, .document(id, in: $0)) } ?? false
     case .folders: return folders.rightToMoveAll(call.body, by: identity)

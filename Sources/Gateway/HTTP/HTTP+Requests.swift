@@ -71,7 +71,7 @@ extension HTTP {
       try access.requireOperator(call.identity)
       return nil
     case .note:
-      try checkNoteID(call.name)
+      try checkNoteID(call.note)
       let right = try requireNote(call, at: match.resource, route)
       try refuseVainCondition(call, at: match.resource)
       return right
@@ -93,20 +93,20 @@ extension HTTP {
     // A request that makes a note names the folder, and is checked with that.
     if case .chosenNote? = route?.right { return nil }
     return try access.require(
-      resource.verbs(for: call.head.method), note: call.name, isDeleted: resource.isOfDeleted,
+      resource.verbs(for: call.head.method), note: call.note, isDeleted: resource.isOfDeleted,
       of: call.identity)
   }
 
   /// Refuses an id in a path that cannot be a note's.
   private func checkNoteID(_ id: DocumentID) throws(Response) {
-    guard !id.isEmpty else {
+    guard !id.text.isEmpty else {
       throw .problem(400, .badMessage, "the note's id is not valid percent-encoding")
     }
     let bytesMax = settings.limits.documentIDBytesMax
-    guard id.utf8.count <= bytesMax else {
+    guard id.text.utf8.count <= bytesMax else {
       throw .problem(
         413, .tooLarge,
-        "a note's id has at most \(bytesMax) bytes; this one has \(id.utf8.count)")
+        "a note's id has at most \(bytesMax) bytes; this one has \(id.text.utf8.count)")
     }
   }
 

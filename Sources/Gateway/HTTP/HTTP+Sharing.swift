@@ -9,7 +9,7 @@ extension HTTP {
   private static let shareSecondsDefault = 7 * 86_400
 
   func share(_ call: Call) throws(Response) {
-    let (request, id) = (call.request, call.name)
+    let (request, id) = (call.request, call.note)
     guard access.makesTokens else { throw Links.notOffered }
     guard let fields = AccessJSON.fields(in: call.body),
       let level = fields.access.flatMap(NoteLink.Access.init(word:))

@@ -78,15 +78,15 @@ extension HTTP {
     case .broken: throw .problem(400, .badMessage, "expected base as a revision's number")
     case .absent:
       documents.edit(
-        call.name,
+        call.note,
         ServerEdit(
           request: request, grant: .request(try call.right), content: .text(text),
           author: author, expected: expected, skipsIdentity: true))
     case .value(let base):
       try store(
-        .text(id: call.name, at: .revision(base)), for: call,
+        .text(id: call.note, at: .revision(base)), for: call,
         .base(
-          call.name,
+          call.note,
           NotesRequest.Edit(
             text: text, base: base, author: author, expected: expected, right: call.right)))
     }
@@ -108,7 +108,7 @@ extension HTTP {
     let expected = try expectedRevision(call)
     let author = try access.author(fields.author, call.identity)
     documents.edit(
-      call.name,
+      call.note,
       ServerEdit(
         request: call.request, grant: .request(try call.right),
         content: .change(operation, revision: revision),

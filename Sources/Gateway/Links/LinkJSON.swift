@@ -36,7 +36,7 @@ enum LinkJSON {
   /// The answer to a key: its note, a token for it, the right, and the end.
   static func opened(_ opened: Links.Opened) -> [UInt8] {
     JSONWriter.object { object, body in
-      object.field("note", opened.link.note, &body)
+      object.field("note", opened.link.note.text, &body)
       object.field("token", opened.token, &body)
       object.field("access", opened.link.access.word, &body)
       object.field("expiresAt", Int(opened.link.expiresAt), &body)
@@ -68,7 +68,7 @@ enum LinkJSON {
   static func opened(_ opened: Links.OpenedName) -> [UInt8] {
     JSONWriter.object { object, body in
       object.field("name", opened.published.name.text, &body)
-      object.field("note", opened.published.note, &body)
+      object.field("note", opened.published.note.text, &body)
       object.field("token", opened.token, &body)
       object.field("access", NoteLink.Access.read.word, &body)
       object.field("expiresAt", opened.reader.expiresAt.map(Int.init), &body)

@@ -13,7 +13,7 @@ extension Links {
   func tellName(_ call: Call) throws(Response) {
     guard settings.names.isOffered else { throw Self.publishesNothing }
     let request = call.request
-    perform(.links(.names(.of(note: call.name))), request, under: try call.right, \.foundName) {
+    perform(.links(.names(.of(note: call.note))), request, under: try call.right, \.foundName) {
       [self] published, folder in
       guard folder != nil else {
         return respond(request, .problem(404, .unknownDocument, "no note has this id"))
@@ -35,7 +35,7 @@ extension Links {
       throw .problem(400, .badMessage, "\(error)")
     }
     let draft = PublicName(
-      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: call.name,
+      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: call.note,
       maker: call.identity.user, createdAt: surroundings.clock.now)
     let work = NameRequest.publish(draft, settings.names.limits)
     let request = call.request
@@ -62,7 +62,7 @@ extension Links {
   /// Withdraws the name of a note; connections of its readers end. Works even where names are no longer
   /// offered.
   func withdrawName(_ call: Call) throws(Response) {
-    let (request, note, right) = (call.request, call.name, try call.right)
+    let (request, note, right) = (call.request, call.note, try call.right)
     perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
       [self] published, _ in
       let now = surroundings.clock.now

@@ -28,10 +28,10 @@ final class Links: Part {
   /// The identity of a client that has a link.
   func guest(of link: NoteLink) -> Identity {
     var guest = Identity(
-      user: Identity.guestPrefix + link.note, tokenID: link.id, issuedAt: link.createdAt,
+      user: Identity.guestPrefix + link.note.text, tokenID: link.id, issuedAt: link.createdAt,
       expiresAt: link.expiresAt,
       // Exactly this one: an id may end with what would be a pattern.
-      grants: [Grant(.documents, NamePattern(exactly: link.note), link.access.verbs)])
+      grants: [Grant(.documents, NamePattern(exactly: link.note.text), link.access.verbs)])
     guest.isGuest = true
     return guest
   }
@@ -76,7 +76,7 @@ final class Links: Part {
 
   /// Lists the links of a note, with the keys of links that grant no more than the caller has.
   func list(_ call: Call) throws(Response) {
-    let (request, note, identity) = (call.request, call.name, call.identity)
+    let (request, note, identity) = (call.request, call.note, call.identity)
     let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
     perform(work, request, under: try call.right, \.list) { [self] links, folder in
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
@@ -89,7 +89,7 @@ final class Links: Part {
 
   /// Ends a link of a note.
   func end(_ call: Call) throws(Response) {
-    let (request, note, right, id) = (call.request, call.name, try call.right, call.item ?? "")
+    let (request, note, right, id) = (call.request, call.note, try call.right, call.item ?? "")
     let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
     perform(work, request, under: right, \.list) { [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
@@ -110,10 +110,10 @@ final class Links: Part {
 
   /// Ends all links of a note.
   func endAll(_ call: Call) throws(Response) {
-    let (request, note) = (call.request, call.name)
+    let (request, note) = (call.request, call.note)
     perform(.links(.end(note: note, id: nil)), request, under: try call.right, \.ended) {
       [self] _ in
-      let tokens = Revocation.user(Identity.guestPrefix + note, before: surroundings.clock.now)
+      let tokens = Revocation.user(Identity.guestPrefix + note.text, before: surroundings.clock.now)
       rights.takeBack([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))
       }
@@ -145,7 +145,7 @@ final class Links: Part {
 
   /// Finds the title of a note that every client may read.
   func title(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
-    guard access.isDemo, note.utf8.count <= settings.limits.documentIDBytesMax,
+    guard access.isDemo, note.text.utf8.count <= settings.limits.documentIDBytesMax,
       let right = StoreRight(.read, onNote: note, of: .demo)
     else { return goOn(nil) }
     let callback = titleCallbacks.add { goOn(try? $0.get().title) }

@@ -56,10 +56,10 @@ struct NoteParts {
     init(_ note: NoteSummary, verbs: Verbs) {
       self.note = note
       self.verbs = verbs
-      place = StableHash.of(note.id)
+      place = StableHash.of(note.id.text)
       var bytes: [UInt8] = []
       bytes.reserveCapacity(128)
-      for text in [note.id, note.title, note.folder.text] {
+      for text in [note.id.text, note.title, note.folder.text] {
         bytes += text.utf8
         // Ends the text: no text in UTF-8 contains this byte.
         bytes.append(0xff)

@@ -13,6 +13,6 @@ extension NotePlace {
     let parts = text.unicodeScalars
       .split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let time = Timestamp(String(parts[0])) else { return nil }
-    self.init(time: time, id: String(parts[1]))
+    self.init(time: time, id: DocumentID(String(parts[1])))
   }
 }

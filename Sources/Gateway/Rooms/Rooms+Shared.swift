@@ -191,7 +191,9 @@ extension Rooms {
   func lookForNews(now: Int64) {
     guard settings.sharesStore else { return }
     let failures = storeFailure == nil ? board.storeFailures : nil
-    let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) { self.names }
+    let names = lookedAt.next(now: now, pause: board.headsPause, failures: failures) {
+      self.names.map { ExactName($0) }
+    }.map(\.text)
     guard !names.isEmpty else { return }
     store(.room(.heads(names)), under: .housekeeping, then: .roomHeads(names))
   }
@@ -199,7 +201,7 @@ extension Rooms {
   /// Whether other nodes' publications are still to be read after failures of the store.
   var isBehind: Bool {
     guard settings.sharesStore else { return false }
-    return lookedAt.isBehind(after: board.storeFailures) { rooms[$0]?.cursor?.position.offset }
+    return lookedAt.isBehind(after: board.storeFailures) { rooms[$0.text]?.cursor?.position.offset }
   }
 
   /// The heads of rooms were read.
@@ -219,7 +221,7 @@ extension Rooms {
       } else if head.position.offset < offset {
         startAnew(name, isLost: true)
       } else if head.position.offset > offset {
-        lookedAt.lacks(name, upTo: head.position.offset)
+        lookedAt.lacks(ExactName(name), upTo: head.position.offset)
         hear(of: head.position.offset, in: name)
       } else if let time = cursor.time, time != head.time {
         startAnew(name, isLost: true)

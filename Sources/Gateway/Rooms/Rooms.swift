@@ -26,7 +26,7 @@ final class Rooms: Part {
   /// Apps' descriptions of people, by room and person, for clients of their protocols.
   var descriptions: ExactDictionary<ExactDictionary<JSONValue>> = [:]
   /// The rooms whose heads are still to be asked for.
-  var lookedAt = NameRotation()
+  var lookedAt = NameRotation<ExactName>()
   /// Exchanges people with other nodes; `nil` without other nodes.
   var exchange: PeopleExchange?
   /// The places of other nodes among the connections.

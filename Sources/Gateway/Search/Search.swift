@@ -183,7 +183,7 @@ final class Search: Part {
       return
     }
     let mayCreate = work.identity.may(
-      .manage, .document(surroundings.names.next(), in: FolderPath.none))
+      .manage, .document(DocumentID(surroundings.names.next()), in: FolderPath.none))
     respond(
       request,
       .json(

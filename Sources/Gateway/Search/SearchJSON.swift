@@ -32,7 +32,7 @@ enum SearchJSON {
 
   private static func append(_ hit: SearchHit, _ body: inout [UInt8]) {
     JSONWriter.object(&body) { object, body in
-      object.field("id", hit.note.id, &body)
+      object.field("id", hit.note.id.text, &body)
       object.field("title", hit.note.title, &body)
       object.field("revision", hit.note.revision, &body)
       object.field("createdAt", Int(hit.note.createdAt), &body)

@@ -80,7 +80,7 @@ package struct StoreRight: Sendable {
   /// Whether a request is within the right.
   package func covers(_ traits: StoreTraits) -> Bool {
     switch extent {
-    case .note(let id): traits.note?.utf8.elementsEqual(id.utf8) ?? false
+    case .note(let id): traits.note == id
     case .noNote: traits.note == nil
     case .lists: traits.note == nil && !traits.isWriting
     case .all: true

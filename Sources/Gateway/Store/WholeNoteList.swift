@@ -75,6 +75,6 @@ final class WholeNoteList {
 
   private static func isNewer(_ one: NoteSummary, _ other: NoteSummary) -> Bool {
     one.updatedAt == other.updatedAt
-      ? one.id.utf8.lexicographicallyPrecedes(other.id.utf8) : one.updatedAt > other.updatedAt
+      ? one.id < other.id : one.updatedAt > other.updatedAt
   }
 }

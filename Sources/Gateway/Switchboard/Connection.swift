@@ -44,11 +44,11 @@ final class Connection {
   var name = ""
   /// The person's colour, `#rrggbb`.
   var color: String?
-  var subscriptions: ExactDictionary<Subscription> = [:]
+  var subscriptions: [DocumentID: Subscription] = [:]
   /// The pages of documents' changes that are being read for it.
-  var pageReads: ExactDictionary<PageRead> = [:]
+  var pageReads: [DocumentID: PageRead] = [:]
   /// Documents of which it has read pages without following them.
-  var surveyed: ExactSet = []
+  var surveyed: Set<DocumentID> = []
   var rooms: ExactSet = []
   /// The attempts to subscribe to rooms that wait for the store, by their numbers.
   var attempts: ExactDictionary<UInt64> = [:]
@@ -103,7 +103,7 @@ final class Connection {
     guard case .room(let name) = subject, name.utf8.starts(with: prefix),
       let note = String(name.utf8.dropFirst(prefix.count))
     else { return [] }
-    return subscriptions[note]?.verbs.intersection(.read) ?? []
+    return subscriptions[DocumentID(note)]?.verbs.intersection(.read) ?? []
   }
 
   /// The rights to a document by its name and folder; without those by its folder while it is not in memory.

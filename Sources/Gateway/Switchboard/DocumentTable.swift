@@ -2,12 +2,12 @@ import GatewayPorts
 
 /// The documents in memory, or on their way there, by their names.
 final class DocumentTable {
-  private var rooms: ExactDictionary<DocumentRoom> = [:]
+  private var rooms: [DocumentID: DocumentRoom] = [:]
   /// The documents that were brought to memory since the start: each has a number of its own.
   private var made = 0
 
   var count: Int { rooms.count }
-  var values: Dictionary<ExactName, DocumentRoom>.Values { rooms.values }
+  var values: Dictionary<DocumentID, DocumentRoom>.Values { rooms.values }
 
   subscript(id: DocumentID) -> DocumentRoom? { rooms[id] }
 
@@ -30,12 +30,12 @@ final class DocumentTable {
   // MARK: Topics
 
   /// The topic of a document's hints to other nodes.
-  func topic(of id: DocumentID) -> String { "note/" + id }
+  func topic(of id: DocumentID) -> String { "note/" + id.text }
 
   /// The document in memory that a topic is of.
   func room(under topic: String) -> DocumentRoom? {
     let prefix = self.topic(of: "").utf8
     guard topic.utf8.starts(with: prefix) else { return nil }
-    return rooms[String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self)]
+    return rooms[DocumentID(String(decoding: topic.utf8.dropFirst(prefix.count), as: UTF8.self))]
   }
 }

@@ -1,15 +1,17 @@
+import GatewayPorts
+
 /// Names that are all checked in each round, a slice at a time.
 ///
 /// However many there are, no slice is larger than a quarter of them, or than a number that costs little.
 /// After failures of the store a round begins at once; its owner is behind until the round is over and
 /// everything that it found missing has been read.
-struct NameRotation {
+struct NameRotation<Name: ByteName> {
   /// Names in a slice, where they are few.
-  private static let sliceMin = 2_000
+  private static var sliceMin: Int { 2_000 }
   /// Slices of a round, where they are many.
-  private static let slicesMax = 4
+  private static var slicesMax: Int { 4 }
 
-  private var left: [String] = []
+  private var left: [Name] = []
   private var size = 0
   private var begunAt: Int64 = 0
   /// The number of failures after which a round was completed.
@@ -19,7 +21,7 @@ struct NameRotation {
   /// Whether a slice is being looked at.
   private var isLooking = false
   /// The numbers up to which names have to be read, as that round has found.
-  private var missing: [String: Int] = [:]
+  private var missing: [Name: Int] = [:]
 
   /// The names whose turn it is; none between two rounds, and until the previous slice has been checked.
   ///
@@ -29,8 +31,8 @@ struct NameRotation {
   ///   - failures: How often the store has failed; `nil` while it does.
   ///   - names: All names, asked for once in a round.
   mutating func next(
-    now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [String]
-  ) -> [String] {
+    now: Int64, pause: Int64, failures: Int? = 0, of names: () -> [Name]
+  ) -> [Name] {
     guard !isLooking else { return [] }
     let isCatchingUp = failures.map { $0 != caughtUp && $0 != catchingUp } ?? false
     if isCatchingUp { (left, missing, catchingUp) = ([], [:], failures) }
@@ -44,7 +46,7 @@ struct NameRotation {
       begunAt = now
       size = max(Self.sliceMin, (left.count + Self.slicesMax - 1) / Self.slicesMax)
       // A few are looked at in the same order in each run.
-      if left.count <= size { left.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+      if left.count <= size { left.sort() }
     }
     let slice = Array(left.suffix(size))
     left.removeLast(slice.count)
@@ -53,12 +55,12 @@ struct NameRotation {
   }
 
   /// Takes note that the store has more of a name than is known here; `Int.max` stands for all of it.
-  mutating func lacks(_ name: String, upTo number: Int) {
+  mutating func lacks(_ name: Name, upTo number: Int) {
     if catchingUp != nil { missing[name] = number }
   }
 
   /// Takes note that all of a name was read.
-  mutating func hasRead(_ name: String) {
+  mutating func hasRead(_ name: Name) {
     if !missing.isEmpty, missing[name] == .max { missing[name] = nil }
   }
 
@@ -77,7 +79,7 @@ struct NameRotation {
   /// - Parameters:
   ///   - failures: How often the store has failed.
   ///   - reached: The number up to which a name is known; `nil` for one that is not in memory.
-  func isBehind(after failures: Int, _ reached: (String) -> Int?) -> Bool {
+  func isBehind(after failures: Int, _ reached: (Name) -> Int?) -> Bool {
     failures != caughtUp
       || missing.contains { name, number in
         reached(name).map { $0 < number } ?? false

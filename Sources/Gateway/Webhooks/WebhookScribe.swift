@@ -63,7 +63,7 @@ public struct WebhookScribe: OutboxScribe {
     _ event: WebhookEvent, _ id: DocumentID, at time: Timestamp, _ reply: StoreReply
   ) -> [OutboxDraft] {
     guard case .note(let note) = reply else { return [] }
-    return news(event, about: id, at: time) { object, data in
+    return news(event, about: id.text, at: time) { object, data in
       object.field("note", JSONValue(trusted: NoteJSON.note(note)), &data)
     }
   }
@@ -90,9 +90,9 @@ public struct WebhookScribe: OutboxScribe {
   }
 
   private func deleted(_ id: DocumentID) -> [OutboxDraft] {
-    news(.noteDeleted, about: id, at: clock.now, releasesHeld: true) { object, data in
+    news(.noteDeleted, about: id.text, at: clock.now, releasesHeld: true) { object, data in
       object.key("note", &data)
-      JSONWriter.object(&data) { $0.field("id", id, &$1) }
+      JSONWriter.object(&data) { $0.field("id", id.text, &$1) }
     }
   }
 
@@ -100,11 +100,11 @@ public struct WebhookScribe: OutboxScribe {
     _ id: DocumentID, epoch: String, _ entry: LogEntry?
   ) -> [OutboxDraft] {
     guard let entry else { return [] }
-    return news(.noteChanged, about: id, at: entry.time, hold: changeMilliseconds) {
+    return news(.noteChanged, about: id.text, at: entry.time, hold: changeMilliseconds) {
       object, data in
       object.key("note", &data)
       JSONWriter.object(&data) { object, data in
-        object.field("id", id, &data)
+        object.field("id", id.text, &data)
         object.field("epoch", epoch, &data)
         object.field("revision", entry.revision, &data)
       }
@@ -122,9 +122,9 @@ public struct WebhookScribe: OutboxScribe {
     case (.remove, .comments(.removed(let removed))): (event, comment) = (.commentDeleted, removed)
     case (.list, _), (.quote, _), (.add, _), (.edit, _), (.resolve, _), (.remove, _): return []
     }
-    return news(event, about: request.note, at: clock.now) { object, data in
+    return news(event, about: request.note.text, at: clock.now) { object, data in
       object.key("note", &data)
-      JSONWriter.object(&data) { $0.field("id", request.note, &$1) }
+      JSONWriter.object(&data) { $0.field("id", request.note.text, &$1) }
       object.key("comment", &data)
       CommentJSON.append(comment, &data)
     }

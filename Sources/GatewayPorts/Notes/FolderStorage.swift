@@ -91,8 +91,8 @@ public struct FolderCounting: Sendable, Equatable {
   /// looked up. `nil` if there may be more.
   public var names: [DocumentID]? {
     guard folders.isEmpty, !notes.contains(where: \.isPattern) else { return nil }
-    var seen: Set<ExactName> = []
-    return notes.map(\.name).filter { seen.insert(ExactName($0)).inserted }
+    var seen: Set<DocumentID> = []
+    return notes.map { DocumentID($0.name) }.filter { seen.insert($0).inserted }
   }
 
   /// Whether all notes of a folder count.
@@ -105,7 +105,7 @@ public struct FolderCounting: Sendable, Equatable {
   /// - Parameter time: When it was made; `nil` where that is not known.
   public func includes(_ id: DocumentID, madeAt time: Timestamp?) -> Bool {
     if let madeUntil, time ?? .max > madeUntil { return false }
-    return notes.contains { $0.matches(id) }
+    return notes.contains { $0.matches(id.text) }
   }
 
   /// Makes a page of the folders of those notes that count by their names, as

@@ -1,6 +1,3 @@
-/// The name of a document: an opaque string.
-public typealias DocumentID = String
-
 /// The summary of a note in a list.
 public struct NoteSummary: Sendable, Equatable {
   /// The document's name.
@@ -57,6 +54,6 @@ public struct NotePlace: Sendable, Hashable {
 
   /// Whether this place comes after another.
   public func isAfter(_ other: Self) -> Bool {
-    time == other.time ? id.utf8.lexicographicallyPrecedes(other.id.utf8) : time < other.time
+    time == other.time ? id < other.id : time < other.time
   }
 }

@@ -109,7 +109,7 @@ extension Identity {
     var reader = Identity(
       user: guestPrefix, tokenID: published.id, issuedAt: now,
       expiresAt: now + PublicName.tokenMilliseconds,
-      grants: [Grant(.documents, NamePattern(exactly: published.note), PublicName.verbs)])
+      grants: [Grant(.documents, NamePattern(exactly: published.note.text), PublicName.verbs)])
     reader.isGuest = true
     return reader
   }

@@ -40,7 +40,7 @@ public struct Verbs: OptionSet, Hashable, Sendable {
 public enum Subject: Hashable, Sendable {
   /// A document, by its id and its folder; `nil` for an unknown folder, for which no right to folders
   /// counts.
-  case document(String, in: FolderPath?)
+  case document(DocumentID, in: FolderPath?)
   /// A room, by its name.
   case room(String)
 }
@@ -229,14 +229,14 @@ public struct Identity: Hashable, Sendable {
         // A room's name contains no time either: a link opens it like a right by the folder, to followers.
         guard notesMadeUntil == nil else { return [] }
         let note = String(name.utf8.dropFirst(Self.noteRoomPrefix.utf8.count)) ?? ""
-        return verbs(on: .document(note, in: nil)).intersection(.read)
+        return verbs(on: .document(DocumentID(note), in: nil)).intersection(.read)
       }
       anothers = prefix(ofAnothers: name)
       if name.utf8.elementsEqual(Self.noteListRoom.utf8), hasNoteList { granted.insert(.read) }
     }
     for grant in grants {
       switch (subject, grant.kind) {
-      case (.document(let id, _), .documents) where grant.pattern.matches(id):
+      case (.document(let id, _), .documents) where grant.pattern.matches(id.text):
         granted.formUnion(grant.verbs)
       case (.document(_, let folder?), .folders) where grant.pattern.matches(folder: folder):
         granted.formUnion(grant.verbs)

@@ -152,7 +152,7 @@ extension DocumentStoreConformance {
   /// Makes random edits of a note with comments, and moves their ranges by hand.
   private static func follow(_ rig: StoreRig, _ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let id = "seed-\(seed)"
+    let id: DocumentID = "seed-\(seed)"
     try rig.create(id)
     let text = RandomTexts.text(scalars: 12, using: &random) + "some words"
     try rig.append(id, entry(1, op(.text(text))))

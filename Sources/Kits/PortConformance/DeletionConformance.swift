@@ -99,7 +99,7 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("a note removed for good, or deleted long ago, cannot be restored") {
       rig in
-      for (index, id) in ["a", "b", "c", "d"].enumerated() {
+      for (index, id) in (["a", "b", "c", "d"] as [DocumentID]).enumerated() {
         try rig.create(id)
         try rig.append(id, entry(1, op("text")))
         try rig.delete(id, at: Timestamp(10 * (index + 1)))
@@ -112,7 +112,7 @@ extension DocumentStoreConformance {
       rig.maintain()
       try rig.restart()
       rig.maintain()
-      for id in ["a", "b", "d"] {
+      for id: DocumentID in ["a", "b", "d"] {
         try expect(rig.error(.deleted(.bringBack(id: id))), .unknownDocument, "the removed")
       }
       try rig.bringBack("c")

@@ -60,14 +60,14 @@ public enum DocumentStoreConformance {
     },
     ConformanceCheck("notes are read in pages, in the order in which they were made") { rig in
       for (id, time) in [("b", 20), ("a", 10), ("c", 10), ("\u{e9}", 10), ("d", 30)] {
-        try rig.create(id, time: Timestamp(time))
+        try rig.create(DocumentID(id), time: Timestamp(time))
       }
       func page(after place: NotePlace?, limit: Int) throws -> [DocumentID] {
         let replies = try rig.perform(.notes(after: place, limit: limit))
         guard case .notes(let notes) = replies[0] else { throw unexpected(replies[0], "notes") }
         return notes.map(\.id)
       }
-      let all = ["d", "b", "\u{e9}", "c", "a"]
+      let all: [DocumentID] = ["d", "b", "\u{e9}", "c", "a"]
       try expect(page(after: nil, limit: 9), all, "all")
       try expect(page(after: nil, limit: 2), ["d", "b"], "the first page")
       let place = NotePlace(time: 20, id: "b")
@@ -259,7 +259,7 @@ public enum DocumentStoreConformance {
       try expect(notes, [], "the list at the end")
     },
     ConformanceCheck("notes and rooms whose names look alike are two in one batch, too") { rig in
-      let (one, other) = ("\u{e9}", "e\u{301}")
+      let (one, other): (DocumentID, DocumentID) = ("\u{e9}", "e\u{301}")
       try rig.create(one)
       try rig.create(other)
       func append(_ id: DocumentID, _ revision: Int, _ operation: TextOperation) -> StoreRequest {
@@ -282,8 +282,8 @@ public enum DocumentStoreConformance {
             PublicationDraft(key: nil, time: 1, personID: nil, data: JSONValue(trusted: [0x31])),
             memory: .standard, keyAge: 1_000))
       }
-      _ = try rig.perform(publish(one), publish(other))
-      for room in [one, other] {
+      _ = try rig.perform(publish(one.text), publish(other.text))
+      for room in [one.text, other.text] {
         try expect(rig.page(room, .newest).publications.map(\.offset), [1], "a room's publications")
       }
     },
@@ -326,7 +326,7 @@ public enum DocumentStoreConformance {
       try rig.restart()
       try expect(rig.list(), list, "the list")
       for (id, before) in zip(["a", "b"], before) {
-        try expect(rig.load(id), before)
+        try expect(rig.load(DocumentID(id)), before)
       }
       try expect(rig.error(.load(id: "c", recentMax: 1)), .unknownDocument, "the deleted note")
       try rig.append("a", entry(3, op(7, "!")))

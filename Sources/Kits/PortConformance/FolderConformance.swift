@@ -81,8 +81,8 @@ extension DocumentStoreConformance {
       for (id, folder) in [
         ("a", ""), ("b", "team"), ("c", "team/x"), ("d", "team/x"), ("e", "teamster"), ("f", "z"),
       ] {
-        try rig.create(id)
-        try rig.move(id, to: folder)
+        try rig.create(DocumentID(id))
+        try rig.move(DocumentID(id), to: folder)
       }
       func counts(_ counting: FolderCounting) throws -> [String] {
         try rig.counts(counting, limit: 2, work: 100_000)
@@ -191,14 +191,14 @@ extension DocumentStoreConformance {
         "the notes of the one above")
       // Two of them come to places within the folder, and one more to a place within that.
       for (id, folder) in [("late", "b/b/x"), ("last", "b/b/b"), ("other", "b/b!x"), ("z", "b/a")] {
-        try rig.create(id)
-        try rig.move(id, to: folder)
+        try rig.create(DocumentID(id))
+        try rig.move(DocumentID(id), to: folder)
       }
       try expect(
         move("b", "", limit: 1),
         ["late:b/x", "last:b/b", "n0:", "n2:b", "other:b!x", "z:a"].sorted(),
         "more notes of the folder below than move at once")
-      for id in ["two", "three"] {
+      for id: DocumentID in ["two", "three"] {
         try rig.create(id)
         try rig.move(id, to: "q/q")
       }

@@ -43,7 +43,7 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("a withdrawn name rests for all other notes, and is free for its own") {
       rig in
-      for id in ["n", "m"] { try rig.create(id) }
+      for id: DocumentID in ["n", "m"] { try rig.create(id) }
       let first = try publication("one", of: "n", at: 10)
       _ = try rig.publish(first)
       try expect(rig.publish(try publication("one", of: "m", at: 11)), .taken, "while it is given")
@@ -58,7 +58,7 @@ extension DocumentStoreConformance {
       try expect(rig.publish(later), .published(later), "when it has rested")
     },
     ConformanceCheck("a deleted note keeps its name until it is removed for good") { rig in
-      for id in ["n", "m"] { try rig.create(id, time: 1) }
+      for id: DocumentID in ["n", "m"] { try rig.create(id, time: 1) }
       let first = try publication("one", of: "n", at: 10)
       _ = try rig.publish(first)
       try rig.delete("n", at: 20)
@@ -83,7 +83,7 @@ extension DocumentStoreConformance {
       try expect(rig.publish(later), .published(later), "when it has rested")
     },
     ConformanceCheck("a note that is removed at once has its name rest, too") { rig in
-      for id in ["n", "m"] { try rig.create(id) }
+      for id: DocumentID in ["n", "m"] { try rig.create(id) }
       _ = try rig.publish(publication("one", of: "n", at: 10))
       try rig.delete("n")
       try expect(rig.open("one"), .unknown, "the name")
@@ -92,7 +92,7 @@ extension DocumentStoreConformance {
     },
     ConformanceCheck("names are limited for a note, for a user and for all, with those that rest") {
       rig in
-      for id in ["n", "m"] { try rig.create(id) }
+      for id: DocumentID in ["n", "m"] { try rig.create(id) }
       var limits = PublicName.Limits()
       limits.ofNote = 2
       limits.ofMaker = 3

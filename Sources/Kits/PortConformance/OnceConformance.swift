@@ -166,7 +166,7 @@ extension StoreRig {
   ) throws -> StoreReply {
     let draft = AnswerDraft(asked) { reply in
       guard case .note(let note) = reply else { return nil }
-      return Array(note.id.utf8)
+      return Array(note.id.text.utf8)
     }
     return try perform(.once(.perform(work, keeping: [draft], memory)))[0]
   }

@@ -136,7 +136,7 @@ private struct PlainScribe: OutboxScribe {
   }
 
   private func draft(_ type: String, _ id: DocumentID, _ time: Timestamp) -> OutboxDraft {
-    OutboxDraft(target: .webhook, type: type, subject: id, time: time, data: [])
+    OutboxDraft(target: .webhook, type: type, subject: id.text, time: time, data: [])
   }
 }
 

@@ -18,7 +18,7 @@ extension ConformanceCheck {
   private static func runHistory(seed: UInt64, _ rig: StoreRig) throws {
     var random = SplitMix64(seed: seed)
     var model: [DocumentID: ModelDocument] = [:]
-    let ids = (0..<3).map { "seed-\(seed)-note-\($0)" }
+    let ids: [DocumentID] = (0..<3).map { "seed-\(seed)-note-\($0)" }
     for _ in 0..<60 {
       var batch: [StoreRequest] = []
       var next = model

@@ -149,7 +149,7 @@ public enum SearchIndexConformance {
       try rig.expect("anew", "a")
     },
     Check("a note that is removed is gone, and others stay") { rig in
-      for id in ["a", "b", "c"] { try rig.put(id, "Same", "words of \(id)x") }
+      for id: DocumentID in ["a", "b", "c"] { try rig.put(id, "Same", "words of \(id)x") }
       try rig.index.remove(["b", "nobody"])
       try rig.expect("same", "a", "c")
       try expect(rig.index.text(of: "b"), nil, "its text")
@@ -163,7 +163,7 @@ public enum SearchIndexConformance {
       try rig.expect("same", "d")
     },
     Check("a query of signs finds the words in it, and nothing by its signs") { rig in
-      let texts = ["a": "ann and bob", "b": "team #plan", "c": ""]
+      let texts: [DocumentID: String] = ["a": "ann and bob", "b": "team #plan", "c": ""]
       for (id, text) in texts.sorted(by: { $0.key < $1.key }) { try rig.put(id, "", text) }
       for name in HostileNames.all {
         let words = try SearchQuery(name).terms.flatMap(\.words)
@@ -180,7 +180,7 @@ public enum SearchIndexConformance {
       }
     },
     Check("states and ids are listed, byte by byte") { rig in
-      let ids = ["a", "b", "e\u{301}", "\u{e9}", "東"]
+      let ids: [DocumentID] = ["a", "b", "e\u{301}", "\u{e9}", "東"]
       for (revision, id) in ids.enumerated() { try rig.put(id, "", "", revision: revision) }
       let states = try rig.index.states(of: ["x"] + ids)
       let expected = [nil] + ids.indices.map { Optional($0) }
@@ -192,8 +192,7 @@ public enum SearchIndexConformance {
         if page.isEmpty { break }
         found += page
       }
-      try expect(
-        found.map { Array($0.utf8) }, ids.map { Array($0.utf8) }, "the ids, by their bytes")
+      try expect(found, ids, "the ids, by their bytes")
     },
     Check("a very long text is found, as far as it goes") { rig in
       let words = (0..<60_000).map { "word\($0)" }.joined(separator: " ")

@@ -110,7 +110,7 @@ public enum SharedStoreConformance {
         owner: "ann", key: "POST notes 1", variant: "", body: [1], time: 100_000)
       func make(_ store: any DocumentStore, _ id: DocumentID) -> StoreReply {
         let draft = AnswerDraft(asked) { reply in
-          if case .note(let note) = reply { Array(note.id.utf8) } else { nil }
+          if case .note(let note) = reply { Array(note.id.text.utf8) } else { nil }
         }
         return store.perform([
           .once(

@@ -57,7 +57,9 @@ final class StoreRig: ReplyReader {
   }
 
   /// The ids of notes in a folder.
-  func ids(in folder: String, after place: NotePlace? = nil, limit: Int = 100) throws -> [String] {
+  func ids(in folder: String, after place: NotePlace? = nil, limit: Int = 100) throws
+    -> [DocumentID]
+  {
     let reply = try folders(.notes(in: FolderPath(folder), after: place, limit: limit))
     guard case .notes(let notes) = reply else { throw unexpected(reply, "notes") }
     return notes.map(\.id)

@@ -21,7 +21,7 @@ struct MemoryOnce {
   /// In the order in which they were kept.
   private var answers: [Answer] = []
   /// The origins of notes, by their ids.
-  private var origins: [ExactName: Origin] = [:]
+  private var origins: [DocumentID: Origin] = [:]
 
   mutating func answer(to asked: KeyedRequest) -> OnceReply {
     let found = answers.first { $0.request.hasName(of: asked) && $0.expires > asked.time }
@@ -45,31 +45,31 @@ struct MemoryOnce {
   }
 
   mutating func begin(_ draft: NoteDraft, restMax: Timestamp) {
-    origins[ExactName(draft.id)] = Origin(draft: draft, restMax: restMax)
+    origins[draft.id] = Origin(draft: draft, restMax: restMax)
   }
 
-  mutating func forget(_ id: DocumentID) { origins[ExactName(id)] = nil }
+  mutating func forget(_ id: DocumentID) { origins[id] = nil }
 
   mutating func noteDeletion(of id: DocumentID) {
-    origins[ExactName(id)]?.isDeleted = true
+    origins[id]?.isDeleted = true
   }
 
   mutating func noteReturn(of id: DocumentID) {
-    origins[ExactName(id)]?.isDeleted = false
-    origins[ExactName(id)]?.expires = nil
+    origins[id]?.isDeleted = false
+    origins[id]?.expires = nil
   }
 
   func isOrigin(_ draft: NoteDraft) -> Bool {
-    guard let first = origins[ExactName(draft.id)]?.draft else { return false }
+    guard let first = origins[draft.id]?.draft else { return false }
     return first.owner.utf8.elementsEqual(draft.owner.utf8)
       && first.title.utf8.elementsEqual(draft.title.utf8)
   }
 
   /// Whether the id of a deleted note cannot be used yet.
   mutating func rests(_ id: DocumentID, at now: Timestamp) -> Bool {
-    guard let origin = origins[ExactName(id)], origin.isDeleted else { return false }
+    guard let origin = origins[id], origin.isDeleted else { return false }
     let expires = origin.expires ?? now + origin.restMax
-    origins[ExactName(id)]?.expires = expires
+    origins[id]?.expires = expires
     return expires > now
   }
 }

@@ -71,11 +71,11 @@ struct MemorySessions {
 
   /// Ends the links of an earlier note of this id.
   mutating func endLinks(of note: DocumentID) {
-    links.removeAll { $0.link.note.utf8.elementsEqual(note.utf8) }
+    links.removeAll { $0.link.note == note }
   }
 
   private func list(of note: DocumentID) -> [NoteLink] {
-    links.map(\.link).filter { $0.note.utf8.elementsEqual(note.utf8) }.sorted {
+    links.map(\.link).filter { $0.note == note }.sorted {
       $0.createdAt == $1.createdAt ? $0.id < $1.id : $0.createdAt > $1.createdAt
     }
   }

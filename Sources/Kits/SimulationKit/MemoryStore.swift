@@ -48,11 +48,11 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Entries that restarts have lost, by document, in the order in which they were lost.
   public private(set) var lostEntries: [DocumentID: [LogEntry]] = [:]
 
-  private var records: [ExactName: Record] = [:] { didSet { placesInOrder = nil } }
+  private var records: [DocumentID: Record] = [:] { didSet { placesInOrder = nil } }
   /// The notes in the order of their places, from when they are asked for until there is another one.
   private var placesInOrder: [Record]?
   /// Deleted notes that can be restored, by their names; of each name the newest deletion first.
-  private var deletedNotes: [ExactName: [DeletedRecord]] = [:]
+  private var deletedNotes: [DocumentID: [DeletedRecord]] = [:]
   /// The writes of a commit whose sync failed, until another write takes their place.
   private var unsynced: [StoreRequest] = []
   /// The steps that undo the newest commits, each in the order in which it was done.
@@ -108,10 +108,10 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// All entries of a document's log, or `nil` if there is no such document.
-  public func log(of id: DocumentID) -> [LogEntry]? { records[ExactName(id)]?.entries }
+  public func log(of id: DocumentID) -> [LogEntry]? { records[id]?.entries }
 
   /// The fold of a document's log, or `nil` if there is no such document.
-  public func document(_ id: DocumentID) -> Document? { records[ExactName(id)]?.head() }
+  public func document(_ id: DocumentID) -> Document? { records[id]?.head() }
 
   /// Does a batch of work: all of its writes are committed, or none.
   public func perform(_ batch: [StoreRequest]) -> [StoreReply] {
@@ -182,14 +182,14 @@ public final class MemoryStore: DocumentStore, Outbox {
   ) throws(StoreError) -> StoreReply {
     switch request {
     case .create(let id, let epoch, let title, let time, let folder, let kind):
-      guard records[ExactName(id)] == nil else { throw .exists }
+      guard records[id] == nil else { throw .exists }
       let record = Record(
         NoteSummary(
           id: id, title: title, revision: 0, createdAt: time, updatedAt: time, folder: folder,
           kind: kind),
         epoch: epoch)
-      records[ExactName(id)] = record
-      undo.append(.created(ExactName(id)))
+      records[id] = record
+      undo.append(.created(id))
       undo.append(.once(once))
       once.forget(id)
       undo.append(.logins(logins))
@@ -203,18 +203,18 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .note(record.summary)
     case .delete(let id, let deletion):
       let record = try record(id)
-      undo.append(.deleted(ExactName(id), record))
-      records[ExactName(id)] = nil
+      undo.append(.deleted(id, record))
+      records[id] = nil
       undo.append(.once(once))
       once.noteDeletion(of: id)
       guard let deletion else {
         removeNames(of: record, &undo)
         return .done
       }
-      undo.append(.deletedNotes(ExactName(id), deletedNotes[ExactName(id)]))
-      deletedNotes[ExactName(id), default: []].append(
+      undo.append(.deletedNotes(id, deletedNotes[id]))
+      deletedNotes[id, default: []].append(
         DeletedRecord(record: record, deletion: deletion))
-      deletedNotes[ExactName(id)]?.sort { $1.place.isAfter($0.place) }
+      deletedNotes[id]?.sort { $1.place.isAfter($0.place) }
       return .done
     case .deleted(let request): return try reply(to: request, &undo)
     case .note(let id):
@@ -256,7 +256,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       return .news(
         try news(of: readable(id), epoch: epoch, after: after, chain: chain, clients: clients))
     case .heads(let ids):
-      return .heads(ids.map { isShared ? records[ExactName($0)]?.head(in: life) : nil })
+      return .heads(ids.map { isShared ? records[$0]?.head(in: life) : nil })
     case .fence(let id, let clients):
       return .sessions(try fence(clients, in: record(id), &undo))
     case .snapshot(let id, let epoch, let revision, let text):
@@ -326,15 +326,15 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .links(.names(let request)):
       undo.append(.names(names))
       let reply = try names.reply(to: request) { id in
-        records[ExactName(id)].map { (owner: ObjectIdentifier($0), summary: $0.summary) }
+        records[id].map { (owner: ObjectIdentifier($0), summary: $0.summary) }
       }
       return .links(.names(reply))
     case .links(let request):
       undo.append(.logins(logins))
-      return .links(try logins.reply(to: request) { records[ExactName($0)]?.summary })
+      return .links(try logins.reply(to: request) { records[$0]?.summary })
     case .folders(let request): return .folders(try reply(to: request, &undo))
     case .within(let condition, let work):
-      let key = ExactName(condition.id)
+      let key = condition.id
       let record = condition.isOfDeleted ? deletedNotes[key]?.first?.record : records[key]
       guard let note = record?.summary,
         condition.rights.cover(note.folder, madeAt: note.createdAt)
@@ -373,7 +373,7 @@ public final class MemoryStore: DocumentStore, Outbox {
       undo += own
       return reply
     case .create(let draft, let epoch, let restMax):
-      if let record = records[ExactName(draft.id)] {
+      if let record = records[draft.id] {
         return .once(once.isOrigin(draft) ? .found(record.summary) : .taken)
       }
       if once.rests(draft.id, at: draft.time) { return .once(.deleted) }
@@ -402,8 +402,8 @@ public final class MemoryStore: DocumentStore, Outbox {
     case .unsettled(let time, let id, let limit):
       let found = records.values.filter {
         !$0.state.files.unsettled(before: time, base: $0.state.base).isEmpty
-      }.map(\.summary.id).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      let rest = found.filter { (id ?? "").utf8.lexicographicallyPrecedes($0.utf8) }
+      }.map(\.summary.id).sorted()
+      let rest = found.filter { id ?? "" < $0 }
       return .notes(Array(rest.prefix(max(limit, 0))))
     case .search(let id, let time):
       let record = try readable(id)
@@ -461,7 +461,7 @@ public final class MemoryStore: DocumentStore, Outbox {
         Array(rest.sorted { NotePlace($1).isAfter(NotePlace($0)) }.prefix(max(limit, 0))))
     case .list(let place, let limit, let counting, let work):
       return folders(after: place, limit: limit, counting, work: max(1, work))
-    case .of(let ids): return .of(ids.map { records[ExactName($0)]?.summary.folder })
+    case .of(let ids): return .of(ids.map { records[$0]?.summary.folder })
     case .moveAll(let old, let new, let limit):
       let (move, limit) = (FolderMove(from: old, to: new), max(limit, 0))
       let below = list().filter { $0.folder.isWithin(old) }
@@ -547,23 +547,23 @@ public final class MemoryStore: DocumentStore, Outbox {
       }.filter { note in place.map { NotePlace(note).isAfter($0) } ?? true }
       return .deletedNotes(Array(rest.prefix(max(limit, 0))))
     case .bringBack(let id):
-      guard let record = deletedNotes[ExactName(id)]?.first?.record else { throw .unknownDocument }
-      guard records[ExactName(id)] == nil else { throw .exists }
-      removeDeleted(ExactName(id), &undo)
-      records[ExactName(id)] = record
-      undo.append(.created(ExactName(id)))
+      guard let record = deletedNotes[id]?.first?.record else { throw .unknownDocument }
+      guard records[id] == nil else { throw .exists }
+      removeDeleted(id, &undo)
+      records[id] = record
+      undo.append(.created(id))
       undo.append(.once(once))
       once.noteReturn(of: id)
       return .note(record.summary)
     case .remove(let id):
-      guard let record = deletedNotes[ExactName(id)]?.first?.record else { throw .unknownDocument }
-      removeDeleted(ExactName(id), &undo)
+      guard let record = deletedNotes[id]?.first?.record else { throw .unknownDocument }
+      removeDeleted(id, &undo)
       removeNames(of: record, &undo)
       return .done
     case .removeOlder(let time, let limit):
       let older = deletedInOrder.reversed().prefix { $0.deletion.time < time }
       for deleted in older.prefix(max(limit, 0)) {
-        let key = ExactName(deleted.place.id)
+        let key = deleted.place.id
         undo.append(.deletedNotes(key, deletedNotes[key]))
         deletedNotes[key]?.removeAll { $0.place == deleted.place }
         if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
@@ -584,7 +584,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// Removes the newest deletion of a name.
-  private func removeDeleted(_ key: ExactName, _ undo: inout [Undo]) {
+  private func removeDeleted(_ key: DocumentID, _ undo: inout [Undo]) {
     undo.append(.deletedNotes(key, deletedNotes[key]))
     deletedNotes[key]?.removeFirst()
     if deletedNotes[key]?.isEmpty == true { deletedNotes[key] = nil }
@@ -600,7 +600,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   private func record(_ id: DocumentID) throws(StoreError) -> Record {
-    guard let record = records[ExactName(id)] else { throw .unknownDocument }
+    guard let record = records[id] else { throw .unknownDocument }
     return record
   }
 
@@ -614,7 +614,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   private func list() -> [NoteSummary] {
     records.values.map(\.summary).sorted { left, right in
       left.updatedAt == right.updatedAt
-        ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
+        ? left.id < right.id
         : left.updatedAt > right.updatedAt
     }
   }
@@ -699,7 +699,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   }
 
   /// Drops the sessions of clients that have changed nothing in a document, as a store does after a while.
-  public func dropIdleSessions(of id: DocumentID) { records[ExactName(id)]?.dropIdleSessions() }
+  public func dropIdleSessions(of id: DocumentID) { records[id]?.dropIdleSessions() }
 
   /// A snapshot is not needed here, so it is checked instead.
   private func check(
@@ -716,9 +716,9 @@ public final class MemoryStore: DocumentStore, Outbox {
   // MARK: Taking back
 
   private enum Undo {
-    case created(ExactName)
-    case deleted(ExactName, Record)
-    case deletedNotes(ExactName, [DeletedRecord]?)
+    case created(DocumentID)
+    case deleted(DocumentID, Record)
+    case deletedNotes(DocumentID, [DeletedRecord]?)
     case changed(Record, Record.State)
     case marked(Record, String, ClientMark?)
     case fenced(Record, [String: Int])

@@ -33,7 +33,7 @@ extension Simulation {
     for case .native(let twin) in seats.map(\.client) {
       guard let id = twin.ownNote, twin.notesMade != (0, 0) else { continue }
       if !mayForget, twin.notesMade.anew > 1 { throw violation("\(id) was made twice") }
-      if !mayForget, store.log(of: id) == nil { throw violation("\(id) is gone") }
+      if !mayForget, store.log(of: DocumentID(id)) == nil { throw violation("\(id) is gone") }
     }
   }
 

@@ -102,10 +102,10 @@ package struct Simulation {
     self.seed = seed
     random = SimulationRandom(seed: seed)
     store = MemoryStore(isShared: plan.nodes > 1)
-    let ids = (0..<plan.documents).map { "note-\($0)" }
+    let ids: [DocumentID] = (0..<plan.documents).map { "note-\($0)" }
     let now = clock.now
     _ = store.perform(
-      ids.map { .create(id: $0, epoch: "first-\($0)", title: $0, time: now) })
+      ids.map { .create(id: $0, epoch: "first-\($0)", title: $0.text, time: now) })
     // The first commit is no part of the tail that a disk may lose: from here on there is one.
     firstCommits = store.commitCount
     for index in 0..<plan.nodes { addNode(clock: index == 0 ? clock : VirtualClock()) }
@@ -115,10 +115,10 @@ package struct Simulation {
         index < plan.natives
         ? .native(
           NativeTwin(
-            name: "native-\(index)", documentID: id, usesTokens: plan.usesTokens,
+            name: "native-\(index)", documentID: id.text, usesTokens: plan.usesTokens,
             takesNumbers: index % 2 == 0,
             ownNote: plan.makesNotes && index % 3 != 2 ? "own-\(index)" : nil))
-        : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id))
+        : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id.text))
       seats.append(Seat(documentID: id, client: client))
     }
     addWriters(to: ids)

@@ -53,7 +53,7 @@ package enum JSONReport {
   package static func names(_ names: [PublicName]) -> String {
     list("names", names) { published, object, bytes in
       object.field("name", published.name.text, &bytes)
-      object.field("note", published.note, &bytes)
+      object.field("note", published.note.text, &bytes)
       object.field("maker", published.maker, &bytes)
       object.field("createdAt", published.createdAt, &bytes)
     }
@@ -79,7 +79,7 @@ package enum JSONReport {
   private static func fields(
     _ note: NoteSummary, _ object: inout JSONWriter.Object, _ bytes: inout [UInt8]
   ) {
-    object.field("id", note.id, &bytes)
+    object.field("id", note.id.text, &bytes)
     object.field("title", note.title, &bytes)
     object.field("revision", note.revision, &bytes)
     object.field("createdAt", note.createdAt, &bytes)

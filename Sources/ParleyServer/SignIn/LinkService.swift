@@ -173,7 +173,7 @@ final class LinkService {
         }
       }
     } else if let note = PercentEncoding.decoded(head.path.dropFirst(Self.notePrefix.count)) {
-      gateway.openTitle(of: note, then: goOn)
+      gateway.openTitle(of: DocumentID(note), then: goOn)
     } else {
       goOn(nil)
     }

@@ -30,7 +30,7 @@ package struct ExportNames {
   /// The name of a note's file, without its ending.
   private static func name(of note: NoteSummary) -> String {
     let id = String(
-      note.id.unicodeScalars.prefix(bytesMax).map { isPlain($0) ? Character($0) : "-" })
+      note.id.text.unicodeScalars.prefix(bytesMax).map { isPlain($0) ? Character($0) : "-" })
     let titleMax = min(titleBytesMax, bytesMax - id.utf8.count - 1)
     var title = ""
     for scalar in note.title.unicodeScalars {

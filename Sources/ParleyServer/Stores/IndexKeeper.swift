@@ -15,7 +15,7 @@ package struct IndexKeeper {
   /// Whether tags were put into the index or taken out of it since ``takeTagNews()``.
   package private(set) var hasTagNews = false
   /// Notes that the index has refused once; one that it refuses again is left out of it.
-  private var refused: Set<ExactName> = []
+  private var refused: Set<DocumentID> = []
   /// The trouble that was logged last.
   private var told = ""
   /// Why the last piece of work failed; `nil` if it did not.
@@ -196,7 +196,7 @@ package struct IndexKeeper {
         let hasOtherTags = try index.put(
           IndexedNote(id: id, title: note.title, text: text.text, state: state))
         if hasOtherTags { hasTagNews = true }
-        refused.remove(ExactName(id))
+        refused.remove(id)
         indexed += 1
       } catch {
         try leaveOut(id, of: index, for: error)
@@ -216,15 +216,15 @@ package struct IndexKeeper {
     _ id: DocumentID, of index: any SearchIndex, for error: StoreError
   ) throws(StoreError) {
     if case .damaged = error { throw error }
-    guard refused.contains(ExactName(id)) else {
+    guard refused.contains(id) else {
       if refused.count >= Self.refusedMax { refused.removeAll() }
-      refused.insert(ExactName(id))
+      refused.insert(id)
       throw error
     }
     try index.remove([id])
     log.write(
       .warning, "note left out of the index of words",
-      [("document", id), ("reason", Self.words(of: error))])
+      [("document", id.text), ("reason", Self.words(of: error))])
   }
 
   /// An error of the store, which is not the index's: the index need not be rebuilt for it.

@@ -16,7 +16,7 @@ package struct RestingNotes {
     var last: Int64
   }
 
-  private var times: [ExactName: Times] = [:]
+  private var times: [DocumentID: Times] = [:]
   /// The times at which notes are looked at again, the earliest first.
   private var looks: [(at: Int64, id: DocumentID)] = []
   private var next = 0
@@ -31,8 +31,7 @@ package struct RestingNotes {
 
   /// A note was edited.
   package mutating func edited(_ id: DocumentID, at now: Int64) {
-    let name = ExactName(id)
-    if let place = times.index(forKey: name) {
+    if let place = times.index(forKey: id) {
       times.values[place].last = now
       return
     }
@@ -40,12 +39,12 @@ package struct RestingNotes {
       isOverfull = true
       return
     }
-    times[name] = Times(first: now, last: now)
+    times[id] = Times(first: now, last: now)
     looks.append((now + Self.pause, id))
   }
 
   /// Removes a note, which need not be indexed.
-  package mutating func forget(_ id: DocumentID) { times[ExactName(id)] = nil }
+  package mutating func forget(_ id: DocumentID) { times[id] = nil }
 
   /// Forgets that there were too many.
   package mutating func settleOverfull() { isOverfull = false }
@@ -64,7 +63,7 @@ package struct RestingNotes {
         looks.removeFirst(next)
         next = 0
       }
-      guard let waiting = times[ExactName(id)] else { continue }
+      guard let waiting = times[id] else { continue }
       let rests = min(waiting.last + Self.pause, waiting.first + Self.waitMax)
       guard rests <= now else {
         // In order, but for some milliseconds: a note that is looked at later is due later by no
@@ -72,7 +71,7 @@ package struct RestingNotes {
         looks.append((rests, id))
         continue
       }
-      times[ExactName(id)] = nil
+      times[id] = nil
       return id
     }
     return nil

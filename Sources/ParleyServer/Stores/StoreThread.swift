@@ -208,11 +208,11 @@ package final class StoreThread: Sendable {
     var hasMore = true
     var retry = retry
     /// Documents with a chore under way.
-    var busy: Set<ExactName> = []
+    var busy: Set<DocumentID> = []
     state.withLock { $0.metrics.state = store.state }
     outboxChanged(store.takeOutboxChanges())
     while true {
-      reader?.submit(store.takeChores().filter { busy.insert(ExactName($0.id)).inserted })
+      reader?.submit(store.takeChores().filter { busy.insert($0.id).inserted })
       let wait = min(retry.wait(at: SystemClock().uptime) ?? lookMilliseconds, lookMilliseconds)
       let (batch, outboxWork, chore, exchange) = next(state, hasMore: hasMore, atMost: wait)
       if batch.isEmpty, outboxWork.isEmpty, chore == nil, exchange == nil {
@@ -233,7 +233,7 @@ package final class StoreThread: Sendable {
         }
       }
       if let chore {
-        busy.remove(ExactName(chore.chore.id))
+        busy.remove(chore.chore.id)
         finish(chore, store, state, wake)
       }
       if let exchange {

@@ -26,7 +26,7 @@ struct AppendColumns {
     guard let first = append.entries.first, let last = append.entries.last, let chain = links.last,
       let start = append.condition.map({ RecordChecksum($0.chain) }) ?? head()
     else { return }
-    ids.append(append.id)
+    ids.append(append.id.text)
     epochs.append(append.epoch)
     revisions.append(first.revision - 1)
     chains.append(start)

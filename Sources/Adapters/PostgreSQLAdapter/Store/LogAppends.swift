@@ -67,13 +67,13 @@ struct LogAppends {
   func statements(
     of batch: [StoreRequest]
   ) -> (appends: [(place: Int, append: LogAppend)], fences: [(place: Int, fence: SessionFence)]) {
-    var touched: [ExactName: Int] = [:]
+    var touched: [DocumentID: Int] = [:]
     for request in batch {
       switch request {
       // It may have to see what is done, or not to see it.
       case .note(let id), .load(let id, _), .entries(let id, _, _, _), .text(let id, _),
         .news(let id, _, _, _, _), .history(let id, _, _, _), .past(let id, _), .versions(let id):
-        touched[ExactName(id), default: 0] += 1
+        touched[id, default: 0] += 1
       case .list, .notes, .within, .folders: return ([], [])
       default:
         var locks = RowLocks()
@@ -86,11 +86,11 @@ struct LogAppends {
     for (place, request) in batch.enumerated() {
       switch request {
       case .append(let id, let epoch, let entries, let condition):
-        guard !entries.isEmpty, touched[ExactName(id)] == 1,
+        guard !entries.isEmpty, touched[id] == 1,
           database.context.outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
         else { continue }
         appends.append((place, LogAppend(id, epoch, entries, condition)))
-      case .fence(let id, let clients) where touched[ExactName(id)] == 1:
+      case .fence(let id, let clients) where touched[id] == 1:
         fences.append((place, SessionFence(id: id, clients: clients)))
       default: continue
       }
@@ -178,7 +178,7 @@ struct LogAppends {
     if let condition = append.condition {
       chain = RecordChecksum(condition.chain)
     } else {
-      guard let head = database.heads[ExactName(append.id)],
+      guard let head = database.heads[append.id],
         ExactName(head.epoch) == ExactName(append.epoch),
         revision == head.revision, length == head.length
       else { return nil }
@@ -223,7 +223,7 @@ struct LogAppends {
     let old = appends.filter { links(of: $0) == nil }.map(\.id)
     guard !old.isEmpty else { return }
     if database.heads.count > Self.headsMax { database.heads = [:] }
-    for id in old { database.heads[ExactName(id)] = nil }
+    for id in old { database.heads[id] = nil }
     let found = try database.link.run([
       PostgresCommand(
         "SELECT id, number, epoch, revision, length, chain FROM parley.documents WHERE id = ANY ($1)",
@@ -231,7 +231,7 @@ struct LogAppends {
     ])
     for row in found.first?.rows({ $0 }) ?? [] {
       guard let chain = row.withBytes(5, { RecordChecksum($0) }) else { continue }
-      database.heads[ExactName(row.text(0))] = SeenHead(
+      database.heads[row.name(0)] = SeenHead(
         epoch: row.text(2), revision: row.integer(3), length: row.integer(4), chain: chain)
     }
   }
@@ -242,7 +242,7 @@ struct LogAppends {
   ) throws(PostgresFailure) -> [Bool] {
     var rows = AppendColumns()
     for (append, links) in appends {
-      rows.add(append, links) { database.heads[ExactName(append.id)]?.chain }
+      rows.add(append, links) { database.heads[append.id]?.chain }
     }
     let results = try database.link.run([
       PostgresCommand(
@@ -257,7 +257,7 @@ struct LogAppends {
       let place = row.integer(0) - 1
       guard won.indices.contains(place) else { continue }
       let (id, condition) = (
-        ExactName(appends[place].append.id), appends[place].append.condition
+        appends[place].append.id, appends[place].append.condition
       )
       won[place] = row.bool(1)
       guard !row.isNull(2), let chain = row.withBytes(6, { RecordChecksum($0) }) else {

@@ -5,10 +5,10 @@ package import StoreRecords
 extension PostgresDatabase: FolderTable {
   package func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     let found = try rows("SELECT id, folder FROM documents WHERE id = ANY ($1)", ids) {
-      (ExactName($0.text(0)), FolderPath(stored: $0.text(1)))
+      (DocumentID($0.text(0)), FolderPath(stored: $0.text(1)))
     }
     let folders = Dictionary(found) { $1 }
-    return ids.map { folders[ExactName($0)] }
+    return ids.map { folders[$0] }
   }
 
   /// In one statement.
@@ -46,7 +46,7 @@ extension PostgresDatabase: FolderTable {
     return moves.map { move in
       var row = move.row
       row.folder = move.folder
-      known.documents[ExactName(row.id)] = row
+      known.documents[row.id] = row
       return row.summary
     }
   }

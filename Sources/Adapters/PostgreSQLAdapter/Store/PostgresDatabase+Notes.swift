@@ -15,12 +15,12 @@ extension PostgresDatabase: NoteTable {
     // Another node was faster.
     guard let number else { throw .exists }
     row.number = number
-    known.documents[ExactName(row.id)] = row
+    known.documents[row.id] = row
   }
 
   package func noteMoved(_ id: DocumentID, _ row: DocumentRow?) {
-    known.documents[ExactName(id)] = .some(row)
-    heads[ExactName(id)] = nil
+    known.documents[id] = .some(row)
+    heads[id] = nil
   }
 
   package func summaries(
@@ -35,9 +35,9 @@ extension PostgresDatabase: NoteTable {
 
   /// A document's row. A transaction that writes locks it, unless it has done so already.
   package func row(_ id: DocumentID) throws(StoreError) -> DocumentRow? {
-    if let known = known.documents[ExactName(id)] { return known }
+    if let known = known.documents[id] { return known }
     let row = try first(Self.selectDocuments + " WHERE id = $1" + locking, id, read: readRow)
-    known.documents[ExactName(id)] = .some(row)
+    known.documents[id] = .some(row)
     return row
   }
 
@@ -51,7 +51,7 @@ extension PostgresDatabase: NoteTable {
 
   func readSummary(_ row: PostgresRow) -> NoteSummary {
     NoteSummary(
-      id: row.text(0), title: row.text(1), revision: row.integer(2),
+      id: row.name(0), title: row.text(1), revision: row.integer(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
       folder: FolderPath(stored: row.text(5)))
   }
@@ -61,7 +61,7 @@ extension PostgresDatabase: NoteTable {
       let baseChain = row.withBytes(10, { RecordChecksum($0) })
     else { throw .damaged("a note's own record has no checksum; \(damageAdvice)") }
     var document = DocumentRow(
-      number: row.integer(0), id: row.text(1), title: row.text(2),
+      number: row.integer(0), id: row.name(1), title: row.text(2),
       createdAt: Timestamp(row.integer(3)), updatedAt: Timestamp(row.integer(4)),
       epoch: row.text(5), revision: row.integer(6), length: row.integer(7), chain: chain,
       base: row.integer(9), baseChain: baseChain, marks: 0, unsnapped: row.integer(11),
@@ -79,8 +79,8 @@ extension PostgresDatabase: NoteTable {
       WHERE number = $1
       """, row.number, row.title, row.updatedAt, row.epoch, row.revision, row.length, row.chain,
       row.base, row.baseChain, row.unsnapped)
-    known.documents[ExactName(row.id)] = row
-    heads[ExactName(row.id)] = nil
+    known.documents[row.id] = row
+    heads[row.id] = nil
     context.noteDue(row)
   }
 

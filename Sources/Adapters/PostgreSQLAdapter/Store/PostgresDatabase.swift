@@ -15,9 +15,9 @@ package final class PostgresDatabase: SQLConnection {
 
   /// Heads of logs as this store last saw them. Any of them may be old: a statement that goes by one
   /// compares it.
-  var heads: [ExactName: SeenHead] = [:]
+  var heads: [DocumentID: SeenHead] = [:]
   /// Sessions of clients that had changed nothing, begun since such were dropped last.
-  var idleSessions: [ExactName: Int] = [:]
+  var idleSessions: [DocumentID: Int] = [:]
   /// Whether entries before their log's base may be left.
   package var hasCompacted = true
   /// The number of the document up to which such entries were looked for.
@@ -236,7 +236,7 @@ package final class PostgresDatabase: SQLConnection {
 /// Rows that a transaction has locked or read.
 struct KnownRows {
   /// Rows of notes; `nil` for a note that does not exist.
-  var documents: [ExactName: DocumentRow?] = [:]
+  var documents: [DocumentID: DocumentRow?] = [:]
   /// Rooms' rows, as `documents`.
   var rooms: [ExactName: RoomRow?] = [:]
   /// Rooms whose rows were added with the locks, and that no request has needed so far.

@@ -100,25 +100,25 @@ public final class PostgresSearchIndex: SearchIndex {
   public func states(of ids: [DocumentID]) throws(StoreError) -> [IndexedState?] {
     let found = try run(
       "SELECT id, revision, updated, created FROM \(Self.table) WHERE id = ANY ($1)", ids)
-    var states: [ExactName: IndexedState] = [:]
+    var states: [DocumentID: IndexedState] = [:]
     for (id, state) in found.rows({ row in
       (
-        row.text(0),
+        DocumentID(row.text(0)),
         IndexedState(
           revision: row.integer(1), updatedAt: Timestamp(row.integer(2)),
           createdAt: Timestamp(row.integer(3)))
       )
     }) {
-      states[ExactName(id)] = state
+      states[id] = state
     }
-    return ids.map { states[ExactName($0)] }
+    return ids.map { states[$0] }
   }
 
   /// See ``SearchIndex``.
   public func ids(after id: DocumentID?, limit: Int) throws(StoreError) -> [DocumentID] {
     try run(
-      "SELECT id FROM \(Self.table) WHERE id > $1 ORDER BY id LIMIT $2", id ?? "", limit
-    ).rows { $0.text(0) }
+      "SELECT id FROM \(Self.table) WHERE id > $1 ORDER BY id LIMIT $2", id?.text ?? "", limit
+    ).rows { $0.name(0) }
   }
 
   // MARK: Changing
@@ -205,7 +205,7 @@ public final class PostgresSearchIndex: SearchIndex {
       SELECT id FROM \(Self.table), (SELECT convert_from($1, 'UTF8')::tsquery AS query) AS asked
       WHERE words @@ query ORDER BY ts_rank(words, query, 1) DESC, id LIMIT $2 OFFSET $3
       """, Self.expression(query), limit, count
-    ).rows { $0.text(0) }
+    ).rows { $0.name(0) }
   }
 
   /// A query in PostgreSQL's words. They are folded: no sign in them could mean something.
@@ -225,7 +225,7 @@ public final class PostgresSearchIndex: SearchIndex {
       SELECT s.id FROM \(Self.tags) t JOIN \(Self.table) s ON s.id = t.note WHERE t.tag = $1
       ORDER BY s.updated DESC, s.id LIMIT $2 OFFSET $3
       """, tag, limit, count
-    ).rows { $0.text(0) }
+    ).rows { $0.name(0) }
   }
 
   /// See ``SearchIndex``.
@@ -233,8 +233,8 @@ public final class PostgresSearchIndex: SearchIndex {
     try run(
       """
       SELECT tag, note FROM \(Self.tags) WHERE (tag, note) > ($1, $2) ORDER BY tag, note LIMIT $3
-      """, place?.tag ?? "", place?.id ?? "", limit
-    ).rows { TaggedNote(tag: $0.text(0), id: $0.text(1)) }
+      """, place?.tag ?? "", place?.id.text ?? "", limit
+    ).rows { TaggedNote(tag: $0.text(0), id: $0.name(1)) }
   }
 
   /// See ``SearchIndex``.

@@ -4,7 +4,7 @@ import StoreRecords
 /// The rows that a batch will change, so that all are locked first and in one order. Names that look
 /// alike are different ones.
 struct RowLocks {
-  var documents: Set<ExactName> = []
+  var documents: Set<DocumentID> = []
   var rooms: Set<ExactName> = []
   /// Rooms that a record is made for.
   var newRooms: Set<ExactName> = []
@@ -13,7 +13,7 @@ struct RowLocks {
 
   mutating func add(_ request: StoreRequest) {
     let traits = request.traits
-    if traits.locksNote, let note = traits.note { documents.insert(ExactName(note)) }
+    if traits.locksNote, let note = traits.note { documents.insert(note) }
     switch traits.row {
     case .room(let name): rooms.insert(ExactName(name))
     case .newRoom(let name): newRooms.insert(ExactName(name))
@@ -69,7 +69,7 @@ extension PostgresDatabase {
     if !locks.documents.isEmpty {
       for id in locks.documents { known.documents[id] = .some(nil) }
       for row in try results.popFirst()?.rows(readRow) ?? [] {
-        known.documents[ExactName(row.id)] = row
+        known.documents[row.id] = row
       }
     }
     if !locks.users.isEmpty { results.removeFirst() }

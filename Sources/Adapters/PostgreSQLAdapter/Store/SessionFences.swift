@@ -89,14 +89,14 @@ struct SessionFences {
   private static func sessions(
     _ found: PostgresResult, _ fences: [SessionFence]
   ) -> [[String: Int]?] {
-    var sessions: [ExactName: [String: Int]] = [:]
+    var sessions: [DocumentID: [String: Int]] = [:]
     for row in found.rows({ $0 }) {
-      let id = ExactName(row.text(0))
+      let id: DocumentID = row.name(0)
       sessions[id, default: [:]].merge(
         row.isNull(1) ? [:] : [row.text(1): row.integer(2)]
       ) { $1 }
     }
-    return fences.map { sessions[ExactName($0.id)] }
+    return fences.map { sessions[$0.id] }
   }
 
   /// A statement that drops the oldest sessions of clients that have changed nothing, once enough have begun:
@@ -109,11 +109,10 @@ struct SessionFences {
   private func idleDrop(_ fence: SessionFence, _ begun: [String: Int]) -> PostgresCommand? {
     let count = begun.values.count { $0 == 1 }
     guard count > 0 else { return nil }
-    let name = ExactName(fence.id)
     if database.idleSessions.count > 10_000 { database.idleSessions = [:] }
-    database.idleSessions[name, default: 0] += count
-    guard database.idleSessions[name] ?? 0 >= Self.idleSessionsMin else { return nil }
-    database.idleSessions[name] = nil
+    database.idleSessions[fence.id, default: 0] += count
+    guard database.idleSessions[fence.id] ?? 0 >= Self.idleSessionsMin else { return nil }
+    database.idleSessions[fence.id] = nil
     return PostgresCommand(
       """
       WITH note AS (SELECT number FROM parley.documents WHERE id = $1 FOR UPDATE),

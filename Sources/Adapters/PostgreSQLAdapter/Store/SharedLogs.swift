@@ -95,14 +95,14 @@ struct SharedLogs {
         throw .damaged("a note's own record has no checksum; \(damageAdvice)")
       }
       return (
-        ExactName(row.text(0)),
+        DocumentID(row.text(0)),
         LogHead(
           title: row.text(1), epoch: row.text(2), revision: row.integer(3),
           chain: LogChain(chain, life: database.link.life), folder: FolderPath(stored: row.text(5)))
       )
     }
     let heads = Dictionary(found) { $1 }
-    return ids.map { heads[ExactName($0)] }
+    return ids.map { heads[$0] }
   }
 
   /// The newest sessions of clients that the note has marks of.

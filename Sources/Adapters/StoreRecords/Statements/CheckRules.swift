@@ -17,13 +17,13 @@ package struct CheckRules<Store: SQLStore> {
     _ findings: inout StoreFindings, progress: (Int, Int) -> Void
   ) throws(StoreError) {
     findings.add(try store.reading { () throws(StoreError) in try checkMeta() })
-    let ids = try store.reading { () throws(StoreError) in
-      try store.rows("SELECT id FROM documents ORDER BY number") { $0.text(0) }
+    let ids: [DocumentID] = try store.reading { () throws(StoreError) in
+      try store.rows("SELECT id FROM documents ORDER BY number") { $0.name(0) }
     }
     findings.notes = ids.count
     let deleted = try store.reading { () throws(StoreError) in
       try store.rows("SELECT number, id FROM deleted_documents ORDER BY number") {
-        (number: $0.integer(0), id: $0.text(1))
+        (number: $0.integer(0), id: DocumentID($0.text(1)))
       }
     }
     for (number, id) in deleted {

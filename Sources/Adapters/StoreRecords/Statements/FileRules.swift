@@ -19,8 +19,8 @@ struct FileRules<Store: FileTable> {
           """
           SELECT DISTINCT d.id FROM note_files n JOIN documents d ON d.number = n.document
           WHERE n.time < $1 AND n.seen < d.base AND d.id > $2 ORDER BY d.id LIMIT $3
-          """, time, id ?? "", max(limit, 0)
-        ) { $0.text(0) })
+          """, time, id?.text ?? "", max(limit, 0)
+        ) { $0.name(0) })
     case .search(let id, let time): return .uses(try uses(of: store.existingRow(id), before: time))
     case .settle(let id, let uses, let time):
       return try settle(uses, of: store.existingRow(id), before: time)

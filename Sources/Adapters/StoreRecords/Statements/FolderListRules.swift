@@ -159,7 +159,7 @@ struct FolderListRules<Store: FolderTable> {
       SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
       ORDER BY created, id LIMIT 1 OFFSET $4
       """, folder.text, after.time, after.id, count - 1
-    ) { NotePlace(time: Timestamp($0.integer(0)), id: $0.text(1)) }
+    ) { NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1)) }
   }
 
   /// At most so many notes of a run.
@@ -174,7 +174,7 @@ struct FolderListRules<Store: FolderTable> {
         ORDER BY folder, created, id LIMIT $3
         """, folders.first?.text ?? "", folders.last?.text ?? "", limit
       ) {
-        (FolderPath(stored: $0.text(0)), NotePlace(time: Timestamp($0.integer(1)), id: $0.text(2)))
+        (FolderPath(stored: $0.text(0)), NotePlace(time: Timestamp($0.integer(1)), id: $0.name(2)))
       }
     case .rest(let folder, let partial):
       try store.rows(
@@ -182,7 +182,7 @@ struct FolderListRules<Store: FolderTable> {
         SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
         ORDER BY created, id LIMIT $4
         """, folder.text, partial.last.time, partial.last.id, limit
-      ) { (folder, NotePlace(time: Timestamp($0.integer(0)), id: $0.text(1))) }
+      ) { (folder, NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1))) }
     }
   }
 }

@@ -44,9 +44,9 @@ package struct FoldingRules<Store: LogTable> {
     guard store.context.foldsBeside,
       !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty
     else { return [] }
-    var orders = store.context.upkeep.unsnapped.map { FoldOrder.snapshot($0.text) }
+    var orders = store.context.upkeep.unsnapped.map { FoldOrder.snapshot($0) }
     if let retention = store.context.retention {
-      orders += store.context.upkeep.overlong.map { .retention($0.text, retention) }
+      orders += store.context.upkeep.overlong.map { .retention($0, retention) }
     }
     store.context.upkeep.unsnapped = []
     store.context.upkeep.overlong = []
@@ -136,10 +136,10 @@ package struct FoldingRules<Store: LogTable> {
           row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
           try store.write(row)
           if row.needsSnapshot {
-            store.context.upkeep.unsnapped.insert(ExactName(row.id))
+            store.context.upkeep.unsnapped.insert(row.id)
           } else {
             // A change that came meanwhile may have asked for it once more.
-            store.context.upkeep.unsnapped.remove(ExactName(row.id))
+            store.context.upkeep.unsnapped.remove(row.id)
           }
         }
       }

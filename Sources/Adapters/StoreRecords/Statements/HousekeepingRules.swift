@@ -31,12 +31,12 @@ package struct HousekeepingRules<Store: SQLStore> {
   /// - Returns: Whether there was anything.
   /// - Throws: Why it failed. It is to be tried again after ``Upkeep/retry()``.
   package func doChore() throws(StoreError) -> Bool {
-    if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst()?.text {
+    if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst() {
       doFold(.snapshot(id))
       return true
     }
     if !store.context.foldsBeside, let retention = store.context.retention,
-      let id = store.context.upkeep.overlong.popFirst()?.text
+      let id = store.context.upkeep.overlong.popFirst()
     {
       doFold(.retention(id, retention))
       return true

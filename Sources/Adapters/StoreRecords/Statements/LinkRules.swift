@@ -62,7 +62,7 @@ struct LinkRules<Store: NoteTable> {
 
   private static func link(_ row: Store.Row) -> NoteLink {
     NoteLink(
-      id: row.text(0), note: row.text(1),
+      id: row.text(0), note: row.name(1),
       access: NoteLink.Access(rawValue: row.integer(2)) ?? .read, maker: row.text(3),
       createdAt: Timestamp(row.integer(4)), expiresAt: Timestamp(row.integer(5)))
   }

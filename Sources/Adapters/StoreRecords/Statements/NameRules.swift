@@ -175,7 +175,7 @@ struct NameRules<Store: NoteTable> {
 
   private static func name(_ row: Store.Row) -> PublicName {
     PublicName(
-      id: row.text(0), name: ReadableName(stored: row.text(1)), note: row.text(2),
+      id: row.text(0), name: ReadableName(stored: row.text(1)), note: row.name(2),
       maker: row.text(3), createdAt: Timestamp(row.integer(4)))
   }
 }

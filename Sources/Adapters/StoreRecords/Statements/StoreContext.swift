@@ -25,7 +25,7 @@ package final class StoreContext {
 
   /// Records the housekeeping that a note's row asks for.
   package func noteDue(_ row: DocumentRow) {
-    if row.needsSnapshot { upkeep.unsnapped.insert(ExactName(row.id)) }
-    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(ExactName(row.id)) }
+    if row.needsSnapshot { upkeep.unsnapped.insert(row.id) }
+    if let retention, retention.isOverlong(row) { upkeep.overlong.insert(row.id) }
   }
 }

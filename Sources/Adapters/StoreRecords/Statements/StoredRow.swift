@@ -1,3 +1,5 @@
+package import GatewayPorts
+
 /// A row that a statement gave. Columns count from 0.
 package protocol StoredRow {
   /// Whether a column is NULL.
@@ -20,6 +22,9 @@ extension StoredRow {
   @inlinable package func text(_ column: Int32) -> String {
     withBytes(column) { String(decoding: $0, as: UTF8.self) }
   }
+
+  /// The name in a column, empty for NULL.
+  @inlinable package func name<Name: ByteName>(_ column: Int32) -> Name { Name(text(column)) }
 
   /// The text in a column, or `nil` for NULL.
   @inlinable package func optionalText(_ column: Int32) -> String? {

@@ -1,3 +1,5 @@
+package import GatewayPorts
+
 /// A value that can be given to a statement's parameter.
 package protocol StoredValue {
   /// The value as the stores keep it.
@@ -35,6 +37,13 @@ extension String: StoredValue {
   package var form: StoredForm { .text(self) }
   package static var null: StoredForm { .text(nil) }
 }
+
+extension StoredValue where Self: ByteName {
+  package var form: StoredForm { .text(text) }
+  package static var null: StoredForm { .text(nil) }
+}
+
+extension DocumentID: StoredValue {}
 
 extension RecordChecksum: StoredValue {
   package var form: StoredForm { .bytes(bytes) }

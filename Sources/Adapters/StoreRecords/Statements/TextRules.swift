@@ -156,10 +156,10 @@ package struct TextRules<Store: LogTable> {
   }
 
   /// The documents whose newest snapshot lies far behind their head.
-  package func idsToSnapshot() throws(StoreError) -> Set<ExactName> {
+  package func idsToSnapshot() throws(StoreError) -> Set<DocumentID> {
     Set(
       try store.rows("SELECT id FROM documents WHERE unsnapped >= length AND unsnapped >= 65536") {
-        ExactName($0.text(0))
+        $0.name(0)
       })
   }
 }

@@ -3,11 +3,11 @@ package import GatewayPorts
 /// A store's knowledge of the work that is due while no request waits, and of the times that it goes by.
 package struct Upkeep {
   /// Documents whose newest snapshot lies far behind their head.
-  package var unsnapped: Set<ExactName> = []
+  package var unsnapped: Set<DocumentID> = []
   /// Documents whose logs may be longer than what is kept.
-  package var overlong: Set<ExactName> = []
+  package var overlong: Set<DocumentID> = []
   /// Documents of both kinds whose work has failed, to be due again with ``retry()``.
-  package private(set) var postponed: (unsnapped: Set<ExactName>, overlong: Set<ExactName>) = (
+  package private(set) var postponed: (unsnapped: Set<DocumentID>, overlong: Set<DocumentID>) = (
     [], []
   )
   /// Whether work has failed that is still due.
@@ -31,8 +31,8 @@ package struct Upkeep {
   /// Sets work aside that has failed.
   package mutating func postpone(_ order: FoldOrder) {
     switch order {
-    case .snapshot(let id): postponed.unsnapped.insert(ExactName(id))
-    case .retention(let id, _): postponed.overlong.insert(ExactName(id))
+    case .snapshot(let id): postponed.unsnapped.insert(id)
+    case .retention(let id, _): postponed.overlong.insert(id)
     }
   }
 

@@ -13,7 +13,7 @@ extension NativeDialect {
 
   private func check(documentID id: DocumentID) throws(Unfit) {
     let bytesMax = settings.limits.documentIDBytesMax
-    guard !id.isEmpty, id.utf8.count <= bytesMax else {
+    guard !id.text.isEmpty, id.text.utf8.count <= bytesMax else {
       throw Unfit(.tooLarge, "a document's id has 1 to \(bytesMax) bytes")
     }
   }
@@ -27,16 +27,16 @@ extension NativeDialect {
   func handle(
     _ join: ClientMessage.Join, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try check(documentID: join.documentID)
+    try check(documentID: DocumentID(join.documentID))
     let documentsMax = settings.limits.documentsPerConnectionMax
     guard
-      connection.subscriptions[join.documentID] != nil
+      connection.subscriptions[DocumentID(join.documentID)] != nil
         || connection.subscriptions.count < documentsMax
     else {
       throw Unfit(
         .tooMany, "a connection may follow \(documentsMax) documents; leave one first")
     }
-    try checkReading(of: join.documentID, connection)
+    try checkReading(of: DocumentID(join.documentID), connection)
     if let former = join.unanswered?.clientID, !Self.isClientID(former) {
       throw Unfit(
         .badMessage,
@@ -44,14 +44,14 @@ extension NativeDialect {
           + "ASCII characters; leave unanswered out to join without it")
     }
     documents.join(
-      join.documentID,
+      DocumentID(join.documentID),
       DocumentJoining(resume: join.resume, unanswered: join.unanswered, pages: join.pages),
       messageID: ref, connection)
   }
 
   /// Ends the subscription to a note's own room that only following the note allowed.
   func leaveRoom(ofNote id: DocumentID, _ connection: Connection) {
-    let room = Identity.noteRoomPrefix + id
+    let room = Identity.noteRoomPrefix + id.text
     guard connection.rooms.contains(room), !connection.verbs(on: .room(room)).contains(.read) else {
       return
     }
@@ -61,7 +61,7 @@ extension NativeDialect {
   func handle(
     _ create: ClientMessage.Create, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    let id = create.documentID
+    let id = DocumentID(create.documentID)
     try check(documentID: id)
     let titleBytesMax = settings.limits.titleBytesMax
     guard create.title.utf8.count <= titleBytesMax else {
@@ -99,24 +99,25 @@ extension NativeDialect {
   func handle(
     _ history: ClientMessage.DocumentHistory, ref: String, _ connection: Connection
   ) throws(Unfit) {
-    try check(documentID: history.documentID)
-    try checkReading(of: history.documentID, connection)
+    try check(documentID: DocumentID(history.documentID))
+    try checkReading(of: DocumentID(history.documentID), connection)
     let limit = history.limit ?? settings.windowEntries
     guard limit > 0 else { throw Unfit(.badMessage, "expected a limit from 1") }
     documents.readPage(
       HistoryPageRequest(resume: history.resume, limit: min(limit, settings.windowEntries)),
-      of: history.documentID, messageID: ref, connection)
+      of: DocumentID(history.documentID), messageID: ref, connection)
   }
 
   func handle(_ change: ClientMessage.Change, ref: String, _ connection: Connection) {
-    guard let subscription = connection.subscriptions[change.documentID] else {
+    guard let subscription = connection.subscriptions[DocumentID(change.documentID)] else {
       documents.refuse(
         change.sequence, .notJoined, "join the document before changing it",
-        of: change.documentID, ref: ref, to: connection)
+        of: DocumentID(change.documentID), ref: ref, to: connection)
       return
     }
     if let epoch = subscription.room.live?.epoch, epoch != change.epoch {
-      documents.refuseForItsEpoch(change.sequence, of: change.documentID, ref: ref, to: connection)
+      documents.refuseForItsEpoch(
+        change.sequence, of: DocumentID(change.documentID), ref: ref, to: connection)
       return
     }
     documents.submit(
@@ -127,7 +128,7 @@ extension NativeDialect {
   }
 
   func handle(_ select: ClientMessage.Select, _ connection: Connection) throws(Unfit) {
-    guard let subscription = connection.subscriptions[select.documentID],
+    guard let subscription = connection.subscriptions[DocumentID(select.documentID)],
       let live = subscription.room.live
     else { throw Unfit(.notJoined, "join the document first") }
     guard subscription.verbs.contains(.presence) else {

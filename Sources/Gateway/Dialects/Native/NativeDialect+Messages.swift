@@ -16,9 +16,9 @@ extension NativeDialect {
     case .change(let change): handle(change, ref: ref, connection)
     case .select(let select): try handle(select, connection)
     case .leave(let id):
-      if let subscription = connection.subscriptions[id.documentID] {
+      if let subscription = connection.subscriptions[DocumentID(id.documentID)] {
         documents.leave(subscription)
-        leaveRoom(ofNote: id.documentID, connection)
+        leaveRoom(ofNote: DocumentID(id.documentID), connection)
       }
       send(.left(.init(documentID: id.documentID)), ref: ref, to: connection)
     case .profile(let profile): try handle(profile, connection)
@@ -51,7 +51,7 @@ extension NativeDialect {
     let words = excess.words(settings.limits)
     if case .change(let change) = message {
       documents.refuse(
-        change.sequence, .tooFast, words, of: change.documentID, ref: ref,
+        change.sequence, .tooFast, words, of: DocumentID(change.documentID), ref: ref,
         retryAfter: excess.retryAfter, to: connection)
     } else {
       sendError(.tooFast, words, ref: ref, retryAfter: excess.retryAfter, to: connection)

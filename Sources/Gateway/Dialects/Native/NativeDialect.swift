@@ -48,7 +48,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       metrics.received["malformed", default: 0] += 1
       if let change = error.change, case .ready = connection.phase {
         documents.refuse(
-          change.sequence, error.code, error.description, of: change.documentID,
+          change.sequence, error.code, error.description, of: DocumentID(change.documentID),
           ref: error.messageID ?? "", to: connection)
         return
       }
@@ -124,7 +124,8 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     let connection = subscription.connection
     subscription.revision = live.durableRevision
     let joined = ServerMessage.Joined(
-      documentID: room.id, title: live.title, epoch: live.epoch, revision: live.durableRevision,
+      documentID: room.id.text, title: live.title, epoch: live.epoch,
+      revision: live.durableRevision,
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
@@ -153,7 +154,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .behind(
         .init(
-          documentID: live.id, epoch: live.epoch, revision: live.durableRevision,
+          documentID: live.id.text, epoch: live.epoch, revision: live.durableRevision,
           lastSequence: live.lastDurableSequence(of: connection.client), settled: settled)),
       ref: messageID, to: connection)
   }
@@ -164,7 +165,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .created(
         .init(
-          documentID: note.id, title: note.title,
+          documentID: note.id.text, title: note.title,
           folder: note.folder.isNone ? nil : note.folder.text, isRepeated: isRepeated)),
       ref: ref, to: connection)
   }
@@ -176,7 +177,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .documentHistory(
         .init(
-          documentID: live.id, epoch: live.epoch, revision: revision + 1,
+          documentID: live.id.text, epoch: live.epoch, revision: revision + 1,
           changes: entries.map(ServerMessage.Change.init), time: entries.last?.time,
           hasMore: revision + entries.count < live.durableRevision)),
       ref: ref, to: connection)
@@ -281,7 +282,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     return frame(
       .changes(
         .init(
-          documentID: id, revision: first, changes: entries.map(ServerMessage.Change.init),
+          documentID: id.text, revision: first, changes: entries.map(ServerMessage.Change.init),
           time: entries.last?.time)),
       ref: pushID())
   }
@@ -298,7 +299,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       of: subscription.room,
       in: .resync(
         ServerMessage.Resync(
-          documentID: live.id, reason: reason, epoch: live.epoch,
+          documentID: live.id.text, reason: reason, epoch: live.epoch,
           revision: live.durableRevision, text: "",
           lastSequence: live.lastDurableSequence(of: subscription.connection.client),
           change: live.nameOfHead)),
@@ -312,7 +313,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     send(
       .refused(
         .init(
-          documentID: id, sequence: sequence, code: code, message: message,
+          documentID: id.text, sequence: sequence, code: code, message: message,
           retryable: code.isRetryable, retryAfter: pause(after: code, retryAfter))),
       ref: ref, to: connection)
   }
@@ -330,14 +331,14 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   ) {
     send(
       .acknowledged(
-        .init(documentID: id, sequence: sequence, revision: revision, time: time)), ref: ref,
+        .init(documentID: id.text, sequence: sequence, revision: revision, time: time)), ref: ref,
       to: connection)
   }
 
   func changedAccess(
     to access: ServerMessage.AccessChanged.Access, of id: DocumentID, _ connection: Connection
   ) {
-    send(.accessChanged(.init(documentID: id, access: access)), ref: pushID(), to: connection)
+    send(.accessChanged(.init(documentID: id.text, access: access)), ref: pushID(), to: connection)
   }
 
   // MARK: Rooms

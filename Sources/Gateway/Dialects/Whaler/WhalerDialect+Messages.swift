@@ -8,7 +8,7 @@ extension WhalerDialect {
   /// client may send again; for a resource that it has not joined it has to reconnect.
   func putOff(_ message: WhalerClientMessage, _ connection: Connection) {
     switch message {
-    case .docChange(let change) where connection.subscriptions[change.resourceID] != nil:
+    case .docChange(let change) where connection.subscriptions[DocumentID(change.resourceID)] != nil:
       owe(connection)
     case .docChange, .resourceConnection:
       close(connection, .tooFast, "rate limit exceeded; reconnect later")
@@ -18,7 +18,7 @@ extension WhalerDialect {
 
   func join(_ id: DocumentID, messageID: String, _ connection: Connection) {
     let limits = settings.limits
-    guard !id.isEmpty, id.utf8.count <= limits.documentIDBytesMax,
+    guard !id.text.isEmpty, id.text.utf8.count <= limits.documentIDBytesMax,
       connection.subscriptions[id] != nil
         || connection.subscriptions.count < limits.documentsPerConnectionMax
     else {
@@ -36,9 +36,9 @@ extension WhalerDialect {
   func handle(
     _ change: WhalerClientMessage.DocChange, messageID: String, _ connection: Connection
   ) {
-    guard let subscription = connection.subscriptions[change.resourceID] else {
+    guard let subscription = connection.subscriptions[DocumentID(change.resourceID)] else {
       // It has not joined; joining sends it the state, from which it starts again.
-      join(change.resourceID, messageID: pushID(), connection)
+      join(DocumentID(change.resourceID), messageID: pushID(), connection)
       return
     }
     documents.submit(

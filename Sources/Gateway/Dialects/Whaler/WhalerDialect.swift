@@ -30,7 +30,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
 
   private func frame(_ entry: LogEntry, of id: DocumentID, messageID: String) -> Frame {
     frame(
-      .docChangeReturnOps(.init(resourceID: id, operation: entry.operation)),
+      .docChangeReturnOps(.init(resourceID: id.text, operation: entry.operation)),
       messageID: messageID)
   }
 
@@ -64,7 +64,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     }
     switch message {
     case .resourceConnection(let resource):
-      join(resource.resourceID, messageID: messageID, connection)
+      join(DocumentID(resource.resourceID), messageID: messageID, connection)
     case .docChange(let change): handle(change, messageID: messageID, connection)
     case .unknown: break
     }
@@ -120,7 +120,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       frame(
         .resourceConnectionConf(
           .init(
-            resourceID: live.id, initialState: live.durableDocument.text,
+            resourceID: live.id.text, initialState: live.durableDocument.text,
             revision: live.durableRevision)),
         messageID: messageID), to: subscription.connection)
   }

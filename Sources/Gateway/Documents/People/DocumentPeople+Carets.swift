@@ -60,7 +60,7 @@ extension DocumentPeople {
     frame(
       .selections(
         .init(
-          documentID: room.id, revision: revision, clientID: client,
+          documentID: room.id.text, revision: revision, clientID: client,
           selections: selections(of: client, in: room))),
       ref: pushID())
   }

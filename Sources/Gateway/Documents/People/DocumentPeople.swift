@@ -98,7 +98,7 @@ final class DocumentPeople: Part {
     else { return }
     let message = EncodedPresence(
       ServerMessage.Presence(
-        documentID: room.id, joined: [], updated: [], left: [], people: people),
+        documentID: room.id.text, joined: [], updated: [], left: [], people: people),
       joined: named)
     let ref = pushID()
     send(
@@ -118,7 +118,7 @@ final class DocumentPeople: Part {
   /// else: guests by a link see it, and a user's id may be an address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
     // A part of the code, so that it proves nothing. With lengths, so that no two pairs give one text.
-    String(surroundings.tokens.token(for: "person \(id.utf8.count) \(id) \(user)").suffix(20))
+    String(surroundings.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
   }
 
   // MARK: The ends of turns
@@ -172,7 +172,7 @@ final class DocumentPeople: Part {
     room.people.named = nil
     let message = EncodedPresence(
       ServerMessage.Presence(
-        documentID: room.id, joined: turn.joined, updated: turn.updated, left: turn.left,
+        documentID: room.id.text, joined: turn.joined, updated: turn.updated, left: turn.left,
         people: turn.people))
     for person in turn.joined + turn.updated {
       follower(person.clientID, of: room)?.isConcerned = true
