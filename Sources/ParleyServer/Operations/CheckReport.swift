@@ -1,49 +1,50 @@
 import CryptoOpenSSL
 package import StoreRecords
 
-/// The findings of `parley check`: a configuration, and the store that it names.
+/// The findings of `parley check` about a configuration and the store that it names.
 package struct CheckReport {
-  /// A setting as it holds.
+  /// A setting with its effective value.
   package struct Line {
     /// The setting's name.
     package let name: String
-    /// The value as an operator would write it; empty for nothing.
+    /// The value in the syntax of the settings; empty if the setting has no value.
     package let value: String
-    /// The source of the value, in words.
+    /// The source of the value, for people to read.
     package let place: String
   }
 
   /// The store's state.
   package enum Store {
-    /// It was not looked at, since the configuration cannot be read, or has names that are no settings.
+    /// The store was not checked: the configuration is invalid or contains unknown settings.
     case unknown
-    /// There is none yet.
+    /// The store does not exist yet.
     case missing
-    /// It was read and is as it was written.
+    /// All records were read and are intact.
     case sound(StoreFindings)
-    /// It was read and is not.
+    /// Some records are damaged; the descriptions of the problems.
     case damaged([String])
-    /// It cannot be read.
+    /// The store cannot be read, for this reason.
     case unreadable(String)
   }
 
-  /// Every setting.
+  /// Every setting, with its effective value.
   package private(set) var lines: [Line] = []
-  /// Sentences about what may be more than an operator wants.
+  /// Warnings about settings that work but may be unsafe.
   package private(set) var warnings: [String] = []
-  /// Sentences about what keeps a configuration from being used.
+  /// Problems that prevent the use of the configuration.
   package private(set) var problems: [String] = []
-  /// The store's name for people.
+  /// The name of the store, for people to read.
   package private(set) var storeName = ""
   /// The store's state.
   package private(set) var store = Store.unknown
 
-  /// Reports a configuration that cannot be read at all.
+  /// Reports a configuration that cannot be read.
   package init(_ error: ConfigurationError) { problems = ["\(error)"] }
 
-  /// Looks at a configuration and, unless it has names that are no settings, at its store.
+  /// Checks a configuration and, unless it contains unknown settings, its store.
   ///
-  /// - Parameter progress: Called with the number of notes read so far, and of all.
+  /// - Parameter progress: Called with the number of notes read so far, and the number of all
+  ///   notes.
   package init(
     _ loaded: ConfigurationLoader.Result, executable: String,
     progress: (Int, Int) -> Void = { _, _ in }
@@ -70,7 +71,8 @@ package struct CheckReport {
     } catch {
       problems.append("\(error)")
     }
-    // A name that is no setting may be meant to say which store; everything else leaves it as it is.
+    // An unknown setting may be a misspelt one that selects the store. No other problem affects
+    // which store is used.
     guard loaded.unknown.isEmpty else { return }
     let commands = StoreCommands(configuration)
     storeName = commands.name

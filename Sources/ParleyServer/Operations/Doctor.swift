@@ -3,15 +3,15 @@ import GatewayPorts
 import Glibc
 import TransportLibwebsockets
 
-/// Looks whether this machine is fit to run a configuration, without serving.
+/// Checks whether this machine can run a configuration, without serving.
 package struct Doctor {
   /// The severity of a finding.
   package enum Severity: String, Sendable {
     /// No problem.
     case fine = "ok"
-    /// It will run, but the operator should check it.
+    /// The server will run, but the operator should check the subject.
     case warning
-    /// It will not run, or not safely.
+    /// The server will not run, or not safely.
     case problem
   }
 
@@ -19,19 +19,19 @@ package struct Doctor {
   package struct Finding: Sendable {
     /// The finding's severity.
     package let severity: Severity
-    /// The checked subject, in a word.
+    /// The checked subject, as one word.
     package let subject: String
-    /// The finding and, unless it is fine, the remedy.
+    /// The finding and, unless the severity is `fine`, the remedy.
     package let text: String
   }
 
   private let configuration: Configuration
   private let executable: String
   private var findings: [Finding] = []
-  /// Whether another program, which may be this server, listens at the port.
+  /// Whether another program listens on the port; it may be a running instance of this server.
   private var isPortTaken = false
 
-  /// Examines everything.
+  /// Runs all checks, and returns their findings in order.
   package static func examine(_ configuration: Configuration, executable: String) -> [Finding] {
     var doctor = Doctor(configuration: configuration, executable: executable)
     doctor.examineOpenFiles()
@@ -61,7 +61,7 @@ package struct Doctor {
 
   // MARK: Network
 
-  /// Connections to a database that a gateway leaves to others.
+  /// Database connections that a gateway leaves free for upkeep and tools.
   private static let connectionsForOthers = 10
 
   private mutating func examineOpenFiles() {
@@ -78,7 +78,7 @@ package struct Doctor {
 
   private mutating func examineLoops() {
     let (count, cores) = (configuration.loopCount, Configuration.cores)
-    // One is what there has always been.
+    // One loop is the default of earlier versions.
     guard count > 1 else {
       if configuration.loops == nil {
         let why = configuration.isStoreInDatabase ? "\(cores) cores" : "a file in data-dir"
@@ -99,7 +99,7 @@ package struct Doctor {
     }
   }
 
-  /// The addresses that are listened on, in words.
+  /// The listen addresses, separated by commas.
   private var hosts: String { configuration.hosts.joined(separator: ", ") }
 
   private mutating func examineListening() {
@@ -119,7 +119,7 @@ package struct Doctor {
     }
   }
 
-  /// Checks whether WebSockets get through the proxy before the server, while it runs.
+  /// Checks whether the proxy forwards WebSockets. Only a running server can be checked.
   private mutating func examinePublicAddress() {
     guard let address = configuration.publicURL else { return }
     guard isPortTaken else {
@@ -246,7 +246,7 @@ package struct Doctor {
     examineOutbox(addresses.map(\.key))
   }
 
-  /// Looks at what waits, which a server that runs may be telling at the same time.
+  /// Checks the queues of events. A running server may be delivering events at the same time.
   private mutating func examineOutbox(_ targets: [OutboxTarget]) {
     guard configuration.isStoreInDatabase || Files.isFile(configuration.storePath),
       let store = try? configuration.store.openForReading() as? any ServerStore
@@ -306,8 +306,8 @@ package struct Doctor {
     }
   }
 
-  /// Looks whether this gateway's connections fit in those that the database allows, with some left for the
-  /// database's own upkeep and for tools.
+  /// Checks whether this gateway's connections fit in the database's maximum, with some left for
+  /// the database's upkeep and for tools.
   private mutating func examineConnections(_ allowed: Int) {
     let wanted = configuration.databaseConnections
     guard wanted > allowed - Self.connectionsForOthers else { return }
@@ -317,7 +317,7 @@ package struct Doctor {
         + "max_connections there, or set loops to less than \(configuration.loopCount)")
   }
 
-  /// Looks whether the store's files belong together, without opening them.
+  /// Checks whether the store's files match, without opening the store for writing.
   private mutating func examineStore() {
     let path = configuration.storeName
     do {
@@ -337,7 +337,7 @@ package struct Doctor {
 
   private mutating func examineClock() {
     let now = SystemClock().now / 1_000
-    // Before the first release of this program.
+    // The time of the first release; an earlier time is wrong.
     if now < 1_767_225_600 {
       note(.problem, "clock", "it is \(UTCDate.text(seconds: now)): set it, or tokens seem unborn")
     } else if FileSystem.isClockSynchronised {

@@ -2,27 +2,27 @@ import GatewayPorts
 import HTTPClientCurl
 import TransportLibwebsockets
 
-/// Asks a running server on this machine whether it takes changes, as a container's health check does.
+/// Checks whether a running server on this machine accepts changes, for a container's health check.
 ///
-/// The address is that of the settings, a loopback address if one of several is. A server that listens on all
-/// addresses is asked at loopback, and
-/// its certificate is not judged: it names the host that others know.
+/// Connects to the first loopback address of the settings, else to their first address. For a
+/// server that listens on all addresses, connects to 127.0.0.1. The certificate is not verified: it
+/// names the host under which other machines reach the server.
 package struct HealthProbe {
-  /// The answer.
+  /// The result of the check.
   package enum Outcome: Equatable, Sendable {
-    /// The server takes changes.
+    /// The server accepts changes.
     case ready
-    /// The server answered with this status: it starts, ends, or has no room on its disk.
+    /// The server answered with this status: it is starting, stopping, or out of disk space.
     case notReady(status: Int)
     /// The server did not answer, for this reason.
     case unreachable(String)
   }
 
-  /// The address that is asked.
+  /// The address of the request.
   package let url: String
   private let request: CurlClient.Request
 
-  /// Prepares to ask the server that has these settings; its port must be a set one, not 0.
+  /// Prepares a request to the server with these settings. The port must not be 0.
   package init(_ configuration: Configuration, timeoutMilliseconds: Int = 5_000) {
     let host = Self.reachable(
       configuration.hosts.first(where: ListenAddress.isLoopback) ?? configuration.hosts[0])
@@ -31,7 +31,7 @@ package struct HealthProbe {
     var request = CurlClient.Request(
       url: url, headers: [], body: nil, timeoutMilliseconds: timeoutMilliseconds)
     request.acceptsAnyCertificate = true
-    // This machine counts as a proxy when it is named as one; its connections begin as theirs then.
+    // If this machine is a trusted proxy, the server expects a PROXY header from it.
     let asker = host.hasPrefix("[") ? "::1" : "127.0.0.1"
     request.sendsProxyHeader =
       configuration.proxyProtocol
@@ -39,7 +39,7 @@ package struct HealthProbe {
     self.request = request
   }
 
-  /// Asks, and waits for the answer.
+  /// Sends the request, and blocks until the outcome is known.
   package func ask() -> Outcome {
     switch request.outcome() {
     case .answered(status: 200, _): .ready
@@ -48,10 +48,10 @@ package struct HealthProbe {
     }
   }
 
-  /// The address at which this machine reaches a server that listens on the host.
+  /// Returns the address at which this machine reaches a server that listens on the host.
   private static func reachable(_ host: String) -> String {
     switch host {
-    // `::` listens on IPv4, too, and IPv6 may be switched off.
+    // `::` accepts IPv4 too, and IPv6 may be disabled.
     case "0.0.0.0", "::": "127.0.0.1"
     default: host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     }

@@ -36,7 +36,7 @@ package enum JSONReport {
     }
   }
 
-  /// The invitations that still count.
+  /// The invitations that are still valid.
   package static func invitations(_ invitations: [Invitation]) -> String {
     list("invitations", invitations) { invitation, object, bytes in
       object.field("id", invitation.id, &bytes)
@@ -49,7 +49,7 @@ package enum JSONReport {
   /// The notes of a store.
   package static func notes(_ notes: [NoteSummary]) -> String { list("notes", notes, fields) }
 
-  /// The names of published notes.
+  /// The public names of published notes.
   package static func names(_ names: [PublicName]) -> String {
     list("names", names) { published, object, bytes in
       object.field("name", published.name.text, &bytes)
@@ -68,7 +68,7 @@ package enum JSONReport {
     }
   }
 
-  /// The notes that a search has found, best first, each with the place that was found.
+  /// The hits of a search, best first, each with the matching passage.
   package static func hits(_ hits: [SearchHit]) -> String {
     list("notes", hits) { hit, object, bytes in
       fields(hit.note, &object, &bytes)
@@ -111,7 +111,7 @@ package enum JSONReport {
     }
   }
 
-  /// A finished move of a store.
+  /// The result of a finished migration of a store.
   package static func migration(_ report: StoreMigration.Report) -> String {
     text { object, bytes in
       object.field("from", report.source, &bytes)
@@ -153,7 +153,7 @@ package enum JSONReport {
     words("problems", problems, &object, &bytes)
   }
 
-  /// An object with a list of objects alone.
+  /// Returns an object whose only field is a list of objects.
   private static func list<Element>(
     _ name: StaticString, _ elements: [Element],
     _ body: (Element, inout JSONWriter.Object, inout [UInt8]) -> Void
@@ -179,7 +179,7 @@ package enum JSONReport {
     JSONWriter.array(words, &bytes) { JSONWriter.string($0, &$1) }
   }
 
-  /// The object on one line.
+  /// Returns the object as JSON on one line, with a newline.
   static func text(_ body: (inout JSONWriter.Object, inout [UInt8]) -> Void) -> String {
     String(decoding: JSONWriter.object(body), as: UTF8.self) + "\n"
   }

@@ -3,7 +3,8 @@ package import GatewayPorts
 /// A rate limit for each kind of log line, since any client may cause lines: twenty at once, then
 /// one a second.
 ///
-/// A kind is a level and a fixed message. Lines below `info` are left alone: who asks for them wants all.
+/// A kind is a level and a fixed message. Levels below `info` have no limit: an operator enables
+/// them to see every line.
 package struct LogLimits {
   private struct Kind: Hashable {
     let level: LogLevel
@@ -12,22 +13,23 @@ package struct LogLimits {
 
   private struct Usage {
     var bucket = TokenBucket()
-    /// Lines that were left out since the last one that was not.
+    /// Lines dropped since the last line that was written.
     var leftOut = 0
   }
 
   private static let rate = Rate(perSecond: 1, burst: 20)
-  /// Kinds that are told apart: messages are fixed, so that there are far fewer.
+  /// The maximum number of limited kinds. Messages are fixed, so there are far fewer.
   private static let kindsMax = 1_000
 
   private var usages: [Kind: Usage] = [:]
 
-  /// Nothing has been written yet.
+  /// Creates limits with full buckets.
   package init() {}
 
-  /// Counts a line.
+  /// Counts a line against the limit of its kind.
   ///
-  /// - Returns: The number of such lines that were left out before it; `nil` if it is left out itself.
+  /// - Returns: The number of lines of this kind dropped since the last one; `nil` to drop this
+  ///   line.
   package mutating func take(_ level: LogLevel, _ message: String, now: Int64) -> Int? {
     guard level >= .info else { return 0 }
     let kind = Kind(level: level, message: message)

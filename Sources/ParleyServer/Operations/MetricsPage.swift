@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import TransportLibwebsockets
 
-/// All that `/metrics` says.
+/// The response body of `/metrics`, in the text format of Prometheus.
 struct MetricsPage {
   private(set) var text = PrometheusText()
 

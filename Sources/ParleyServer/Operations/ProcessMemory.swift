@@ -1,9 +1,10 @@
 import CLinux
 
-/// The memory of the whole process.
+/// Memory settings of the whole process.
 package enum ProcessMemory {
-  /// Has large blocks given back to the system as soon as they are free. Once, before threads are started.
+  /// Makes the allocator return large blocks to the system when they are freed. Call once, before
+  /// threads are started.
   ///
-  /// The program's affair and not a server's: tests have servers in their own process.
+  /// Only the program calls it: tests run servers within their own process.
   package static func returnLargeBlocks() { CLinux_returnLargeBlocks() }
 }

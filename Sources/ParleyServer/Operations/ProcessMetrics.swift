@@ -6,14 +6,14 @@ struct ProcessMetrics {
   var residentBytes = 0
   /// Address space, in bytes.
   var virtualBytes = 0
-  /// Files and sockets that are open.
+  /// Open files and sockets.
   var openFiles = 0
-  /// Files and sockets that may be open.
+  /// Maximum open files and sockets.
   var openFilesMax = 0
   /// Processor time since the start, in seconds.
   var processorSeconds = 0.0
 
-  /// Reads what the system says now.
+  /// Reads the current values from the system.
   static func now() -> ProcessMetrics {
     var metrics = ProcessMetrics()
     if let text = try? Files.text(at: "/proc/self/statm") {
@@ -29,7 +29,7 @@ struct ProcessMetrics {
         if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { metrics.openFiles += 1 }
       }
       closedir(folder)
-      // The one that was just used for counting.
+      // The descriptor of the folder itself, opened for counting.
       metrics.openFiles -= 1
     }
     metrics.openFilesMax = OpenFiles.limit().soft
@@ -37,7 +37,7 @@ struct ProcessMetrics {
     return metrics
   }
 
-  /// Processor time since the start, in seconds; cheap enough to be asked every second.
+  /// Returns the processor time since the start, in seconds; cheap enough to read every second.
   static func processorSecondsNow() -> Double {
     var usage = rusage()
     guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return 0 }

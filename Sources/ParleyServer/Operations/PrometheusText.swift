@@ -2,7 +2,7 @@ import GatewayPorts
 
 /// Metrics in Prometheus' text format, version 0.0.4.
 ///
-/// Source: the format's description in Prometheus' documentation ("Exposition formats").
+/// Source: the Prometheus documentation, "Exposition formats".
 struct PrometheusText {
   /// The content type of the format.
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -23,13 +23,13 @@ struct PrometheusText {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// A value that goes up and down.
+  /// Adds a value that can rise and fall.
   mutating func gauge(_ name: String, _ help: String, _ value: some Numeric) {
     describe(name, .gauge, help)
     line("\(name) \(value)")
   }
 
-  /// Values that go up and down, told apart by a label.
+  /// Adds values that can rise and fall, distinguished by a label.
   mutating func gauge(
     _ name: String, _ help: String, label: String, _ values: [(value: String, count: Int)]
   ) {
@@ -37,14 +37,14 @@ struct PrometheusText {
     for (value, count) in values { line("\(name){\(label)=\"\(value)\"} \(count)") }
   }
 
-  /// A value that only goes up; its name ends in `_total`.
+  /// Adds a value that only rises; its name ends in `_total`.
   mutating func counter(_ name: String, _ help: String, _ value: some Numeric) {
     describe(name, .counter, help)
     line("\(name) \(value)")
   }
 
-  /// Values that only go up, told apart by a label. The label's values are the program's own
-  /// words: nothing in them needs to be escaped.
+  /// Adds values that only rise, distinguished by a label. The label's values are constants of the
+  /// program, and are not escaped.
   mutating func counter(_ name: String, _ help: String, label: String, _ values: [String: Int]) {
     describe(name, .counter, help)
     for (value, count) in values.sorted(by: { $0.key < $1.key }) {
@@ -52,7 +52,7 @@ struct PrometheusText {
     }
   }
 
-  /// Durations, in seconds; the name ends in `_seconds`.
+  /// Adds a distribution of durations; the name ends in `_seconds`. The histogram has microseconds.
   mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
     describe(name, .histogram, help)
     var total = 0

@@ -1,9 +1,9 @@
 import Gateway
 import GatewayPorts
 
-/// A sample of the counters at one moment.
+/// The values of the counters at one moment.
 struct ActivitySample {
-  /// The moment, in microseconds of a clock that never goes back.
+  /// The moment, in microseconds of a monotonic clock.
   var time: Int64 = 0
   var messagesReceived = 0
   var framesSent = 0
@@ -30,7 +30,7 @@ extension ActivitySample {
   }
 }
 
-/// Samples of the last seconds, so that what happens now can be told from what has ever happened.
+/// Samples of the last ten seconds, from which current rates are computed.
 struct RecentActivity {
   private static let samplesMax = 10
   private static let spacing: Int64 = 1_000_000
@@ -38,13 +38,14 @@ struct RecentActivity {
   /// Oldest first, a second or more apart.
   private var samples: [ActivitySample] = []
 
-  /// Takes a sample if the last one is old enough.
+  /// Adds a sample if the last one is at least a second old. Beyond ten, the oldest is removed.
   mutating func tick(now: Int64, _ sample: () -> ActivitySample) {
     if let last = samples.last, now - last.time < Self.spacing { return }
     if samples.count == Self.samplesMax { samples.removeFirst() }
     samples.append(sample())
   }
 
-  /// The sample from which to count: one of about ten seconds ago, or the start.
+  /// The base of the current rates: the oldest sample, about ten seconds old; `nil` if there is
+  /// none.
   var earliest: ActivitySample? { samples.first }
 }

@@ -3,14 +3,14 @@ import Glibc
 import Locks
 
 /// Writes log lines to standard error, each with one `write`, so that lines of several threads do
-/// not mix. Of lines that come too fast some are left out, see ``LogLimits``.
+/// not mix. Lines that exceed a rate are dropped, see ``LogLimits``.
 public struct StandardErrorLog: LogSink {
   /// Lines below this level are not written.
   public let level: LogLevel
   private let format: LogFormat
   private let limits = Monitor(LogLimits())
 
-  /// Makes a log.
+  /// Creates a log that writes lines of a level and above.
   public init(level: LogLevel, format: LogFormat) {
     self.level = level
     self.format = format
@@ -30,10 +30,10 @@ public struct StandardErrorLog: LogSink {
   }
 }
 
-/// The spelling of a log line.
+/// Encodes log lines as text or JSON.
 package enum LogLine {
-  /// Returns a line with its newline. Controls, line separators and characters that are not visible are escaped, so that
-  /// a peer forges no line and controls no terminal.
+  /// Returns a line with its newline. Escapes control characters, line separators and invisible
+  /// characters, so that a peer can neither forge a line nor control a terminal.
   package static func bytes(
     _ format: LogFormat, _ level: LogLevel, _ message: String,
     _ data: [(key: String, value: String)], seconds: Int, milliseconds: Int
@@ -102,7 +102,7 @@ package enum LogLine {
 }
 
 extension String {
-  /// The text with blanks behind it up to a width, for columns.
+  /// Returns the text, padded with spaces to a minimum width.
   package func padded(to width: Int) -> String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
   }

@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import JSON
 
-/// All that `/api/stats` says: what a person who operates the server looks at.
+/// The response body of `/api/stats`: statistics for the operator.
 struct StatisticsPage {
   let gateway: GatewaySummary
   let store: StoreMetrics
@@ -12,10 +12,11 @@ struct StatisticsPage {
   let now: Timestamp
   let connectionsMax: Int
   let isDemo: Bool
-  /// The latest sample of the counters, and one from some seconds before.
+  /// The latest sample of the counters, and an earlier one; rates are computed from their
+  /// difference.
   let latest: ActivitySample
   let earlier: ActivitySample
-  /// Adds the gateways of the database.
+  /// Adds the gateways that share the database.
   let writeNodes: (inout JSONWriter.Object, inout [UInt8]) -> Void
 
   private typealias Object = JSONWriter.Object

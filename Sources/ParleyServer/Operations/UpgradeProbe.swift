@@ -1,31 +1,31 @@
 import HTTPClientCurl
 
-/// Asks a running server through its public address whether WebSockets get through.
+/// Checks whether WebSocket handshakes reach a running server through its public address.
 ///
-/// The request is a handshake that the server refuses in either case: with 400 if it has its `Upgrade`, for it offers
-/// no subprotocol, and with 426 if a proxy has removed that. So no connection is left open.
+/// The server rejects the handshake in either case, so no connection remains open: with status 400
+/// because no subprotocol is offered, or with 426 if a proxy has removed `Upgrade`.
 struct UpgradeProbe {
-  /// The answer.
+  /// The result of the check.
   enum Outcome: Equatable {
-    /// Handshakes arrive whole.
+    /// The handshake arrives unchanged.
     case passes
-    /// Handshakes arrive without `Upgrade`.
+    /// The handshake arrives without `Upgrade`.
     case removed
-    /// Another server, or a proxy by itself, answered with this status.
+    /// Another server, or the proxy itself, answered with this status.
     case other(status: Int)
-    /// The address did not answer, for this reason.
+    /// No response from the address, for this reason.
     case unreachable(String)
   }
 
-  /// Asks, and waits for the answer.
+  /// Sends the handshake, and blocks until the outcome is known.
   ///
-  /// - Parameter publicURL: The address of the page as browsers know it.
+  /// - Parameter publicURL: The public address of the page.
   static func ask(_ publicURL: String, timeoutMilliseconds: Int = 5_000) -> Outcome {
     var request = CurlClient.Request(
       url: ValueText.withoutSlash(publicURL) + "/ws",
       headers: [
         "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
-        // The example of RFC 6455; it protects nothing.
+        // The example of RFC 6455; the key is not a secret.
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
       ], body: nil, timeoutMilliseconds: timeoutMilliseconds)
     request.avoidsHTTP2 = true
@@ -39,12 +39,12 @@ struct UpgradeProbe {
 }
 
 extension CurlClient.Request {
-  /// Sends it, and waits for its outcome.
+  /// Sends the request, and blocks until its outcome is known.
   func outcome() -> CurlClient.Outcome {
     let client = CurlClient(waker: CurlClient.Waker())
     client.start(self, key: 0)
     while true {
-      // Without an outcome the wait ended early; the request has a limit of its own.
+      // `wait` may return early without an outcome. The client enforces the request's time limit.
       if let first = client.wait(atMostMilliseconds: Int64(timeoutMilliseconds)).first {
         return first.outcome
       }

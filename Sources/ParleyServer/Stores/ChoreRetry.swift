@@ -1,13 +1,13 @@
-/// The times at which a store's chores are tried again that have failed.
+/// The retry schedule of a store's failed chores.
 ///
-/// The pause doubles with each failure, from a second to ten minutes: a disk that is full for a moment is noticed soon,
-/// and a log that stays unreadable is read a few times an hour.
+/// The pause doubles with each failure, from a second to ten minutes: a briefly full disk is
+/// noticed soon, and an unreadable log is read only a few times an hour.
 package struct ChoreRetry {
   private let first: Int64
   private static let longest: Int64 = 600_000
 
   private var pause: Int64
-  /// The uptime in milliseconds of the next attempt; `nil` while nothing has failed.
+  /// The uptime in milliseconds of the next attempt; `nil` while no chore has failed.
   private var next: Int64?
 
   /// - Parameter milliseconds: The pause after the first failure.
@@ -16,9 +16,9 @@ package struct ChoreRetry {
     pause = milliseconds
   }
 
-  /// Takes note that chores have failed, which are tried again after the pause.
+  /// Records that chores have failed, and schedules the next attempt after the pause.
   ///
-  /// - Returns: Whether they had not failed since the last attempt.
+  /// - Returns: Whether this is the first failure since the last attempt.
   @discardableResult
   package mutating func failed(at now: Int64) -> Bool {
     guard next == nil else { return false }
@@ -27,16 +27,16 @@ package struct ChoreRetry {
     return true
   }
 
-  /// Takes note that all chores are done.
+  /// Records that all chores are done, and resets the pause unless a retry is scheduled.
   package mutating func succeeded() {
     guard next == nil else { return }
     pause = first
   }
 
-  /// Milliseconds until the next attempt; `nil` while nothing has failed.
+  /// Returns the milliseconds until the next attempt; `nil` if no attempt is scheduled.
   package func wait(at now: Int64) -> Int? { next.map { Int(max(0, $0 - now)) } }
 
-  /// Whether chores are to be tried again now. If so, they count as not failed.
+  /// Whether an attempt is due; if so, it is removed from the schedule.
   package mutating func isDue(at now: Int64) -> Bool {
     guard let next, next <= now else { return false }
     self.next = nil

@@ -1,21 +1,22 @@
 package import GatewayPorts
 
-/// Names of files for exported notes: the title as far as any file system can hold it, and the id, by
-/// which two notes of one title are told apart. Ids that differ in signs alone get numbers.
+/// File names for exported notes: the title, shortened for any file system, and the note's id,
+/// which distinguishes notes with equal titles. Paths that would be equal get numbers.
 package struct ExportNames {
-  /// Bytes of a title, and of title and id: what is left to 255 has room for a number and the ending.
+  /// Maximum bytes of the title, and of title and id; the rest of 255 is left for number and
+  /// ending.
   private static let titleBytesMax = 80
   private static let bytesMax = 235
 
   private let ending: String
-  /// The number that was last put behind a path, by the path in small letters: some file systems ignore case, and
-  /// composition, as strings do here.
+  /// The last number appended to each path. The key is in lower case: some file systems ignore case
+  /// and Unicode composition, as string comparison does here.
   private var numbers: [String: Int] = [:]
 
-  /// Names files with one ending.
+  /// Creates names with one file ending.
   package init(ending: String) { self.ending = ending }
 
-  /// Returns the path of a note's file, where nothing is yet.
+  /// Returns a path for a note's file at which no file exists yet.
   package mutating func unusedPath(for note: NoteSummary, in folder: String) -> String {
     let path = "\(folder)/\(Self.name(of: note))"
     let compared = path.lowercased()
@@ -27,7 +28,7 @@ package struct ExportNames {
     }
   }
 
-  /// The name of a note's file, without its ending.
+  /// Returns the name of a note's file, without its ending.
   private static func name(of note: NoteSummary) -> String {
     let id = String(
       note.id.text.unicodeScalars.prefix(bytesMax).map { isPlain($0) ? Character($0) : "-" })
@@ -36,7 +37,7 @@ package struct ExportNames {
     for scalar in note.title.unicodeScalars {
       let piece = isSafe(scalar) ? scalar : "-"
       guard title.utf8.count + UTF8.width(piece) <= titleMax else { break }
-      // Neither a second hyphen nor a mark without its letter.
+      // No second hyphen in a row, and no combining mark without its letter.
       let needsLetter = piece == "-" || piece.properties.generalCategory == .nonspacingMark
       if needsLetter, title.isEmpty || title.unicodeScalars.last == "-" { continue }
       title.unicodeScalars.append(piece)

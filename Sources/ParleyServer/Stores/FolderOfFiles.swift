@@ -1,16 +1,16 @@
 import Glibc
 
-/// The files in a folder of a file system and below, for an import.
+/// The files in a folder and its subfolders, for an import.
 ///
-/// What is hidden is passed over, and so are links, which may lead anywhere.
+/// Hidden files and symbolic links are skipped; a link could lead outside of the folder.
 struct FolderOfFiles {
-  /// A file that may become a note.
+  /// A file that may be imported as a note.
   struct File {
-    /// The path by which it is opened.
+    /// The path for opening the file.
     let path: String
-    /// The path from the root.
+    /// The path relative to the root.
     let name: String
-    /// In small letters.
+    /// The file ending, in lower case.
     let ending: String
 
     init(path: String, name: String) {
@@ -18,7 +18,7 @@ struct FolderOfFiles {
       ending = Self.ending(of: name)
     }
 
-    /// A file that is imported by itself: its folder is not the note's.
+    /// Creates a file that is imported alone; its folder does not become the note's folder.
     init(only path: String) {
       self.init(
         path: path,
@@ -29,11 +29,11 @@ struct FolderOfFiles {
       name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
     }
 
-    /// The place of a file in an archive, for reports.
+    /// Returns the path of a file in an archive, for reports.
     func place(of found: String) -> String { path + found.dropFirst(name.count) }
   }
 
-  /// Files that one import takes, and levels that it goes down.
+  /// Maximum files of one import, and maximum depth of folders.
   private static let filesMax = 100_000
   private static let depthMax = 32
 
@@ -41,7 +41,7 @@ struct FolderOfFiles {
 
   init(_ root: String) { self.root = root.hasSuffix("/") ? String(root.dropLast()) : root }
 
-  /// Returns the files with one of some endings, in the order of their paths.
+  /// Returns the files with one of the endings, sorted by path in each folder.
   func files(endings: [String]) throws(FileError) -> [File] {
     var found: [File] = []
     try walk("", endings, depth: 0, into: &found)
@@ -71,7 +71,7 @@ struct FolderOfFiles {
     }
   }
 
-  /// The files and folders in a folder, in the order of their names.
+  /// Returns the files and folders in a folder, sorted by name.
   private func entries(of path: String) throws(FileError) -> [(name: String, isFolder: Bool)] {
     guard let names = Files.names(in: path) else {
       throw FileError("\(path) cannot be read: \(String(cString: strerror(errno)))")
@@ -80,7 +80,8 @@ struct FolderOfFiles {
     for name in names where !name.hasPrefix(".") {
       var status = stat()
       guard lstat("\(path)/\(name)", &status) == 0 else {
-        // As for a name that is not UTF-8; passed on, so that opening it says why it is not taken.
+        // For example, a name that is not UTF-8. It is included so that opening it reports the
+        // error.
         entries.append((name, false))
         continue
       }

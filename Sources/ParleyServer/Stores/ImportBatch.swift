@@ -1,9 +1,11 @@
 import GatewayPorts
 import StoreRecords
 
-/// Notes that are committed together: a commit waits for the disk, and an import of a folder has many notes.
+/// A batch of notes that one commit stores. Each commit waits for the disk, so one commit per note
+/// would make the import of a folder slow.
 struct ImportBatch {
-  /// Notes of one commit, and the bytes of their files, at most. A larger note has a commit of its own.
+  /// Maximum notes in one commit, and maximum bytes of their files. A larger note is committed
+  /// alone.
   private static let notesMax = 500
   private static let bytesMax = 8 << 20
 
@@ -12,13 +14,14 @@ struct ImportBatch {
   private var drafts: [(path: String, draft: NoteImport.Draft)] = []
   private var bytes = 0
 
-  /// - Parameter earlier: Notes that are not made again.
+  /// - Parameter earlier: Notes from before the import; files that equal one of them are skipped.
+  ///   `nil` imports every file.
   init(into store: any DocumentStore, finding earlier: EarlierNotes?) {
     notes = NoteImport(into: store)
     self.earlier = earlier
   }
 
-  /// Adds a note, unless it is there already, and commits the batch when it is full.
+  /// Adds a note unless the store contains it already. A full batch is committed.
   mutating func add(
     _ path: String, _ report: (String, ImportOutcome) -> Void,
     _ make: () throws(ExportError) -> NoteImport.Draft
@@ -34,7 +37,7 @@ struct ImportBatch {
     if drafts.count == Self.notesMax { commit(report) }
   }
 
-  /// Makes the notes.
+  /// Commits the notes in the batch and reports the outcome of each.
   mutating func commit(_ report: (String, ImportOutcome) -> Void) {
     guard !drafts.isEmpty else { return }
     for (added, outcome) in zip(drafts, notes.make(drafts.map(\.draft))) {
@@ -48,7 +51,7 @@ struct ImportBatch {
   }
 }
 
-/// Notes that were in the store before an import, each of which stands for one file at most.
+/// Notes that were in the store before an import. Each note matches at most one file.
 struct EarlierNotes {
   private struct Place: Hashable {
     let folder: FolderPath
@@ -72,7 +75,7 @@ struct EarlierNotes {
     Place(folder: note.folder, title: ExactName(note.title))
   }
 
-  /// Returns the note with the folder, the title and the text of a draft; it stands for no other draft then.
+  /// Removes and returns a note with the folder, title and text of a draft; `nil` if there is none.
   ///
   /// - Complexity: O(*n*) in the texts of notes with this folder and title.
   mutating func take(_ draft: NoteImport.Draft) -> NoteSummary? {

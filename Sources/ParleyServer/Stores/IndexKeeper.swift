@@ -1,64 +1,65 @@
 package import GatewayPorts
 
-/// The work of keeping an index of words like its store, in small pieces, and of searching in it.
+/// Updates a word index from its store, in small steps, and searches in it.
 ///
-/// It waits for nothing and has no thread: the caller passes the time, and asks when it has
-/// something to do.
+/// It never blocks on a timer and has no thread: the caller passes the time, and asks for the pause
+/// until the next work.
 package struct IndexKeeper {
   private let store: any DocumentStore
   private let open: () throws -> any SearchIndex
   private let log: any LogSink
   private var index: (any SearchIndex)?
 
-  /// The number of notes that were put into the index.
+  /// The number of notes that were added to the index or updated in it.
   package private(set) var indexed = 0
-  /// Whether tags were put into the index or taken out of it since ``takeTagNews()``.
+  /// Whether the tags of a note in the index have changed since ``takeTagNews()``.
   package private(set) var hasTagNews = false
-  /// Notes that the index has refused once; one that it refuses again is left out of it.
+  /// Notes that the index has rejected once; a note that it rejects again is left out of the index.
   private var refused: Set<DocumentID> = []
-  /// The trouble that was logged last.
+  /// The failure that was logged last.
   private var told = ""
-  /// Why the last piece of work failed; `nil` if it did not.
+  /// The error of the last step; `nil` if it succeeded.
   package private(set) var failure: StoreError?
 
   private var resting = RestingNotes()
-  /// Changes that are looked at without waiting, oldest first.
+  /// Notes that are indexed without a delay, oldest change first.
   private var urgent: [DocumentID] = []
-  /// The number of those that are done with.
+  /// The number of notes at the beginning of `urgent` that are done.
   private var urgentDone = 0
   private var comparison: Comparison? = .notes(after: nil)
-  /// Notes of the store that the comparison has found to be otherwise in the index.
+  /// Notes whose state in the index differs from the store, as found by the comparison.
   private var differing: [DocumentID] = []
   private var nextComparison: Int64?
-  /// The time of the next try after something failed.
+  /// The uptime in milliseconds of the next attempt after a failure.
   private var nextTry: Int64 = 0
-  /// Milliseconds for which the comparison leaves the machine to others.
+  /// The uptime in milliseconds of the next step of the comparison. The pause between steps leaves
+  /// processor time to other work.
   private var nextPiece: Int64 = 0
 
-  /// The place of a comparison: first all notes of the store are looked up in the index, then the other
-  /// way round.
+  /// The position of a comparison. First all notes of the store are looked up in the index, then
+  /// all notes of the index in the store.
   private enum Comparison {
     case notes(after: NotePlace?)
     case index(after: DocumentID?)
   }
 
-  /// Notes that are compared at a time.
+  /// The number of notes in one step of the comparison.
   private static let pageSize = 200
-  /// Milliseconds between comparisons where several nodes write.
+  /// Milliseconds between comparisons if several nodes write to the store.
   private static let comparisonPause: Int64 = 600_000
-  /// Milliseconds before a failure is tried to be overcome.
+  /// Milliseconds from a failure to the next attempt.
   private static let failurePause: Int64 = 30_000
-  /// Changes that may wait to be looked at.
+  /// Maximum notes in `urgent`; beyond it, a comparison finds the changes.
   private static let urgentMax = 10_000
-  /// Notes that are remembered as refused.
+  /// Maximum notes remembered as rejected; beyond it, all are discarded.
   private static let refusedMax = 1_000
-  /// Scalars of a text, and of all texts of an answer, in which places are looked for.
+  /// Maximum scalars of one text, and of all texts of a reply, that are searched for passages.
   private static let scanMax = 200_000
   private static let scanMaxOfAll = 1_000_000
 
-  /// Begins with a comparison.
+  /// Creates a keeper that begins with a comparison.
   ///
-  /// - Parameter open: Opens the index, again after a failure.
+  /// - Parameter open: Opens the index; called again after a failure.
   package init(
     store: any DocumentStore, open: @escaping () throws -> any SearchIndex, log: any LogSink
   ) {
@@ -67,7 +68,7 @@ package struct IndexKeeper {
     self.log = log
   }
 
-  /// Milliseconds until there is something to do.
+  /// Returns the milliseconds until the next work is due.
   package func pause(at now: Int64) -> Int64 {
     guard now >= nextTry else { return nextTry - now }
     if urgentDone < urgent.count { return 0 }
@@ -78,12 +79,12 @@ package struct IndexKeeper {
     return max(0, next - now)
   }
 
-  /// Whether the index is like the store, as far as the keeper knows.
+  /// Whether all known changes are indexed and no comparison is running.
   package var isSettled: Bool {
     comparison == nil && differing.isEmpty && urgentDone == urgent.count && resting.count == 0
   }
 
-  /// Takes note of what has changed.
+  /// Records changed notes, to be indexed later.
   package mutating func note(_ changes: [SearchedChange], at now: Int64) {
     for change in changes {
       switch change {
@@ -103,18 +104,18 @@ package struct IndexKeeper {
     }
   }
 
-  /// Returns whether there is news of tags, and resets that.
+  /// Returns whether tags have changed since the last call.
   package mutating func takeTagNews() -> Bool {
     defer { hasTagNews = false }
     return hasTagNews
   }
 
-  /// Has the whole store compared.
+  /// Starts a comparison of the whole store.
   package mutating func compareSoon() { comparison = .notes(after: nil) }
 
   // MARK: Indexing
 
-  /// Does a piece of work: indexes one note, or compares some.
+  /// Performs one step: indexes one note, or compares some.
   package mutating func work(at now: Int64) {
     guard now >= nextTry else { return }
     failure = nil
@@ -129,7 +130,8 @@ package struct IndexKeeper {
         let begin = SystemClock().uptime
         try compare(in: index, at: now)
         let end = SystemClock().uptime
-        // As long as the work took, the machine is others', from its end on.
+        // The comparison pauses for as long as its step took, at most a second, from the end of the
+        // step.
         nextPiece = now + (end - begin) + min(end - begin, 1_000)
       }
       index.upkeep()
@@ -138,7 +140,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Removes and returns the oldest of the changes that wait for nothing.
+  /// Removes and returns the note with the oldest urgent change.
   ///
   /// - Complexity: O(1), amortised over the changes.
   private mutating func takeUrgent() -> DocumentID? {
@@ -165,7 +167,7 @@ package struct IndexKeeper {
 
   private mutating func recover(from error: StoreError, at now: Int64) {
     failure = error
-    // What was under way is found again.
+    // The comparison finds the pending changes again.
     compareSoon()
     differing = []
     (urgent, urgentDone) = ([], 0)
@@ -177,7 +179,7 @@ package struct IndexKeeper {
       told = Self.words(of: error)
       log.write(.warning, "index of words not kept", [("reason", told)])
     }
-    // Opened again.
+    // The next step opens the index again.
     index = nil
   }
 
@@ -185,7 +187,7 @@ package struct IndexKeeper {
     if case .unavailable(let words) = error { words } else { "\(error)" }
   }
 
-  /// Makes the index contain a note as the store does, or not at all.
+  /// Indexes a note as it is in the store, or removes it from the index if the store lacks it.
   private mutating func bringUp(_ id: DocumentID, in index: any SearchIndex) throws(StoreError) {
     let replies = store.perform([.note(id: id), .text(id: id, at: .revision(.max))])
     switch (replies[0], replies[1]) {
@@ -202,16 +204,16 @@ package struct IndexKeeper {
         try leaveOut(id, of: index, for: error)
       }
     case (.failed(.unknownDocument), _): try index.remove([id])
-    // A damaged note shows in `check`; the others are found.
+    // `parley check` reports a damaged note; other notes can still be found.
     case (.failed(.damaged), _), (_, .failed(.damaged)): try index.remove([id])
     case (.failed(let error), _), (_, .failed(let error)): throw Self.ofStore(error)
     default: break
     }
   }
 
-  /// Leaves out a note that the index refuses again and again, so that it keeps no other from being found.
+  /// Leaves out a note that the index rejects repeatedly, so that it does not block other notes.
   ///
-  /// - Throws: The refusal, if it is the first.
+  /// - Throws: The error, if the note is rejected for the first time.
   private mutating func leaveOut(
     _ id: DocumentID, of index: any SearchIndex, for error: StoreError
   ) throws(StoreError) {
@@ -227,7 +229,7 @@ package struct IndexKeeper {
       [("document", id.text), ("reason", Self.words(of: error))])
   }
 
-  /// An error of the store, which is not the index's: the index need not be rebuilt for it.
+  /// Returns an error of the store so that it does not cause a rebuild of the index.
   private static func ofStore(_ error: StoreError) -> StoreError {
     if case .damaged = error {
       .unavailable("the store is damaged; run parley check")
@@ -266,7 +268,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Returns those of some notes that the store no longer has.
+  /// Returns the ids of notes that the store no longer contains.
   private func gone(_ ids: [DocumentID]) throws(StoreError) -> [DocumentID] {
     var gone: [DocumentID] = []
     for (id, reply) in zip(ids, store.perform(ids.map { .note(id: $0) })) {
@@ -282,7 +284,7 @@ package struct IndexKeeper {
 
   // MARK: Searching
 
-  /// Does one step of a search.
+  /// Performs one step of a search.
   package mutating func reply(to search: SearchRequest) -> SearchReply {
     do throws(StoreError) {
       let index = try opened()
@@ -302,13 +304,14 @@ package struct IndexKeeper {
     }
   }
 
-  /// Tags of one answer, and tags of notes that are looked at for it, about.
+  /// Maximum tags in a reply, and approximate maximum of entries, one per note and tag, read for
+  /// it.
   private static let tagsMax = 1_000
   private static let taggedMax = 100_000
-  /// Of these, those that are read at a time.
+  /// The number of entries read at a time.
   private static let taggedAtOnce = 10_000
 
-  /// Counts the notes of each tag that are there and count.
+  /// Counts the notes of each tag that exist and that `counting` includes.
   private func tags(
     _ counting: FolderCounting, in index: any SearchIndex
   ) throws(StoreError) -> SearchReply {
@@ -316,7 +319,7 @@ package struct IndexKeeper {
     var scanned = 0
     if let names = counting.names {
       let notes = try notes(names).filter { counting.includes($0.id, madeAt: $0.createdAt) }
-      // Tags of an earlier note of the same id no longer belong to a note.
+      // The index may still contain tags of an earlier note with the same id.
       for (note, state) in zip(notes, try index.states(of: notes.map(\.id)))
       where state?.createdAt == note.createdAt {
         for tag in try index.tags(of: note.id) { counts[ExactName(tag), default: 0] += 1 }
@@ -345,7 +348,7 @@ package struct IndexKeeper {
       isCut: scanned >= Self.taggedMax || sorted.count > Self.tagsMax)
   }
 
-  /// The folders of notes as the store has them now: the index knows none.
+  /// Returns the current folders of notes from the store; the index does not contain folders.
   private func folders(of ids: [DocumentID]) throws(StoreError) -> [FolderPath?] {
     switch store.perform([.folders(.of(ids))])[0] {
     case .folders(.of(let folders)): return folders
@@ -354,7 +357,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Returns those of some notes that are there still.
+  /// Returns the notes that still exist.
   private func notes(_ ids: [DocumentID]) throws(StoreError) -> [NoteSummary] {
     var notes: [NoteSummary] = []
     for reply in store.perform(ids.map { .note(id: $0) }) {
@@ -367,7 +370,7 @@ package struct IndexKeeper {
     return notes
   }
 
-  /// The notes that are there still, each with its place.
+  /// Returns the notes that still exist, each with its matching passage.
   private func hits(
     _ query: SearchQuery, _ ids: [DocumentID], in index: any SearchIndex
   ) throws(StoreError) -> [SearchHit] {
@@ -375,10 +378,10 @@ package struct IndexKeeper {
     let states = try index.states(of: notes.map(\.id))
     var hits: [SearchHit] = []
     var left = Self.scanMaxOfAll
-    // A text of an earlier note of the same id no longer belongs to a note.
+    // The index may still contain the text of an earlier note with the same id.
     for (note, state) in zip(notes, states) where state?.createdAt == note.createdAt {
       guard let text = try index.text(of: note.id) else { continue }
-      // Of what is not looked through, the beginning is shown.
+      // If a text is not searched, its beginning is shown.
       let scanned = text.unicodeScalars.prefix(
         max(SearchPlace.scalarsMax, min(left, Self.scanMax)))
       left -= min(left, scanned.count)

@@ -1,19 +1,19 @@
 package import Gateway
 package import GatewayPorts
 
-/// The reads that wait for the reading thread: steps of long reads give way to all others.
+/// The queue of the reading thread, in which steps of long reads yield to all other reads.
 ///
-/// A step takes a few milliseconds, and a long read asks for the next one only when it is done. So a read of a text waits
-/// for one step at most, however many lists are being read. Steps are not held up for ever: one is done after every
-/// ``readsBeforeStep`` other reads.
+/// A step takes a few milliseconds, and a long read requests its next step only after the last one.
+/// So a short read rarely waits for more than one step, however many long reads are running. Steps
+/// do not starve: one runs after every ``readsBeforeStep`` other reads.
 package struct ReadQueue {
-  /// A read that waits.
+  /// A waiting read.
   package typealias Item = (ticket: StoreTicket?, request: StoreRequest)
 
-  /// The number of other reads that a waiting step gives way to.
+  /// The number of other reads that overtake a waiting step.
   package static let readsBeforeStep = 8
 
-  /// Items in the order in which they came, and the number of those at the beginning that were taken.
+  /// Items in order of arrival; the first `takenCount` of them have been removed.
   private struct Line {
     private var items: [Item] = []
     private var takenCount = 0
@@ -38,26 +38,26 @@ package struct ReadQueue {
 
   private var reads = Line()
   private var steps = Line()
-  /// The number of reads that were taken since a step waits.
+  /// The number of other reads taken while a step has been waiting.
   private var readsTaken = 0
 
-  /// A queue without reads.
+  /// Creates an empty queue.
   package init() {}
 
-  /// The number of reads that wait.
+  /// The number of waiting reads.
   package var count: Int { reads.count + steps.count }
 
-  /// Whether no read waits.
+  /// Whether the queue is empty.
   package var isEmpty: Bool { count == 0 }
 
-  /// Adds a read behind others of its kind.
+  /// Appends a read to the reads of its kind: steps, or others.
   package mutating func append(_ item: Item) {
     if item.request.traits.way == .step { steps.append(item) } else { reads.append(item) }
   }
 
-  /// Removes and returns the next read.
+  /// Removes and returns the next read; `nil` if the queue is empty.
   ///
-  /// - Complexity: O(1) over many calls.
+  /// - Complexity: O(1), amortised.
   package mutating func popFirst() -> Item? {
     if steps.count == 0 {
       readsTaken = 0

@@ -1,14 +1,14 @@
 package import GatewayPorts
 
-/// Notes that were edited and wait to be indexed, until they have not been edited for a while.
+/// Edited notes that are indexed only after they have not been edited for a while.
 ///
 ///     edited ─▶ ……… 2 s without another edit, or 30 s in all ─▶ due
 package struct RestingNotes {
-  /// Milliseconds without an edit after which a note rests.
+  /// Milliseconds without an edit after which a note is due.
   package static let pause: Int64 = 2_000
-  /// Milliseconds after which a note is due although it is edited on and on.
+  /// Maximum milliseconds until a note is due if edits continue.
   package static let waitMax: Int64 = 30_000
-  /// Notes that may wait.
+  /// Maximum waiting notes.
   package static let countMax = 100_000
 
   private struct Times {
@@ -17,19 +17,19 @@ package struct RestingNotes {
   }
 
   private var times: [DocumentID: Times] = [:]
-  /// The times at which notes are looked at again, the earliest first.
+  /// The times at which notes are checked again, approximately in order.
   private var looks: [(at: Int64, id: DocumentID)] = []
   private var next = 0
-  /// Whether more notes were edited than may wait: some are known no longer.
+  /// Whether notes were dropped because more than `countMax` were waiting.
   package private(set) var isOverfull = false
 
-  /// Begins without notes.
+  /// Creates an empty set of notes.
   package init() {}
 
-  /// The number of notes that wait.
+  /// The number of waiting notes.
   package var count: Int { times.count }
 
-  /// A note was edited.
+  /// Records an edit of a note.
   package mutating func edited(_ id: DocumentID, at now: Int64) {
     if let place = times.index(forKey: id) {
       times.values[place].last = now
@@ -43,16 +43,16 @@ package struct RestingNotes {
     looks.append((now + Self.pause, id))
   }
 
-  /// Removes a note, which need not be indexed.
+  /// Removes a note that need not be indexed.
   package mutating func forget(_ id: DocumentID) { times[id] = nil }
 
-  /// Forgets that there were too many.
+  /// Resets `isOverfull`.
   package mutating func settleOverfull() { isOverfull = false }
 
-  /// The time at which a note may be due; `nil` if none waits.
+  /// The earliest time at which a note may be due; `nil` if no note waits.
   package var nextLook: Int64? { next < looks.count ? looks[next].at : nil }
 
-  /// Removes and returns a note that is due; `nil` if there is none.
+  /// Removes and returns a note that is due; `nil` if no note is due.
   ///
   /// - Complexity: O(1), amortised over the edits.
   package mutating func takeDue(at now: Int64) -> DocumentID? {
@@ -66,8 +66,8 @@ package struct RestingNotes {
       guard let waiting = times[id] else { continue }
       let rests = min(waiting.last + Self.pause, waiting.first + Self.waitMax)
       guard rests <= now else {
-        // In order, but for some milliseconds: a note that is looked at later is due later by no
-        // more.
+        // Only approximately in order: the note may be checked later than it is due, by less than
+        // `pause`.
         looks.append((rests, id))
         continue
       }

@@ -2,30 +2,32 @@ import Gateway
 import GatewayPorts
 import Locks
 
-/// The thread that keeps the index of words, and searches in it.
+/// The thread that updates the word index, and searches in it.
 ///
-/// It has the store opened for reading, and learns from the store's thread which notes have changed, after
-/// their commits; so neither a commit nor its acknowledgement waits for it. What it missed, since the
-/// process ended or too much was under way, it finds by comparing the index with the store: at the start,
-/// and where several nodes write to one store, from time to time.
+/// It has its own read-only connection to the store. The store's thread notifies it of changed
+/// notes after each commit, so neither commits nor acknowledgements wait for the index. Changes
+/// that it missed are found by comparing the index with the store: at the start, after an overflow,
+/// and periodically if several nodes write to the store.
 ///
-/// With several loops there is one for all: it hears of each one's commits, and answers each one's searches.
+/// Several loops share one thread: it is notified of the commits of all, and answers their
+/// searches.
 ///
-/// Edits do not wake it one by one: after one it sleeps for a while, and takes all that came meanwhile.
+/// An edit wakes the thread at most every 250 ms; the thread then takes all edits since the last
+/// one.
 ///
 ///     store threads   committed ─▶ note(_:) ─┐
 ///     loop threads    GET /api/search ─▶ submit ─▶ search thread ─▶ that loop's replies ─▶ wake
 final class SearchThread: Sendable {
-  /// Searches that may wait.
+  /// Maximum waiting searches.
   private static let waitingMax = 64
-  /// Milliseconds for which edits gather, after one of which the thread was woken.
+  /// Milliseconds for which edits are collected after the thread was woken by one.
   private static let gatheringMilliseconds: Int64 = 250
-  /// Milliseconds between news of tags: an import is many notes, and one look at their tags.
+  /// Minimum milliseconds between notifications of changed tags; an import changes many notes.
   private static let tagNewsMilliseconds: Int64 = 2_000
-  /// Milliseconds that its end is waited for.
+  /// Maximum milliseconds that `stop()` waits for the thread.
   private static let stopMilliseconds = 2_000
 
-  /// A search, and the loop that waits for it: each loop counts its requests by itself.
+  /// A search, and the loop that requested it. Request ids are unique only within a loop.
   private struct Job {
     let loop: Int
     let request: RequestID
@@ -35,13 +37,13 @@ final class SearchThread: Sendable {
   private struct State {
     var searches: [Job] = []
     var changes: [SearchedChange] = []
-    /// Whether one of the changes is other than an edit, and is looked at without waiting.
+    /// Whether a change is not an edit, and so is indexed without a delay.
     var isUrgent = false
-    /// Whether the thread comes by for edits by itself.
+    /// Whether the thread will take edits without being woken.
     var isGathering = false
-    /// Whether more changes came than are kept: they are found by comparing.
+    /// Whether changes were dropped because too many were waiting; a comparison finds them.
     var hasMissedChanges = false
-    /// The search is given up by the loop that asked.
+    /// The replies that each loop has not taken yet, by the number of the loop.
     var replies: [[(request: RequestID, reply: SearchReply)]]
     var hasTagNews = false
     var isStopping = false
@@ -49,7 +51,7 @@ final class SearchThread: Sendable {
 
     init(loops: Int) { replies = Array(repeating: [], count: loops) }
 
-    /// Takes a search, and the changes unless they are edits that gather yet.
+    /// Removes and returns the next search, and the changes unless edits are still being collected.
     mutating func takeWork(hasGathered: Bool) -> Work {
       var work = Work(
         search: searches.isEmpty ? nil : searches.removeFirst(), isStopping: isStopping)
@@ -66,7 +68,7 @@ final class SearchThread: Sendable {
     }
   }
 
-  /// The work that the thread takes at a time.
+  /// The work that the thread takes in one turn.
   private struct Work {
     var search: Job?
     var changes: [SearchedChange] = []
@@ -81,9 +83,9 @@ final class SearchThread: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - store: opened for reading.
-  ///   - open: opens the index.
-  ///   - wakes: for each loop, called on it when replies are there to be taken.
+  ///   - store: The store, opened for reading.
+  ///   - open: Opens the index.
+  ///   - wakes: For each loop, a function called on the search thread when replies are ready.
   init(
     store: Handover<any DocumentStore>,
     open: @escaping @Sendable () throws -> any SearchIndex,
@@ -94,7 +96,7 @@ final class SearchThread: Sendable {
     interruption = store.prepare { ($0 as? any ServerStore)?.interruption() }
     SystemThread.start { [state, wakes] in
       Self.run(IndexKeeper(store: store.take(), open: open, log: log), state, wakes)
-      // Its connections are closed by now.
+      // Its connections are closed.
       state.change { $0.hasStopped = true }
     }
   }
@@ -112,12 +114,12 @@ final class SearchThread: Sendable {
     if isTaken { state.signal() } else { wakes[loop]() }
   }
 
-  /// Drops a search that has not begun: its client no longer waits for it.
+  /// Removes a waiting search whose client has cancelled it.
   func forget(_ request: RequestID, by loop: Int) {
     state.withLock { $0.searches.removeAll { $0.loop == loop && $0.request == request } }
   }
 
-  /// Takes note of what has changed in the store.
+  /// Queues changed notes for the index. Never blocks on the disk.
   func note(_ changes: [SearchedChange]) {
     guard !changes.isEmpty else { return }
     let isIdle = state.withLock { state in
@@ -132,7 +134,7 @@ final class SearchThread: Sendable {
     if !isIdle { state.signal() }
   }
 
-  /// Takes the replies for a loop that have come in since its last call.
+  /// Returns the replies for a loop since its last call.
   func takeReplies(of loop: Int) -> [(request: RequestID, reply: SearchReply)] {
     state.withLock { state in
       defer { state.replies[loop] = [] }
@@ -140,7 +142,8 @@ final class SearchThread: Sendable {
     }
   }
 
-  /// Returns whether tags have changed since the last call. The first loop is woken for it, and tells the others.
+  /// Returns whether tags have changed since the last call. Only the first loop is woken for this;
+  /// it notifies the others.
   func takeTagNews() -> Bool {
     state.withLock { state in
       defer { state.hasTagNews = false }
@@ -148,8 +151,9 @@ final class SearchThread: Sendable {
     }
   }
 
-  /// Ends the thread, and returns when it has ended, or soon if a disk or a database does not answer: it
-  /// holds nothing that could be lost. What is not indexed yet is found at the next start.
+  /// Stops the thread. Returns when the thread has ended, or after a time limit if a disk or
+  /// database does not respond. No data is lost: notes that are not indexed yet are found at the
+  /// next start.
   func stop() {
     interruption?()
     state.change { $0.isStopping = true }
@@ -160,9 +164,9 @@ final class SearchThread: Sendable {
     _ keeper: consuming IndexKeeper, _ state: Monitor<State>, _ wakes: [@Sendable () -> Void]
   ) {
     var keeper = keeper
-    // The time until which edits gather, after some came.
+    // The uptime until which edits are collected; `nil` if none have arrived.
     var gathering: Int64?
-    // The time from which news of tags may be sent.
+    // The uptime from which changed tags may be announced again.
     var nextTagNews: Int64 = 0
     while true {
       let now = SystemClock().uptime
@@ -187,7 +191,7 @@ final class SearchThread: Sendable {
         state.withLock { $0.replies[search.loop].append((search.request, reply)) }
         wakes[search.loop]()
       }
-      // After a search, too: many of them hold up no note.
+      // Also after a search, so that many searches do not delay indexing.
       keeper.work(at: SystemClock().uptime)
       let end = SystemClock().uptime
       if end >= nextTagNews, keeper.takeTagNews() {

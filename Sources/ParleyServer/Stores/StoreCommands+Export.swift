@@ -9,11 +9,13 @@ extension StoreCommands {
     try write(id, as: format, with: noteExport(), to: output)
   }
 
-  /// Writes every note to a file of its own in a folder that is empty or not there yet; where the format has
-  /// no place for pictures and other files, these go into folders beside, where the texts refer to them.
+  /// Writes every note to its own file in a folder that is empty or does not exist. Formats that
+  /// cannot contain pictures and other files get them in the folder `files`, to which the texts
+  /// refer.
   ///
-  /// - Parameter report: Takes each note that the store could not give, and why; the others are written.
-  /// - Returns: The number of notes written. One that is deleted meanwhile is left out.
+  /// - Parameter report: Receives each note that could not be read, and why; other notes are
+  ///   written.
+  /// - Returns: The number of notes written, without notes that were deleted meanwhile.
   package func exportAll(
     as format: ExportFormat, to folder: String, report: (NoteSummary, ExportError) -> Void
   ) throws -> Int {
@@ -22,7 +24,7 @@ extension StoreCommands {
     guard Files.isEmpty(folder: folder) else {
       throw FileError("\(folder) is not empty; name a folder that is, or is not there yet")
     }
-    // All folders before the first file, which gives way to a folder of its name.
+    // All folders are created first, so that a file's name avoids that of a folder.
     for note in notes { try Files.makeDirectory(Self.place(of: note, in: folder)) }
     let export = try noteExport()
     var names = ExportNames(ending: format.rawValue)

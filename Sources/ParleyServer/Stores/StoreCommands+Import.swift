@@ -8,13 +8,13 @@ import SocketMessages
 /// The outcome of `parley import` for a file, or for a file in an archive.
 package enum ImportOutcome {
   case made(NoteSummary)
-  /// A note with the same folder, title and text was there before.
+  /// The store already contains a note with the same folder, title and text.
   case found(NoteSummary)
   case refused(any Error)
 }
 
 extension StoreCommands {
-  /// Makes a note of a file whose format is known; no server may be running.
+  /// Imports a file of a known format as a note; no server may be running.
   package func importNote(
     from file: String, as format: ExportFormat, title: String, author: String,
     folder: FolderPath = .none
@@ -36,7 +36,8 @@ extension StoreCommands {
       .importNote(text, as: plain, details)
   }
 
-  /// The note in a file that is read already, as far as its form goes: its length is judged with the title.
+  /// Returns the only note in a file's bytes. The length of its text is checked later, with the
+  /// title.
   private func onlyNote(in bytes: [UInt8], as format: ExportFormat) throws -> ImportedNote {
     var limits = ImportLimits(scalarsMax: Int(Int32.max))
     limits.bytesMax = .max
@@ -52,15 +53,15 @@ extension StoreCommands {
     }
   }
 
-  /// Makes notes of a file, an archive, or a folder and all below it; no server may be running.
+  /// Imports a file, an archive, or a folder with its subfolders; no server may be running.
   ///
-  /// Notes are committed in batches. A note that an earlier run has made is found again and not
-  /// made twice, so an import that was stopped continues where it was.
+  /// Notes are committed in batches. Notes that an earlier run has imported are skipped, so an
+  /// interrupted import can be repeated.
   ///
   /// - Parameters:
-  ///   - isRepeatable: Whether notes are looked for that are there already.
-  ///   - progress: Called with the number of files read so far, and of all.
-  ///   - report: Takes the outcome of each file.
+  ///   - isRepeatable: Whether files are skipped if the store contains their notes already.
+  ///   - progress: Called with the number of files read so far, and the number of all files.
+  ///   - report: Receives the outcome of each file.
   package func importAll(
     from root: String, author: String, folder: FolderPath, isRepeatable: Bool = true,
     progress: (Int, Int) -> Void = { _, _ in }, report: (String, ImportOutcome) -> Void
@@ -75,7 +76,8 @@ extension StoreCommands {
     var limits = ImportLimits(scalarsMax: configuration.documentScalarsMax)
     limits.titleBytesMax = configuration.limits.titleBytesMax
     limits.folder = folder.text
-    // A folder is the operator's own; an archive in it has the bounds of every archive.
+    // A folder has no limit, since it belongs to the operator; an archive within it has the usual
+    // ones.
     if isFolder { (limits.filesMax, limits.bytesMax) = (files.count + 100_000, .max) }
     var machine = ImportMachine(limits: limits)
     for (index, file) in files.enumerated() {
@@ -90,7 +92,7 @@ extension StoreCommands {
     progress(files.count, files.count)
   }
 
-  /// The endings of files that may become notes.
+  /// The endings of files that can be imported.
   private static let endings = [
     "md", "markdown", "txt", "text", "json", "etherpad", "zip", ExportFormat.operations.rawValue,
   ]
@@ -136,13 +138,13 @@ extension StoreCommands {
     } catch { report(file.path, .refused(error)) }
   }
 
-  /// The size of the largest file that can hold what a note may have, so that no file fills the memory.
+  /// Returns the maximum size of a file: the largest that a valid note can need.
   private func bytesMax(of format: ExportFormat) -> Int {
     switch format {
     case .markdown, .text: 4 * configuration.documentScalarsMax + (1 << 20)
-    // Each character may be written as two escapes of six bytes.
+    // JSON may encode a character as two escapes of six bytes.
     case .json: 12 * configuration.documentScalarsMax + (1 << 20)
-    // A whole history, with pictures.
+    // A whole history, with its pictures.
     case .operations: 4 << 30
     }
   }

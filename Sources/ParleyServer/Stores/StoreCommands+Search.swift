@@ -1,8 +1,8 @@
 package import GatewayPorts
 
-/// Commands on the index of words.
+/// Commands for the word index.
 extension StoreCommands {
-  /// Finds notes by words, best first, while a server may be running.
+  /// Finds notes by words, best first; a server may be running.
   package func search(_ words: String, limit: Int) throws -> [SearchHit] {
     let query: SearchQuery
     do throws(SearchQueryError) {
@@ -27,16 +27,16 @@ extension StoreCommands {
     if case .failed(let error) = reply { error } else { FileError("the index cannot be read now") }
   }
 
-  /// Rebuilds the index of words; no server may be running.
+  /// Rebuilds the word index; no server may be running.
   ///
-  /// - Returns: The number of notes in it.
+  /// - Returns: The number of indexed notes.
   package func reindex() throws -> Int {
     guard try exists() else { throw FileError("there is no store at \(name)") }
     let store = try configuration.repairableStore(writing: true)
     let index = try configuration.store.openIndex()
     try index.clear()
     var keeper = IndexKeeper(store: store, open: { index }, log: NoLog())
-    // No other work needs the machine: its pauses are over at once.
+    // Advance the time past all pauses: no server needs the processor.
     var now: Int64 = 0
     while !keeper.isSettled {
       now += 1_000
@@ -46,7 +46,7 @@ extension StoreCommands {
     return keeper.indexed
   }
 
-  /// A log that is not read: errors are thrown.
+  /// A log that discards its lines, since errors are thrown.
   private struct NoLog: LogSink {
     let level = LogLevel.error
 

@@ -5,32 +5,33 @@ import SocketMessages
 package import StoreRecords
 package import StoreSQLite
 
-/// Commands on a store that is not being served.
+/// Commands on a store, run by a process that does not serve it.
 package struct StoreCommands {
   let configuration: Configuration
 
-  /// Works on the store of a configuration.
+  /// Creates commands for the store of a configuration.
   package init(_ configuration: Configuration) { self.configuration = configuration }
 
-  /// The store's path; where it is a database, the one that it would have as a file.
+  /// The path of the store's file; for a database, the path that a file would have.
   package var path: String { configuration.storePath }
 
-  /// The store's name for people: its path, or its address without the password.
+  /// The store's name for people to read: its path, or its address without the password.
   package var name: String { configuration.storeName }
 
-  /// Whether there is a store yet.
+  /// Whether the store exists.
   ///
-  /// - Throws: what is in its way, such as a log without its database.
+  /// - Throws: The reason why it cannot be used, such as a log without its database.
   package func exists() throws -> Bool { try configuration.store.exists() }
 
-  /// Reads all of the store, while a server may be writing to it.
+  /// Reads and checks the whole store; a server may be writing to it.
   ///
-  /// - Parameter progress: Called with the number of notes read so far, and of all.
+  /// - Parameter progress: Called with the number of notes read so far, and the number of all
+  ///   notes.
   package func check(progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreFindings {
     try configuration.repairableStore(writing: false).check(progress: progress)
   }
 
-  /// Lists the notes, while a server may be writing to them.
+  /// Lists the notes; a server may be writing to them.
   package func notes() throws -> [NoteSummary] {
     switch try configuration.repairableStore(writing: false).perform([.list])[0] {
     case .notes(let notes): return notes
@@ -39,7 +40,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists the sessions of a user that count, the last used first, while a server may be running.
+  /// Lists the valid sessions of a user, the last used first; a server may be running.
   package func sessions(of user: String, now: Timestamp) throws -> [Session] {
     let store = try configuration.repairableStore(writing: false)
     let revocations = try RevocationFile(path: configuration.revocationsPath)
@@ -60,7 +61,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists the names of published notes, while a server may be running.
+  /// Lists the names of published notes; a server may be running.
   package func names() throws -> [PublicName] {
     let store = try configuration.repairableStore(writing: false)
     switch store.perform([StoreRequest.links(.names(.list))])[0] {
@@ -70,8 +71,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists deleted notes that can be restored, the newest deletion first, while a server may be
-  /// running.
+  /// Lists deleted notes that can be restored, the newest deletion first; a server may be running.
   package func deletedNotes() throws -> [DeletedNote] {
     let store = try configuration.repairableStore(writing: false)
     switch store.perform([StoreRequest.deleted(.list(after: nil, limit: .max))])[0] {
@@ -81,7 +81,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Brings a deleted note back; no server may be running.
+  /// Restores a deleted note; no server may be running.
   package func undelete(_ id: DocumentID) throws -> NoteSummary {
     let store = try configuration.repairableStore(writing: true)
     switch store.perform([StoreRequest.deleted(.bringBack(id: id))])[0] {
@@ -95,8 +95,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Lists events that were given up, the newest first, each as a line of JSON; while a server may be
-  /// running.
+  /// Lists dead letters, the newest first, each as a line of JSON; a server may be running.
   package func deadLetters() throws -> [String] {
     let store = try configuration.repairableStore(writing: false)
     switch store.perform(OutboxRequest.deadLetters(limit: .max)) {
@@ -106,7 +105,7 @@ package struct StoreCommands {
     }
   }
 
-  /// Copies the store, while a server may be writing to it.
+  /// Copies the store; a server may be writing to it.
   package func backUp(
     to destination: String, isVerified: Bool, progress: (StoreBackup.Step) -> Void = { _ in }
   ) throws -> StoreFindings? {
@@ -115,7 +114,7 @@ package struct StoreCommands {
       of: path, at: destination, isVerified: isVerified, progress: progress)
   }
 
-  /// Rejects work on files where the store is a database.
+  /// Throws if the store is a database, for commands that work on files.
   private func refuseDatabase(_ tools: String) throws(FileError) {
     guard configuration.isStoreInDatabase else { return }
     throw FileError(
@@ -123,14 +122,14 @@ package struct StoreCommands {
         + "\(tools)")
   }
 
-  /// Reads all of a backup.
+  /// Reads and checks a whole backup.
   package func verify(
     _ backup: String, progress: (Int, Int) -> Void = { _, _ in }
   ) throws(StoreOpenError) -> StoreFindings {
     try SQLiteStore(reading: backup).check(progress: progress)
   }
 
-  /// Puts a backup where the store is to be; no server may be running.
+  /// Restores a backup to the store's path; no server may be running.
   package func restore(_ backup: String, isReplacing: Bool) throws -> StoreRestoration {
     try refuseDatabase("pg_restore")
     try Files.makeDirectory(configuration.dataDirectory)
@@ -138,9 +137,9 @@ package struct StoreCommands {
       backup, to: path, isReplacing: isReplacing, names: RandomNames())
   }
 
-  /// Forgets what the retention settings say may be forgotten; no server may be running.
+  /// Removes history as the retention settings allow; no server may be running.
   ///
-  /// - Returns: How many logs became shorter.
+  /// - Returns: The number of logs that became shorter.
   package func compact() throws -> Int {
     guard let retention = configuration.retention else {
       throw FileError(
@@ -152,7 +151,7 @@ package struct StoreCommands {
 }
 
 extension DeadLetter {
-  /// The event as its receiver would have got it, and when and why it was given up.
+  /// The event as its target would have received it, and when and why it was given up.
   fileprivate var line: String {
     let bytes = JSONWriter.object { object, bytes in
       object.field("target", event.target.word, &bytes)

@@ -2,29 +2,29 @@ package import GatewayPorts
 
 /// Metrics of the store's thread.
 package struct StoreMetrics: Sendable {
-  /// Requests that wait to be taken.
+  /// Requests waiting in the queue.
   package var queued = 0
-  /// Batches done; each is one transaction and one sync if it writes.
+  /// Processed batches; each is one transaction, with one sync if it writes.
   package var batches = 0
-  /// Requests done.
+  /// Processed requests.
   package var requests = 0
   /// Requests that failed.
   package var failures = 0
-  /// From taking a batch until all of it is written and synced.
+  /// Time from taking a batch until it is written and synced.
   package var batch = Histogram()
-  /// Reads beside the commits that wait to be taken.
+  /// Reads waiting in the queue of the reading thread.
   package var readsQueued = 0
-  /// Reads beside the commits that were done.
+  /// Reads processed by the reading thread.
   package var reads = 0
-  /// From taking such a read until it is done.
+  /// Time from taking a read until it is done, on the reading thread.
   package var read = Histogram()
-  /// The store's promise, and the number of its reconnects.
+  /// The store's durability, and the number of its reconnects.
   package var state = StoreState()
-  /// Times at which texts were folded beside the commits, and kept.
+  /// Stored snapshots of texts that the reading thread folded.
   package var folds = 0
 }
 
 extension StoreReply {
-  /// Whether the store could not do what it was asked.
+  /// Whether the request failed; cancelled requests do not count.
   var isFailure: Bool { failure.map { $0 != .cancelled } ?? false }
 }

@@ -3,9 +3,9 @@ import PostgreSQLAdapter
 package import StoreRecords
 import StoreSQLite
 
-/// `parley migrate`: everything that a store holds, moved to a store of the other kind.
+/// The command `parley migrate`, which copies all data of a store to a store of the other kind.
 package struct StoreMigration {
-  /// A store, as an operator names it.
+  /// A store, as named on the command line.
   private enum Place {
     case file(String)
     case database(PostgresAddress)
@@ -20,7 +20,7 @@ package struct StoreMigration {
       }
     }
 
-    /// The name for people, without a password.
+    /// The name for people to read, without a password.
     var name: String {
       switch self {
       case .file(let path): path
@@ -29,30 +29,30 @@ package struct StoreMigration {
     }
   }
 
-  /// A finished move.
+  /// The result of a finished migration.
   package struct Report {
-    /// Names of both stores.
+    /// The names of both stores.
     package let source: String, target: String
     /// The rows, the check's findings and the digest.
     package let result: StoreMove.Result
-    /// The number of revocations that went along.
+    /// The number of copied revocations.
     package let revocations: Int
   }
 
   private let source: Place
   private let target: Place
 
-  /// Plans a move.
+  /// Prepares a migration.
   ///
   /// - Parameters:
-  ///   - source: A file, a data folder, or a database's address.
-  ///   - target: One that is not there yet, or an empty database.
+  ///   - source: A file, a data folder, or the address of a database.
+  ///   - target: A file that does not exist, or an empty database.
   package init(from source: String, to target: String) throws(FileError) {
     self.source = try Place(source)
     self.target = try Place(target)
   }
 
-  /// Moves everything. The source stays as it is.
+  /// Copies all data. The source is not changed.
   package func run(progress: (StoreMove.Step) -> Void) throws -> Report {
     let (from, revocations) = try openSource()
     let (to, keep) = try makeTarget()
@@ -108,7 +108,7 @@ package struct StoreMigration {
     }
   }
 
-  /// The file in which a server on a store's folder keeps its revocations.
+  /// Returns the path of the revocations file in a store's folder.
   private static func revocations(beside path: String) -> String {
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
     return folder + Configuration.revocationsFileName

@@ -4,30 +4,30 @@ import Locks
 
 /// The thread that reads from the store while the store's own thread commits.
 ///
-/// It has a connection of its own, on which nothing can be written; SQLite's write-ahead log lets
-/// both work at once. Each read is a transaction of its own that begins after it was asked for, so
-/// it sees every commit that was over by then, and no other commit was acknowledged. So reads wait
-/// for no commit: texts and histories can be read while the disk does not sync.
+/// It has its own read-only connection; SQLite's write-ahead log lets both threads work
+/// concurrently. Each read is a transaction that begins after its request, so it sees every commit
+/// that had finished at the request, and no other commit had been acknowledged. Reads wait for no
+/// commit: texts and histories can be read while the disk does not sync.
 ///
-/// The thread also does the store's chores while no read waits, such as folding texts to be kept as
+/// The thread also performs the store's chores while no read waits, such as folding texts into
 /// snapshots.
 final class StoreReader: Sendable {
-  /// A read that is done.
+  /// A completed read.
   struct Read: Sendable {
     let ticket: StoreTicket?
     let reply: StoreReply
-    /// From taking it until it was done.
+    /// Microseconds from taking the read until it was done.
     let microseconds: Int64
   }
 
-  /// A chore that was done, or failed.
+  /// A chore that succeeded or failed.
   struct DoneChore: Sendable {
     let chore: StoreChore
-    /// `nil` if there was nothing to do.
+    /// `nil` if the chore had nothing to do.
     let outcome: Result<StoreChore.Result?, StoreError>
   }
 
-  /// Work that has been done.
+  /// Completed work.
   enum News: Sendable {
     case read(Read)
     case chore(DoneChore)
@@ -36,9 +36,9 @@ final class StoreReader: Sendable {
   private struct State {
     /// Reads that have not begun.
     var requests = ReadQueue()
-    /// Waiting reads that are no longer wanted, and perhaps some that are done.
+    /// Cancelled reads that have not begun; it may contain reads that are done.
     var forgotten: Set<StoreTicket> = []
-    /// Work for the time without waiting reads; one for each document at most.
+    /// Chores for times without waiting reads; at most one for each document.
     var chores: [StoreChore] = []
     var isStopping = false
     var hasStopped = false
@@ -48,11 +48,11 @@ final class StoreReader: Sendable {
 
   /// Starts the thread.
   ///
-  /// - Parameter done: called on it with each read, and each chore.
+  /// - Parameter done: Called on the thread after each read and each chore.
   init(store: Handover<any DocumentStore>, done: @escaping @Sendable (News) -> Void) {
     SystemThread.start { [state] in
       Self.run(store, state: state, done: done)
-      // Its connection is closed by now.
+      // Its connection is closed.
       state.change { $0.hasStopped = true }
     }
   }
@@ -65,7 +65,7 @@ final class StoreReader: Sendable {
     }
   }
 
-  /// Has reads fail instead of being done, if they have not begun.
+  /// Cancels reads that have not begun; they fail with `cancelled`.
   func forget(_ tickets: [StoreTicket]) {
     guard !tickets.isEmpty else { return }
     state.withLock { if !$0.requests.isEmpty { $0.forgotten.formUnion(tickets) } }
@@ -77,11 +77,11 @@ final class StoreReader: Sendable {
     state.change { $0.chores += chores }
   }
 
-  /// Reads that have not begun.
+  /// The number of reads that have not begun.
   var queued: Int { state.withLock { $0.requests.count } }
 
-  /// Does the reads that are queued, then ends the thread; returns when it has ended. Chores that are
-  /// still to be done are left to the next start.
+  /// Performs the queued reads, stops the thread, and returns when it has ended. Remaining chores
+  /// are left to the next start.
   func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }
@@ -92,7 +92,7 @@ final class StoreReader: Sendable {
   ) {
     let store = handover.take()
     while true {
-      // One by one: a long one holds back neither the others' replies nor the log's checkpoints.
+      // One read at a time: a long read delays neither other replies nor the log's checkpoints.
       let (read, isForgotten, chore) = state.wait(
         until: { !$0.requests.isEmpty || !$0.chores.isEmpty || $0.isStopping },
         then: { state -> (ReadQueue.Item?, Bool, StoreChore?) in

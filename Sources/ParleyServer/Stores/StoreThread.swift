@@ -5,23 +5,23 @@ import Locks
 
 /// The thread that owns the store.
 ///
-/// Requests queue up while a batch is being written and synced; the next batch takes all of them
-/// into one commit. So the busier the gateway, the more changes share one sync. Reads that need not
-/// be in order with commits go to a ``StoreReader``, if there is one.
+/// Requests queue up while a batch is being written and synced; the next batch commits all of them
+/// together. So the busier the gateway, the more changes share one sync. Reads that need no order
+/// with commits go to a ``StoreReader``, if there is one.
 package final class StoreThread: Sendable {
-  /// The completion of one request.
+  /// The reply to one request.
   package struct Completion: Sendable {
     package let ticket: StoreTicket
     package let reply: StoreReply
   }
 
-  /// Work with the outbox, and the receiver of its outcome, called on the store's thread.
+  /// An outbox request, and the receiver of its reply, called on the store's thread.
   private typealias OutboxWork = (
     request: OutboxRequest, then: @Sendable (OutboxReply) -> Void
   )
 
-  /// Revocations for other nodes, and the receiver of theirs; `nil` if the store cannot read them
-  /// now.
+  /// Revocations for other nodes, and the receiver of theirs, which gets `nil` if the store cannot
+  /// read them now.
   private struct Exchange {
     let revocations: [Revocation]
     let place: Int
@@ -29,14 +29,14 @@ package final class StoreThread: Sendable {
   }
 
   private struct State {
-    /// In the order in which they came; without a ticket, the reply is not awaited.
+    /// Requests in order of arrival; for a request without a ticket, no reply is returned.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
-    /// An account of the requests whose replies are not awaited.
+    /// The count and size of the queued requests without a reply.
     var untold: StoreBacklog
     var outboxWork: [OutboxWork] = []
-    /// Revocations to be exchanged with other nodes.
+    /// Revocations to exchange with other nodes.
     var exchange: Exchange?
-    /// Chores that the reader has done, found nothing to do for, or failed at.
+    /// Chores that the reader has finished, with or without a result, or failed.
     var chores: [StoreReader.DoneChore] = []
     var completions: [Completion] = []
     var metrics = StoreMetrics()
@@ -56,27 +56,26 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Milliseconds without work after which the store looks at its files.
+  /// Milliseconds without work after which the store checks its files.
   private static let lookMilliseconds = 1_000
 
   private let state: Monitor<State>
   private let reader: StoreReader?
   private let wake: @Sendable () -> Void
-  /// The interruption that ends the waiting of both connections.
+  /// Functions that interrupt the waiting of both connections.
   private let interruptions: [@Sendable () -> Void]
 
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - readingStore: the same store, opened for reading, which gets a thread of its own; without
-  ///     it everything is done on one.
-  /// - untoldMax: the limit of waiting requests whose replies are not awaited; beyond, they are
-  ///   dropped.
-  ///   - retry: when chores are tried again that have failed.
-  /// - log: receives a line when the store could not be closed as one file.
-  ///   - wake: called on it when completions are there to be taken.
-  ///   - committed: called on it with what search has to look at, after each commit.
-  /// - outboxChanged: called on it with queues whose state has changed.
+  ///   - readingStore: The same store, opened for reading on a second thread. Without it, all
+  ///     requests run on one thread.
+  ///   - untoldMax: The limits of queued requests without a reply; beyond them, events are dropped.
+  ///   - retry: The retry schedule of failed chores.
+  ///   - log: Receives a line if the store could not be closed as one file.
+  ///   - wake: Called on the store's thread or the reading thread when completions are ready.
+  ///   - committed: Called on the store's thread after each commit, with the notes to index.
+  ///   - outboxChanged: Called on the store's thread with queues whose state has changed.
   package init(
     store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
@@ -110,12 +109,12 @@ package final class StoreThread: Sendable {
       Self.run(
         store, state: state, reader: reader, retry: retry, log: log, wake: wake,
         committed: committed, outboxChanged: outboxChanged)
-      // The store is closed by now: a program that waits for the end may copy its file.
+      // The store is closed, so a program that waits for the end may copy its file.
       state.change { $0.hasStopped = true }
     }
   }
 
-  /// Queues requests, which go into one batch. Never blocks on the disk.
+  /// Queues requests for the next batch. Never blocks on the disk.
   package func submit(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
     guard !work.isEmpty else { return }
     guard let reader else { return queue(work) }
@@ -123,7 +122,7 @@ package final class StoreThread: Sendable {
     reader.submit(work.filter { $0.request.traits.isAside })
   }
 
-  /// Makes abandoned reads fail instead of being done, if they have not begun.
+  /// Cancels reads that have not begun; they fail with `cancelled`.
   package func forget(_ tickets: [StoreTicket]) { reader?.forget(tickets) }
 
   private func queue(_ work: [(ticket: StoreTicket?, request: StoreRequest)]) {
@@ -131,14 +130,15 @@ package final class StoreThread: Sendable {
     state.change { $0.requests += work }
   }
 
-  /// Queues work with the outbox. `then` is called on the store's thread.
+  /// Queues an outbox request. `then` is called on the store's thread.
   package func submit(
     _ request: OutboxRequest, then: @escaping @Sendable (OutboxReply) -> Void
   ) {
     state.change { $0.outboxWork.append((request, then)) }
   }
 
-  /// Exchanges revocations with other nodes, one call at a time. `then` is called on the store's thread.
+  /// Exchanges revocations with other nodes, one call at a time. `then` is called on the store's
+  /// thread.
   package func exchange(
     _ revocations: [Revocation], after place: Int,
     then: @escaping @Sendable (RevocationPage?) -> Void
@@ -148,8 +148,8 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Records events about changes outside of the store. If their commit fails, or too much waits
-  /// for the disk, they are lost, and counted among the failures.
+  /// Records events about changes outside of the store. If their commit fails, or the queue is
+  /// full, the events are lost and counted as a failure.
   package func tell(_ drafts: [OutboxDraft]) {
     guard !drafts.isEmpty else { return }
     state.change { state in
@@ -162,7 +162,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Takes the completions that have come in since the last call.
+  /// Returns the completions since the last call.
   package func takeCompletions() -> [Completion] {
     state.withLock { state in
       defer { state.completions = [] }
@@ -170,7 +170,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// The number of times that the store has reconnected, as of its last batch.
+  /// The number of reconnects of the store, as of its last batch.
   package var reconnections: Int { state.withLock { $0.metrics.state.reconnections } }
 
   /// The counters since the start.
@@ -183,20 +183,21 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Why the store writes nothing although no commit has failed; `nil` if all is well.
+  /// The reason why the store rejects writes although no commit has failed; `nil` if it accepts
+  /// them.
   package var problem: String? { state.withLock { $0.metrics.state.problem } }
 
-  /// Does what is queued, then ends the threads; returns when they have ended. A database that is away
-  /// is not waited for: what it was asked for fails.
+  /// Performs the queued requests, then stops the threads; returns when they have ended. Requests
+  /// to an unreachable database fail.
   package func stop() {
     for interrupt in interruptions { interrupt() }
-    // First the reader: what it has open would keep the log from being emptied.
+    // The reader stops first: its open connection would prevent the log from being emptied.
     reader?.stop()
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }
   }
 
-  /// Works until asked to stop, then closes the store.
+  /// Processes requests until stopped, then closes the store.
   private static func run(
     _ handover: Handover<any ServerStore>, state: Monitor<State>, reader: StoreReader?,
     retry: ChoreRetry, log: any LogSink, wake: @Sendable () -> Void,
@@ -204,10 +205,10 @@ package final class StoreThread: Sendable {
     outboxChanged: @Sendable ([OutboxTarget: OutboxStanding]) -> Void
   ) {
     let store = handover.take()
-    // Whether the store has housekeeping to do as soon as no request waits.
+    // Whether the store has housekeeping to do when no request waits.
     var hasMore = true
     var retry = retry
-    /// Documents with a chore under way.
+    /// Documents whose chore is not finished.
     var busy: Set<DocumentID> = []
     state.withLock { $0.metrics.state = store.state }
     outboxChanged(store.takeOutboxChanges())
@@ -223,7 +224,7 @@ package final class StoreThread: Sendable {
       }
       hasMore = true
       if !batch.isEmpty {
-        // No client waits for a look at many heads: it does not delay acknowledgements.
+        // No client waits for the heads: reading them must not delay acknowledgements.
         let looks = batch.filter(\.request.looksAtHeads)
         for part in [batch.filter { !$0.request.looksAtHeads }, looks] where !part.isEmpty {
           let changes = perform(part, store, state)
@@ -249,20 +250,20 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Work that is taken from the queues.
+  /// Work taken from the queues.
   private typealias Work = (
     batch: [(ticket: StoreTicket?, request: StoreRequest)], outboxWork: [OutboxWork],
     chore: StoreReader.DoneChore?, exchange: Exchange?
   )
 
-  /// Waits for work, unless there is housekeeping to do, and takes it.
+  /// Waits for work, unless housekeeping is due, and takes it.
   private static func next(
     _ state: Monitor<State>, hasMore: Bool, atMost milliseconds: Int
   ) -> Work {
     func isWanted(_ state: State) -> Bool { !state.isIdle || state.isStopping || hasMore }
     func take(_ state: inout State) -> Work {
       defer { (state.requests, state.outboxWork, state.exchange) = ([], [], nil) }
-      // One at a time: to keep a long text takes as long as some commits.
+      // One chore at a time: storing the snapshot of a long text takes as long as several commits.
       let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
       state.untold.removeAll()
       return (state.requests, state.outboxWork, chore, state.exchange)
@@ -270,10 +271,10 @@ package final class StoreThread: Sendable {
     return state.wait(atMostMilliseconds: milliseconds, until: isWanted, then: take)
   }
 
-  /// Does a piece of housekeeping if there is some, and checks the store's files otherwise. Failed housekeeping is due
-  /// again after a while.
+  /// Performs one step of housekeeping if any is due; otherwise checks the store's files. Failed
+  /// housekeeping is retried after a pause.
   ///
-  /// - Returns: Whether there is more housekeeping.
+  /// - Returns: Whether more housekeeping is due.
   private static func idle(
     _ store: any ServerStore, hasMore: Bool, retry: inout ChoreRetry, hasChores: Bool,
     _ state: Monitor<State>, _ log: any LogSink
@@ -302,7 +303,7 @@ package final class StoreThread: Sendable {
     return hasMore
   }
 
-  /// Keeps the store's state for the loop, and logs when a problem begins and ends.
+  /// Records the store's state for the loop, and logs when a problem begins and ends.
   private static func note(_ standing: StoreState, _ state: Monitor<State>, _ log: any LogSink) {
     let former = state.withLock { state in
       defer { state.metrics.state = standing }
@@ -316,7 +317,7 @@ package final class StoreThread: Sendable {
     }
   }
 
-  /// Keeps the outcome of a chore, or sets it aside if it has failed.
+  /// Stores the result of a chore, or postpones the chore if it has failed.
   private static func finish(
     _ done: StoreReader.DoneChore, _ store: any ServerStore, _ state: Monitor<State>,
     _ wake: @Sendable () -> Void
@@ -331,7 +332,7 @@ package final class StoreThread: Sendable {
     wake()
   }
 
-  /// Does a batch, and returns what has changed for search.
+  /// Processes a batch, and returns the changes for the word index.
   private static func perform(
     _ batch: [(ticket: StoreTicket?, request: StoreRequest)], _ store: any ServerStore,
     _ state: Monitor<State>
@@ -356,7 +357,7 @@ package final class StoreThread: Sendable {
 }
 
 extension StoreRequest {
-  /// Whether it asks how far many logs or rooms are, as gateways do now and then.
+  /// Whether the request reads the heads of many logs or rooms, as gateways do periodically.
   fileprivate var looksAtHeads: Bool {
     switch self {
     case .heads, .room(.heads): true
