@@ -3,22 +3,22 @@ package import GatewayPorts
 import JSON
 import SocketMessages
 
-/// The answers of several loops to one request of an operator's, as one.
+/// Merges the responses of several loops to one operator request.
 package struct GatheredAnswer {
-  /// The way in which answers become one.
+  /// The way in which responses are merged.
   package enum Kind: Sendable {
-    /// Lists of connections, put together in order.
+    /// Lists of connections, merged in order.
     case connections(limit: Int)
-    /// Lists of rooms, each room once.
+    /// Lists of rooms, merged so that each room occurs once.
     case rooms(limit: Int)
-    /// Numbers of connections, added.
+    /// Numbers of connections, which are added up.
     case numbers
-    /// Numbers of connections whose tokens were revoked, added.
+    /// Numbers of connections closed by a revocation, which are added up.
     case revocation
 
-    /// The way for a request; `nil` if one loop answers it.
+    /// Selects the way for a request; `nil` if one loop answers it alone.
     package init?(_ head: RequestHead) {
-      // The name of a user may hold a slash.
+      // A user id may contain a slash.
       let isOfUser =
         head.path.hasPrefix("/api/users/")
         && ["/disconnect", "/refresh-rights"].contains { head.path.hasSuffix($0) }
@@ -31,7 +31,7 @@ package struct GatheredAnswer {
       }
     }
 
-    /// The number of items that a request asks for.
+    /// Returns the requested number of items; the default is 100.
     private static func limit(_ head: RequestHead) -> Int {
       let name = "limit="
       let field = head.query.split(separator: "&").first { $0.hasPrefix(name) }
@@ -40,30 +40,30 @@ package struct GatheredAnswer {
   }
 
   private let kind: Kind
-  /// The answer so far.
+  /// The merged response so far.
   package private(set) var response: Response
-  /// The rooms with subscribers at any loop, by the bytes of their names.
+  /// The rooms with subscribers on any loop, as the bytes of their names.
   private var rooms: Set<[UInt8]>
 
-  /// Begins with the answer of the loop that was asked.
+  /// Begins with the response of the loop that received the request.
   package init(_ kind: Kind, _ response: Response, rooms: Set<[UInt8]> = []) {
     self.kind = kind
     self.response = response
     self.rooms = rooms
   }
 
-  /// The answer if a loop has not done its part.
+  /// The response if a loop has failed to answer.
   package static var unfinished: Response {
     .problem(503, .unavailable, "this was done in part; send it again")
   }
 
-  /// The answer that counts connections.
+  /// Returns a response with a number of connections.
   static func response(connections count: Int) -> Response {
     let body = JSONWriter.object { $0.field("connections", count, &$1) }
     return .json(200, body)
   }
 
-  /// Merges the answer of another loop into this one.
+  /// Merges the response of another loop into this one.
   package mutating func add(_ other: Response, rooms others: Set<[UInt8]> = []) {
     rooms.formUnion(others)
     guard response.status == 200, other.status == 200, let mine = JSONValue(response.body)?.fields,
@@ -99,7 +99,7 @@ package struct GatheredAnswer {
     connection["id"]?.string.flatMap { UInt64($0) } ?? 0
   }
 
-  /// The rooms by their names, each once.
+  /// Returns the rooms sorted by name, each room once.
   private static func rooms(_ items: [JSONFields]) -> [JSONFields] {
     var byName: [[UInt8]: JSONFields] = [:]
     for item in items {
@@ -112,7 +112,7 @@ package struct GatheredAnswer {
       JSONWriter.object(&sum) { object, body in
         object.field("room", known["room"]?.string, &body)
         object.field("subscribers", Self.sum("subscribers", known, item), &body)
-        // Each loop already knows the people present at all loops.
+        // Each loop's number includes the people who are present on other loops.
         object.field(
           "present", max(known["present"]?.integer ?? 0, item["present"]?.integer ?? 0), &body)
       }

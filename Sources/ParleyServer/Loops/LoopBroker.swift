@@ -1,21 +1,21 @@
 package import GatewayPorts
 import Locks
 
-/// Hints among the loops of one process, and between them and other gateways.
+/// The broker of hints between the loops of one process, and between them and other machines.
 ///
-///     loop i   publish ─▶ the mailboxes of those loops that follow the topic ─▶ loop j
+///     loop i   publish ─▶ the mailboxes of the loops that follow the topic ─▶ loop j
 ///                     └─▶ the outer broker ─▶ other machines
-///     other machines ─▶ the outer broker ─▶ the mailboxes of those loops that follow the topic
+///     other machines ─▶ the outer broker ─▶ the mailboxes of the loops that follow the topic
 ///
-/// A table under a lock holds the topics that each loop follows. A mailbox has a bound; hints that arrive
-/// when it is full are dropped and counted, and their news is found in the store. The outer broker follows the
-/// topics of all loops.
+/// A table under a lock contains the topics that each loop follows. Each mailbox has a limit: hints
+/// that arrive when it is full are dropped and counted, since the loop finds their data in the
+/// store. The outer broker follows the topics of all loops.
 package final class LoopBroker: Sendable {
-  /// Hints that may wait for one loop.
+  /// Maximum hints waiting for one loop.
   package static let countMax = 8_192
-  /// Bytes of hints that may wait for one loop.
+  /// Maximum bytes of hints waiting for one loop.
   package static let bytesMax = 4 << 20
-  /// Bytes that a hint counts for beside its own.
+  /// Bytes counted for a hint in addition to its topic and content.
   private static let overhead = 64
 
   private struct Mailbox {
@@ -26,7 +26,8 @@ package final class LoopBroker: Sendable {
 
   private struct State {
     var mailboxes: [Mailbox]
-    /// The loops that follow a topic, by its bytes: names that look alike are not the same.
+    /// The loops that follow a topic. The key is the topic's bytes: equivalent Unicode names are
+    /// different topics.
     var followers: [[UInt8]: Set<Int>] = [:]
     var outer: (any ServerBroker)?
   }
@@ -34,24 +35,25 @@ package final class LoopBroker: Sendable {
   private let state: Monitor<State>
   private let wake: @Sendable (Int) -> Void
 
-  /// Makes empty mailboxes.
+  /// Creates empty mailboxes.
   ///
   /// - Parameters:
   ///   - count: The number of loops.
-  ///   - wake: Called with the number of a loop that has news, on any thread.
+  ///   - wake: Called on any thread, with the number of a loop whose mailbox has become non-empty.
   package init(count: Int, wake: @escaping @Sendable (Int) -> Void) {
     state = Monitor(State(mailboxes: Array(repeating: Mailbox(), count: count)))
     self.wake = wake
   }
 
-  /// Connects a broker to other machines, which calls ``outerHasNews()`` when it has news.
+  /// Connects a broker to other machines. Its owner calls ``outerHasNews()`` when hints arrive.
   package func connect(to outer: any ServerBroker) {
     state.withLock { $0.outer = outer }
-    // News may have come before this call.
+    // Hints may have arrived before this call.
     outerHasNews()
   }
 
-  /// Reports that hints arrive although there is no broker to other machines: those of loops always do.
+  /// Reports that hints can arrive, for a process without an outer broker: loops always reach each
+  /// other.
   package func standAlone() {
     let loops = state.withLock { state in
       for loop in state.mailboxes.indices {
@@ -62,12 +64,12 @@ package final class LoopBroker: Sendable {
     for loop in loops { wake(loop) }
   }
 
-  /// The broker of one of the loops.
+  /// Returns the broker for one of the loops.
   package func end(of loop: Int) -> any ServerBroker { End(hub: self, loop: loop) }
 
   /// Distributes the hints that the outer broker has received.
   package func outerHasNews() {
-    // Under one lock, so that of two threads that take news the first deals them out first.
+    // Taking and distributing share one lock, so that concurrent calls keep hints in order.
     let woken = state.withLock { state in
       var woken: Set<Int> = []
       for item in state.outer?.takeNews() ?? [] {
@@ -91,18 +93,18 @@ package final class LoopBroker: Sendable {
     for loop in woken { wake(loop) }
   }
 
-  /// Ends the outer broker's threads.
+  /// Stops the outer broker's threads.
   package func stop() { state.withLock { $0.outer }?.stop() }
 
-  /// The counters of all loops together with those of the outer broker.
+  /// The sum of the counters of all loops and of the outer broker.
   package var counters: BrokerState {
     let (outer, inner) = state.withLock { ($0.outer, $0.mailboxes.map(\.state)) }
     var sum = outer?.state ?? BrokerState()
-    // What loops tell each other always arrives.
+    // Hints between loops always arrive.
     if outer == nil { sum.isConnected = true }
     for mailbox in inner {
       sum.published += mailbox.published
-      // The outer broker has counted each hint once, however many loops it was for.
+      // The outer broker counts each hint once, for any number of loops.
       sum.heard += mailbox.heard
       for (queue, count) in mailbox.dropped { sum.dropped[queue, default: 0] += count }
     }
@@ -129,7 +131,7 @@ package final class LoopBroker: Sendable {
 
   fileprivate func follow(_ topic: String, by loop: Int) {
     let name = Array(topic.utf8)
-    // Under the lock, so that the outer broker gets `follow` and `leave` in their order.
+    // Under the lock, so that the outer broker receives `follow` and `leave` in order.
     state.withLock { state in
       let isFirst = state.followers[name] == nil
       state.followers[name, default: []].insert(loop)
@@ -157,7 +159,7 @@ package final class LoopBroker: Sendable {
     }
   }
 
-  /// Puts a hint into a mailbox that has room; returns whether the mailbox was empty.
+  /// Adds a hint to a mailbox unless it is full; returns whether the mailbox was empty before.
   private static func put(_ topic: String, _ bytes: [UInt8], into mailbox: inout Mailbox) -> Bool {
     guard !isFull(mailbox, topic, bytes) else {
       mailbox.state.dropped["loop", default: 0] += 1
@@ -176,7 +178,7 @@ package final class LoopBroker: Sendable {
     topic.utf8.count + bytes.count + overhead
   }
 
-  /// The broker as one loop sees it.
+  /// The broker that one loop uses.
   private final class End: ServerBroker {
     let hub: LoopBroker
     let loop: Int

@@ -3,14 +3,14 @@ import GatewayPorts
 import Locks
 import TransportLibwebsockets
 
-/// The loops of a process, with the counts of each, and a way to run work on another loop.
+/// The registry of a process's loops: it stores the counts of each, and runs work on any of them.
 final class LoopCompany: Sendable {
-  /// The counts of one loop, as of its last tick.
+  /// The counts of one loop, as of its last report.
   struct Report {
     var gateway = GatewaySummary()
     var store = StoreMetrics()
     var refused = RefusedConnections()
-    /// The queue of logins, which one loop has; `nil` without one.
+    /// The load of the login queue, which only the first loop has; `nil` if there is none.
     var logins: LoginThread.Load?
     var connections = 0
   }
@@ -39,20 +39,20 @@ final class LoopCompany: Sendable {
     state.withLock { $0.members.append(Member(loop: loop, mailbox: mailbox)) }
   }
 
-  /// Releases the loops, which have ended.
+  /// Releases the loops after they have ended.
   func dissolve() { state.withLock { $0.members = [] } }
 
   /// Stores the counts of a loop.
   func report(_ report: Report, by loop: Int) { state.withLock { $0.reports[loop] = report } }
 
-  /// Returns the counts of all loops, the asking one's of now.
+  /// Returns the counts of all loops; those of the calling loop are current.
   func reports(with own: Report, of loop: Int) -> [Report] {
     var reports = state.withLock { $0.reports }
     reports[loop] = own
     return reports
   }
 
-  /// Runs `work` on another loop's thread; returns whether that thread runs.
+  /// Runs `work` on another loop's thread; returns `false` if that thread has ended.
   func post(to loop: Int, _ work: @escaping @Sendable (ServerLoop) -> Void) -> Bool {
     let member = state.withLock { $0.members.indices.contains(loop) ? $0.members[loop] : nil }
     guard let member else { return false }

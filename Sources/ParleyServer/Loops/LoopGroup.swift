@@ -2,9 +2,9 @@ import Gateway
 import GatewayPorts
 import TransportLibwebsockets
 
-/// The loops of a process, each with a transport of its own.
+/// The loops of a process, each with its own transport.
 struct LoopGroup: Sendable {
-  /// The settings of one loop: bounds on memory hold over all loops.
+  /// The settings of one loop; limits on memory apply to all loops together.
   let settings: Configuration
   let loops: [ServerLoop]
   let transports: [LibwebsocketsTransport]
@@ -12,7 +12,7 @@ struct LoopGroup: Sendable {
   let company: LoopCompany?
   /// The broker of hints between the loops; `nil` for a single loop.
   let hub: LoopBroker?
-  /// Limits that the loops hold together; `nil` for a single loop.
+  /// Limits that apply to all loops together; `nil` for a single loop.
   let limits: ProcessLimits?
 
   init(_ configuration: Configuration, log: any LogSink) {
@@ -40,7 +40,7 @@ struct LoopGroup: Sendable {
 
   /// Starts all loops.
   func start() throws {
-    // The first loop starts last, since it listens: the others must be able to take connections by then.
+    // The first loop listens, so it starts last: the others must be ready to take connections.
     for place in loops.indices.reversed() {
       do {
         try transports[place].start()
@@ -51,7 +51,7 @@ struct LoopGroup: Sendable {
     }
   }
 
-  /// The transports' settings, with what is logged of them.
+  /// Returns the settings of the transports, with functions that log their warnings.
   private static func transportSettings(
     _ configuration: Configuration, log: any LogSink
   ) -> LibwebsocketsTransport.Configuration {

@@ -3,18 +3,18 @@ import Glibc
 import Locks
 import TransportLibwebsockets
 
-/// The thread that ends the process when a loop is stuck, and notifies the service manager while
-/// no loop is.
+/// The thread that ends the process when a loop is stuck, and otherwise feeds the service manager's
+/// watchdog.
 ///
-/// It takes samples for a ``LoopWatch`` of each, which decides.
+/// It samples each loop for a ``LoopWatch``, which judges the samples.
 package final class LoopGuard: Sendable {
   private let isOver = Monitor(false)
 
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - limit: what one turn may take of the thread's processor time; zero for no limit.
-  ///   - isStuck: called when a loop is stuck, with a line's data for the log.
+  ///   - limit: The maximum processor time of one turn; zero for no limit.
+  ///   - isStuck: Called when a loop is stuck, with data for a log line.
   init(
     _ pulses: [LoopPulse], limit: Duration, manager: ServiceManager?,
     isStuck: @escaping @Sendable ([(key: String, value: String)]) -> Void
@@ -42,13 +42,13 @@ package final class LoopGuard: Sendable {
     }
   }
 
-  /// Ends the thread.
+  /// Stops the thread.
   func stop() {
     isOver.change { $0 = true }
   }
 
-  /// Milliseconds from one sample to the next: twenty or more within the limit, and four within the
-  /// manager's patience.
+  /// Returns the milliseconds between samples: at least twenty samples within the limit, and four
+  /// within the watchdog's time.
   package static func period(limit: Int, _ watchdogMicroseconds: Int64?) -> Int {
     var period = limit > 0 ? min(500, max(20, limit / 20)) : 500
     if let watchdogMicroseconds {
@@ -84,7 +84,7 @@ package final class LoopGuard: Sendable {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// The state behind the name in `/proc/self/task/N/stat`.
+  /// Returns the thread's state from `/proc/self/task/N/stat`.
   private static func state(of thread: Int32) -> LoopWatch.ThreadState {
     guard let text = try? Files.text(at: "/proc/self/task/\(thread)/stat") else { return .unknown }
     return LoopWatch.ThreadState(stat: text)
@@ -92,8 +92,8 @@ package final class LoopGuard: Sendable {
 }
 
 extension LoopWatch.ThreadState {
-  /// Reads a line of `/proc/PID/task/TID/stat`, in which the name is in brackets and may contain any
-  /// character.
+  /// Parses a line of `/proc/PID/task/TID/stat`. The thread's name in it is in parentheses, and may
+  /// contain any character.
   package init(stat: String) {
     guard let end = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else {
       self = .unknown

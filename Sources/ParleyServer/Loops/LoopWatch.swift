@@ -1,18 +1,19 @@
-/// Decides from samples of the loop's thread whether the loop is stuck: no clock, no I/O.
+/// Decides from samples of a loop's thread whether the loop is stuck. It reads no clock and does no
+/// I/O.
 ///
-/// A healthy loop has a turn at each of its ticks, four in a second. While a turn does not come,
-/// evidence adds up from sample to sample, and no single sample counts for more than
-/// ``creditMax``. So a process that was stopped, a machine that was suspended and a clock that
-/// jumped add one sample's worth and prove nothing. A thread that is given no processor burns none.
+/// A healthy loop has a turn at each of its ticks, four per second. Without a turn, evidence
+/// accumulates from sample to sample; a sample adds at most ``creditMax``. So a stopped process, a
+/// suspended machine or a clock that jumped adds one sample's worth and proves nothing. A thread
+/// without a processor uses no processor time.
 ///
-///     a turn                                         all evidence is forgotten
+///     a turn                                         all evidence is reset
 ///     no turn, processor time has grown              burned += the growth
 ///     no turn, asleep where it waits for events      overdue += the time: a tick was due
 ///     no turn, asleep elsewhere                      absent += the time
 ///
-/// `burned` or `overdue` over the limit is ``Verdict/stuck(_:)``. `absent` over it is
-/// ``Verdict/silent`` only: the thread waits for something outside, such as a disk with the page's
-/// files or a reader of the log, which an end of the process would not cure.
+/// `burned` or `overdue` at the limit is ``Verdict/stuck(_:)``. `absent` at the limit is only
+/// ``Verdict/silent``: the thread waits for something outside, such as the disk with the page's
+/// files or a reader of the log, which ending the process would not fix.
 package struct LoopWatch: Sendable {
   /// The state of the loop's thread.
   package enum ThreadState: Sendable {
@@ -20,24 +21,24 @@ package struct LoopWatch: Sendable {
     case runnable
     /// Waiting for an event, a lock or a disk.
     case asleep
-    /// Stopped, traced, or not known.
+    /// Stopped, traced, or unknown.
     case unknown
   }
 
-  /// The values read at one moment.
+  /// A sample of a loop's thread at one moment.
   package struct Sample: Sendable {
-    /// Nanoseconds that never go back.
+    /// Nanoseconds of a monotonic clock.
     package var time: Int64
-    /// Turns of the loop until now.
+    /// The number of the loop's turns so far.
     package var turns: UInt64
-    /// Whether the thread is where it waits for events.
+    /// Whether the thread is at the point of its turn where it waits for events.
     package var isWaiting: Bool
-    /// The thread's own processor time in nanoseconds; `nil` if the system does not say.
+    /// The thread's processor time in nanoseconds; `nil` if it is unknown.
     package var processor: Int64?
     /// The state of the thread.
     package var state: ThreadState
 
-    /// Gathers the values.
+    /// Creates a sample.
     package init(
       time: Int64, turns: UInt64, isWaiting: Bool, processor: Int64?, state: ThreadState
     ) {
@@ -49,9 +50,9 @@ package struct LoopWatch: Sendable {
     }
   }
 
-  /// The judgement of one sample.
+  /// The verdict after one sample.
   package enum Verdict: Equatable, Sendable {
-    /// The loop has turns, or has not been without one for long.
+    /// The loop has turns, or has had none for less than the limit.
     case alive
     /// The thread has been asleep within a turn for longer than the limit.
     case silent
@@ -61,15 +62,15 @@ package struct LoopWatch: Sendable {
 
   /// The evidence for a stuck loop.
   package enum Reason: Equatable, Sendable {
-    /// A single turn has taken so much of the thread's own processor time.
+    /// One turn has used this much processor time of the thread.
     case busy(milliseconds: Int64)
-    /// Timers have been due for so long, and the thread still sleeps.
+    /// Timers have been due for this long while the thread sleeps.
     case asleep(milliseconds: Int64)
   }
 
-  /// Nanoseconds of evidence that end the process.
+  /// Nanoseconds of evidence after which the loop is stuck.
   package let limit: Int64
-  /// The most nanoseconds that one sample adds.
+  /// Maximum nanoseconds of evidence that one sample adds.
   package let creditMax: Int64
 
   private var last: Sample?
@@ -77,17 +78,17 @@ package struct LoopWatch: Sendable {
   private var overdue: Int64 = 0
   private var absent: Int64 = 0
 
-  /// Makes a watch that has seen nothing.
+  /// Creates a watch without samples.
   ///
   /// - Parameters:
-  ///   - limitMilliseconds: what a turn may take.
-  ///   - periodMilliseconds: from one sample to the next. A sample counts for at most twice that.
+  ///   - limitMilliseconds: The maximum time of a turn.
+  ///   - periodMilliseconds: The time between samples. A sample adds at most twice that time.
   package init(limitMilliseconds: Int, periodMilliseconds: Int) {
     limit = Int64(limitMilliseconds) * 1_000_000
     creditMax = 2 * Int64(periodMilliseconds) * 1_000_000
   }
 
-  /// Takes the next sample.
+  /// Judges the next sample together with the last one.
   package mutating func judge(_ sample: Sample) -> Verdict {
     defer { last = sample }
     guard let last, last.turns == sample.turns else {
@@ -98,7 +99,7 @@ package struct LoopWatch: Sendable {
     if let before = last.processor, let now = sample.processor {
       burned += min(credit(now - before), elapsed)
     }
-    // Found asleep twice in a row, and without a turn in between.
+    // Asleep in both samples, at the same point, and without a turn in between.
     if sample.state == .asleep, last.state == .asleep, sample.isWaiting == last.isWaiting {
       if sample.isWaiting { overdue += elapsed } else { absent += elapsed }
     }

@@ -1,18 +1,18 @@
-/// The gateways on one database, from their reports: one every two seconds, and at once when a gateway is
-/// heard for the first time.
+/// The gateways that use one database, known from their reports. Each gateway reports every two
+/// seconds, and sooner when it has heard a new gateway.
 ///
-/// Reports are sent as hints, and may be lost: a silent gateway stays on the board for a minute, with the time
+/// Reports are sent as hints, and may be lost: a silent gateway remains for a minute, with the time
 /// since its last report. If no hints arrive, a gateway knows only itself.
 package struct NodeBoard: Sendable {
   /// The topic of the reports.
   package static let topic = "gateways"
   /// Milliseconds between reports.
   package static let reportMilliseconds: Int64 = 2_000
-  /// Milliseconds between reports while a new gateway waits for one.
+  /// Minimum milliseconds between reports after a new gateway was heard.
   package static let greetingMilliseconds: Int64 = 250
-  /// Milliseconds without a report after which a gateway is forgotten.
+  /// Milliseconds without a report after which a gateway is removed.
   package static let keptMilliseconds: Int64 = 60_000
-  /// The most other gateways that are kept; reports of further ones are ignored.
+  /// Maximum other gateways; reports of further ones are ignored.
   package static let nodesMax = 256
 
   private struct Other {
@@ -20,16 +20,16 @@ package struct NodeBoard: Sendable {
     var heardAt: Int64
   }
 
-  /// This process's own name for people, once it listens.
+  /// This process's name for people to read; `nil` before it listens.
   package var ownName: String?
   private var others: [String: Other] = [:]
   private var toldAt: Int64?
   private var hasNewcomer = false
 
-  /// Makes an empty board.
+  /// Creates an empty board.
   package init() {}
 
-  /// Returns whether it is time for a report, which the caller then sends; forgets silent gateways.
+  /// Returns whether a report is due, which the caller then sends. Removes silent gateways.
   package mutating func begins(now: Int64) -> Bool {
     let pause = hasNewcomer ? Self.greetingMilliseconds : Self.reportMilliseconds
     if let toldAt, now - toldAt < pause { return false }
@@ -39,9 +39,9 @@ package struct NodeBoard: Sendable {
     return true
   }
 
-  /// Takes in another gateway's report, and ignores a malformed one.
+  /// Adds or updates another gateway's report; ignores a malformed one.
   ///
-  /// - Parameter own: The name of this process's run.
+  /// - Parameter own: The id of this run of the process, whose own reports are ignored.
   package mutating func hear(_ bytes: [UInt8], own: String, now: Int64) {
     guard let report = NodeReport(bytes), !report.run.utf8.elementsEqual(own.utf8) else { return }
     if others[report.run] == nil {
@@ -51,7 +51,7 @@ package struct NodeBoard: Sendable {
     others[report.run] = Other(report: report, heardAt: now)
   }
 
-  /// The other gateways by their names, each with the milliseconds since it was heard.
+  /// Returns the other gateways sorted by name, each with the milliseconds since its last report.
   package func list(now: Int64) -> [(report: NodeReport, silence: Int64)] {
     others.values.map { ($0.report, max(0, now - $0.heardAt)) }.sorted { one, other in
       let names = (Array(one.report.name.utf8), Array(other.report.name.utf8))

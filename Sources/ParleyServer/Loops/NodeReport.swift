@@ -1,26 +1,26 @@
 package import GatewayPorts
 import JSON
 
-/// A gateway's report about itself to the other gateways on its database, for operators.
+/// A gateway's report about itself, for operators of the other gateways on its database.
 package struct NodeReport: Equatable, Sendable {
   /// Identifies this run of the process; a restart gets a new one.
   package var run: String
-  /// The name for people.
+  /// The name for people to read.
   package var name: String
   /// The program's version.
   package var version: String
   /// The time at which the process started.
   package var startedAt: Timestamp
-  /// The number of loops, which are one node together.
+  /// The number of the process's loops; all of them together are one node.
   package var loops: Int
   /// Open connections.
   package var connections: Int
   /// Notes in memory.
   package var notes: Int
-  /// The median delay of hints in microseconds; `nil` if none was measured.
+  /// The median delay of hints in microseconds; `nil` before the first measurement.
   package var lag: Int64?
 
-  /// Makes a report.
+  /// Creates a report; a long name is shortened.
   package init(
     run: String, name: String, version: String, startedAt: Timestamp, loops: Int, connections: Int,
     notes: Int, lag: Int64?
@@ -37,9 +37,9 @@ package struct NodeReport: Equatable, Sendable {
     self.lag = lag
   }
 
-  /// Bytes of a name, at most.
+  /// Maximum bytes of a name.
   package static let nameBytesMax = 200
-  /// Bytes of a message, at most: a longer one is not read.
+  /// Maximum bytes of an encoded report; longer ones are ignored.
   package static let bytesMax = 2_048
 
   /// The report as JSON.
@@ -56,7 +56,7 @@ package struct NodeReport: Equatable, Sendable {
     }
   }
 
-  /// Reads a report; `nil` if it is malformed.
+  /// Decodes a report; `nil` if it is malformed.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count <= Self.bytesMax, let fields = JSONFields(bytes),
       let run = fields["run"]?.string, !run.isEmpty, let name = fields["name"]?.string,

@@ -1,8 +1,8 @@
 import GatewayPorts
 
-/// The open store of each loop, and the secrets that the store keeps.
+/// The open store of each loop, and the secrets contained in the store.
 struct OpenStores {
-  /// Keys of this server, made at its first start.
+  /// Secret keys of this server, created at its first start.
   struct Secrets: Sendable {
     let resumeTokens, hints, ownTokens, signIns: [UInt8]
 
@@ -14,7 +14,7 @@ struct OpenStores {
     }
   }
 
-  /// Milliseconds after which an empty room is removed: a week.
+  /// Milliseconds without activity after which an empty room is removed: a week.
   private static let emptyRoomMilliseconds: Timestamp = 7 * 86_400_000
 
   let provisioning: any StoreProvisioning
@@ -30,8 +30,8 @@ struct OpenStores {
     if let remark = first.prepare({ $0.openingRemark }) {
       log.write(.warning, remark.message, [("reason", remark.reason), ("hint", remark.hint)])
     }
-    // Before the first connection, since clients could not resume in a removed room. If the disk is
-    // full, the next start removes the rooms.
+    // Before the first connection, since clients could not resume in a removed room. On failure,
+    // for example on a full disk, the next start removes the rooms.
     let idleSince = SystemClock().now - Self.emptyRoomMilliseconds
     first.prepare { _ = try? $0.removeEmptyRooms(idleSince: idleSince) }
     secrets = try first.prepare { try Secrets(of: $0) }

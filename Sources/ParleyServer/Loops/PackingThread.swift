@@ -2,22 +2,23 @@ import CompressionZlib
 package import GatewayPorts
 import Locks
 
-/// The thread that compresses answers, which takes longer than a turn of a loop may: up to 35 ms for a megabyte.
+/// The thread that compresses responses: a megabyte takes up to 35 ms, longer than a turn of a loop
+/// may take.
 ///
 ///     loop   answer ─▶ submit ─▶ packing thread ─▶ the loop's mailbox ─▶ transport
 ///
-/// Answers wait in a ``FairQueue``, which takes one of each client in turn. While too much waits, of one client or of all,
-/// further answers are sent as they are.
+/// Responses wait in a ``FairQueue``, which serves the clients in turn. While the queue is full,
+/// for one client or in total, further responses are sent uncompressed.
 package final class PackingThread: Sendable {
-  /// Shorter bodies are sent as they are: a packet carries them either way.
+  /// Minimum bytes of a compressed body; a shorter one fits in one packet anyway.
   static let bodyBytesMin = 1_024
-  /// Bytes of bodies that may wait.
+  /// Maximum bytes of waiting bodies.
   static let waitingBytesMax = 32 << 20
-  /// Answers that may wait or be compressed, of all clients and of one.
+  /// Maximum responses that wait or are being compressed: in total, and of one client.
   private static let jobsMax = 256
   package static let jobsMaxOfStranger = 4
 
-  /// An answer, and the receiver of its compressed form.
+  /// A response, and the receiver of its compressed form.
   private struct Job {
     let response: Response
     let packing: Packing
@@ -42,7 +43,8 @@ package final class PackingThread: Sendable {
           until: { !$0.jobs.isEmpty || $0.isStopping },
           then: { ($0.jobs.popFirst(), $0.isStopping) })
         guard let job else { break }
-        // The rest of the server waits for its stop.
+        // After `stop()`, the remaining responses are not compressed: the server waits for this
+        // thread.
         job.done(isStopping ? job.response : Self.packed(job.response, job.packing))
         state.withLock { state in
           state.waitingBytes -= job.response.body.count
@@ -53,9 +55,9 @@ package final class PackingThread: Sendable {
     }
   }
 
-  /// Compresses an answer that says how, and calls `done` with it on the thread.
+  /// Compresses a response as its `packing` says, and calls `done` with it on the thread.
   ///
-  /// - Returns: Whether `done` is called. If not, the answer is sent as it is.
+  /// - Returns: Whether `done` will be called. If not, the caller sends the response uncompressed.
   package func submit(
     _ response: Response, done: @escaping @Sendable (Response) -> Void
   ) -> Bool {
@@ -74,7 +76,7 @@ package final class PackingThread: Sendable {
     return isTaken
   }
 
-  /// Ends the thread, and returns when it has ended. Answers that wait are passed on as they are.
+  /// Stops the thread, and returns when it has ended. Waiting responses are passed on uncompressed.
   package func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }

@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import Locks
 
-/// The limits of users and addresses, as used at all loops of this process.
+/// The limits of users and addresses, counted over all loops of this process.
 final class ProcessLimits: SharedLimits {
   private struct State {
     var users: UsageBook<ExactName>
@@ -18,8 +18,8 @@ final class ProcessLimits: SharedLimits {
       State(users: UsageBook(allowances.user), addresses: UsageBook(allowances.address)))
   }
 
-  /// Adds to the number of a party's connections, which is never below zero: a connection that was
-  /// opened while the book was full was not counted, though its end is.
+  /// Adds to a party's number of connections, which never falls below zero: a connection opened
+  /// while the book was full was not counted, but its close is.
   func count(_ connections: Int, of party: LimitedParty) {
     use(party) { usage, _, _ in usage.connections = max(0, usage.connections + connections) }
   }

@@ -5,17 +5,17 @@ import Locks
 import SocketMessages
 import TransportLibwebsockets
 
-/// A whole Parley: store, gateway and transport, wired together.
+/// A complete Parley server: store, gateway and transport, connected with each other.
 ///
 ///     loop thread                               store thread
 ///     sockets ─▶ Gateway ─▶ StoreThread.submit ─▶ one transaction, one sync
 ///     sockets ◀─ Gateway ◀─ wake ◀─────────────── completions
-///                            └─▶ reading thread: texts and histories, on a connection of its own
+///                            └─▶ reading thread: texts and histories, on a separate connection
 ///
-/// The loop thread owns the connections and all of the gateway; the store thread owns the store.
-/// They share two queues and nothing else.
+/// The loop thread owns the connections and the whole gateway; the store thread owns the store.
+/// They share only two queues.
 ///
-/// With several loops there is such a pair for each, as if each were a node of its own:
+/// With several loops, each has its own pair of threads, like a separate node:
 ///
 ///     loop 0   accepts ─▶ LoopCrew deals out connections ─▶ loops 0 … n
 ///     loop i   Gateway ◀─▶ LoopBroker ◀─▶ the gateways of the other loops, and of other machines
@@ -26,15 +26,16 @@ public final class Server: Sendable {
   private let storeThreads: [StoreThread]
   private let loopGuard: LoopGuard
   private let stopStage = Monitor("requests under way")
-  /// The files of certificate and key; `nil` without encryption.
+  /// The paths of certificate and key; `nil` without TLS.
   private let tls: (certificatePath: String, keyPath: String)?
   private let log: any LogSink
 
-  /// Opens the store and the socket, and begins to serve.
+  /// Opens the store and the socket, and starts to serve.
   ///
-  /// - Parameter manager: The service manager, notified while the server is well, if it asks for that.
+  /// - Parameter manager: The service manager, which receives watchdog messages while the server is
+  ///   healthy, if it uses a watchdog.
   /// - Throws: `FileError`, `JWTKeyError`, `APIKeyFileError`, `StoreOpenError`, `StoreError` or
-  ///   `TransportError`, each saying what is in the way and what to do.
+  ///   `TransportError`, with the problem and its remedy.
   public init(
     configuration: Configuration, log: any LogSink, manager: ServiceManager? = nil
   ) throws {
@@ -79,7 +80,7 @@ public final class Server: Sendable {
     startHooks(configuration, hookSecrets)
   }
 
-  /// Checks the certificate, raises the limit of open files and makes the data folder.
+  /// Checks the certificate, raises the limit of open files and creates the data folder.
   private static func prepareProcess(_ configuration: Configuration, log: any LogSink) throws {
     if let tls = configuration.transport.tls {
       _ = try ServerCertificate(certificatePath: tls.certificatePath, keyPath: tls.keyPath)
@@ -94,7 +95,7 @@ public final class Server: Sendable {
     try Files.makeDirectory(configuration.dataDirectory)
   }
 
-  /// Starts the thread that calls webhooks, if there are any.
+  /// Starts the thread that calls webhooks, if any are configured.
   private func startHooks(_ configuration: Configuration, _ secrets: WebhookSecrets) {
     guard let inbox = shared.hooks, let scribe = configuration.scribe else { return }
     storeThreads[0].tell(scribe.serverStarted(at: SystemClock().now))
@@ -105,14 +106,14 @@ public final class Server: Sendable {
       resolve: { news, goOn in mailbox.post { first.drafts(for: news, then: goOn) } }, log: log)
   }
 
-  /// The port that is listened on, chosen by the system if 0 was asked for.
+  /// The listen port; chosen by the system if the setting is 0.
   public var port: Int { group.transports[0].boundPort }
 
   /// The port of ``Configuration/apiListen``; 0 without it.
   public var apiPort: Int { group.transports[0].boundBackPort }
 
-  /// Reads the files of users, the certificate and its key again. An unusable file is logged, and the former
-  /// content stays in use. Callable from any thread.
+  /// Reloads the file of users, the certificate and its key. If a file is unusable, logs the error
+  /// and continues with the former content. May be called on any thread.
   public func reload() {
     if let users = shared.users { _ = group.transports[0].post { users.reload() } }
     guard let tls else {
@@ -129,7 +130,7 @@ public final class Server: Sendable {
       log.write(.error, "certificate not reloaded", [("reason", "\(error)")])
       return
     }
-    // All connections begin at the first loop.
+    // Only the first loop accepts connections, so only it needs the certificate.
     group.transports[0].reloadCertificate { failure in
       if let failure {
         log.write(.error, "certificate not reloaded", [("reason", "\(failure)")])
@@ -139,13 +140,13 @@ public final class Server: Sendable {
     }
   }
 
-  /// Asks clients to reconnect, writes what is accepted, ends all threads, and returns when that
-  /// is done. Callable from any thread but the loop's.
+  /// Asks clients to reconnect, writes accepted changes, stops all threads, and returns when they
+  /// have ended. May be called on any thread but a loop's.
   ///
-  /// It returns late, or never, if the disk does not answer: see ``ForcedEnd``.
+  /// If the disk does not respond, it returns late or never: see ``ForcedEnd``.
   ///
-  /// - Parameter drainMilliseconds: The first half of it is for accepted changes to be written and
-  ///   acknowledged, a part of the second for clients to close, the rest for the store.
+  /// - Parameter drainMilliseconds: The time limit: 50 % for writing and acknowledging accepted
+  ///   changes, up to 80 % for closing connections, the rest for the store.
   public func stop(drainMilliseconds: Int) {
     let start = SystemClock().uptime
     func left(untilPercent share: Int) -> Int {
@@ -161,7 +162,7 @@ public final class Server: Sendable {
       if !transport.post({ loop.drain(onSettled: settle) }) { settle() }
     }
     unsettled.wait(atMostMilliseconds: left(untilPercent: 50)) { $0 == 0 }
-    // While the connections that its answers go to are open.
+    // Before the connections are closed, since they still receive its responses.
     stopStage.withLock { $0 = "the compression of lists" }
     shared.packingThread.stop()
     stopStage.withLock { $0 = "connections" }
@@ -172,7 +173,7 @@ public final class Server: Sendable {
         reason: "the server is stopping; reconnect", within: share)
     }
     group.company?.dissolve()
-    // Calls under way are repeated after the next start.
+    // Calls without a response are repeated after the next start.
     stopStage.withLock { $0 = "calls to services" }
     shared.hooks?.stop()
     stopStage.withLock { $0 = "the broker" }
@@ -180,7 +181,7 @@ public final class Server: Sendable {
     stopStage.withLock { $0 = "search" }
     shared.searchThread.stop()
     stopStage.withLock { $0 = "the store" }
-    // All at once: each stop interrupts the wait for an unreachable database.
+    // Concurrently, since each stop interrupts the wait for an unreachable database.
     AtOnce.run(storeThreads) { $0.stop() }
     stopStage.withLock { $0 = "logins" }
     shared.loginThread?.stop()
@@ -191,6 +192,6 @@ public final class Server: Sendable {
     loopGuard.stop()
   }
 
-  /// The step that ``stop(drainMilliseconds:)`` waits for, in words.
+  /// The step that ``stop(drainMilliseconds:)`` is waiting for, for people to read.
   public var stopWaitsFor: String { stopStage.withLock { $0 } }
 }

@@ -4,29 +4,30 @@ import JSON
 import SocketMessages
 import TransportLibwebsockets
 
-/// Requests of operators about the connections of all loops.
+/// Operator requests about the connections of all loops.
 ///
-/// The gateway of the loop that receives the request admits it and answers for itself first. Then the other loops
-/// answer, and the answers are merged. With an `Idempotency-Key` the merged answer is kept, so that all is done once.
+/// The gateway of the loop that receives the request checks its rights and limits, and answers for
+/// itself first. Then the other loops answer, and the responses are merged. With an
+/// `Idempotency-Key` the merged response is stored, so a retry repeats nothing.
 ///
-///     GET  /api/connections, /api/rooms                     lists, put together in order
-///     POST /api/users/{user}/disconnect, …/refresh-rights   numbers, added
-///     POST /api/revoke                                      the others read the revocations
+///     GET  /api/connections, /api/rooms                     lists, merged in order
+///     POST /api/users/{user}/disconnect, …/refresh-rights   numbers, added up
+///     POST /api/revoke                                      the other loops apply the revocation
 extension ServerLoop {
-  /// A request that waits for the answers of other loops.
+  /// A request that waits for responses of other loops.
   struct Gathering {
     let request: RequestID
-    /// The answers that are there, as one.
+    /// The merged response so far.
     var answer: GatheredAnswer
-    /// The answers that are still to come.
+    /// The number of outstanding responses.
     var awaited: Int
   }
 
-  /// The names of requests that loops make of each other begin here.
+  /// The first id of requests between loops; ids of clients' requests are smaller.
   private static let ownRequestsBegin: UInt64 = 1 << 63
 
-  /// Has the other loops do their parts of a request that this loop's gateway has admitted and answered; gives
-  /// the merged answer back to it.
+  /// Sends a request that this loop's gateway has admitted and answered to the other loops, and
+  /// passes the merged response to the gateway.
   func gather(_ request: RequestID, _ head: RequestHead, _ body: [UInt8], _ answer: Response) {
     guard let company = attached.company, let kind = GatheredAnswer.Kind(head) else {
       gateway.gathered(request, answer)
@@ -50,8 +51,8 @@ extension ServerLoop {
     finishGathering(number)
   }
 
-  /// Does this loop's part of a request that another has admitted. It is not admitted or counted again, nor
-  /// is its answer kept by a key: all that is for the loop that was asked.
+  /// Answers for this loop a request that another loop has admitted. It is neither counted against
+  /// limits nor stored by its `Idempotency-Key`: the loop that received the request does both.
   private func answer(
     _ head: RequestHead, _ body: [UInt8], _ kind: GatheredAnswer.Kind,
     _ then: @escaping @Sendable (Response, Set<[UInt8]>) -> Void
@@ -74,7 +75,8 @@ extension ServerLoop {
     }
   }
 
-  /// The rooms of this loop, if a request counts them: a room is one, at however many loops.
+  /// Returns the names of this loop's rooms if the request lists rooms. A room on several loops
+  /// counts once.
   private func rooms(for kind: GatheredAnswer.Kind) -> Set<[UInt8]> {
     guard case .rooms = kind else { return [] }
     return Set(gateway.openRoomNames.map { Array($0.utf8) })

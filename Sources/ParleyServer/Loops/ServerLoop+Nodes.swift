@@ -6,11 +6,11 @@ import JSON
 import Locks
 import TransportLibwebsockets
 
-/// The gateways on one database, for operators.
+/// The reports of the gateways on one database, for operators.
 ///
 /// The first loop sends and receives reports for the process; every loop reads the result.
 extension ServerLoop {
-  /// Sends this gateway's report to the others, if it is time.
+  /// Sends this gateway's report to the others, if it is due.
   func tellNodes() {
     guard place == 0 else { return }
     if !followsNodes {
@@ -25,12 +25,12 @@ extension ServerLoop {
     }
   }
 
-  /// Takes in the report of another gateway.
+  /// Processes the report of another gateway.
   func heardNode(_ bytes: [UInt8]) {
     attached.nodes.withLock { $0.hear(bytes, own: Self.run, now: SystemClock().uptime) }
   }
 
-  /// The name of this process's run.
+  /// The id of this run of the process.
   private static let run = RandomNames().next()
 
   /// This process's own report.

@@ -1,33 +1,34 @@
 package import GatewayPorts
 import TransportLibwebsockets
 
-/// The exchange of revocations among the gateways on one store.
+/// The schedule for exchanging revocations between the gateways on one store.
 ///
-/// Each gateway has its own file, and checks its connections against it alone. About once a second it
-/// sends its new revocations to the others through the store, and takes theirs over.
+/// Each gateway checks its connections only against its own file. About once a second it sends its
+/// new revocations to the others through the store, and receives theirs.
 ///
 ///     file ─▶ untold ─▶ store thread ─▶ the store ─▶ every other node's file
 package struct RevocationExchange {
   private static let intervalMilliseconds: Int64 = 1_000
-  /// Revocations in one call.
+  /// Maximum revocations sent in one call.
   static let countMax = 1_000
 
-  /// The place in the store's list up to which all are known.
+  /// The position in the store's list up to which this gateway knows all revocations.
   package var place = 0
-  /// The time at which the call under way began: its answer is at least as new.
+  /// The uptime at which the current call began: its result is at least as recent.
   private(set) var begunAt: Int64 = 0
-  /// The life of the database that the place is of; `nil` before the first page.
+  /// The incarnation of the database that `place` refers to; `nil` before the first page.
   private var life: Int?
   private var isUnderWay = false
   private var nextAt: Int64 = 0
 
-  /// Nothing is known of other nodes' revocations yet.
+  /// Creates a schedule that begins at the start of the store's list.
   package init() {}
 
-  /// Notes the place up to which a page has come.
+  /// Records the position that a page has reached.
   ///
-  /// - Returns: Whether the store's list may lack revocations that it had, since the database was replaced or has lost
-  ///   its newest entries. The list is then read from its beginning, and all known revocations have to be sent again.
+  /// - Returns: Whether the store's list may lack revocations that it contained before, since the
+  ///   database was replaced or has lost its newest entries. The list is then read from its
+  ///   beginning, and all known revocations have to be sent again.
   package mutating func take(_ page: RevocationPage) -> Bool {
     let isOther = page.newest < place || page.life != life ?? page.life
     life = page.life
@@ -35,7 +36,7 @@ package struct RevocationExchange {
     return isOther
   }
 
-  /// Whether it is time for a call, which begins then.
+  /// Whether a call is due; if so, it counts as begun.
   mutating func begins(now: Int64) -> Bool {
     guard !isUnderWay, now >= nextAt else { return false }
     isUnderWay = true
@@ -43,7 +44,7 @@ package struct RevocationExchange {
     return true
   }
 
-  /// Takes note of the end of a call.
+  /// Records the end of a call, and schedules the next.
   mutating func ended(hasMore: Bool, now: Int64) {
     isUnderWay = false
     nextAt = hasMore ? now : now + Self.intervalMilliseconds
@@ -51,14 +52,14 @@ package struct RevocationExchange {
 }
 
 extension SharedRevocations {
-  /// Takes over all revocations of the other gateways, before the first client is let in.
+  /// Applies all revocations of the other gateways, before the first client connects.
   ///
-  /// - Returns: The place in the store's list up to which all is known.
+  /// - Returns: The position in the store's list up to which all revocations are known.
   func catchUp(from store: any ServerStore) -> Int {
     var place = 0
     while true {
       let begin = SystemClock().uptime
-      // Unread revocations are read later; until then no client is let in by a token.
+      // Unread revocations are read later; until then, tokens are rejected.
       guard let page = (try? store.exchange([], after: place)).flatMap(\.self) else { return place }
       takeOver(page.revocations)
       place = page.place
@@ -71,7 +72,7 @@ extension SharedRevocations {
 }
 
 extension ServerLoop {
-  /// Sends revocations to the other gateways, and receives theirs, if it is time.
+  /// Sends revocations to the other gateways, and receives theirs, if a call is due.
   func exchangeRevocations() {
     guard let revocations = attached.sharedRevocations,
       exchange.begins(now: SystemClock().uptime)

@@ -3,16 +3,16 @@ import Gateway
 import GatewayPorts
 import JSON
 
-/// The ways in which people sign in.
+/// Sign-in with an identity provider, and the requests that do not depend on the way of signing in.
 extension ServerLoop {
-  /// An identity provider, made on another thread and handed to the loop's.
+  /// The parts of an identity provider's service, created before the loop thread starts.
   struct ProviderParts {
     let settings: ProviderSettings
     let seal: SignInSeal
     let thread: ProviderThread
   }
 
-  /// The service that signs people in at an identity provider.
+  /// Creates the service that signs users in with an identity provider.
   func service(
     of parts: ProviderParts, _ tokens: SelfSignedTokens, _ sessions: SessionService,
     _ revocations: any Revocations, respond: @escaping (RequestID, Response) -> Void
@@ -24,7 +24,7 @@ extension ServerLoop {
       accessMilliseconds: Int64(configuration.accessTokenTime.milliseconds), respond: respond)
   }
 
-  /// Answers a request to log out: the session of its refresh token ends.
+  /// Processes a logout request: ends the session of its refresh token.
   func logOut(
     _ head: RequestHead, _ body: [UInt8], at resource: Resource,
     respond: @escaping (Response) -> Void
@@ -43,12 +43,12 @@ extension ServerLoop {
     }
   }
 
-  /// The ways in which people sign in, for the page.
+  /// Returns the available ways to sign in, for the page.
   func ways(_ head: RequestHead, at resource: Resource) -> Response {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let body = JSONWriter.object { object, body in
       object.field("password", configuration.usersFile != nil, &body)
-      // Made from the settings alone, since each loop answers this.
+      // Derived from the settings alone, since every loop answers this request.
       guard let issuer = configuration.provider.issuer, let page = configuration.publicURL else {
         return
       }

@@ -6,14 +6,14 @@ import TransportLibwebsockets
 
 /// Health, metrics and statistics over HTTP.
 ///
-///     GET /health             whether the process answers
-///     GET /ready              whether changes are taken
+///     GET /health             whether the process responds
+///     GET /ready              whether changes are accepted
 ///     GET /metrics            for Prometheus
 ///     GET /api/openapi.json   the description of the HTTP API
 ///     GET /sdk/version.json   the program's version and its capabilities
-///     GET /api/stats          for people who operate the server
+///     GET /api/stats          statistics for operators
 extension ServerLoop {
-  /// Answers requests that need no key and have no rate limit; `nil` for another path.
+  /// Answers requests that need no key and have no rate limit; `nil` for other paths.
   func status(_ head: RequestHead, at resource: Resource) -> Response? {
     let answer: () -> Response
     switch resource.page {
@@ -26,7 +26,8 @@ extension ServerLoop {
       .provider, .providerReturn, nil:
       return nil
     }
-    // A check of readiness by OPTIONS fails as one by GET. The API has a rule of its own, for all of its paths.
+    // `OPTIONS` on `/ready` fails when `GET` does, since some probes use it. Paths of the API have
+    // their own rule.
     if head.method == "OPTIONS", resource.page != .description {
       let readiness = resource.page == .readiness ? readiness() : nil
       return readiness.flatMap { $0.status < 300 ? nil : $0 } ?? .options("GET")
@@ -47,7 +48,7 @@ extension ServerLoop {
         UnsafeBufferPointer(start: CAPIDescription_bytes(), count: CAPIDescription_count())))
   }
 
-  /// The facts that a program needs before it connects, or loads a client.
+  /// The data that a program needs before it connects or loads a client.
   private var version: Response {
     let body = JSONWriter.object { object, body in
       object.field("protocol", "parley.v1", &body)
@@ -95,7 +96,7 @@ extension ServerLoop {
       total.gateway.metrics, total.store, time: SystemClock().microseconds)
   }
 
-  /// The counts of this loop.
+  /// The current counts of this loop.
   var report: LoopCompany.Report {
     LoopCompany.Report(
       gateway: GatewaySummary(gateway), store: attached.storeThread.metrics,
@@ -103,12 +104,12 @@ extension ServerLoop {
       connections: attached.transport.connectionCount)
   }
 
-  /// The counts of each loop of the process; the others' are of their last ticks.
+  /// The counts of each loop of the process; those of other loops are as of their last report.
   private var reports: [LoopCompany.Report] {
     attached.company?.reports(with: report, of: place) ?? [report]
   }
 
-  /// The counts of all loops together.
+  /// The sum of the counts of all loops.
   var total: LoopCompany.Report { Self.total(of: reports) }
 
   private static func total(of reports: [LoopCompany.Report]) -> LoopCompany.Report {
@@ -117,7 +118,7 @@ extension ServerLoop {
     return total
   }
 
-  /// The server's statistics, for an operator.
+  /// Responds with the server's statistics, for an operator.
   func statistics(_ head: RequestHead, at resource: Resource) -> Response {
     guard resource.route(head.method) != nil else { return resource.methodNotAllowed }
     let latest = sample

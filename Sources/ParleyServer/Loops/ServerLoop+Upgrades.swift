@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import SocketMessages
 
-/// WebSocket handshakes, whole ones and those that arrive without their `Upgrade`.
+/// WebSocket handshakes, including handshakes whose `Upgrade` header is missing.
 extension ServerLoop {
   static let subprotocol = "parley.v1"
   private static let nativePath = "/ws"
@@ -49,8 +49,8 @@ extension ServerLoop {
 
   /// The answer to a request for a WebSocket that has no `Upgrade`; `nil` for any other request.
   ///
-  /// A proxy that does not forward upgrades removes `Upgrade` and `Connection`, and leaves the other fields of the
-  /// handshake. The log names the path's dialect, not the path.
+  /// A proxy that does not forward upgrades removes the headers `Upgrade` and `Connection`, and
+  /// leaves the rest of the handshake. The log contains the path's dialect, not the path.
   func answerWithoutUpgrade(_ head: RequestHead, _ opening: Opening?) -> Response? {
     guard head.entrance == .front, let place = webSocketPlace(head, opening) else { return nil }
     let isHandshake = head.headers["sec-websocket-key"] != nil
@@ -77,7 +77,8 @@ extension ServerLoop {
     ).with("upgrade", "websocket")
   }
 
-  /// The path of a WebSocket, by a name for the log, and whether it takes nothing else.
+  /// Returns a name for the request's WebSocket path, for the log, and whether the path accepts
+  /// only WebSockets.
   private func webSocketPlace(
     _ head: RequestHead, _ opening: Opening?
   ) -> (name: String, isForWebSocketsOnly: Bool)? {
@@ -85,7 +86,7 @@ extension ServerLoop {
     if head.path == Self.nativePath { return (Self.nativePath, true) }
     return switch opening {
     case .whaler?: ("/socket", true)
-    // Both have other transports beside WebSockets, at the same path.
+    // Both dialects have other transports at the same path.
     case .socketIO?: ("/socket (Socket.IO)", false)
     case .bayeux?: ("/faye", false)
     case .pusher?: gateway.servesPusher ? ("/app", true) : nil
@@ -93,7 +94,8 @@ extension ServerLoop {
     }
   }
 
-  /// The answer to a proxy that asks by `OPTIONS *` whether the server is there; `nil` for any other request.
+  /// Responds to `OPTIONS *`, by which a proxy checks whether the server is up; `nil` for any other
+  /// request.
   func generalOptions(_ head: RequestHead) -> Response? {
     guard head.method == "OPTIONS", head.path == "*" else { return nil }
     return Response(status: 204, headers: [("allow", Route.methods + ", OPTIONS")])

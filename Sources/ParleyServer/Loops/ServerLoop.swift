@@ -8,13 +8,15 @@ import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
 
-/// The work of the loop thread: the gateway, fed by the transport and the store.
+/// The delegate of one loop's transport: passes events of transport and store to the gateway, and
+/// performs its actions.
 ///
-/// Unchecked: made before the loop thread starts, and used on that thread alone from then on.
+/// Unchecked: created before the loop thread starts, and used only on that thread from then on.
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
-  /// The loop's partners, attached once they are made. One reference, since each message asks for it.
+  /// The objects that a loop uses, attached after their creation. One reference, since each message
+  /// reads it.
   final class Attachments {
-    // Not `any Transport`: every frame goes this way, and a call by protocol would cost each of them.
+    // Not `any Transport`: the dynamic dispatch would slow down every frame.
     unowned let transport: LibwebsocketsTransport
     let storeThread: StoreThread
     let searchThread: SearchThread
@@ -29,11 +31,11 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let provider: ProviderService?
     let hooks: HookInbox?
     let broker: (any ServerBroker)?
-    /// Revocations, if this loop exchanges them with other gateways.
+    /// Set if this loop exchanges revocations with other gateways.
     let sharedRevocations: SharedRevocations?
-    /// The other loops of the process; `nil` if there are none.
+    /// The registry of the process's loops; `nil` for a single loop.
     let company: LoopCompany?
-    /// The gateways on the same database, for all loops.
+    /// The gateways on the same database; shared by all loops.
     let nodes: Monitor<NodeBoard>
 
     fileprivate init(
@@ -63,7 +65,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// The authentication of clients, made on another thread and handed to the loop's.
+  /// The objects that authenticate clients, created before the loop thread starts.
   struct Access {
     let authenticator: JWTAuthenticator?
     let apiKeys: HashedAPIKeys?
@@ -71,16 +73,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let revocations: SharedRevocations
     let users: UserFile?
     let tokens: any ResumeTokens
-    /// Limits that the loops of the process hold together; `nil` if there is one.
+    /// Limits that apply to all loops together; `nil` for a single loop.
     let limits: ProcessLimits?
-    /// Wrong keys of links, which all loops of the process count together.
+    /// Wrong keys of links, counted over all loops of the process.
     let linkAttempts: Monitor<LoginAttempts>
     /// Apps of Pusher's protocol.
     let pusherApps: [PusherApp]
   }
 
   let configuration: Configuration
-  /// The number of this loop among those of the process.
+  /// The number of this loop in the process, from 0.
   let place: Int
   let log: any LogSink
   let started = SystemClock().now
@@ -94,22 +96,22 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   private var attachments: Attachments?
   var recent = RecentActivity()
   var exchange = RevocationExchange()
-  /// Whether this loop follows the reports of other gateways.
+  /// Whether this loop has subscribed to the reports of other gateways.
   var followsNodes = false
   private var onSettled: (() -> Void)?
-  /// Work for the store that this turn of the loop has brought, and reads whose requests were abandoned.
+  /// Store requests of this turn of the loop, and reads whose client requests were abandoned.
   private var work: [(ticket: StoreTicket?, request: StoreRequest)] = []
   private var forgotten: [StoreTicket] = []
-  /// The number of the store's reconnections that were reported to the gateway.
+  /// The number of store reconnects that the gateway has been notified of.
   private var reconnections = 0
   /// Whether the gateway was ready at the last report to the other loops.
   private var wasReady = true
-  /// Replies of the store that the gateway has yet to take.
+  /// Replies of the store that the gateway has not processed yet.
   private var replies = SlicedWork<StoreThread.Completion>(sliceMicroseconds: 8_000)
-  /// Requests of another loop for this gateway's part of an answer, with their continuations.
+  /// Requests from other loops for this gateway's part of a response, with their continuations.
   var ownRequests: [RequestID: (Response) -> Void] = [:]
   var nextOwnRequest: UInt64 = 0
-  /// Requests that wait for answers of other loops.
+  /// Requests that wait for responses of other loops, by number.
   var gatherings: [UInt64: Gathering] = [:]
   var nextGathering: UInt64 = 0
 
@@ -130,7 +132,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     echo = configuration.echoPath.map(EchoEndpoint.init(path:))
   }
 
-  /// Attaches the loop's partners, before the transport starts.
+  /// Attaches the objects that the loop uses. Call it before the transport starts.
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
     access: Access, loginThread: LoginThread?, packingThread: PackingThread,
@@ -182,7 +184,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
         service(of: $0, access.ownTokens, sessions, revocations, respond: respond)
       }, hooks: hooks,
       broker: broker,
-      // One loop exchanges revocations with other nodes, since there is one file.
+      // Only the first loop exchanges revocations with other nodes, since the process has one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
       company: company, nodes: nodes)
   }
@@ -238,7 +240,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Answers a request, once the body is compressed if it is to be.
+  /// Responds to a request, after compressing the body if necessary.
   private func respond(to request: RequestID, with response: Response) {
     let (loop, mailbox) = (self, attached.transport.mailbox)
     let isPacked = attached.packingThread.submit(response) { packed in
@@ -247,8 +249,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     if !isPacked { attached.transport.respond(to: request, with: response) }
   }
 
-  /// Gives the store what a turn of the loop has brought, all at once: it goes into one commit, and the
-  /// store's thread is woken once.
+  /// Submits the store requests of this turn together: they share one commit, and the store's
+  /// thread is woken once.
   private func submitWork() {
     guard !work.isEmpty || !forgotten.isEmpty else { return }
     attached.storeThread.submit(work)
@@ -257,16 +259,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     forgotten.removeAll(keepingCapacity: true)
   }
 
-  /// Takes no more changes; when all accepted ones are on disk and acknowledged, asks all clients to
-  /// reconnect and calls `onSettled`.
+  /// Stops accepting changes. When all accepted changes are on disk and acknowledged, asks all
+  /// clients to reconnect and calls `onSettled`.
   func drain(onSettled: @escaping () -> Void) {
     self.onSettled = onSettled
     gateway.drain()
     perform()
   }
 
-  /// Finds the offline followers of the publication's room, and makes their notifications; `nil` if
-  /// the store cannot be read.
+  /// Passes notifications for the offline followers of a publication's room to `goOn`; `nil` if the
+  /// store cannot be read.
   func drafts(
     for news: PublicationNews, then goOn: @escaping @Sendable ([OutboxDraft]?) -> Void
   ) {
@@ -281,7 +283,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
 
   // MARK: Upgrades
 
-  /// Whether a request is for a host that this server answers to; if not, the log says what to add.
+  /// Whether a request's host is allowed. If not, the log line says which setting to add.
   func allowsHost(_ head: RequestHead) -> Bool {
     if hosts.allows(head) { return true }
     let host = head.headers["x-forwarded-host"] ?? head.headers["host"] ?? ""
@@ -298,7 +300,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return false
   }
 
-  /// Whether a request comes from a page that may ask; if not, the log says what to add.
+  /// Whether a request's origin is allowed. If not, the log line says which setting to add.
   func allowsOrigin(_ head: RequestHead) -> Bool {
     if origins.allows(head) { return true }
     logRefusal(of: head)
@@ -320,10 +322,10 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       ])
   }
 
-  /// Whether a request of Bayeux that reads may be answered with a script.
+  /// Whether a Bayeux request may get a script as response (JSONP).
   private func allowsScript(_ head: RequestHead, _ opening: Opening?) -> Bool {
     guard head.method == "GET", case .bayeux? = opening,
-      // Without messages, the answer is no script.
+      // Without messages, the response is not a script.
       QueryFields(head.query)["message"] != nil
     else { return true }
     if origins.allowsScript(head, isOpen: configuration.isDemo) { return true }
@@ -341,16 +343,17 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return gateway.decision(onBody: byteCount, of: head)
   }
 
-  /// The answer to a page of another site.
+  /// The response to a page of another site.
   private static let foreignOrigin = Response.problem(
     403, .notAllowed,
     "this origin may not ask for this; the operator can let it in with allowed-origin")
 
-  /// The answer at a port that does not offer a path.
+  /// The response at a port that does not serve the path.
   private static let elsewhere = Response.problem(
     404, .notOffered, "not at this port: programs have one of their own, see api-listen")
 
-  /// The party that a connection or request counts against, if a proxy has passed it on; otherwise the transport knows.
+  /// Returns the party whose limits a request or connection counts towards, if it came through a
+  /// proxy; otherwise `nil`, since the transport counts it.
   private func holder(of head: RequestHead, as unresolved: RequestHead) -> Holder? {
     head.remoteAddress == unresolved.remoteAddress ? nil : Holder(address: head.limitedAddress)
   }
@@ -437,7 +440,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
-  /// Notifies the gateway of a reconnection of the store, before it takes the replies that came since.
+  /// Notifies the gateway of a reconnect of the store, before the gateway processes later replies.
   private func noteReconnections() {
     guard attached.broker != nil else { return }
     let count = attached.storeThread.reconnections
@@ -456,7 +459,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     attached.company?.report(report, by: place)
   }
 
-  /// Tells the other loops at once when this one is ready or no longer is: the process is ready if all of them are.
+  /// Reports a change of readiness to the other loops at once: the process is ready only if all
+  /// loops are.
   private func tellReadiness() {
     guard let company = attached.company, (gateway.unreadiness == nil) != wasReady else { return }
     wasReady.toggle()
@@ -473,7 +477,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return replies.isEmpty ? rest : 0
   }
 
-  /// Gives the gateway what the store has replied, as much as a turn has time for.
+  /// Passes the store's replies to the gateway, as many as the turn has time for.
   private func takeReplies() {
     while let reply = replies.next(at: SystemClock().microseconds) {
       gateway.stored(reply.ticket, reply: reply.reply)
@@ -489,7 +493,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       transport.respond(to: request, with: HostPolicy.refusal)
       return
     }
-    // A session that polls sends by POST and receives by GET.
+    // A session that polls sends by `POST` and receives by `GET`.
     let opening = Opening(head)
     let isReading = ["GET", "HEAD"].contains(head.method) && opening == nil
     guard isReading || allowsOrigin(head) else {
@@ -541,8 +545,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Whether a request is for a page whose title may show where its address is pasted. Requests of the page's own
-  /// worker, which keeps one page for all addresses, are not.
+  /// Whether a request is for a page whose title may appear in link previews. The page's service
+  /// worker caches one page for all addresses, so its requests get none.
   private func isPreviewed(_ head: RequestHead) -> Bool {
     let destination = head.headers["sec-fetch-dest"] ?? "document"
     return head.method == "GET" && LinkService.isPreviewed(head.path)
@@ -550,7 +554,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       && (configuration.isDemo || !head.path.hasPrefix("/n/"))
   }
 
-  /// The site's address as browsers know it, without a slash at its end; `nil` where no setting says it.
+  /// The public address of the site, without a slash at its end; `nil` if it is not set.
   private var site: String? { configuration.publicURL.map(ValueText.withoutSlash) }
 
   private func answer(_ request: RequestID, _ head: RequestHead, _ preview: PagePreview) {
@@ -559,7 +563,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Answers with the page of a published note, or with the page for an unknown name.
+  /// Responds with the page of a published note, or with the page for an unknown name.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ outcome: LinkService.NameOutcome
   ) {
@@ -579,7 +583,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Answers a request that the gateway leaves to the server; returns whether it is one.
+  /// Answers a request for a path that the server itself serves; returns `false` for other
+  /// requests.
   private func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Bool {
@@ -615,13 +620,13 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     return true
   }
 
-  /// The login thread has done a job.
+  /// Completes a job of the login thread.
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
     attached.login?.finish(job, outcome)
     perform()
   }
 
-  /// The provider was asked.
+  /// Completes a request to the identity provider.
   func finish(_ job: ProviderThread.Job, _ outcome: ProviderExchange.Outcome) {
     guard let provider = attached.provider else { return }
     transport.respond(to: job.request, with: provider.finish(job, outcome))
@@ -630,7 +635,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func isHeld(_ request: RequestID) -> Bool { gateway.isHeld(request) }
 
   func abandoned(_ request: RequestID) {
-    // The store's work continues; the transport drops the answer to an abandoned request.
+    // The store finishes its work; the transport drops the response to an abandoned request.
     attached.searchThread.forget(request, by: place)
     attached.login?.abandoned(request)
     gateway.abandoned(request)

@@ -4,12 +4,12 @@ import GatewayPorts
 import Locks
 import TransportLibwebsockets
 
-/// The threads and services that all loops of a process use.
+/// The threads and services that all loops of a process share.
 struct SharedParts: Sendable {
   let users: UserFile?
   let revocations: SharedRevocations
   let searchThread: SearchThread
-  /// The connection to gateways on other machines.
+  /// The broker to gateways on other machines.
   let broker: (any ServerBroker)?
   let loginThread: LoginThread?
   let packingThread: PackingThread
@@ -20,9 +20,9 @@ struct SharedParts: Sendable {
   private let configuration: Configuration
   private let log: any LogSink
 
-  /// Starts the threads that need no loop.
+  /// Starts the threads that do not depend on a loop.
   ///
-  /// - Parameter users: The users that sign in with a password; `nil` if there is no file of them.
+  /// - Parameter users: The users with passwords; `nil` without a file of users.
   init(
     _ configuration: Configuration, users: UserFile?, provider settings: ProviderSettings?,
     revocations: SharedRevocations, stores: OpenStores, group: LoopGroup, log: any LogSink
@@ -80,13 +80,13 @@ struct SharedParts: Sendable {
       outboxChanged: { [hooks] in hooks?.put(.changed($0)) })
   }
 
-  /// Connects a loop with its store thread, and with what all loops share.
+  /// Connects a loop with its store thread and the shared parts.
   func attach(
     _ loop: ServerLoop, _ storeThread: StoreThread, in group: LoopGroup,
     _ secrets: OpenStores.Secrets
   ) throws {
     let isFirst = loop.place == 0
-    // The first loop logs changes of files for all.
+    // Only the first loop logs changes of files, since all loops read the same files.
     let fileLog: (any LogSink)? = isFirst ? log : nil
     let access = ServerLoop.Access(
       authenticator: try configuration.authenticator(log: fileLog),
@@ -104,7 +104,7 @@ struct SharedParts: Sendable {
     group.company?.add(loop, transport.mailbox)
   }
 
-  /// Ends all threads of a server that could not start.
+  /// Stops all threads of a server that has failed to start.
   func stop(with storeThreads: [StoreThread]) {
     broker?.stop()
     searchThread.stop()

@@ -1,29 +1,30 @@
-/// Work that came all at once and is done over several turns of a loop, so that no turn takes long.
+/// A queue of work that is spread over several turns of a loop, so that no turn takes long.
 ///
-/// Two hundred texts of 4 MB that the store has read are two hundred answers to be encoded: between some of them the
-/// loop looks at its sockets.
+/// For example, the store may have read two hundred texts of 4 MB at once. The loop encodes a few
+/// of the responses in each turn, and handles its sockets in between.
 package struct SlicedWork<Item> {
   private var items: [Item] = []
   /// The number of items at the beginning that are done.
   private var doneCount = 0
   private let sliceMicroseconds: Int64
-  /// The time at which the slice of this turn ends, in microseconds; `nil` if it has not begun.
+  /// The end of this turn's slice, in microseconds; `nil` before the turn's first item.
   private var sliceEnd: Int64?
 
-  /// Makes a queue without work.
+  /// Creates an empty queue.
   ///
-  /// - Parameter sliceMicroseconds: The time after which no other item is begun in a turn.
+  /// - Parameter sliceMicroseconds: The time after which a turn begins no further item.
   package init(sliceMicroseconds: Int64) { self.sliceMicroseconds = sliceMicroseconds }
 
-  /// Whether all is done.
+  /// Whether the queue is empty.
   package var isEmpty: Bool { items.isEmpty }
 
-  /// Adds work behind what there is.
+  /// Appends work to the queue.
   package mutating func add(_ more: [Item]) {
     if items.isEmpty { items = more } else { items += more }
   }
 
-  /// Returns the next item to be worked on in this turn, if there is time: in each turn there is for one.
+  /// Returns the next item for this turn; `nil` if none is left or the slice is over. The slice
+  /// begins with the turn's first item, so every turn has at least one.
   ///
   /// - Complexity: O(1) amortised.
   package mutating func next(at now: Int64) -> Item? {
@@ -36,7 +37,7 @@ package struct SlicedWork<Item> {
     return items[doneCount]
   }
 
-  /// Ends the turn, with which the time of another one begins.
+  /// Ends the turn and its slice.
   package mutating func endTurn() {
     sliceEnd = nil
     guard doneCount > 0 else { return }
