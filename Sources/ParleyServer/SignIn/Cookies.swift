@@ -1,14 +1,14 @@
 import GatewayPorts
 
-/// Cookies that no script reads, for this server alone.
+/// Cookies that only this server receives and no script can read.
 struct Cookies: Sendable {
-  /// Whether browsers reach the page by HTTPS alone.
+  /// Whether browsers reach the page only by HTTPS.
   let isEncrypted: Bool
 
-  /// The name as browsers keep it: with the prefix, no other host and no unencrypted page can set it.
+  /// Returns a cookie's full name; with `__Host-`, no other host or unencrypted page can set it.
   func name(_ name: String) -> String { (isEncrypted ? "__Host-" : "") + name }
 
-  /// The value that a request carries; `nil` for none.
+  /// Returns the value of a cookie in a request; `nil` if the request lacks the cookie.
   func value(of name: String, in head: RequestHead) -> String? {
     guard let header = head.headers["cookie"] else { return nil }
     let wanted = self.name(name)
@@ -22,10 +22,10 @@ struct Cookies: Sendable {
     return nil
   }
 
-  /// The header that sets a cookie; with an empty value and no time, the one that removes it.
+  /// Returns the header that sets a cookie; an empty value with 0 seconds removes the cookie.
   ///
-  /// - Parameter isStrict: whether it is sent only with the page's own requests, and not when the user follows a link
-  ///   from another site.
+  /// - Parameter isStrict: Whether browsers send the cookie only with the page's own requests, and
+  ///   not when the user follows a link from another site.
   func setting(
     _ name: String, to value: String, seconds: Int64, isStrict: Bool
   ) -> (name: String, value: String) {

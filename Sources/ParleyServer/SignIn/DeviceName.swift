@@ -1,11 +1,11 @@
 package import GatewayPorts
 
-/// Browser and system in words, from the header `User-Agent`.
+/// The names of browser and system, from the header `User-Agent`.
 ///
-/// The name is shown to the owner of the session, and decides nothing. It contains no text of the header but a program's
-/// own name: letters, digits and a few signs, cut to a bound.
+/// The name is shown to the session's owner, and has no effect on rights. It contains no text of
+/// the header except an unknown program's name, limited to letters, digits, `-`, `_` and `.`.
 package enum DeviceName {
-  /// Marks of browsers with their names. The first that is found counts: most browsers name others as well.
+  /// Tokens of browsers with their names. The first match counts: most browsers name others too.
   private static let browsers = [
     ("Edg/", "Edge"), ("EdgA/", "Edge"), ("EdgiOS/", "Edge"), ("OPR/", "Opera"), ("OPT/", "Opera"),
     ("SamsungBrowser/", "Samsung Internet"), ("Vivaldi/", "Vivaldi"),
@@ -13,17 +13,17 @@ package enum DeviceName {
     ("FxiOS/", "Firefox"), ("Firefox/", "Firefox"), ("CriOS/", "Chrome"), ("Chrome/", "Chrome"),
     ("Chromium/", "Chromium"), ("Safari/", "Safari"),
   ]
-  /// Marks of systems with their names, in the same way.
+  /// Tokens of systems with their names. The first match counts.
   private static let systems = [
     ("Windows", "Windows"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"),
     ("CrOS", "ChromeOS"),
     ("Macintosh", "macOS"), ("Mac OS X", "macOS"), ("Linux", "Linux"), ("FreeBSD", "FreeBSD"),
   ]
-  /// Bytes of the header that are searched.
+  /// Maximum bytes of the header that are searched.
   private static let bytesMax = 1_000
   private static let nameBytesMax = 40
 
-  /// The device of a request; with empty words for an unknown browser or system.
+  /// Returns the device of a request; the name of an unknown browser or system may be empty.
   package static func device(of head: RequestHead) -> Session.Device {
     let text = String(
       decoding: (head.headers["user-agent"] ?? "").utf8.prefix(bytesMax), as: UTF8.self)
@@ -34,7 +34,7 @@ package enum DeviceName {
       browser: first(browsers) ?? programName(in: text), system: first(systems) ?? "")
   }
 
-  /// The first product of the header, such as `curl` of `curl/8.5`.
+  /// Returns the name of the header's first product, such as `curl` in `curl/8.5`.
   private static func programName(in text: String) -> String {
     let name = text.utf8.prefix { byte in
       switch byte {

@@ -1,26 +1,26 @@
 package import GatewayPorts
 
-/// A line of a file of users that gives rights to a group of them.
+/// A line of a file of users that grants rights to a group of them.
 ///
 ///     @team folder:team/*=read,write,presence,manage
 ///     ada@example.org scrypt$15$8$1$… group:team
 ///
-/// A user has the rights of all their groups beside their own. A group without a line gives none.
+/// A user has the rights of all their groups and their own. A group without a line grants none.
 package struct GroupLine: Sendable, Equatable {
   /// The group's name.
   package let name: String
-  /// The rights as they are written.
+  /// The rights, as written in the file.
   package let rights: [String]
-  /// The rights.
+  /// The parsed rights.
   package let grants: [Grant]
 
-  /// Whether the group has a name, byte by byte.
+  /// Whether the group has this name, compared byte by byte.
   func isNamed(_ other: String) -> Bool { name.utf8.elementsEqual(other.utf8) }
 
   private static let mark = "@"
   private static let word = "group:"
 
-  /// Makes the line of a group.
+  /// Creates the line of a group.
   package init(name: String, rights: [String]) throws(FileError) {
     guard UserLine.isName(name) else {
       throw FileError(
@@ -31,27 +31,27 @@ package struct GroupLine: Sendable, Equatable {
     self = try Self(text[...], place: "the arguments")
   }
 
-  /// The line as it is written.
+  /// The line, as written in the file.
   package var text: String { ([Self.mark + name] + rights).joined(separator: " ") }
 
-  /// Whether a line is a group's: a user's has a password.
+  /// Whether a line belongs to a group; a user's line has a password.
   static func isGroup(_ line: Substring) -> Bool {
     let words = line.split { $0 == " " || $0 == "\t" }
     guard let first = words.first, first.hasPrefix(mark) else { return false }
     return words.count < 2 || !words[1].hasPrefix("scrypt$")
   }
 
-  /// The group that a word such as `group:team` names; `nil` for another word.
+  /// Returns the group name in a word such as `group:team`; `nil` for another word.
   static func groupName(_ word: String) -> String? {
     guard word.hasPrefix(Self.word) else { return nil }
     let name = String(word.dropFirst(Self.word.count))
     return UserLine.isName(name) ? name : nil
   }
 
-  /// The word by which a user is in a group.
+  /// Returns the word that makes a user a member of a group.
   static func word(of group: String) -> String { word + group }
 
-  /// Reads a line.
+  /// Parses a line.
   init(_ line: Substring, place: String) throws(FileError) {
     let words = line.split { $0 == " " || $0 == "\t" }.map(String.init)
     guard let first = words.first, first.hasPrefix(Self.mark),
@@ -71,7 +71,7 @@ package struct GroupLine: Sendable, Equatable {
     self.grants = grants
   }
 
-  /// Reads the groups of a file of users.
+  /// Reads the groups in a file of users.
   package static func groups(ofFileAt path: String) throws(FileError) -> [GroupLine] {
     try groups(of: UserLine.text(ofFileAt: path), path)
   }

@@ -2,45 +2,45 @@ import CryptoOpenSSL
 package import GatewayPorts
 import Hashing
 
-/// An invitation, with which a person becomes a user: a line of a file.
+/// An invitation to become a user, stored as a line of a file.
 ///
 ///     k3v9 sha256:9f86d0… uses:5 until:1763712000000 document:*=read,write
 ///
-/// Tokens are random and long, so that a plain hash of one cannot be guessed back.
+/// Tokens are long and random, so they cannot be guessed from a plain hash.
 package struct Invitation: Sendable, Equatable {
-  /// The name by which it is listed and withdrawn; it opens nothing.
+  /// The id by which operators list and withdraw the invitation; it is not secret.
   package var id: String
-  /// The hash of its token.
+  /// The hash of the token.
   package var hash: String
-  /// The number of people who may still use it.
+  /// The number of remaining uses.
   package var uses: Int
-  /// Whether it was withdrawn.
+  /// Whether the invitation was withdrawn.
   package var isWithdrawn = false
-  /// The time from which on it can no longer be used.
+  /// The time at which the invitation expires.
   package var until: Timestamp
-  /// The rights of its users, as in the file of users.
+  /// The rights of users who join with it, as in the file of users.
   package var rights: [String]
 
-  /// The most people that one invitation lets in.
+  /// Maximum uses of one invitation.
   package static let usesMax = 1_000
-  /// The prefix of every token, by which scanners find leaked ones.
+  /// The prefix of every token, by which secret scanners recognise leaked ones.
   package static let prefix = "pi_"
-  /// Longer texts are no tokens.
+  /// Maximum bytes of a token; longer texts are invalid.
   package static let tokenBytesMax = 200
-  /// Milliseconds after its time for which an invitation is remembered.
+  /// Milliseconds after its expiry for which an invitation is remembered.
   private static let memoryMilliseconds: Timestamp = 30 * 86_400_000
 
-  /// Reasons why an invitation no longer lets people in.
+  /// The reason why an invitation is no longer valid.
   package enum Ending: Sendable, Equatable {
-    /// Used by as many people as it was made for.
+    /// All uses have been taken.
     case usedUp
-    /// It was withdrawn.
+    /// An operator withdrew it.
     case withdrawn
-    /// Its time is over.
+    /// It has expired.
     case expired
   }
 
-  /// Makes an invitation.
+  /// Creates an invitation.
   package init(token: String, id: String, uses: Int, until: Timestamp, rights: [String]) {
     self.id = id
     hash = Self.hash(of: token)
@@ -49,40 +49,40 @@ package struct Invitation: Sendable, Equatable {
     self.rights = rights
   }
 
-  /// A new token.
+  /// Returns a new random token.
   package static func newToken() -> String { prefix + RandomNames().next() }
 
-  /// The hash by which a token is known.
+  /// Returns the hash that is stored instead of a token.
   static func hash(of token: String) -> String {
     SHA256().hash(Array(token.utf8)).bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
       .joined()
   }
 
-  /// The reason why it no longer lets people in; `nil` while it does.
+  /// Returns the reason why the invitation is no longer valid; `nil` if it is valid.
   package func ending(at now: Timestamp) -> Ending? {
     if isWithdrawn { return .withdrawn }
     if uses < 1 { return .usedUp }
     return now < until ? nil : .expired
   }
 
-  /// Whether it still lets people in.
+  /// Whether the invitation is valid.
   package func counts(at now: Timestamp) -> Bool { ending(at: now) == nil }
 
-  /// Whether it is kept, so that the page can say why a former one has ended.
+  /// Whether the invitation is still stored, so that the page can report why it is no longer valid.
   func isRemembered(at now: Timestamp) -> Bool { now < until + Self.memoryMilliseconds }
 
   // MARK: The line
 
   private static let withdrawnWord = "withdrawn"
 
-  /// The line as it is written.
+  /// The line, as written in the file.
   var text: String {
     let uses = isWithdrawn ? Self.withdrawnWord : "\(uses)"
     return ([id, "sha256:\(hash)", "uses:\(uses)", "until:\(until)"] + rights)
       .joined(separator: " ")
   }
 
-  /// Reads a line; `nil` if it is malformed.
+  /// Parses a line; `nil` if it is malformed.
   init?(_ line: Substring) {
     let words = line.split(separator: " ").map(String.init)
     guard words.count >= 4, words[1].hasPrefix("sha256:"), words[2].hasPrefix("uses:"),

@@ -1,36 +1,36 @@
 package import CryptoOpenSSL
 package import GatewayPorts
 
-/// Invitations in a file of the data folder, which `parley invite` and the server change.
+/// The invitations in a file of the data folder, which `parley invite` and the server change.
 ///
-/// Each change replaces the file in one step, under a lock. Invitations that have ended are remembered for a while, so
-/// that the page can say so, and opening one does not count as guessing.
+/// Each change replaces the file atomically, under a lock. Ended invitations are remembered for a
+/// while, so that the page can report them, and so that opening one does not count as a guess.
 package struct InvitationFile: Sendable {
   /// The reason why an invitation was not accepted.
   package enum Refusal: Error, Sendable, Equatable {
-    /// No invitation has this token, or it ended too long ago.
+    /// No invitation has this token, or its end was too long ago.
     case invitation
-    /// The invitation with this token has ended.
+    /// The invitation with this token is no longer valid.
     case ended(Invitation.Ending)
-    /// The name is not one that a user can have.
+    /// The name is not a valid user name, for this reason.
     case name(String)
-    /// The name is another user's.
+    /// Another user has this name.
     case taken
     /// A file cannot be read or written.
     case file(FileError)
   }
 
-  /// The most valid invitations that are kept.
+  /// Maximum valid invitations.
   private static let countMax = 1_000
-  /// The most ended invitations that are kept; the earliest to expire are forgotten first.
+  /// Maximum remembered invitations that have ended; beyond it, the earliest to expire are removed.
   private static let formerMax = 1_000
 
   private let path: String
 
-  /// Works on the file at a path.
+  /// Creates an editor of the file at a path.
   package init(path: String) { self.path = path }
 
-  /// The invitations that still count.
+  /// Returns the valid invitations.
   package func list(now: Timestamp) throws(FileError) -> [Invitation] {
     try all().filter { $0.counts(at: now) }
   }
@@ -41,7 +41,7 @@ package struct InvitationFile: Sendable {
   package func add(_ invitation: Invitation, now: Timestamp) throws(FileError) {
     let wasMissing = !Files.isFile(path)
     let lock = try LockedFile(path: path)
-    // Another process may have made the file meanwhile.
+    // Another process may have created the file meanwhile.
     let isNew = wasMissing && lock.isEmpty
     do throws(FileError) {
       let others = try read()
@@ -69,7 +69,7 @@ package struct InvitationFile: Sendable {
     lock.syncFolder()
   }
 
-  /// Throws if no invitation has this token, or the invitation has ended.
+  /// Throws if no invitation has this token, or the invitation is no longer valid.
   package func check(_ token: String, now: Timestamp) throws(Refusal) {
     _ = try index(
       of: token, among: Self.file { () throws(FileError) in try all() }, now: now)
@@ -87,10 +87,10 @@ package struct InvitationFile: Sendable {
     return index
   }
 
-  /// Makes a person with an invitation's token a user.
+  /// Creates a user for the holder of an invitation's token.
   ///
-  /// The use is taken first, and given back if the user cannot be made: a crash in between wastes a
-  /// use, but never lets one user too many in.
+  /// The use is taken first, and returned if the user cannot be created: a crash in between may
+  /// waste a use, but never admits one user too many.
   package func accept(
     _ token: String, id: String, name: String?, password: PasswordHash, users: UserEditing,
     now: Timestamp
@@ -134,7 +134,7 @@ package struct InvitationFile: Sendable {
     return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap(Invitation.init)
   }
 
-  /// Writes the invitations that count, and as many former ones as are remembered.
+  /// Writes the valid invitations, and the ended ones that are remembered.
   private func write(
     _ invitations: [Invitation], now: Timestamp, isNew: Bool
   ) throws(FileError) {

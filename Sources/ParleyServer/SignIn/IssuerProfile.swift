@@ -1,24 +1,24 @@
 package import CryptoOpenSSL
 import GatewayPorts
 
-/// An issuer of tokens in the form of the settings: a name, and words after it.
+/// Parses the setting that describes an issuer of tokens: a name, followed by words.
 ///
 ///     whaler hmac-secret-file:/etc/parley/whaler user-claim:userID audience:hasura
 ///
-/// A blank or a semicolon within a word is written `%20` or `%3B`, a percent sign `%25`.
+/// Within a word, a space is written `%20`, a semicolon `%3B`, a percent sign `%25`.
 package enum IssuerProfile {
-  /// Reasons why a text is not a profile, in one sentence.
+  /// The reason why a text is not a valid profile.
   package struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The expectation.
+    /// The expected text, as the object of "expected".
     package let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// A shared secret below this can be found in minutes; no profile allows it.
+  /// Minimum bytes of a shared secret; a shorter one could be found in minutes.
   static let secretBytesMin = 8
 
-  /// Reads a profile.
+  /// Parses a profile.
   package static func profile(
     _ text: String, clockSkewMilliseconds: Int64 = 0
   ) throws(Problem) -> JWTIssuerProfile {
@@ -132,7 +132,7 @@ package enum IssuerProfile {
     try check(profile.policy)
   }
 
-  /// Rejects a policy by which one token could be of two kinds.
+  /// Throws if room tokens share an audience with other tokens: their kind would be ambiguous.
   package static func check(_ policy: JWTPolicy) throws(Problem) {
     for audience in policy.roomTokens.audiences
     where policy.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) {

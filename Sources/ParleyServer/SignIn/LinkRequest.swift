@@ -2,20 +2,20 @@ import GatewayPorts
 import HTTPClientCurl
 import JSON
 
-/// Asks a running server for links that open a note, and for the name under which it is published.
+/// Requests links to a note from a running server, and publishes the note under a name.
 package struct LinkRequest {
-  /// Why there is no link.
+  /// The reason why a request failed.
   package enum Failure: Error, Equatable, CustomStringConvertible {
     /// The server's address begins with none of `http://`, `https://`, `ws://`, `wss://`.
     case address
-    /// The server was not reached.
+    /// The server could not be reached, for this reason.
     case unreachable(String)
     /// The server rejected the request, with this status and message.
     case refused(status: Int, String)
-    /// The answer is not one of a Parley server.
+    /// The response is not one of a Parley server.
     case foreign(status: Int)
 
-    /// The failure in words: expectation, answer, remedy.
+    /// A message for people, which includes the remedy where one is known.
     package var description: String {
       switch self {
       case .address:
@@ -28,11 +28,11 @@ package struct LinkRequest {
     }
   }
 
-  /// A link.
+  /// A link to a note, or the address of a published note.
   package struct Link {
-    /// The address for people, with the token behind its `#`.
+    /// The address for browsers; a link's token follows the `#`.
     package let address: String
-    /// The server's answer, a JSON object, with the `address`.
+    /// The server's JSON response, with the `address` added.
     package let json: String
   }
 
@@ -41,12 +41,12 @@ package struct LinkRequest {
   private let token: String?
   private let trust: String?
 
-  /// Prepares to ask.
+  /// Prepares requests to a server.
   ///
   /// - Parameters:
-  ///   - server: The server's address, for people or for WebSockets.
-  ///   - token: The token that gives the right to manage the note, or an API key; `nil` where none is required.
-  ///   - trust: A file of certificates in PEM form that are trusted in place of the system's.
+  ///   - server: The server's address, with the scheme of a page or of WebSockets.
+  ///   - token: A token with the right to manage the note, or an API key; `nil` for none.
+  ///   - trust: A file of PEM certificates that are trusted instead of the system's.
   /// - Throws: ``Failure/address``.
   package init(server: String, token: String?, trust: String?) throws(Failure) {
     let schemes = [
@@ -62,12 +62,12 @@ package struct LinkRequest {
     self.trust = trust
   }
 
-  /// Asks for a link.
+  /// Creates a link.
   ///
   /// - Parameters:
   ///   - note: The note's id.
   ///   - access: The rights that the link gives: `read`, `comment` or `write`.
-  ///   - seconds: For how long the link is valid; `nil` for the server's own time.
+  ///   - seconds: The lifetime of the link; `nil` for the server's default.
   package func link(
     to note: String, access: String, seconds: Int?
   ) throws(Failure) -> Link {
@@ -84,7 +84,7 @@ package struct LinkRequest {
       address: base + path, json: String(decoding: JSONValue(fields).utf8, as: UTF8.self))
   }
 
-  /// Ends all links of a note that were made until now.
+  /// Ends all existing links of a note.
   package func endAll(to note: String) throws(Failure) {
     let (status, _) = try ask(note, "DELETE", "share", body: nil)
     guard status == 204 else { throw .foreign(status: status) }
@@ -108,7 +108,7 @@ package struct LinkRequest {
     guard status == 204 else { throw .foreign(status: status) }
   }
 
-  /// Sends a request about links or the name of a note.
+  /// Sends a request about the links or the name of a note, and blocks until the response.
   private func ask(
     _ note: String, _ method: String, _ resource: String, body: [UInt8]?
   ) throws(Failure) -> (status: Int, answer: JSONValue?) {
@@ -131,7 +131,7 @@ package struct LinkRequest {
         }
         return (status, answer)
       case .failed(let reason): throw .unreachable(reason)
-      // The wait ended early; the request has a limit of its own.
+      // `wait` may return early without an outcome. The client enforces the request's time limit.
       case nil: continue
       }
     }

@@ -4,20 +4,21 @@ import JSON
 import Locks
 import SocketMessages
 
-/// Opening links by their keys, and what a link's address shows where it is pasted.
+/// Opens links by their keys, and finds the titles for link previews.
 ///
 ///     POST /api/links/open   {"key": "…"}
-///     GET  /s/…              the page, with the note's title for who makes a preview
+///     GET  /s/…              the page, with the note's title for previews
 ///     GET  /api/names/…      a published note's token, for its readable name
 ///     GET  /p/…              the page, with the note's title
 ///
-/// A malformed key slows down further attempts, as a wrong password does. A well-formed key without a link is probably
-/// that of an ended link, since a guess hits one in 2¹²⁸. Many people may follow such a link from behind one address, so
-/// it counts by address alone. Used on the loop's thread.
+/// A malformed key slows down further attempts, like a wrong password. A well-formed but unknown
+/// key is probably from an ended link, since a guess succeeds once in 2¹²⁸. Many people behind one
+/// address may follow such a link, so its failures count only by address, with a higher limit. Used
+/// only on the loop's thread.
 final class LinkService {
-  /// Bytes of a well-formed key.
+  /// The length of a well-formed key, in bytes.
   private static let keyBytes = 22
-  /// The most bytes of a key that is searched for.
+  /// Maximum bytes of a key that is looked up.
   private static let keyBytesMax = 64
 
   private let clock: any Clock
@@ -25,7 +26,7 @@ final class LinkService {
   private unowned let gateway: Gateway
   private let attempts: Monitor<LoginAttempts>
 
-  /// - Parameter attempts: The attempts with keys, which the loops of the process count together.
+  /// - Parameter attempts: The attempts with keys, shared by the loops of the process.
   init(
     clock: any Clock, log: any LogSink, gateway: Gateway, attempts: Monitor<LoginAttempts>
   ) {
@@ -90,7 +91,7 @@ final class LinkService {
     }
   }
 
-  /// Finds what the page at a published note's address shows; `nil` for a path that is no such address.
+  /// Returns a function that finds the published note at a page's address; `nil` for other paths.
   func page(at head: RequestHead) -> ((@escaping (NameOutcome) -> Void) -> Void)? {
     let rest = head.path.dropFirst(Self.pagesPrefix.count)
     guard head.method == "GET", head.path.hasPrefix(Self.pagesPrefix), !rest.contains("/") else {
@@ -101,18 +102,18 @@ final class LinkService {
     }
   }
 
-  /// The outcome of looking for a published note.
+  /// The result of looking up a published note.
   enum NameOutcome {
     case opened(Gateway.OpenedLink)
     /// No note is published under the name, or the name is malformed.
     case unknown
-    /// Too many names were wrong; so many milliseconds have to pass.
+    /// Too many names were wrong; retry after this many milliseconds.
     case wait(Int64)
     /// The store cannot be read.
     case failed
   }
 
-  /// Finds a published note. Names without a note count by the address alone, as keys of ended links do.
+  /// Finds a published note. Unknown names count only by address, like keys of ended links.
   private func find(
     _ name: ReadableName?, for head: RequestHead, then goOn: @escaping (NameOutcome) -> Void
   ) {
@@ -155,7 +156,7 @@ final class LinkService {
 
   // MARK: Previews
 
-  /// Finds the title that a page's address shows; `nil` if the address alone does not suffice to read the note.
+  /// Finds the title for a preview of a page; `nil` if the address alone does not open the note.
   func title(at head: RequestHead, then goOn: @escaping (String?) -> Void) {
     if let key = Self.key(in: head.path) {
       guard Self.isKey(key), begin(head, key) == 0 else { return goOn(nil) }
@@ -182,7 +183,7 @@ final class LinkService {
   private static let prefix = "/s/"
   private static let notePrefix = "/n/"
 
-  /// Whether a path is a page's that may show a title.
+  /// Whether a path belongs to a page that may have a title in previews.
   static func isPreviewed(_ path: String) -> Bool {
     path.hasPrefix(prefix) || path.hasPrefix(notePrefix)
   }
@@ -195,9 +196,9 @@ final class LinkService {
 
   // MARK: Attempts
 
-  /// Begins an attempt with a key. Failures with malformed keys keep well-formed ones waiting too.
+  /// Begins an attempt with a key. Failures of malformed keys delay well-formed ones too.
   ///
-  /// - Returns: Milliseconds to wait; 0 if it has begun.
+  /// - Returns: The milliseconds to wait; 0 if the attempt has begun.
   private func begin(_ head: RequestHead, _ key: String) -> Int64 {
     attempts.withLock {
       let address = head.remoteAddress
@@ -219,7 +220,7 @@ final class LinkService {
 
   private func succeeded(_ head: RequestHead, _ key: String) { cancelled(head, key) }
 
-  /// The name under which an attempt counts; `nil` for a well-formed key.
+  /// Returns the user name for counting an attempt; `nil` for a well-formed key.
   private static func attempted(_ key: String) -> String? {
     key.utf8.count == keyBytes ? nil : Identity.guestPrefix
   }

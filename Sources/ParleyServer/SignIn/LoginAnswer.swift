@@ -2,9 +2,9 @@ import Gateway
 import GatewayPorts
 import JSON
 
-/// Answers to logins, in the shape that Whaler clients know.
+/// Responses to login requests, in the format of Whaler clients.
 enum LoginAnswer {
-  /// The codes that these clients know.
+  /// The response codes of the format.
   enum Code: Int {
     case loggedIn = 1000
     case loggedOut = 1001
@@ -18,9 +18,9 @@ enum LoginAnswer {
     case unavailable = 5001
   }
 
-  /// New tokens of a user.
+  /// Returns new tokens for a user.
   ///
-  /// - Parameter refreshToken: `nil` where the browser keeps it in a cookie.
+  /// - Parameter refreshToken: The refresh token; `nil` if the browser stores it in a cookie.
   static func welcome(
     id: String, name: String, accessToken: String, refreshToken: String?
   ) -> Response {
@@ -40,26 +40,26 @@ enum LoginAnswer {
     }
   }
 
-  /// The end of a session.
+  /// The response after a session was ended.
   static var goodbye: Response { response(.loggedOut, "Logged out", status: 200) { _, _ in } }
 
-  /// An error as these clients know it: their own code, in most cases with status 200.
+  /// Returns an error in the format: with its own code, in most cases with status 200.
   static func problem(_ code: Code, _ message: String, status: Int = 200) -> Response {
     response(code, message, status: status) { _, _ in }
   }
 
-  /// The answer if a token may have been revoked at a gateway that this one cannot reach. New tokens would
-  /// outlive the revocation.
+  /// The response while this gateway cannot read revocations of other gateways: new tokens would
+  /// outlive a revocation that it has missed.
   static var unverified: Response {
     problem(.unavailable, "Revocations cannot be read now", status: 503)
   }
 
-  /// The answer if the store cannot keep or find a session.
+  /// The response if the store can neither store nor find a session.
   static var storeUnavailable: Response {
     problem(.unavailable, "The store cannot do this now; try again later", status: 503)
   }
 
-  /// The refresh token in a request's body; `nil` if it has none.
+  /// Returns the refresh token in a request's body; `nil` if the body contains none.
   static func refreshToken(in body: [UInt8]) -> String? {
     JSONBody.string("refreshToken", in: body)
   }

@@ -1,26 +1,26 @@
 import GatewayPorts
 
-/// Counts attempts that fail, such as logins, and slows down further ones.
+/// Counts failed attempts, such as logins, and delays further ones.
 ///
-/// Attempts count by user and address together, so that guesses from elsewhere lock no user out; and by address alone,
-/// for guesses at many users. An attempt is reserved when it begins: a client that sends many at once gets no more of
-/// them than a client that waits for each answer.
+/// Attempts count by user and address together, so that guesses from elsewhere do not lock out a
+/// user; and by address alone, to limit guesses at many users. An attempt is reserved when it
+/// begins, so sending many at once allows no more guesses than waiting for each response.
 ///
 ///     begin ─▶ 0 ─▶ … ─▶ failed, succeeded or cancelled
 ///       └────▶ milliseconds to wait
 package struct LoginAttempts {
-  /// An address as it counts: of IPv6 the first 64 bits, since a subscriber can use all addresses behind them.
+  /// An address for counting; of IPv6 the first 64 bits, since a subscriber has all the others.
   private enum Place: Hashable, Sendable {
     case address(IPAddress)
-    /// A text that is no address.
+    /// A text that is not an address.
     case text(String)
 
     init(_ address: String) {
       self = IPAddress(address).map { .address($0.subscriber) } ?? .text(address)
     }
 
-    /// Whether attempts count by the address alone, too. Not those of a proxy on this machine, since its address is that of
-    /// all its clients.
+    /// Whether attempts also count by the address alone. False for loopback, which may be the
+    /// address of a local proxy and so of all its clients.
     var countsAlone: Bool {
       switch self {
       case .address(let address): !address.isLoopback
@@ -31,10 +31,10 @@ package struct LoginAttempts {
 
   private struct Key: Hashable, Sendable {
     let place: Place
-    /// `nil` for attempts that count by the address alone.
+    /// The user; `nil` for attempts that count by the address alone.
     let user: String?
 
-    /// The failures after which further attempts have to wait.
+    /// The number of failures after which further attempts are delayed.
     var freeCount: Int {
       user == nil ? LoginAttempts.freeForAddress : LoginAttempts.freeForUser
     }
@@ -46,40 +46,40 @@ package struct LoginAttempts {
 
   private struct Count {
     var failures = 0
-    /// The end of the time without attempts, in milliseconds of uptime.
+    /// The uptime in milliseconds until which attempts are rejected.
     var closedUntil: Int64
     var lastFailure: Int64
   }
 
-  /// Failures of a user from one address after which further attempts have to wait.
+  /// Failures of a user from one address after which further attempts are delayed.
   package static let freeForUser = 5
-  /// Failures of an address after which further attempts have to wait.
+  /// Failures of an address after which further attempts are delayed.
   package static let freeForAddress = 50
   private static let waitMillisecondsMax: Int64 = 300_000
   private static let waitForAddressMax: Int64 = 10_000
-  /// Milliseconds without a failure after which all former ones are forgotten.
+  /// Milliseconds without a failure after which earlier failures no longer count.
   private static let memoryMilliseconds: Int64 = 900_000
-  /// The most counts that are kept. A new one replaces the oldest of the address with the most counts.
+  /// Maximum counts. A new count replaces the oldest of the address with the most counts.
   private static let countsMax = 20_000
-  /// Milliseconds to wait while as many attempts are under way as may fail.
+  /// Milliseconds to wait while current attempts could use up the remaining free failures.
   private static let waitForOthers: Int64 = 1_000
 
   private var counts: [Key: Count] = [:]
   private var ages = HolderQueues<Place, Key>()
-  /// Attempts that are under way; bounded by the queues that they wait in.
+  /// The number of current attempts; limited by the queues in which they wait.
   private var pending: [Key: Int] = [:]
 
-  /// Creates counts of nothing.
+  /// Creates an empty table.
   package init() {}
 
-  /// Begins an attempt, unless it has to wait.
+  /// Begins an attempt, unless it must be delayed.
   ///
   /// - Parameters:
   ///   - address: The client's address.
-  ///   - user: `nil` for an attempt that counts by address alone.
+  ///   - user: The user; `nil` for an attempt that counts by address alone.
   ///   - now: Milliseconds of uptime.
-  /// - Returns: 0 if it has begun; then one of ``failed(address:user:now:)``, ``succeeded(address:user:)`` and
-  ///   ``cancelled(address:user:)`` must follow. Otherwise the milliseconds to wait.
+  /// - Returns: The milliseconds to wait, or 0: the attempt has begun, and must end with
+  ///   ``failed(address:user:now:)``, ``succeeded(address:user:)`` or ``cancelled(address:user:)``.
   package mutating func begin(address: String, user: String?, now: Int64) -> Int64 {
     let keys = Self.keys(address, user)
     let milliseconds = keys.map { wait(of: $0, now: now) }.max() ?? 0
@@ -91,12 +91,12 @@ package struct LoginAttempts {
     let count = counts[key].flatMap { isForgotten($0, now: now) ? nil : $0 }
     if let count, count.closedUntil > now { return count.closedUntil - now }
     let pending = pending[key] ?? 0
-    // Beyond the free ones, one at a time.
+    // After the free failures, only one attempt at a time.
     let isFree = (count?.failures ?? 0) + pending < key.freeCount
     return isFree || pending == 0 ? 0 : Self.waitForOthers
   }
 
-  /// Returns the milliseconds that failures have closed an address for, without beginning an attempt.
+  /// Returns the milliseconds until attempts are possible after failures, without beginning one.
   package func wait(address: String, user: String?, now: Int64) -> Int64 {
     Self.keys(address, user).map { key in counts[key].map { max(0, $0.closedUntil - now) } ?? 0 }
       .max() ?? 0
@@ -110,7 +110,7 @@ package struct LoginAttempts {
     }
   }
 
-  /// Ends an attempt that has succeeded; the former failures of this user from this address are forgotten.
+  /// Ends an attempt that has succeeded, and discards this user's failures from this address.
   package mutating func succeeded(address: String, user: String?) {
     for key in Self.keys(address, user) {
       release(key)
@@ -118,7 +118,7 @@ package struct LoginAttempts {
     }
   }
 
-  /// Ends an attempt that was not made, or that was no guess.
+  /// Ends an attempt that was not made, or that was not a guess.
   package mutating func cancelled(address: String, user: String?) {
     for key in Self.keys(address, user) { release(key) }
   }

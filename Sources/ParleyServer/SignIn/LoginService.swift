@@ -4,19 +4,19 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Logging in with a password, and getting new tokens, as Whaler clients do.
+/// Handles logins with a password and token refreshes, with the requests of Whaler clients.
 ///
 ///     POST /api/user/login     {"email": "…", "password": "…"}
 ///     POST /api/user/refresh   {"refreshToken": "…"}
 ///     POST /api/user/logout    {"refreshToken": "…"}
 ///
-/// And in the same shape, for the page:
+/// Further requests in the same format, for the page:
 ///
 ///     POST /api/user/join      {"invitation": "…", "email": "…", "password": "…", "name": "…"}
 ///     POST /api/user/password  {"email": "…", "password": "…", "newPassword": "…"}
 ///     POST /api/user/name      {"refreshToken": "…", "name": "…"}
 ///
-/// Used on the loop's thread; passwords are compared on others.
+/// Used only on the loop's thread; passwords are checked on the login threads.
 final class LoginService {
   typealias Code = LoginAnswer.Code
 
@@ -33,7 +33,7 @@ final class LoginService {
   private let respond: (RequestID, Response) -> Void
   private var attempts = LoginAttempts()
   private var retries = RetryInterval()
-  /// The unauthenticated clients of requests whose jobs wait or run.
+  /// The unauthenticated clients of requests whose jobs are queued or running.
   private var strangers: [RequestID: Stranger?] = [:]
 
   init(
@@ -55,8 +55,8 @@ final class LoginService {
     self.respond = respond
   }
 
-  /// Answers a request to log in, or for new tokens; `nil` if the answer follows, when a password was compared or the
-  /// store has replied.
+  /// Responds to a login or refresh request; `nil` if the response follows later, after a password
+  /// was checked or the store has replied.
   func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Response? {
@@ -98,7 +98,7 @@ final class LoginService {
       isKept: fields.isKept && cookie.isOwnPage(head), hasKept: cookie.isKept(by: head))
   }
 
-  /// Queues a job, unless too many of its kind have failed. Its attempt is counted from here on.
+  /// Queues a job, unless too many attempts have failed. The attempt begins here.
   private func submit(_ job: LoginThread.Job) -> Response? {
     let wait = attempts.begin(
       address: job.visitor.address, user: Self.attempted(job), now: clock.uptime)
@@ -126,7 +126,7 @@ final class LoginService {
     }
   }
 
-  /// Cancels the job of a request whose client has gone, if it has not begun.
+  /// Cancels the job of a request that its client has abandoned, if it has not begun.
   func abandoned(_ request: RequestID) {
     guard let stranger = strangers[request], let job = thread.remove(request, of: stranger) else {
       return
@@ -143,13 +143,13 @@ final class LoginService {
     attempts.succeeded(address: job.visitor.address, user: Self.attempted(job))
   }
 
-  /// The name under which failures are counted. Guesses at invitations count together, whatever name they bring.
+  /// Returns the name for counting failures. All guesses at invitations share one name.
   private static func attempted(_ job: LoginThread.Job) -> String {
     if case .join = job.purpose { return Identity.guestPrefix }
     return AccountName(job.user).text
   }
 
-  /// Answers the request of a finished job, now or when the store has replied.
+  /// Responds to the request of a finished job, at once or after the store has replied.
   func finish(_ job: LoginThread.Job, _ outcome: LoginThread.Outcome) {
     strangers[job.request] = nil
     if let response = answer(to: job, outcome) { respond(job.request, response) }
@@ -157,7 +157,7 @@ final class LoginService {
 
   private func answer(to job: LoginThread.Job, _ outcome: LoginThread.Outcome) -> Response? {
     switch outcome {
-    // A user who was removed or got another password meanwhile does not match.
+    // Rejects a user who was removed, or whose password was changed, while the job ran.
     case .user(let user?) where users.user(user.id) == user:
       succeed(job)
       return begin(user, job)
@@ -169,7 +169,7 @@ final class LoginService {
         return Self.problem(.unavailable, "Done, but the file of users cannot be read", status: 503)
       }
       if case .rename(_, let session, let time) = job.purpose {
-        // No password was tried.
+        // No password was checked.
         cancel(job)
         return answer(user, at: time, .success(session), isKept: job.visitor.isKept)
       }
@@ -204,7 +204,7 @@ final class LoginService {
 
   // MARK: New users and passwords
 
-  /// The most bytes of a user's id, and of a user's name, which bounds the jobs that wait.
+  /// Maximum bytes of a user's id and of a display name; limits the memory of queued jobs.
   private static let nameBytesMax = 200
 
   private func join(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
@@ -240,7 +240,7 @@ final class LoginService {
         visitor: visitor(head, fields)))
   }
 
-  /// Changes the name that others see, for the owner of a session.
+  /// Changes the display name of a session's owner.
   private func rename(_ request: RequestID, _ head: RequestHead, _ fields: Fields) -> Response? {
     guard let name = fields.name, let (token, isKept) = cookie.token(fields.refreshToken, head)
     else { return Self.problem(.malformed, "Expected refreshToken and name") }
@@ -252,7 +252,7 @@ final class LoginService {
     var visitor = visitor(head, fields)
     visitor.isKept = isKept
     return withSession(token, isKept: isKept) { user, checked in
-      // Renewed before the name changes, since only the store knows whether the token was exchanged long ago.
+      // Renew the session first: only the store knows whether the token was exchanged before.
       renew(checked, of: user) { [self] time, outcome in
         guard case .success(let session) = outcome else {
           return respond(request, answer(user, at: time, outcome, isKept: isKept))
@@ -272,7 +272,7 @@ final class LoginService {
   private func begin(_ user: User, _ job: LoginThread.Job) -> Response? {
     let time = sessions.time(for: user.id, since: user.since)
     var isAlone = false
-    // The sessions of the former password end.
+    // A changed password ends the user's other sessions.
     if case .change = job.purpose { isAlone = true }
     sessions.begin(
       for: user.id, at: time, endsAt: time + sessionMilliseconds, on: job.visitor.device,
@@ -300,7 +300,7 @@ final class LoginService {
     }
   }
 
-  /// Calls a closure with the user of a refresh token that counts, and with the checked token.
+  /// Calls a closure with the user of a valid refresh token, and with the token.
   private func withSession(
     _ token: String, isKept: Bool, _ body: (User, RefreshToken) -> Response?
   ) -> Response? {
@@ -331,7 +331,7 @@ final class LoginService {
     sessions.renew(token, at: time) { goOn(time, $0) }
   }
 
-  /// The answer with the tokens of a session.
+  /// Returns a response with the tokens of a session.
   private func answer(
     _ user: User, at time: Timestamp, _ outcome: SessionService.Outcome, isKept: Bool
   ) -> Response {
@@ -360,7 +360,7 @@ final class LoginService {
     var invitation: String?
     var name: String?
     var newPassword: String?
-    /// Whether the browser keeps the session in a cookie, and not the page.
+    /// Whether the browser stores the refresh token in a cookie, instead of the page.
     var isKept = false
   }
 
@@ -379,7 +379,7 @@ final class LoginService {
     }
   }
 
-  /// An answer that says when to try again.
+  /// Returns a response that says when to retry.
   ///
   /// - Parameter milliseconds: The time to wait.
   private static func refusal(
@@ -394,7 +394,7 @@ final class LoginService {
 }
 
 extension Invitation.Ending {
-  /// The ending in words: what came, and what to do.
+  /// A message with the reason and the remedy.
   fileprivate var words: String {
     let what =
       switch self {

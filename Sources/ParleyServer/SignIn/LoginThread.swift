@@ -2,21 +2,21 @@ import CryptoOpenSSL
 import GatewayPorts
 import Locks
 
-/// The threads that hash passwords, which is slow by design, and write the files of users and invitations.
+/// The threads that hash passwords, which is slow by design, and edit users and invitations.
 ///
-/// Jobs wait in a ``FairQueue``, which takes one attempt of each address in turn.
+/// Jobs wait in a ``FairQueue``, which serves the addresses in turn.
 final class LoginThread: Sendable {
   /// A login, or another request with a password.
   struct Job: Sendable {
-    /// The purpose of the password.
+    /// The purpose of a job.
     enum Purpose: Sendable {
-      /// To log in.
+      /// Log in with the password.
       case logIn
-      /// To become a user by the token of an invitation.
+      /// Become a user by an invitation's token.
       case join(invitation: String, name: String?)
-      /// To replace it by another password.
+      /// Replace the password by another one.
       case change(to: String)
-      /// No password: the owner of a session changes the name that others see.
+      /// Change the display name of a session's owner. The password is not used.
       case rename(to: String, session: Session, at: Timestamp)
     }
 
@@ -27,35 +27,35 @@ final class LoginThread: Sendable {
     var visitor: Visitor
   }
 
-  /// The sender of a password.
+  /// The client that sent a job's request.
   struct Visitor: Sendable {
     /// The client's address, by which failed attempts are counted.
     var address: String
-    /// The unauthenticated client whose share of the queue the job takes; `nil` for an address without limits.
+    /// The unauthenticated client whose share the job uses; `nil` for an address without limits.
     var stranger: Stranger?
-    /// The browser and system of the session that may begin.
+    /// The browser and system of a session that begins.
     var device: Session.Device
-    /// Whether the browser keeps the session in a cookie.
+    /// Whether the refresh token goes into a cookie.
     var isKept: Bool
-    /// Whether the browser already has such a cookie, which another sign-in replaces.
+    /// Whether the browser already has a session cookie, which this sign-in replaces.
     var hasKept: Bool
   }
 
   /// The result of a job.
   enum Outcome: Sendable {
-    /// The user with this password; `nil` if there is none.
+    /// The user with this name and password; `nil` if they do not match.
     case user(User?)
-    /// The user's line was written; the loop must read the file of users again.
+    /// The user's line was written; the loop must reload the file of users.
     case written(user: String)
     /// The change was not made.
     case refused(InvitationFile.Refusal)
   }
 
-  /// The state of the queue, for operators.
+  /// The load of the queue, for operators.
   struct Load: Sendable {
-    /// Jobs that wait.
+    /// The number of queued jobs.
     var queued = 0
-    /// Rejected jobs, by the reason.
+    /// The number of rejected jobs, by reason.
     var refused: [String: Int] = [:]
   }
 
@@ -67,16 +67,16 @@ final class LoginThread: Sendable {
     var runningCount = LoginThread.threadCount
   }
 
-  /// Jobs that may wait or run at once. Each holds at most a few kilobytes.
+  /// Maximum jobs that are queued or running. Each takes at most a few kilobytes.
   package static let jobsMax = 256
-  /// Jobs of one unauthenticated client that may wait or run at once.
+  /// Maximum jobs of one unauthenticated client that are queued or running.
   package static let jobsMaxOfStranger = 8
   /// The number of threads: enough to keep the queue short when many addresses make one attempt each.
   private static let threadCount = 2
 
   private let state = Monitor(State())
 
-  /// Starts the threads. `done` is called on them with each job and its result.
+  /// Starts the threads. `done` is called on them with each job and its outcome.
   init(_ work: LoginWork, done: @escaping @Sendable (Job, Outcome) -> Void) {
     for _ in 0..<Self.threadCount {
       SystemThread.start { [state] in
@@ -94,12 +94,12 @@ final class LoginThread: Sendable {
     }
   }
 
-  /// The state of the queue.
+  /// The current load of the queue.
   var load: Load { state.withLock { Load(queued: $0.jobs.count, refused: $0.refused) } }
 
   /// Queues a job.
   ///
-  /// - Returns: Why it was not queued.
+  /// - Returns: The reason for rejecting the job; `nil` if it was queued.
   func submit(_ job: Job) -> FairShares<Stranger>.Refusal? {
     let refusal = state.withLock { state in
       let refusal = state.jobs.append(job, for: job.visitor.stranger)
@@ -114,12 +114,12 @@ final class LoginThread: Sendable {
     return refusal
   }
 
-  /// Removes and returns a job that has not begun; `nil` if there is none.
+  /// Removes and returns a job that has not begun; `nil` if there is no such job.
   func remove(_ request: RequestID, of stranger: Stranger?) -> Job? {
     state.withLock { $0.jobs.remove(for: stranger) { $0.request == request } }
   }
 
-  /// Ends the threads after their current jobs; returns when they have ended.
+  /// Stops the threads after their current jobs; returns when they have ended.
   func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.runningCount == 0 }

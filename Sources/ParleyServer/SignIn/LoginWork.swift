@@ -1,20 +1,20 @@
 import CryptoOpenSSL
 import GatewayPorts
 
-/// The slow part of logins: passwords, and the files of users and invitations.
+/// The slow part of logins: hashing passwords, and editing the files of users and invitations.
 struct LoginWork: Sendable {
   let users: UserFile
   let editing: UserEditing
   let invitations: InvitationFile
 
-  /// Does a job, on the login thread.
+  /// Performs a job, on a login thread.
   func perform(_ job: LoginThread.Job) -> LoginThread.Outcome {
     let now = SystemClock().now
     switch job.purpose {
     case .logIn: return .user(users.user(job.user, password: job.password))
     case .join(let token, let name):
       do throws(InvitationFile.Refusal) {
-        // Before the password is hashed, so that guesses at tokens do not delay logins.
+        // Checked before the password is hashed, so that guesses at tokens do not delay logins.
         try invitations.check(token, now: now)
         let line = try invitations.accept(
           token, id: job.user, name: name, password: PasswordHash(password: job.password),

@@ -1,13 +1,13 @@
 import GatewayPorts
 import TransportLibwebsockets
 
-/// The revocations as one loop of the process uses them: it receives the results of its additions on its own thread.
+/// The revocations for one loop of the process, which calls completions on the loop's thread.
 ///
-/// Unchecked: used on the loop's thread alone, but for the calls to its mailbox.
+/// Unchecked: used only on the loop's thread, except for its mailbox.
 final class LoopRevocations: Revocations, @unchecked Sendable {
   private let shared: SharedRevocations
   private let mailbox: LoopMailbox
-  /// Callers that wait for the disk, by the numbers of their requests.
+  /// The completions of additions that are not on disk yet, by number.
   private var waiting: [UInt64: (RevocationError?) -> Void] = [:]
   private var nextNumber: UInt64 = 0
 

@@ -1,11 +1,11 @@
 import CryptoOpenSSL
 
-/// The rule for the length of a new password, on the page and at a terminal.
+/// The rule for the length of new passwords, used by the server and the command line.
 package enum PasswordRule {
-  /// The fewest characters, as NIST SP 800-63B requires.
+  /// Minimum characters, as NIST SP 800-63B requires.
   private static let charactersMin = 8
 
-  /// Returns what is expected of a password that cannot be set; `nil` if it can.
+  /// Returns the rule that a password violates, as text; `nil` if the password is valid.
   package static func problem(of password: String) -> String? {
     guard password.unicodeScalars.count >= charactersMin,
       password.utf8.count <= PasswordHash.passwordBytesMax

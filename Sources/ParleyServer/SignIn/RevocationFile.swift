@@ -2,16 +2,16 @@ import CryptoOpenSSL
 import Glibc
 package import GatewayPorts
 
-/// Revocations in a file of the data folder, which `parley revoke` and the server append to.
+/// The revocations in a file of the data folder, to which `parley revoke` and the server append.
 ///
-/// Each has a line: `user 1763712000000 ada` for all tokens that were issued to her until then, `token 5f3a`
-/// for one token; `until 1763715600000 s.5f3a` for the tokens of a session or a link. A line that is removed counts
-/// until the next start, since its revocation is in memory.
+/// Each line is a revocation: `user 1763712000000 ada` revokes all tokens issued to Ada until this
+/// time, `token 5f3a` one token, `until 1763715600000 s.5f3a` the tokens of a session or a link.
+/// Removing a line has no effect before the next start, since revocations remain in memory.
 ///
-/// Reading and writing block the caller's thread until the disk answers and other processes unlock the file: loops use
-/// it by ``SharedRevocations``.
+/// Reading and writing block the calling thread until the disk responds and other processes unlock
+/// the file: loops use it through ``SharedRevocations``.
 package final class RevocationFile {
-  /// Counts up whenever there is a new one.
+  /// A counter that increases when revocations are added.
   package private(set) var generation = 0
 
   private let path: String
@@ -20,13 +20,13 @@ package final class RevocationFile {
   private(set) var revoked = RevokedTokens()
   private var watch: FileWatch
   private var lineCount = 0
-  /// The time at which expired revocations are next removed.
+  /// The time of the next removal of expired revocations.
   private var forgetsAt: Timestamp = 0
   private static let forgettingMilliseconds: Timestamp = 600_000
-  /// Revocations since ``takeNews()``, without those from other nodes.
+  /// New revocations since ``takeNews()``, except those from other nodes.
   private var news: [Revocation] = []
 
-  /// Reads the file, if there is one.
+  /// Reads the file, if it exists.
   package init(path: String, log: (any LogSink)? = nil) throws(FileError) {
     self.path = path
     self.log = log
@@ -34,7 +34,7 @@ package final class RevocationFile {
     if Files.isFile(path) { try read() }
   }
 
-  /// All revocations, in no order.
+  /// All revocations, in no particular order.
   package var all: [Revocation] { revoked.all }
 
   /// Reads the lines that other processes have appended.
@@ -56,10 +56,10 @@ package final class RevocationFile {
     return forgets
   }
 
-  /// Whether the token of the identity was revoked.
+  /// Whether the identity's token was revoked.
   package func isRevoked(_ identity: Identity) -> Bool { revoked.isRevoked(identity) }
 
-  /// Writes revocations and syncs them at once, all or none, then applies them.
+  /// Writes and syncs revocations, all or none, then applies them.
   package func add(_ revocations: [Revocation]) throws(RevocationError) {
     guard revocations.allSatisfy({ revoked.hasRoom(for: $0) }) else { throw .tooMany }
     guard Self.append(revocations, to: path) else { throw .unwritable }
@@ -72,13 +72,13 @@ package final class RevocationFile {
     if lineCount > 2 * revoked.count + 1_000 { compact() }
   }
 
-  /// Removes and returns the revocations since the last call, by this or another process.
+  /// Removes and returns the new revocations since the last call, added by this or another process.
   package func takeNews() -> [Revocation] {
     defer { news = [] }
     return news
   }
 
-  /// Takes over revocations of other nodes. They apply even if they cannot be written.
+  /// Applies and writes revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
     let news = revocations.filter { revoked.hasRoom(for: $0) && revoked.insert($0) }
     guard !news.isEmpty else { return }
@@ -112,9 +112,9 @@ package final class RevocationFile {
     }
   }
 
-  /// Writes the file without superfluous lines.
+  /// Rewrites the file without superfluous lines.
   private func compact() {
-    // While the file is locked no process appends, so everything that has to remain is read here.
+    // No process can append while the file is locked, so this read finds all revocations.
     guard let file = try? LockedFile(path: path) else { return }
     guard (try? read()) != nil else { return }
     let text = revoked.all.map { Self.line($0) + "\n" }.joined()
@@ -129,17 +129,17 @@ package final class RevocationFile {
 
   // MARK: Lines
 
-  /// Appends a revocation for a server that may be running.
+  /// Appends a revocation; a running server reads it from the file.
   ///
-  /// - Returns: Whether it is on disk.
+  /// - Returns: Whether the revocation is on disk.
   package static func append(_ revocation: Revocation, to path: String) -> Bool {
     append([revocation], to: path)
   }
 
-  /// Appends revocations, all of them or none; whether they are on disk.
+  /// Appends revocations, all or none; returns whether they are on disk.
   static func append(_ revocations: [Revocation], to path: String) -> Bool {
     guard let file = try? LockedFile(path: path) else { return false }
-    // A line that was cut short, by hand or by a full disk, must not run into this one.
+    // The last line may lack its newline, after manual editing or on a full disk.
     let start = file.endsInLine ? "" : "\n"
     return file.append(Array((start + revocations.map { line($0) + "\n" }.joined()).utf8))
   }
@@ -153,7 +153,7 @@ package final class RevocationFile {
   }
 
   private static func revocation(_ line: ArraySlice<UInt8>) -> Revocation? {
-    // By bytes: with a mark behind it, a blank is a part of another character.
+    // Split by bytes: a space followed by a combining mark is a single `Character`.
     let words = line.split(separator: UInt8(ascii: " ")).map {
       Substring(decoding: $0, as: UTF8.self)
     }

@@ -1,35 +1,35 @@
 package import GatewayPorts
 
-/// The refresh token of the page in a cookie, which no script reads and all windows of the browser share.
+/// The page's refresh token in a cookie: no script can read it, and all windows share it.
 ///
-/// A user who asks for it at the sign-in stays signed in when the browser is closed. The page then gets its access
-/// tokens for the cookie, and never sees the refresh token.
+/// A user who requests it at sign-in remains signed in after closing the browser. The page then
+/// gets access tokens by the cookie, and never receives the refresh token.
 package struct SessionCookie: Sendable {
   private static let name = "parley-session"
 
   private let cookies: Cookies
-  /// The origins of the server's own page. Those of `allowed-origin` are not among them: their pages have tokens.
+  /// The server's own origins, without those of `allowed-origin`, whose pages use tokens.
   private let ownOrigins: OriginPolicy
 
   /// - Parameters:
-  ///   - isEncrypted: Whether browsers reach the page by HTTPS alone.
-  ///   - publicURL: The page's address as browsers know it; `nil` for the host that they ask.
+  ///   - isEncrypted: Whether browsers reach the page only by HTTPS.
+  ///   - publicURL: The public address of the page; `nil` to compare with the request's host.
   package init(isEncrypted: Bool, publicURL: String? = nil) {
     cookies = Cookies(isEncrypted: isEncrypted)
     ownOrigins = OriginPolicy(allowed: publicURL.map { [OriginPolicy.origin(of: $0)] } ?? [])
   }
 
-  /// Whether a request comes from the server's own page, as far as its browser says. One without `Sec-Fetch-Site` names
-  /// the page's origin; a program sends neither.
+  /// Whether a request comes from the server's own page, according to its browser. Old browsers do
+  /// not send `Sec-Fetch-Site`, so the request's origin is compared; programs send neither header.
   package func isOwnPage(_ head: RequestHead) -> Bool {
     guard let site = head.headers["sec-fetch-site"] else { return ownOrigins.allows(head) }
     return site.utf8.elementsEqual("same-origin".utf8)
   }
 
-  /// Whether the browser of a request keeps a session.
+  /// Whether the request's browser has a session cookie.
   func isKept(by head: RequestHead) -> Bool { cookies.value(of: Self.name, in: head) != nil }
 
-  /// The refresh token of a request, from its body or else from its cookie; `nil` if it has none.
+  /// Returns the refresh token in a request's body, else in its cookie; `nil` if there is none.
   func token(_ inBody: String?, _ head: RequestHead) -> (token: String, isKept: Bool)? {
     if let inBody { return (inBody, false) }
     guard isOwnPage(head), let kept = cookies.value(of: Self.name, in: head) else {
@@ -38,7 +38,7 @@ package struct SessionCookie: Sendable {
     return (kept, true)
   }
 
-  /// New tokens; a kept refresh token goes into the cookie, and not into the body.
+  /// Returns a response with new tokens; `isKept` puts the refresh token into a cookie.
   func welcome(
     id: String, name: String, accessToken: String, refreshToken: String, until end: Timestamp,
     now: Timestamp, isKept: Bool
@@ -53,12 +53,12 @@ package struct SessionCookie: Sendable {
     return response
   }
 
-  /// The answer to an invalid refresh token, which removes its cookie.
+  /// Returns the response to an invalid refresh token, which also removes its cookie.
   func refusal(isKept: Bool) -> Response {
     removing(LoginAnswer.problem(.refreshToken, "Refresh token invalid"), if: isKept)
   }
 
-  /// A response that also removes the cookie.
+  /// Returns the response; if `isMeant`, the response also removes the cookie.
   func removing(_ response: Response, if isMeant: Bool) -> Response {
     guard isMeant else { return response }
     var response = response

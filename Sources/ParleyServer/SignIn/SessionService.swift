@@ -2,21 +2,21 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 
-/// Sessions for the services that issue tokens: begun at a sign-in, renewed for a refresh token.
+/// Begins, renews and ends sessions, for the services that issue tokens.
 ///
-/// Used on the loop's thread.
+/// Used only on the loop's thread.
 final class SessionService {
-  /// Reasons why there is no session.
+  /// The reason why there is no session.
   enum Failure: Error {
-    /// The session has ended: it expired, was ended, or its token was used twice.
+    /// The session has expired or was ended, or its refresh token was used twice.
     case ended
-    /// The store does not answer.
+    /// The store does not respond.
     case unavailable
   }
 
   typealias Outcome = Result<Session, Failure>
 
-  /// The most by which a token's time may be ahead.
+  /// Maximum milliseconds by which the issue time of a token may be ahead of the clock.
   private static let aheadMilliseconds: Int64 = 1_000
 
   private let names: any NameSource
@@ -38,22 +38,22 @@ final class SessionService {
     self.gateway = gateway
   }
 
-  /// The time of tokens that are made now.
+  /// Returns the issue time for new tokens of a user.
   ///
-  /// - Parameter since: The time from which the user counts, which another machine's clock may have set a little
-  ///   ahead of this one.
+  /// - Parameter since: The time before which the user's tokens are invalid. If another machine set
+  ///   it, it may be slightly ahead of this machine's clock.
   func time(for user: String, since: Timestamp? = nil) -> Timestamp {
     let now = max(clock.now, min(since ?? 0, clock.now + Self.aheadMilliseconds))
-    // A user whose tokens were just revoked may sign in again within the same millisecond.
+    // A user may sign in again in the same millisecond in which their tokens were revoked.
     return revocations.isRevoked(Identity(user: user, issuedAt: now, grants: [])) ? now + 1 : now
   }
 
   /// Begins a session.
   ///
   /// - Parameters:
-  ///   - time: As by ``time(for:since:)``.
-  ///   - endsAt: When it ends, however it is used.
-  ///   - isAlone: Whether the user's other sessions end.
+  ///   - time: The issue time, from ``time(for:since:)``.
+  ///   - endsAt: The time at which the session ends even if it is used.
+  ///   - isAlone: Whether all other sessions of the user end.
   func begin(
     for user: String, at time: Timestamp, endsAt: Timestamp, on device: Session.Device,
     isAlone: Bool = false, then goOn: @escaping (Outcome) -> Void
@@ -82,8 +82,8 @@ final class SessionService {
   /// Renews the session of a refresh token.
   ///
   /// - Parameters:
-  ///   - token: The token, which has been checked.
-  ///   - time: As by ``time(for:since:)``.
+  ///   - token: The refresh token, already validated.
+  ///   - time: The issue time, from ``time(for:since:)``.
   func renew(
     _ token: RefreshToken, at time: Timestamp, then goOn: @escaping (Outcome) -> Void
   ) {
@@ -101,8 +101,8 @@ final class SessionService {
     }
   }
 
-  /// Removes a session that a crash has left although its tokens were revoked: it must not become valid again when the
-  /// revocation expires.
+  /// Ends a session whose tokens were revoked, but which a crash has left in the store: it must not
+  /// become valid again when the revocation expires.
   func forget(_ token: RefreshToken) {
     guard let id = token.identity.tokenID else { return }
     gateway.perform(.end(user: token.identity.user, .one(id))) { _ in }

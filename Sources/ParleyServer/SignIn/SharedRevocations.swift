@@ -2,48 +2,48 @@ import CryptoOpenSSL
 package import GatewayPorts
 import Locks
 
-/// Revocations as all loops of a process use them: in memory, where they look, and in a file, which a thread of its own
-/// writes and reads. No loop ever waits for the disk, or for another process that has locked the file.
+/// The revocations that all loops of a process share: in memory, and in a file that a separate
+/// thread reads and writes. Loops never wait for the disk, nor for the lock of the file.
 ///
 ///     loops          add ─▶ additions ─▶ thread   one write and one sync for all of them ─▶ known ─▶ told
 ///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────────────▶ known
 ///     other nodes    takeOver ─▶ known, and then by the thread into the file
 package final class SharedRevocations: Sendable {
-  /// Called once revocations are on disk, or with the error; on any thread.
+  /// Called on any thread once the revocations are on disk, or with the error.
   package typealias Told = @Sendable (RevocationError?) -> Void
 
-  /// Revocations to be written down, with the caller's continuation.
+  /// Revocations to be written, with the caller's completion.
   private struct Addition {
     let revocations: [Revocation]
     let told: Told
   }
 
-  /// The work that the thread takes at a time.
+  /// The work that the thread takes in one turn.
   private struct Work {
     var additions: [Addition] = []
-    /// Revocations of other nodes, which already apply.
+    /// Revocations of other nodes, which apply already, to be written.
     var foreign: [Revocation] = []
-    /// The time at which the file is checked; `nil` if it is not.
+    /// The current time if the file must be checked for changes; otherwise `nil`.
     var lookAt: Timestamp?
 
     var isEmpty: Bool { additions.isEmpty && foreign.isEmpty && lookAt == nil }
   }
 
   private struct State {
-    /// Revocations that apply.
+    /// The revocations that apply.
     var known: RevokedTokens
-    /// Counts up whenever there is a new one.
+    /// A counter that increases when revocations are added.
     var generation = 0
-    /// Revocations that have not been sent to other nodes.
+    /// Revocations to be sent to other nodes.
     var untold: [Revocation]
     var work = Work()
     var lookedAt: Timestamp = 0
-    /// The uptime at which all revocations of the other nodes were last known; `nil` if they never were.
+    /// The uptime at which all revocations of other nodes were last known; `nil` if never.
     var completeAt: Int64?
     var isStopping = false
     var hasStopped = false
 
-    /// Applies revocations; returns the new ones.
+    /// Applies revocations; returns those that are new.
     mutating func hold(_ revocations: [Revocation]) -> [Revocation] {
       let news = revocations.filter { known.hasRoom(for: $0) && known.insert($0) }
       if !news.isEmpty { generation += 1 }
@@ -51,7 +51,7 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Additions that may wait for the disk.
+  /// Maximum queued additions; further ones fail with `busy`.
   package static let additionsMax = 1_000
   /// Milliseconds between checks of the file.
   private static let lookMilliseconds: Timestamp = 1_000
@@ -59,9 +59,9 @@ package final class SharedRevocations: Sendable {
   private let state: Monitor<State>
   private let hasOthers: Bool
 
-  /// Reads the file, if there is one, and starts the thread.
+  /// Reads the file, if it exists, and starts the thread.
   ///
-  /// - Parameter hasOthers: Whether other gateways revoke tokens that this one accepts.
+  /// - Parameter hasOthers: Whether other gateways can revoke tokens that this one accepts.
   package init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
     let file = try RevocationFile(path: path, log: log)
     state = Monitor(State(known: file.revoked, untold: file.takeNews()))
@@ -73,7 +73,7 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Writes the queued revocations, then ends the thread; returns when it has ended.
+  /// Writes the queued revocations, then stops the thread; returns when it has ended.
   package func stop() {
     state.change { $0.isStopping = true }
     state.wait { $0.hasStopped }
@@ -81,15 +81,15 @@ package final class SharedRevocations: Sendable {
 
   // MARK: Revocations
 
-  /// Counts up whenever there is a new one.
+  /// A counter that increases when revocations are added.
   package var generation: Int { state.withLock { $0.generation } }
 
-  /// Whether the token of an identity was revoked.
+  /// Whether the identity's token was revoked.
   package func isRevoked(_ identity: Identity) -> Bool {
     state.withLock { $0.known.isRevoked(identity) }
   }
 
-  /// Revokes tokens, all or none. They may count until the revocations are written.
+  /// Revokes tokens, all or none. The tokens remain valid until the revocations are on disk.
   package func add(_ revocations: [Revocation], then told: @escaping Told) {
     let isQueued = state.withLock { state in
       guard state.work.additions.count < Self.additionsMax else { return false }
@@ -99,10 +99,10 @@ package final class SharedRevocations: Sendable {
     if isQueued { state.signal() } else { told(.busy) }
   }
 
-  /// Has the file checked, if that was not done just now: another process may have written it.
+  /// Has the thread check the file for changes by other processes, at most once a second.
   package func refresh(now: Timestamp) {
     let isDue = state.withLock { state in
-      // A clock that was set back must not keep a change from being seen.
+      // `abs`: after the clock is set back, changes must still be noticed.
       guard abs(now - state.lookedAt) >= Self.lookMilliseconds else { return false }
       state.lookedAt = now
       state.work.lookAt = now
@@ -113,18 +113,18 @@ package final class SharedRevocations: Sendable {
 
   // MARK: Other nodes
 
-  /// Notes that all revocations of the other nodes up to a time are known.
+  /// Records that all revocations of the other nodes up to a time are known.
   func complete(at uptime: Int64) {
     state.withLock { $0.completeAt = max($0.completeAt ?? uptime, uptime) }
   }
 
-  /// Milliseconds since all revocations of the other nodes were known; 0 if there are no other nodes.
+  /// Returns the milliseconds since other nodes' revocations were all known; 0 without others.
   func age(uptime: Int64) -> Int64 {
     guard hasOthers else { return 0 }
     return state.withLock { $0.completeAt }.map { max(0, uptime - $0) } ?? .max
   }
 
-  /// Takes some of the revocations that have to be sent to other nodes.
+  /// Removes and returns revocations that have to be sent to other nodes.
   package func takeUntold(atMost limit: Int) -> [Revocation] {
     state.withLock { state in
       let taken = Array(state.untold.prefix(limit))
@@ -133,15 +133,15 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Puts back revocations that could not be sent.
+  /// Returns revocations that could not be sent to the queue.
   func putBack(_ revocations: [Revocation]) {
     state.withLock { $0.untold = revocations + $0.untold }
   }
 
-  /// Has all revocations sent to the other nodes again.
+  /// Queues all revocations for the other nodes again.
   package func tellAgain() { state.withLock { $0.untold = $0.known.all } }
 
-  /// Takes over revocations of other nodes. They apply even if they cannot be written.
+  /// Applies revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
     let hasNews = state.withLock { state in
       let news = state.hold(revocations)
@@ -182,7 +182,7 @@ package final class SharedRevocations: Sendable {
       failure = error
     }
     if failure == .tooMany, additions.count > 1 {
-      // There may be room for some of them.
+      // The maximum may leave room for some of them.
       for addition in additions { write([addition], file, state) }
       return
     }
@@ -190,7 +190,7 @@ package final class SharedRevocations: Sendable {
     for addition in additions { addition.told(failure) }
   }
 
-  /// Applies the file's new revocations, and has them sent to the other nodes.
+  /// Applies the file's new revocations, and queues them for the other nodes.
   private static func hold(_ news: [Revocation], _ state: Monitor<State>) {
     guard !news.isEmpty else { return }
     state.withLock { state in

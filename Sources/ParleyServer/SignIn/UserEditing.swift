@@ -1,37 +1,37 @@
 package import CryptoOpenSSL
 package import GatewayPorts
 
-/// Changes a file of users, which a server may be reading.
+/// Edits a file of users, which a server may be reading.
 ///
-/// Each change replaces the file in one step, after other changes under way: the file contains the users
-/// from before the change or those from after it, even if the machine or its disk fails in between.
+/// Each change replaces the file atomically, and changes are serialized: even after a crash or a
+/// failure of the disk, the file contains the users either before or after a change.
 package struct UserEditing: Sendable {
   private let path: String
 
-  /// Changes the file at a path.
+  /// Creates an editor of the file at a path.
   package init(path: String) {
     // The target of a symbolic link is replaced, not the link.
     self.path = Files.resolved(path) ?? path
   }
 
-  /// Adds a user, and makes the file if there is none.
+  /// Adds a user; creates the file if it does not exist.
   package func add(_ line: UserLine) throws(FileError) {
     try change { lines throws(FileError) in
       try Self.refuse(line.user.id, among: lines, path)
-      // The text after the last line break is a line of its own.
+      // The text after the last line break is an empty line.
       if lines.last?.text.isEmpty ?? false { lines.removeLast() }
       lines.append((line.text[...], line))
     }
   }
 
-  /// Returns the id of the account that a name means, as written in the file; `nil` if the file has no such account.
+  /// Returns an account's id as written in the file, by a name in any spelling; `nil` if unknown.
   package func id(of user: String) throws(FileError) -> String? {
     guard Files.isFile(path) else { return nil }
     let wanted = AccountName(user)
     return try UserLine.lines(ofFileAt: path).first { AccountName($0.user.id) == wanted }?.user.id
   }
 
-  /// Throws if the file has the user.
+  /// Throws if the file contains the user.
   package func refuse(_ user: String) throws(FileError) {
     guard Files.isFile(path) else { return }
     try Self.refuse(user, among: UserLine.lines(of: UserLine.text(ofFileAt: path), path), path)
@@ -55,7 +55,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Gives a user another password; tokens issued before end.
+  /// Changes a user's password; tokens issued before `since` become invalid.
   package func setPassword(
     of user: String, to password: PasswordHash, since: Timestamp
   ) throws(FileError) {
@@ -69,7 +69,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Gives a user another shown name, or other rights; `nil` keeps the former ones.
+  /// Changes a user's display name or rights; `nil` leaves the present value.
   package func set(
     name: String?, rights: [String]?, of user: String
   ) throws(FileError) {
@@ -86,7 +86,7 @@ package struct UserEditing: Sendable {
 
   // MARK: Groups
 
-  /// Gives a group its rights, and makes the group if it does not exist.
+  /// Sets the rights of a group; adds the group if it does not exist.
   package func put(_ group: GroupLine) throws(FileError) {
     try change { lines throws(FileError) in
       if let index = index(ofGroup: group.name, in: lines) {
@@ -98,7 +98,7 @@ package struct UserEditing: Sendable {
     }
   }
 
-  /// Removes a group, and the users from it.
+  /// Removes a group, and its users' membership.
   package func removeGroup(_ name: String) throws(FileError) {
     try requireGroup(name)
     try change { lines throws(FileError) in
@@ -129,13 +129,13 @@ package struct UserEditing: Sendable {
     whole = (Self.text(of: line, after: whole.text), line)
   }
 
-  /// A line as it is written, with the comment that it had.
+  /// Returns the new text of a line, followed by the comment of its old text.
   private static func text(of line: UserLine, after old: Substring) -> Substring {
     let comment = old.drop { $0 != "#" }
     return (line.text + (comment.isEmpty ? "" : " \(comment)"))[...]
   }
 
-  /// Throws unless the file has the group.
+  /// Throws unless the file contains the group.
   package func requireGroup(_ name: String) throws(FileError) {
     guard try GroupLine.groups(ofFileAt: path).contains(where: { $0.isNamed(name) }) else {
       throw FileError("\(path) has no such group; parley group list lists those it has")
@@ -154,7 +154,7 @@ package struct UserEditing: Sendable {
 
   // MARK: Users
 
-  /// Throws unless the file has the user.
+  /// Throws unless the file contains the user.
   package func require(_ user: String) throws(FileError) {
     _ = try index(of: user, in: UserLine.lines(of: UserLine.text(ofFileAt: path), path))
   }
@@ -179,9 +179,9 @@ package struct UserEditing: Sendable {
     _ body: (inout [(text: Substring, line: UserLine?)]) throws(FileError) -> Void
   ) throws(FileError) {
     let wasMissing = !Files.isFile(path)
-    // Locked until the end, so that of two changes at once none is lost.
+    // Locked until the end, so that no concurrent change is lost.
     let lock = try LockedFile(path: path)
-    // Another process may have made the file meanwhile.
+    // Another process may have created the file meanwhile.
     let isNew = wasMissing && lock.isEmpty
     do throws(FileError) {
       var lines = try UserLine.lines(of: UserLine.text(ofFileAt: path), path)

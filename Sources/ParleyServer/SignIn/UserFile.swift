@@ -2,16 +2,16 @@ import CryptoOpenSSL
 public import GatewayPorts
 import Locks
 
-/// Users in a file, which is read again when it changes.
+/// The users in a file, which is reloaded when it changes.
 ///
-/// A line for each, made by `parley user add`, and for each group, by `parley group add`; `#` begins a comment:
+/// A line per user (`parley user add`) and per group (`parley group add`); `#` begins a comment:
 ///
 ///     @team folder:team/*=read,write,presence,manage
 ///     ada@example.org scrypt$15$8$1$… since:1763712000000 name:Ada%20L. document:*=read group:team
 ///
-/// Changes to the file apply at once to logged-in users: removing a line ends the user's connections.
+/// Changes of the file apply immediately: removing a line closes the user's connections.
 public final class UserFile: UserSource {
-  /// The lines of a file.
+  /// The parsed lines of the file.
   private struct Lines: Equatable {
     var users: [AccountName: UserLine] = [:]
     var groups: [GroupLine] = []
@@ -24,31 +24,31 @@ public final class UserFile: UserSource {
   }
 
   private let state: Monitor<State>
-  /// Held while the file is read: of two readings by different loops, the later one counts.
+  /// Held while the file is read, so that of two concurrent reloads the later read wins.
   private let reading = Monitor(())
   private let log: (any LogSink)?
 
   /// Reads the file.
   ///
-  /// - Parameter log: receives an entry if the file has changed and cannot be used; the former users stay.
+  /// - Parameter log: Receives a line if a changed file is unusable; the former users remain.
   public init(path: String, log: (any LogSink)? = nil) throws(FileError) {
-    // Before reading: what is written meanwhile is seen at the next look.
+    // Before reading, so that the next check notices a change during the read.
     let watch = FileWatch(path: path)
     state = Monitor(State(entries: try Self.read(path), watch: watch))
     self.log = log
-    // Made now, so that the first login with an unknown name takes no longer than others.
+    // Computed here, so that the first login with an unknown name takes no longer than others.
     _ = PasswordHash.ofNobody
   }
 
-  /// Counts up whenever the file has changed.
+  /// A counter that increases when the file's users or groups change.
   public var generation: Int { state.withLock { $0.generation } }
 
-  /// Reads the file again if it has changed.
+  /// Reloads the file if it has changed.
   public func refresh(now: Timestamp) {
     if state.withLock({ $0.watch.hasChanged(now: now) }) { reload() }
   }
 
-  /// Reads the file again. Callable from any thread.
+  /// Reloads the file. May be called on any thread.
   func reload() { reading.withLock { _ in readAgain() } }
 
   private func readAgain() {
@@ -70,26 +70,26 @@ public final class UserFile: UserSource {
     }
   }
 
-  /// The user in the file now, by the id exactly as written there.
+  /// Returns the user with exactly this id; `nil` if the file contains no such user.
   public func user(_ id: String) -> User? {
     let found = account(named: id)
     return found.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
   }
 
-  /// The user whose name is the same to a person, see ``GatewayPorts/AccountName``.
+  /// Returns the user with a name in any spelling, see ``GatewayPorts/AccountName``.
   func account(named name: String) -> User? {
     let name = AccountName(name)
     return state.withLock { $0.entries.users[name]?.user }
   }
 
-  /// The rights that a group of the file gives now; none if it has no such group.
+  /// Returns the current rights of a group; empty if the file contains no such group.
   func grants(ofGroup name: String) -> [Grant] {
     state.withLock { state in
       state.entries.groups.first { $0.name.utf8.elementsEqual(name.utf8) }?.grants ?? []
     }
   }
 
-  /// The user with this password, by a name in any spelling.
+  /// Returns the user with a name in any spelling, if the password is right.
   public func user(_ name: String, password: String) -> User? {
     let name = AccountName(name)
     let entry = state.withLock { $0.entries.users[name] }
@@ -97,7 +97,7 @@ public final class UserFile: UserSource {
     return isRight ? entry?.user : nil
   }
 
-  /// Reads the file, with the rights of their groups given to its users.
+  /// Reads the file, and adds the rights of groups to their users.
   private static func read(_ path: String) throws(FileError) -> Lines {
     let text = try UserLine.text(ofFileAt: path)
     var lines = Lines(groups: try GroupLine.groups(of: text, path))

@@ -7,21 +7,21 @@ package struct UserLine: Sendable, Equatable {
   package var user: User
   /// The user's password, hashed.
   package var password: PasswordHash
-  /// The rights as they are written, such as `document:*=read`, and the groups, such as `group:team`.
+  /// The rights and groups as written in the file, such as `document:*=read` and `group:team`.
   package var rights: [String]
 
   /// The names of the user's groups.
   package var groups: [String] { rights.compactMap(GroupLine.groupName) }
 
-  /// Longer names are rejected, since a login with them would be.
+  /// Maximum bytes of an id and of a display name; a login with a longer one is rejected.
   private static let bytesMax = 200
 
-  /// Makes the line of a new user.
+  /// Creates the line of a new user.
   ///
   /// - Parameters:
-  ///   - name: what others see; `nil` is the id.
-  ///   - rights: `document:MATCH=MAY` and `room:MATCH=MAY`.
-  ///   - since: the time before which tokens of this id belong to another user.
+  ///   - name: The display name; `nil` for the id.
+  ///   - rights: Words of the form `document:MATCH=MAY`, `room:MATCH=MAY` or `folder:MATCH=MAY`.
+  ///   - since: The time before which tokens for this id are invalid.
   package init(
     id: String, name: String?, password: PasswordHash, rights: [String], since: Timestamp
   ) throws(FileError) {
@@ -30,7 +30,7 @@ package struct UserLine: Sendable, Equatable {
     try Self.check(name: name ?? id)
     let user = User(id: id, name: name ?? id, grants: [], since: since)
     self.init(user: user, password: password, rights: rights)
-    // Read back, so that what cannot be read is not written.
+    // Parse the line, so that no line is written that cannot be read.
     self = try Self(text[...], place: nil)
   }
 
@@ -40,7 +40,7 @@ package struct UserLine: Sendable, Equatable {
     self.rights = rights
   }
 
-  /// The line as it is written.
+  /// The line, as written in the file.
   package var text: String {
     var words = [user.id, password.text]
     if let since = user.since { words.append("since:\(since)") }
@@ -50,15 +50,15 @@ package struct UserLine: Sendable, Equatable {
     return (words + rights).joined(separator: " ")
   }
 
-  // MARK: What a user may be called
+  // MARK: Valid names
 
-  /// Whether a text can be the id of a user: short, and without blanks or invisible characters.
+  /// Whether a text is a valid id: short, without blanks, `#`, invisible characters, a leading `-`.
   static func isName(_ id: String) -> Bool {
     !id.isEmpty && id.utf8.count <= bytesMax && !id.hasPrefix("-")
       && !id.unicodeScalars.contains { $0 == "#" || $0.isBlank || $0.isInvisible }
   }
 
-  /// A foreign name in one line, without deceptive marks, cut to the length of a user's name.
+  /// Returns a foreign name as one line, without bidirectional controls, cut to the maximum length.
   package static func shownName(_ text: String) -> String {
     var name = String(
       String.UnicodeScalarView(OneLine.made(of: text).unicodeScalars.filter { !$0.isDeceiving }))
@@ -80,7 +80,7 @@ package struct UserLine: Sendable, Equatable {
     guard !Identity.isReserved(id) else { throw reserved(nil) }
   }
 
-  /// Throws if a name that a user chose would be read as a group, a right or a pattern in the file.
+  /// Throws if a name that a user has chosen could be parsed as a group, a right or a pattern.
   static func check(chosen id: String) throws(FileError) {
     guard PlainName(AccountName.tidied(id)) != nil, !id.utf8.starts(with: "@".utf8),
       !id.utf8.contains(where: "{}:=".utf8.contains)
@@ -91,7 +91,7 @@ package struct UserLine: Sendable, Equatable {
     }
   }
 
-  /// Throws if a name cannot be shown to others.
+  /// Throws if a text is not a valid display name.
   static func check(name: String) throws(FileError) {
     guard name.utf8.count <= bytesMax, name.unicodeScalars.contains(where: { !$0.isBlank }),
       !name.unicodeScalars.contains(where: \.isDeceiving)
@@ -102,7 +102,7 @@ package struct UserLine: Sendable, Equatable {
     }
   }
 
-  /// - Parameter place: The file and its line; `nil` if the id is in no file.
+  /// - Parameter place: The file and its line; `nil` for an id that is not from a file.
   private static func reserved(_ place: String?) -> FileError {
     FileError(
       prefix(place)
@@ -113,7 +113,7 @@ package struct UserLine: Sendable, Equatable {
 
   // MARK: Reading
 
-  /// Reads all lines of a file.
+  /// Reads the users in a file.
   package static func lines(ofFileAt path: String) throws(FileError) -> [UserLine] {
     try lines(of: text(ofFileAt: path), path).compactMap(\.line)
   }
@@ -126,7 +126,7 @@ package struct UserLine: Sendable, Equatable {
     }
   }
 
-  /// Splits a file's text into its lines as written, each with its user, if there is one.
+  /// Splits a file's text into lines, each with its user; `nil` for comments, groups, empty lines.
   static func lines(
     of text: String, _ path: String
   ) throws(FileError) -> [(text: Substring, line: UserLine?)] {
@@ -140,7 +140,7 @@ package struct UserLine: Sendable, Equatable {
         continue
       }
       guard !GroupLine.isGroup(words) else {
-        // Read for itself, so that a mistake in it is found here, too.
+        // Parsed only to report errors.
         _ = try GroupLine(words, place: "\(path):\(index + 1)")
         all.append((whole, nil))
         continue

@@ -6,48 +6,48 @@ package import GatewayPorts
 ///                  ▲                     │ not taken
 ///                  └────── pausing ◀─────┘
 ///
-/// One call is under way at a time, with the oldest events: so the order is kept, and a receiver who
-/// takes nothing is asked about the same ones, after longer and longer pauses. Times are
-/// milliseconds of uptime unless they are called times of day.
+/// At most one call is in progress, with the oldest events. So events are delivered in order, and a
+/// target that rejects them receives the same events again, after increasing pauses. Times are
+/// milliseconds of uptime unless a name says time of day.
 package struct DeliverySchedule: Sendable {
-  /// Settings of the operator.
+  /// The operator's settings.
   package struct Settings: Sendable, Equatable {
-    /// Events in one call, at most.
+    /// Maximum events in one call.
     package var eventsMax = 100
-    /// Bytes of their data, of more than one, at most.
+    /// Maximum bytes of their data; a single event may exceed it.
     package var bytesMax = 1 << 20
-    /// From the first event until the call, for others to join it.
+    /// Milliseconds from the first event to the call, in which more events may join it.
     package var gatherMilliseconds: Int64 = 1_000
-    /// The first pause, which doubles from then on.
+    /// The pause after the first failure, in milliseconds; each further failure doubles it.
     package var pauseMin: Int64 = 1_000
-    /// The longest pause.
+    /// The maximum pause, in milliseconds.
     package var pauseMax: Int64 = 300_000
-    /// Undelivered events that are older are given up.
+    /// The age in milliseconds at which undelivered events are given up.
     package var ageMax: Int64 = 86_400_000
 
-    /// The defaults.
+    /// Creates the default settings.
     package init() {}
   }
 
-  /// An action for the owner.
+  /// An action for the caller to perform.
   package enum Action: Sendable, Equatable {
-    /// Take the oldest events; then ``taken(_:now:)``.
+    /// Read the oldest events, then call ``taken(_:now:)``.
     case take(limit: Int)
-    /// Send these; then ``answered(_:now:timeOfDay:chance:)``.
+    /// Send these events, then call ``answered(_:now:timeOfDay:chance:)``.
     case send([OutboxEvent])
-    /// Have done with these; then ``settled(_:now:)``.
+    /// Remove these events from the queue, then call ``settled(_:now:)``.
     case settle(told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason)
   }
 
-  /// The outcome of a call.
+  /// The outcome of a call to a target.
   package enum Answer: Sendable, Equatable {
-    /// The receiver has taken the events.
+    /// The target has accepted the events.
     case accepted
-    /// The receiver wants none of them, now or later.
+    /// The target does not want the events, now or later.
     case unwanted
-    /// The receiver finds fault with the call itself: perhaps with one event in it.
+    /// The target rejects the call as invalid; a single event may be the cause.
     case faulted
-    /// The receiver asks for a retry, after `Retry-After` seconds if given.
+    /// The target requests a retry, after `Retry-After` seconds if given.
     case failed(retryAfterSeconds: Int?)
   }
 
@@ -55,14 +55,14 @@ package struct DeliverySchedule: Sendable {
     var told: [OutboxEvent] = []
     var givenUp: [OutboxEvent] = []
     var reason = DeadLetter.Reason.tooOld
-    /// The end of the pause, in milliseconds.
+    /// The end of the pause that follows, in milliseconds of uptime.
     var pauseEnd: Int64
   }
 
   private enum State: Equatable {
-    /// Nothing waits. Next: `gathering`.
+    /// The queue is empty. Next: `gathering`.
     case quiet
-    /// Something waits, and more may come. Next: `taking`.
+    /// Events are queued, and more may join them. Next: `taking`.
     case gathering(until: Int64)
     /// Next: `ready`, `quiet`, `gathering` or `pausing`.
     case taking
@@ -72,30 +72,30 @@ package struct DeliverySchedule: Sendable {
     case sending([OutboxEvent])
     /// Next: `settling`.
     case unsettled(Settlement, from: Int64)
-    /// Next: `pausing`, or `unsettled` again if the disk does not take it.
+    /// Next: `pausing`, or `unsettled` again if the store cannot write.
     case settling(Settlement)
     /// Next: `taking`.
     case pausing(until: Int64)
   }
 
-  /// However long the receiver wants to be left alone, it is asked again after an hour.
+  /// Maximum pause that a target can request by `Retry-After`: an hour.
   private static let retryAfterMax: Int64 = 3_600_000
 
   private let settings: Settings
   private var state = State.quiet
-  /// The time at which the next event that is held back is due.
+  /// The uptime at which the next delayed event is due.
   private var dueAt: Int64?
-  /// Whether something has come since events were taken last.
+  /// Whether events were queued since the last `take`.
   private var hasNews = false
-  /// Calls that failed since the last one that did not.
+  /// The number of consecutive failed calls.
   private var failures = 0
-  /// The number of events that are sent one by one, since one of them has a fault.
+  /// The number of events to be sent one by one, since one of them may be invalid.
   private var singles = 0
 
-  /// Makes a schedule for a queue that is empty as far as is known.
+  /// Creates a schedule for a queue that is assumed to be empty.
   package init(_ settings: Settings) { self.settings = settings }
 
-  /// The time of the next action if no other event comes first; `nil` for never.
+  /// The time of the next action unless an event comes first; `nil` if only an event causes one.
   package var wakeAt: Int64? {
     switch state {
     case .quiet: dueAt
@@ -106,12 +106,12 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
-  /// Whether calls fail at the moment.
+  /// Whether the last call has failed.
   package var isFailing: Bool { failures > 0 }
 
   // MARK: Events
 
-  /// The queue's state has changed.
+  /// Handles a change of the queue's state.
   package mutating func changed(
     _ standing: OutboxStanding, now: Int64, timeOfDay: Timestamp
   ) {
@@ -128,13 +128,13 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
-  /// The queue's state may have changed, for others work with it.
+  /// Reads the queue if it seems empty: another node may have changed it.
   package mutating func look(now: Int64) {
     guard case .quiet = state else { return }
     state = .gathering(until: now)
   }
 
-  /// Events were taken; `nil` if the store could not.
+  /// Handles the events that were read; `nil` if the store could not read them.
   package mutating func taken(_ events: [OutboxEvent]?, now: Int64) {
     guard case .taking = state else { return }
     guard let events else {
@@ -151,9 +151,9 @@ package struct DeliverySchedule: Sendable {
     }
   }
 
-  /// Notes the outcome of a call.
+  /// Handles the outcome of a call.
   ///
-  /// - Parameter chance: from 0 up to 1, so that not all senders retry at the same time.
+  /// - Parameter chance: A random number from 0 up to 1, which spreads the retries of senders.
   package mutating func answered(
     _ answer: Answer, now: Int64, timeOfDay: Timestamp, chance: Double
   ) {
@@ -167,7 +167,7 @@ package struct DeliverySchedule: Sendable {
       state = .unsettled(
         Settlement(givenUp: events, reason: .unwanted, pauseEnd: now), from: now)
     case .faulted:
-      // Which one has the fault is seen when each is sent by itself: until then none is too old.
+      // Each event is sent alone to find the invalid one. Until then, none is given up for its age.
       singles = max(singles, events.count)
       fail(events.count == 1 ? events : [], nil, now, timeOfDay, chance)
     case .failed(let retryAfterSeconds): fail(events, retryAfterSeconds, now, timeOfDay, chance)
@@ -198,7 +198,8 @@ package struct DeliverySchedule: Sendable {
       : .unsettled(Settlement(givenUp: tooOld, reason: .tooOld, pauseEnd: end), from: now)
   }
 
-  /// The pause after a number of failures: from half of what doubling gives up to all of it.
+  /// Returns the pause after a number of failures: half of the doubled pause, and `chance` of the
+  /// rest.
   package static func pause(
     after failures: Int, _ settings: Settings, chance: Double
   ) -> Int64 {
@@ -208,20 +209,20 @@ package struct DeliverySchedule: Sendable {
     return whole / 2 + Int64(Double(whole - whole / 2) * chance)
   }
 
-  /// Events were done with; `false` if the store could not.
+  /// Handles the end of a settlement; `false` if the store could not write it.
   package mutating func settled(_ isDone: Bool, now: Int64) {
     guard case .settling(let settlement) = state else { return }
     if isDone {
       state = .pausing(until: settlement.pauseEnd)
     } else {
-      // Not sent again for that: only the disk is in the way.
+      // Settle again, but do not send again: only the store has failed.
       state = .unsettled(settlement, from: now + settings.pauseMin)
     }
   }
 
   // MARK: Actions
 
-  /// Returns the next action; `nil` until an event or ``wakeAt``.
+  /// Returns the next action; `nil` if there is none before an event or ``wakeAt``.
   package mutating func next(now: Int64) -> Action? {
     switch state {
     case .quiet:

@@ -4,20 +4,20 @@ import GatewayPorts
 import HTTPClientCurl
 import Locks
 
-/// Tells services outside what waits in the outbox.
+/// Delivers the events in the outbox to external services.
 ///
 ///     StoreThread ─▶ changed ─▶ schedule ─▶ take, send, settle
 ///                                  ▲              │
 ///                                  └── answers ◀──┘
 ///
-/// Each target has a schedule of its own, and none waits for another. What is not settled when the
-/// thread ends is taken again after the next start.
+/// Each target has its own schedule, and delays no other. Events that are not settled when the
+/// thread ends are sent again after the next start.
 struct HookDesk {
-  /// Finds the receivers of a publication, and calls back; `false` if no loop can be asked.
+  /// Finds the receivers of a publication, and calls back; returns `false` if no loop is running.
   typealias Resolver =
     @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
 
-  /// Milliseconds between two looks at queues that other nodes add to.
+  /// Milliseconds between checks of queues that other nodes add to.
   private static let lookMilliseconds: Int64 = 1_000
 
   private let settings: HookSettings
@@ -29,10 +29,10 @@ struct HookDesk {
   private let log: any LogSink
   private let clock = SystemClock()
   private var schedules: [OutboxTarget: DeliverySchedule]
-  /// Events drafted for the publication whose followers were found.
+  /// The push notifications for the publication whose followers were found.
   private var drafts: [OutboxDraft] = []
   private var crowdedOut = 0
-  /// Events that the store is to be done with, counted once it says so.
+  /// Events to be removed from the store, counted once the store has done so.
   private var settling: [OutboxTarget: Settling] = [:]
 
   private struct Settling {
@@ -41,19 +41,19 @@ struct HookDesk {
     let reason: DeadLetter.Reason
   }
 
-  /// Works on a thread of its own until the inbox is stopped. It does nothing before it receives
-  /// the state of the queues.
+  /// Runs on a separate thread until the inbox is stopped. Nothing is sent before the inbox has
+  /// received the state of the queues.
   ///
   /// - Parameters:
-  ///   - isShared: whether other nodes add to the queues and take from them, which have to be looked at.
-  ///   - resolve: knows the followers of rooms.
+  ///   - isShared: Whether other nodes change the queues, which are then checked periodically.
+  ///   - resolve: Finds the followers of rooms.
   static func start(
     _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
     isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
     SystemThread.start {
-      // The desk is gone when this returns: what it has of libraries may not be freed beside the
-      // process's end, at which they free their own.
+      // `work` releases all library handles before it returns. They must not be released while the
+      // process exits and the libraries release their own state.
       work(
         settings, secrets: secrets, inbox: inbox, store: store, isShared: isShared,
         resolve: resolve, log: log)
@@ -109,7 +109,7 @@ struct HookDesk {
     }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private mutating func read(_ letter: HookInbox.Letter) {
     let (now, timeOfDay) = (clock.uptime, clock.now)
@@ -149,7 +149,7 @@ struct HookDesk {
     }
   }
 
-  // MARK: What to do
+  // MARK: Actions
 
   private mutating func act(_ target: OutboxTarget) {
     let now = clock.uptime
@@ -204,10 +204,10 @@ struct HookDesk {
     }
   }
 
-  /// Has the followers of a publication found who are offline.
+  /// Requests the offline followers of a publication; the result is put into the inbox.
   private func find(_ events: [OutboxEvent]) {
     guard let event = events.first, let news = PublicationNews(json: event.data) else {
-      // Not in the form that this program writes: it cannot be delivered.
+      // The event does not have the format of this program, so it cannot be delivered.
       inbox.put(.resolved([]))
       return
     }
@@ -216,7 +216,7 @@ struct HookDesk {
 
   // MARK: Log
 
-  /// Says that calls fail: once, until they have succeeded again.
+  /// Logs a failed call: as a warning at first, as `debug` until calls succeed again.
   private func note(_ reason: String, _ target: OutboxTarget) {
     let isFirst = !(schedules[target]?.isFailing ?? false)
     log.write(

@@ -3,17 +3,17 @@ import GatewayPorts
 import HTTPClientCurl
 import Locks
 
-/// The one way from other threads to the thread that calls services.
+/// The queue of messages to the thread that calls services.
 final class HookInbox: Sendable {
   /// A message to the thread.
   enum Letter: Sendable {
-    /// The state of queues has changed.
+    /// The state of some queues has changed.
     case changed([OutboxTarget: OutboxStanding])
-    /// Events were taken.
+    /// The store has replied to a request for events.
     case taken(OutboxTarget, OutboxReply)
-    /// Events were done with.
+    /// The store has replied to a request to remove events.
     case settled(OutboxTarget, OutboxReply)
-    /// Followers were found, `nil` if they could not be.
+    /// The notifications for a publication's followers; `nil` if the followers could not be found.
     case resolved([OutboxDraft]?)
   }
 
@@ -25,16 +25,16 @@ final class HookInbox: Sendable {
   }
 
   private let state = Monitor(State())
-  /// Ends the thread's waits.
+  /// Interrupts the thread's waits.
   let waker = CurlClient.Waker()
 
-  /// Tells the thread something.
+  /// Adds a message and wakes the thread.
   func put(_ letter: Letter) {
     state.withLock { $0.letters.append(letter) }
     waker.wake()
   }
 
-  /// Returns the messages since the last call; `nil` when the thread is to end.
+  /// Returns the messages since the last call; `nil` if the thread must end.
   func take() -> [Letter]? {
     state.withLock { state in
       defer { state.letters = [] }
@@ -42,12 +42,12 @@ final class HookInbox: Sendable {
     }
   }
 
-  /// The thread's metrics.
+  /// The metrics of calls and queues.
   var metrics: HookMetrics { state.withLock { $0.metrics } }
 
   func count(_ body: (inout HookMetrics) -> Void) { state.withLock { body(&$0.metrics) } }
 
-  /// Asks the thread to end, and returns when it has.
+  /// Stops the thread, and returns when it has ended.
   func stop() {
     state.withLock { $0.isStopping = true }
     waker.wake()

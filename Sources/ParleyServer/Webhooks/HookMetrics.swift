@@ -1,15 +1,15 @@
 package import GatewayPorts
 
-/// Metrics of calls to services.
+/// Metrics of calls to external services.
 package struct HookMetrics: Sendable {
   /// The state of each queue.
   package var standings: [OutboxTarget: OutboxStanding] = [:]
-  /// Calls, by their outcome.
+  /// The number of calls, by outcome.
   package var calls: [String: Int] = [:]
-  /// Events by their outcome.
+  /// The number of events that left a queue, by outcome.
   package var events: [String: Int] = [:]
 
-  /// Events that queues were too long for.
+  /// The number of events given up because a queue was full.
   package var crowdedOut: Int { standings.values.reduce(0) { $0 + $1.crowdedOut } }
 
   mutating func count(_ answer: String) { calls[answer, default: 0] += 1 }

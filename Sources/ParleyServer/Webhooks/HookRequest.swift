@@ -4,17 +4,17 @@ import GatewayPorts
 import HTTPClientCurl
 import JSON
 
-/// A call to a service, made of events.
+/// The id and body of a call that delivers events.
 ///
-/// The same events give the same id and the same body, so a receiver sees that a call is made again.
+/// The same events result in the same id and body, so a target can detect a repeated call.
 struct HookRequest {
   let id: String
   let body: [UInt8]
 
-  /// Puts events into one call.
+  /// Encodes events as one call.
   ///
-  /// - Parameter target: The webhook gets them in a list, with their ids; other services get the
-  ///   data of one event as it is.
+  /// - Parameter target: For the webhook, the body is a list of events with their ids; for other
+  ///   targets, it is the data of the only event.
   init(_ events: [OutboxEvent], for target: OutboxTarget) {
     let first = events.first?.id ?? ""
     switch target {
@@ -37,7 +37,7 @@ struct HookRequest {
     }
   }
 
-  /// The call as it is made.
+  /// Returns the request, signed if there is a secret.
   func call(
     _ address: HookAddress, seconds: Int64, signer: WebhookSigner, timeoutMilliseconds: Int
   ) -> CurlClient.Request {
@@ -59,7 +59,7 @@ extension DeliverySchedule.Answer {
     switch outcome {
     case .answered(200...299, _): self = .accepted
     case .answered(410, _): self = .unwanted
-    // Retry later, or sign in again: none of these is an event's fault.
+    // These statuses mean to retry later or to fix the credentials; no event is invalid.
     case .answered(401, let seconds), .answered(403, let seconds), .answered(404, let seconds),
       .answered(408, let seconds), .answered(425, let seconds), .answered(429, let seconds):
       self = .failed(retryAfterSeconds: seconds)

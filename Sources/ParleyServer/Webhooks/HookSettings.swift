@@ -2,7 +2,7 @@ import CryptoOpenSSL
 import Gateway
 import GatewayPorts
 
-/// The services that are called, and how.
+/// The external services to call, and the settings of the calls.
 struct HookSettings: Sendable {
   /// The URL of each target.
   var addresses: [OutboxTarget: HookAddress] = [:]
@@ -11,12 +11,12 @@ struct HookSettings: Sendable {
   /// The time limit for a call, in milliseconds.
   var timeoutMilliseconds = 10_000
 
-  /// Whether there are any receivers.
+  /// Whether any service is configured.
   var isNeeded: Bool { !addresses.isEmpty }
 }
 
 extension Configuration {
-  /// The services that are called, and how.
+  /// The external services to call, and the settings of the calls.
   var hooks: HookSettings {
     var hooks = HookSettings()
     hooks.timeoutMilliseconds = webhookTimeout.milliseconds
@@ -27,7 +27,7 @@ extension Configuration {
     schedule.pauseMin = Int64(webhookRetryMin.milliseconds)
     schedule.pauseMax = Int64(webhookRetryMax.milliseconds)
     schedule.ageMax = Int64(webhookGiveUpAge.milliseconds)
-    // Services that are called for one event each wait for no other.
+    // Services that receive one event per call need not wait for more events.
     var single = schedule
     single.eventsMax = 1
     single.gatherMilliseconds = 0
@@ -39,12 +39,12 @@ extension Configuration {
       hooks.addresses[target] = address
       hooks.schedules[target] = schedule
     }
-    // Who is to be pushed to is found out here.
+    // The server itself finds the receivers of push notifications.
     if hooks.addresses[.push] != nil { hooks.schedules[.followers] = single }
     return hooks
   }
 
-  /// Makes the news that the services get; `nil` if there is none to be called.
+  /// The recorder of events for the services; `nil` if no service is configured.
   var scribe: WebhookScribe? {
     let hooks = hooks
     guard hooks.isNeeded else { return nil }
@@ -55,7 +55,7 @@ extension Configuration {
       followsRooms: roomEventsURL != nil)
   }
 
-  /// The rules for the store's outbox; `nil` for no events.
+  /// The rules for the store's outbox; `nil` if no events are recorded.
   var outboxRules: OutboxRules? {
     scribe.map {
       OutboxRules(
@@ -63,9 +63,9 @@ extension Configuration {
     }
   }
 
-  /// Reads the secrets that sign calls.
+  /// Reads the secrets with which calls are signed.
   ///
-  /// - Throws: `JWTKeyError` for a file that holds no usable secret.
+  /// - Throws: `JWTKeyError` if the file contains no usable secret.
   func webhookSecrets(log: (any LogSink)?) throws(JWTKeyError) -> WebhookSecrets {
     try WebhookSecrets(path: webhookSecretFile, log: log)
   }

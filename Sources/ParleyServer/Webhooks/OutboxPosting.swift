@@ -1,7 +1,7 @@
 import Gateway
 import GatewayPorts
 
-/// Passes events that are not in the store from the gateway to the outbox.
+/// Passes events that no store commit causes from the gateway to the outbox.
 final class OutboxPosting: PushHandler, RoomObserver {
   private let scribe: WebhookScribe
   private let store: StoreThread
@@ -13,7 +13,7 @@ final class OutboxPosting: PushHandler, RoomObserver {
 
   private var now: Timestamp { SystemClock().now }
 
-  /// Sends a push notification to a person who is offline.
+  /// Queues a push notification for a user who is offline.
   func notify(_ notification: PushNotification) { store.tell([scribe.push(notification)]) }
 
   func occupied(_ room: RoomName) {

@@ -1,25 +1,25 @@
 import CryptoOpenSSL
 import GatewayPorts
 
-/// The secrets of a file, which is read again when it changes.
+/// The signing secrets in a file, which is reloaded when it changes.
 struct WebhookSecrets: Sendable {
   private(set) var signer: WebhookSigner
   private var watch: FileWatch?
   private let log: (any LogSink)?
 
-  /// Reads the file; without one nothing is signed.
+  /// Reads the file; without a path, calls are not signed.
   init(path: String?, log: (any LogSink)?) throws(JWTKeyError) {
     self.log = log
     guard let path else {
       signer = WebhookSigner(secrets: [])
       return
     }
-    // Before reading: what is written meanwhile is seen at the next look.
+    // Before reading, so that the next check notices a change during the read.
     watch = FileWatch(path: path)
     signer = WebhookSigner(secrets: try WebhookSecretFile.secrets(path: path))
   }
 
-  /// Reads the file again if it has changed; what cannot be used leaves the secrets known before.
+  /// Reloads the file if it has changed. If it is unusable, the former secrets remain.
   mutating func refresh(now: Timestamp) {
     guard let path = watch?.path, watch?.hasChanged(now: now) ?? false else { return }
     do throws(JWTKeyError) {
