@@ -1,49 +1,49 @@
 package import GatewayPorts
 
-/// The settings of an identity provider at which people sign in (OpenID Connect).
+/// The settings of the identity provider for sign-in (OpenID Connect).
 public struct ProviderConfiguration: Sendable, Equatable {
-  /// The provider, as its tokens name it; its description is below this address. `nil` for none.
+  /// The issuer URL, as in the provider's tokens; its metadata is below it. `nil` for no provider.
   public var issuer: String?
-  /// The name under which the provider knows this server.
+  /// The client id of this server at the provider.
   public var clientID: String?
-  /// A file with the secret that the provider gave with it; `nil` for a client without one.
+  /// The path of a file with the client secret; `nil` for a client without a secret.
   public var clientSecretFile: String?
-  /// The provider's name for people; `nil` for the issuer's host.
+  /// The provider's name on the page; `nil` for the issuer's host.
   public var name: String?
-  /// The scopes that are asked for.
+  /// The scopes to request.
   public var scopes = ["openid", "profile", "email"]
   /// The claim with the user's id.
   public var userClaim = "sub"
-  /// Text before the user's id, so that it differs from the ids of other sources.
+  /// The prefix of the user's id, which distinguishes it from ids of other sources.
   public var userPrefix = ""
   /// The claim with the user's groups.
   public var groupsClaim = "groups"
-  /// Rights of every user who signs in.
+  /// Rights of every user who signs in with the provider.
   public var rights: [String] = []
-  /// Groups with the rights of their members, each `GROUP RIGHT…`.
+  /// Groups with their members' rights, each written `GROUP RIGHT…`.
   public var groups: [String] = []
-  /// Allowed domains of email addresses; if empty, addresses are not checked.
+  /// Allowed domains of verified email addresses; if empty, addresses are not checked.
   public var emailDomains: [String] = []
-  /// The time after which a user has to sign in again.
+  /// The maximum length of a session, after which the user has to sign in again.
   public var sessionTime = Duration.seconds(86_400)
   /// The time limit for all requests of one sign-in to the provider.
   public var timeout = Duration.seconds(10)
 
-  /// No provider.
+  /// Creates settings without a provider.
   public init() {}
 }
 
 extension ProviderConfiguration {
-  /// A group with the rights of its members.
+  /// A group of the provider, with the rights of its members.
   package struct Group: Sendable, Equatable {
-    /// The name that the provider uses.
+    /// The group's name at the provider.
     package let name: String
-    /// The rights.
+    /// The rights of each member.
     package let rights: [GrantTemplate]
-    /// Groups of the file of users, whose rights the members have, too.
+    /// Groups of the file of users whose rights the members have too.
     package let groups: [String]
 
-    /// Reads `GROUP RIGHT…`; a blank in the name is written `%20`.
+    /// Parses `GROUP RIGHT…`; a space in the name is written `%20`.
     package init(_ text: String) throws(RightProblem) {
       let words = text.split { $0 == " " || $0 == "\t" }
       guard words.count >= 2, let name = LineText.unescaped(words[0]), !name.isEmpty else {
@@ -64,15 +64,15 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The reason why a text is not a right, in one sentence.
+  /// The reason why a text is not a valid right or group.
   package struct RightProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The expectation.
+    /// The expected text, as the object of "expected".
     package let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// Reads a right in the form of the file of users; `{user}` in it is the user's id.
+  /// Parses a right in the format of the file of users; `{user}` in it means the user's id.
   package static func right(_ text: String) throws(RightProblem) -> GrantTemplate {
     do throws(GrantTextError) {
       if text.hasPrefix("room:") {
@@ -90,7 +90,7 @@ extension ProviderConfiguration {
     }
   }
 
-  /// Whether a text can be the domain of an address.
+  /// Whether a text can be the domain of an email address.
   static func isDomain(_ text: String) -> Bool {
     !text.isEmpty && !text.hasPrefix(".")
       && text.utf8.allSatisfy { byte in

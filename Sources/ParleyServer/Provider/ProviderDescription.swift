@@ -1,21 +1,21 @@
 import JSON
 
-/// An identity provider's description of itself (OpenID Connect Discovery 1.0, section 3).
+/// An identity provider's metadata (OpenID Connect Discovery 1.0, section 3).
 struct ProviderDescription: Sendable, Equatable {
-  /// The page to which browsers are sent.
+  /// The page to which browsers are redirected for sign-in.
   let authorizationAddress: String
-  /// The address at which codes are exchanged.
+  /// The endpoint that exchanges codes for tokens.
   let tokenAddress: String
-  /// The address of its keys.
+  /// The address of the provider's public keys.
   let keysAddress: String
-  /// The address with more about a user, if there is one.
+  /// The address of additional claims about a user; `nil` if there is none.
   let userInfoAddress: String?
-  /// Whether the client's secret goes into the body in place of a header.
+  /// Whether the client secret is sent in the body instead of a header.
   let takesSecretInBody: Bool
-  /// Whether the provider names itself when it sends browsers back (RFC 9207).
+  /// Whether the provider adds `iss` when it redirects browsers back (RFC 9207).
   let namesItself: Bool
 
-  /// Reads a description, and checks that it is the issuer's.
+  /// Parses metadata, and checks that it belongs to the issuer.
   init(json: [UInt8], issuer: String) throws(ProviderFailure) {
     guard let fields = JSONFields(json) else {
       throw ProviderFailure(.misbehaves, "its description is no JSON object")
@@ -27,7 +27,7 @@ struct ProviderDescription: Sendable, Equatable {
       guard let text = fields[name]?.string, let address = HookAddress(text),
         !text.utf8.contains(UInt8(ascii: "#"))
       else { return nil }
-      // An encrypted description must not lead to an unencrypted address.
+      // Metadata received by HTTPS must not refer to an unencrypted address.
       return address.isEncrypted || (address.isPrivate && issuer.hasPrefix("http:")) ? text : nil
     }
     guard let authorization = address("authorization_endpoint"),

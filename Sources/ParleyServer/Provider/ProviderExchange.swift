@@ -4,46 +4,46 @@ import Hashing
 import HTTPClientCurl
 import JSON
 
-/// The requests of one sign-in to the identity provider, as a state machine: answers in, requests out.
+/// The requests of one sign-in to the identity provider, as a state machine.
 ///
 ///     begin:   description ─▶ where to send the browser
 ///     finish:  description ─▶ code for tokens ─▶ keys ─▶ ID token checked ─▶ user info ─▶ user
 ///
-/// Description and keys are kept for later sign-ins. An ID token whose key is not among the kept ones is checked once
-/// more with freshly fetched keys.
+/// Metadata and keys are cached for later sign-ins. If a cached key does not verify an ID token,
+/// the keys are fetched again once.
 struct ProviderExchange {
-  /// The request of a user who signs in.
+  /// The part of a sign-in to perform.
   enum Wish: Sendable {
-    /// To be sent to the provider.
+    /// Find the address at the provider to which the browser is redirected.
     case begin
-    /// To be let in with the code that the provider gave.
+    /// Exchange the code with which the provider has redirected the browser back.
     case finish(code: String, issuer: String?, SignInSeal.Values)
   }
 
-  /// The result.
+  /// The result of an exchange.
   enum Outcome: Sendable {
-    /// The provider's description, to which the browser is sent.
+    /// The provider's metadata, with the address for the browser.
     case described(ProviderDescription)
-    /// The provider names this user.
+    /// The user who has signed in at the provider.
     case user(ProvidedUser)
     case failed(ProviderFailure)
   }
 
-  /// The next step.
+  /// The next action for the caller.
   enum Action {
     case fetch(CurlClient.Request)
     case end(Outcome)
   }
 
-  /// An answer of the provider's.
+  /// The provider's response to a request.
   enum Answer {
     case answered(status: Int, body: [UInt8])
     case failed(String)
   }
 
-  /// The provider's description and keys, kept between sign-ins.
+  /// The cached metadata and keys of the provider.
   struct Memory {
-    /// Milliseconds for which a fetched description is used.
+    /// Milliseconds for which cached metadata and keys are used.
     private static let lifetimeMilliseconds: Int64 = 600_000
 
     private var kept: (description: ProviderDescription, fetchedAt: Int64)?
@@ -64,7 +64,7 @@ struct ProviderExchange {
     mutating func keep(_ keys: ProviderKeys, now: Int64) { keptKeys = (keys, now) }
   }
 
-  /// Tokens as the provider gave them.
+  /// The tokens in the provider's response.
   private struct Tokens {
     let idToken: String
     let accessToken: String?
@@ -85,7 +85,7 @@ struct ProviderExchange {
     case ended
   }
 
-  /// Larger answers are refused.
+  /// Maximum bytes of a response; a larger one is rejected.
   private static let answerBytesMax = 256 << 10
 
   private let settings: ProviderSettings
@@ -97,7 +97,7 @@ struct ProviderExchange {
     self.settings = settings
   }
 
-  /// Begins.
+  /// Returns the first action.
   mutating func start(_ memory: Memory, uptime: Int64) -> Action {
     guard let description = memory.description(now: uptime) else {
       state = .description
@@ -106,11 +106,11 @@ struct ProviderExchange {
     return goOn(description)
   }
 
-  /// Continues with the answer to the last request.
+  /// Handles the response to the last request, and returns the next action.
   ///
   /// - Parameters:
-  ///   - uptime: for the age of what is kept.
-  ///   - now: for the times in tokens.
+  ///   - uptime: The uptime, for the age of cached data.
+  ///   - now: The time of day, for the times in tokens.
   mutating func answered(
     _ answer: Answer, _ memory: inout Memory, uptime: Int64, now: Timestamp
   ) -> Action {
@@ -163,7 +163,7 @@ struct ProviderExchange {
       state = .ended
       return .end(.described(description))
     }
-    // Another provider's answer (RFC 9207): its code must not be sent to this one.
+    // A code from another provider must not be sent to this one (RFC 9207).
     if let issuer {
       guard issuer.utf8.elementsEqual(settings.issuer.utf8) else {
         return end(.misbehaves, "the browser returned from another issuer")
@@ -221,7 +221,7 @@ struct ProviderExchange {
     guard let more = JSONFields(userInfo) else {
       throw ProviderFailure(.misbehaves, "its user info is no JSON object")
     }
-    // The access token has to be of the user who signs in.
+    // The access token must belong to the user who signs in.
     guard let subject = more["sub"]?.string, subject.utf8.elementsEqual(token.subject.utf8) else {
       throw ProviderFailure(.misbehaves, "its user info is another user's")
     }
@@ -230,16 +230,17 @@ struct ProviderExchange {
     return .user(try settings.user(subject: token.subject, claims: claims))
   }
 
-  /// The signed claims, and those of the user info behind them.
+  /// Returns the signed claims, with those of the user info added.
   ///
-  /// An address and the word that it is verified are of one source: each source knows an address of its own.
+  /// `email` and `email_verified` are from the same source, since the sources' addresses may
+  /// differ.
   private static func joined(_ signed: JSONFields, _ more: JSONFields) -> JSONFields {
     let address = ["email", "email_verified"]
     func withoutAddress(_ claims: JSONFields) -> [JSONFields.Field] {
       claims.all.filter { field in !address.contains { $0.utf8.elementsEqual(field.name.utf8) } }
     }
     let isAddressed = address.allSatisfy { signed[$0] != nil }
-    // The last of two fields with one name counts: the signed one.
+    // Of two fields with one name, the last one counts: the signed one.
     return JSONFields(
       isAddressed ? withoutAddress(more) + signed.all : more.all + withoutAddress(signed))
   }
@@ -274,7 +275,7 @@ struct ProviderExchange {
     return request
   }
 
-  /// Name and secret for HTTP's basic authentication, each encoded before (RFC 6749, section 2.3.1).
+  /// Returns credentials for basic authentication, each encoded first (RFC 6749, section 2.3.1).
   private static func credentials(_ name: String, _ secret: String) -> String {
     let text = PercentEncoding.encoded(name) + ":" + PercentEncoding.encoded(secret)
     let plain = Base64.url.encode(Array(text.utf8))
@@ -301,7 +302,7 @@ struct ProviderExchange {
       if code.utf8.elementsEqual("invalid_grant".utf8) {
         throw ProviderFailure(.used, "the provider does not take the code")
       }
-      // Only the standard's codes are repeated, since other text may contain anything.
+      // Log only codes of the standard, since any other text could contain sensitive data.
       let isKnown = knownErrors.contains(code)
       throw ProviderFailure(
         .misbehaves, "it refuses tokens with \(status)" + (isKnown ? ", \(code)" : ""))
@@ -316,7 +317,7 @@ struct ProviderExchange {
     return Tokens(idToken: idToken, accessToken: isPlain ? accessToken : nil)
   }
 
-  /// The words of RFC 6749, section 5.2.
+  /// Error codes of RFC 6749, section 5.2, except `invalid_grant`.
   private static let knownErrors: Set<String> = [
     "invalid_request", "invalid_client", "unauthorized_client", "unsupported_grant_type",
     "invalid_scope",

@@ -1,12 +1,12 @@
-/// The reason why a sign-in at the identity provider ends without a user.
+/// The reason why a sign-in with the identity provider failed.
 struct ProviderFailure: Error, Sendable, Equatable {
-  /// The kinds that the page explains to the user, by these words in its address.
+  /// The kinds of failure. The page's address contains the raw value, and the page explains it.
   enum Kind: String, Sendable, CaseIterable {
-    /// Too many sign-ins are under way.
+    /// Too many sign-ins are in progress.
     case busy
-    /// The provider does not answer, or answers that it cannot.
+    /// The provider does not respond, or responds with an error status.
     case unreachable
-    /// The provider violates the protocol, or does not know this server.
+    /// The provider violates the protocol, or does not accept this server as a client.
     case misbehaves
     /// The sign-in began in another browser, or too long ago.
     case expired
@@ -19,7 +19,7 @@ struct ProviderFailure: Error, Sendable, Equatable {
   }
 
   let kind: Kind
-  /// The details, for the log, without secrets or the user's data.
+  /// The details for the log, without secrets and the user's data.
   let reason: String
 
   init(_ kind: Kind, _ reason: String) {

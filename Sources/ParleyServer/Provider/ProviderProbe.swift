@@ -1,8 +1,8 @@
 import HTTPClientCurl
 
-/// Asks an identity provider once for its description, as a sign-in does first.
+/// Requests the metadata of an identity provider, like the first step of a sign-in.
 enum ProviderProbe {
-  /// Returns what is wrong with the provider; `nil` if it describes itself as it should.
+  /// Returns the problem with the provider; `nil` if its metadata is valid.
   static func problem(with settings: ProviderSettings) -> String? {
     let client = CurlClient(waker: CurlClient.Waker())
     let clock = SystemClock()
@@ -29,7 +29,7 @@ enum ProviderProbe {
       case .answered(let status, _):
         return .answered(status: status, body: client.body(of: 0) ?? [])
       case .failed(let reason): return .failed(reason)
-      // The wait ended early; the request has a limit of its own.
+      // `wait` may return early without an outcome. The client enforces the request's time limit.
       case nil: continue
       }
     }

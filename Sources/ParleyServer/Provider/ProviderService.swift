@@ -4,22 +4,22 @@ import GatewayPorts
 import JSON
 import SocketMessages
 
-/// Signing in at an identity provider (OpenID Connect, authorization code flow with PKCE).
+/// Handles sign-in with an identity provider (OpenID Connect, authorization code flow with PKCE).
 ///
-///     GET  /api/user/provider                          to the provider, with a cookie that only this browser has
-///     GET  /api/user/provider/return?code=…&state=…    back from it: the code is exchanged, and the page opens
-///     POST /api/user/provider                          the page takes its tokens
+///     GET  /api/user/provider                          redirects to the provider, with a cookie for this browser
+///     GET  /api/user/provider/return?code=…&state=…    exchanges the code, and redirects to the page
+///     POST /api/user/provider                          returns the page's tokens
 ///
-/// Browsers are redirected only to the provider and to the page: the page itself knows the note that it was at.
-/// After a failure they are sent to the page as well, which shows the problem and waits for the user.
+/// Browsers are redirected only to the provider and to the page, which remembers the note that it
+/// showed. After a failure they are also redirected to the page, which shows the problem.
 ///
-/// Used on the loop's thread; the provider is asked on another.
+/// Used only on the loop's thread; another thread sends requests to the provider.
 final class ProviderService {
   private static let browserCookie = "parley-browser"
   private static let ticketCookie = "parley-ticket"
-  /// Milliseconds within which the page has to fetch its tokens.
+  /// Milliseconds within which the page must fetch its tokens.
   private static let ticketMilliseconds: Int64 = 60_000
-  /// Longer codes are rejected.
+  /// Maximum bytes of a code; a longer one is rejected.
   private static let codeBytesMax = 4_096
 
   private let settings: ProviderSettings
@@ -35,7 +35,7 @@ final class ProviderService {
   private let log: any LogSink
   private let accessMilliseconds: Int64
   private let cookies: Cookies
-  /// The used tickets, by name, with the times at which they expire: a ticket counts once at a gateway.
+  /// The ids of used tickets, with their expiry times: a gateway accepts a ticket only once.
   private var used: [String: Timestamp] = [:]
 
   init(
@@ -59,7 +59,7 @@ final class ProviderService {
     cookies = Cookies(isEncrypted: settings.isEncrypted)
   }
 
-  /// Answers a request of a sign-in; `nil` if the answer follows when the provider has been asked, or the store.
+  /// Responds to a request of a sign-in; `nil` if the response follows later.
   func answer(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8], at resource: Resource
   ) -> Response? {
@@ -111,7 +111,7 @@ final class ProviderService {
     return nil
   }
 
-  /// Answers a request with the outcome of asking the provider.
+  /// Returns the response to a request after the provider's outcome.
   func finish(_ job: ProviderThread.Job, _ outcome: ProviderExchange.Outcome) -> Response {
     switch outcome {
     case .described(let description): return send(job.browser, to: description)
@@ -120,7 +120,7 @@ final class ProviderService {
     }
   }
 
-  /// Sends a browser to the provider.
+  /// Redirects a browser to the provider.
   private func send(_ browser: String, to description: ProviderDescription) -> Response {
     let values = seal.begin(browser: browser, now: clock.now)
     let address = description.authorizationAddress
@@ -162,10 +162,10 @@ final class ProviderService {
       ])
   }
 
-  /// Sends a browser to the page, which says what is wrong.
+  /// Redirects a browser to the page, which shows the problem.
   private func refuse(_ failure: ProviderFailure) -> Response {
     let isProviders = failure.kind == .unreachable || failure.kind == .misbehaves
-    // Failures that any client can cause have another level, so that they do not crowd out the provider's own.
+    // Failures that any client can cause have a lower level, so as not to hide the provider's.
     log.write(
       isProviders ? .warning : .notice, "sign-in at the provider failed",
       [("problem", failure.kind.rawValue), ("reason", failure.reason)])
@@ -183,7 +183,7 @@ final class ProviderService {
 
   // MARK: Tokens
 
-  /// Gives the page its tokens, once.
+  /// Returns the page's tokens for a ticket, once.
   private func takeTokens(
     _ request: RequestID, _ head: RequestHead, _ body: [UInt8]
   ) -> Response? {
@@ -217,7 +217,7 @@ final class ProviderService {
     }
   }
 
-  /// Whether a body asks for the session to be kept.
+  /// Whether a body requests that the browser stores the session in a cookie.
   private static func isKept(_ body: [UInt8]) -> Bool {
     let found = JSONBody.fields(in: body, false) { isKept, key, reader throws(JSONError) in
       if key == "keep" {
@@ -236,7 +236,7 @@ final class ProviderService {
     return response
   }
 
-  /// Marks a ticket as used; returns whether it was not used before. Used tickets are kept until they expire.
+  /// Marks a ticket as used; returns `false` if it was used before. Expired tickets are removed.
   private func use(_ ticket: Identity) -> Bool {
     let now = clock.now
     used = used.filter { $0.value > now }
@@ -244,7 +244,7 @@ final class ProviderService {
     return used.updateValue(ticket.expiresAt ?? now, forKey: id) == nil
   }
 
-  /// Whether a request to refresh or log out contains a token of a user from the provider.
+  /// Whether a refresh or logout request contains a token of a provider's user.
   func isMine(_ head: RequestHead, _ body: [UInt8]) -> Bool {
     guard let (token, _) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
       return false
@@ -252,7 +252,7 @@ final class ProviderService {
     return tokens.isRefreshTokenOfProvided(token)
   }
 
-  /// Gives new tokens for a refresh token of a user from the provider; `nil` if the answer follows.
+  /// Returns new tokens for a provider user's refresh token; `nil` if the response follows later.
   func refresh(_ request: RequestID, _ head: RequestHead, _ body: [UInt8]) -> Response? {
     guard head.method == "POST" else { return .methodNotAllowed(["POST"]) }
     guard let (text, isKept) = cookie.token(LoginAnswer.refreshToken(in: body), head) else {
@@ -279,7 +279,7 @@ final class ProviderService {
     }
   }
 
-  /// The answer with the tokens of a session.
+  /// Returns a response with the tokens of a session.
   private func give(
     _ user: ProvidedUser, at time: Timestamp, _ outcome: SessionService.Outcome, isKept: Bool
   ) -> Response {

@@ -2,16 +2,16 @@ import CryptoOpenSSL
 import GatewayPorts
 import JSON
 
-/// An identity provider as a sign-in needs it, and the rights of its users.
+/// The parsed settings of the identity provider, and the rights of its users.
 struct ProviderSettings: Sendable {
-  /// The provider, as its tokens name it.
+  /// The provider's issuer URL, as in its tokens.
   let issuer: String
-  /// Its name for people.
+  /// The provider's name on the page.
   let name: String
-  /// The name under which it knows this server.
+  /// The client id of this server at the provider.
   let clientID: String
   let clientSecret: String?
-  /// The page's address, without a slash at its end.
+  /// The page's public address, without a slash at its end.
   let page: String
   let scopes: [String]
   let userClaim: String
@@ -24,38 +24,38 @@ struct ProviderSettings: Sendable {
   let clockSkewMilliseconds: Int64
   let sessionMilliseconds: Int64
   let timeoutMilliseconds: Int
-  /// The file of users with the groups that settings name; `nil` without one.
+  /// The file of users, which contains the groups that settings name; `nil` if there is none.
   var users: UserFile?
 
-  /// The path to which the provider sends browsers back.
+  /// The path to which the provider redirects browsers back.
   static let returnPath = "/api/user/provider/return"
   /// The path at which a sign-in begins.
   static let beginPath = "/api/user/provider"
 
-  /// The address to which the provider sends browsers back, as it has to be registered there.
+  /// The redirect URI, which has to be registered at the provider.
   var returnAddress: String { page + Self.returnPath }
 
-  /// The address of the provider's description (OpenID Connect Discovery 1.0, section 4).
+  /// The address of the provider's metadata (OpenID Connect Discovery 1.0, section 4).
   var descriptionAddress: String {
     (issuer.hasSuffix("/") ? String(issuer.dropLast()) : issuer)
       + "/.well-known/openid-configuration"
   }
 
-  /// Whether browsers reach the page by HTTPS alone.
+  /// Whether browsers reach the page only by HTTPS.
   var isEncrypted: Bool { page.hasPrefix("https://") }
 }
 
 /// The settings that map the provider's claims to a user and rights.
 extension ProviderSettings {
-  /// The rights of a user by their groups; without the groups that no setting names.
+  /// Returns the user's rights; groups that no setting names have no effect.
   ///
-  /// - Complexity: O(*n*) groups of the settings for each of the user's.
+  /// - Complexity: O(*n* · *m*) for *n* groups in the settings and *m* groups of the user.
   func grants(of user: ProvidedUser) -> [Grant] {
     let shared = groups(of: user).flatMap(\.groups).flatMap { users?.grants(ofGroup: $0) ?? [] }
     return ownGrants(of: user) + shared
   }
 
-  /// Whether a user lacks rights with `{user}`, because the id is not a plain name.
+  /// Whether rights with `{user}` are omitted, because the user's id is not a plain name.
   func omitsRights(of user: ProvidedUser) -> Bool {
     ownGrants(of: user).count < templates(of: user).count
   }
@@ -70,7 +70,7 @@ extension ProviderSettings {
     rights + groups(of: user).flatMap(\.rights)
   }
 
-  /// The rights that settings write out, with the user's id in them.
+  /// Returns the rights written in the settings, with the user's id inserted.
   private func ownGrants(of user: ProvidedUser) -> [Grant] {
     let templates = templates(of: user)
     // The prefix may have changed since the user signed in.
@@ -79,7 +79,7 @@ extension ProviderSettings {
     return templates.grants(for: id, prefix: userPrefix)
   }
 
-  /// Whether the ID token lacks claims that the provider's user info may contain.
+  /// Whether the ID token lacks claims that the user info may contain.
   func wantsMore(than claims: JSONFields) -> Bool {
     let isNamed = ["name", "preferred_username", "email"].contains { claims[$0]?.string != nil }
     let isAddressed = claims["email"] != nil && claims["email_verified"] != nil
@@ -89,9 +89,9 @@ extension ProviderSettings {
       || (!groups.isEmpty && value(groupsClaim, in: claims) == nil)
   }
 
-  /// The user that the claims name.
+  /// Returns the user that the claims describe.
   ///
-  /// - Throws: `ProviderFailure` for a user who is not allowed to sign in.
+  /// - Throws: `ProviderFailure` if the user may not sign in.
   func user(subject: String, claims: JSONFields) throws(ProviderFailure) -> ProvidedUser {
     let address = verifiedAddress(in: claims)
     if !emailDomains.isEmpty {
@@ -108,7 +108,7 @@ extension ProviderSettings {
       throw ProviderFailure(
         .notAllowed, "the claim \(userClaim) is missing, not verified, or no name for a user")
     }
-    // An account under two spellings would be two users who look alike.
+    // The same name in two spellings would be two users who look alike.
     if let account = users?.account(named: userPrefix + id),
       !account.id.utf8.elementsEqual((userPrefix + id).utf8)
     {
@@ -129,7 +129,7 @@ extension ProviderSettings {
   private func isSubject(_ claim: String) -> Bool { claim.utf8.elementsEqual("sub".utf8) }
   private func isEmail(_ claim: String) -> Bool { claim.utf8.elementsEqual("email".utf8) }
 
-  /// The address that the provider has verified, in lower case, since the case of letters makes no difference.
+  /// Returns the verified email address in lower case; `nil` if there is none.
   private func verifiedAddress(in claims: JSONFields) -> String? {
     let flag = claims["email_verified"]
     guard flag?.boolean ?? (flag?.string.map { $0.utf8.elementsEqual("true".utf8) } ?? false),
@@ -138,7 +138,8 @@ extension ProviderSettings {
     return Self.lowercased(text)
   }
 
-  /// An address or a domain in lower case. Only ASCII letters change, since some other letters would become ASCII ones.
+  /// Returns an address or domain with ASCII letters in lower case: the lower case of some other
+  /// letters is ASCII.
   static func lowercased(_ text: String) -> String {
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     return String(
@@ -154,7 +155,7 @@ extension ProviderSettings {
     return nil
   }
 
-  /// The groups of a claim that the settings know.
+  /// Returns the groups in a claim that the settings name.
   private func known(_ claim: String, in claims: JSONFields) -> [String] {
     guard let value = value(claim, in: claims) else { return [] }
     let all = value.elements?.compactMap(\.string) ?? [value.string].compactMap(\.self)
@@ -162,7 +163,7 @@ extension ProviderSettings {
     return groups.map(\.name).filter { known.contains(Array($0.utf8)) }
   }
 
-  /// The value of a claim, or at the end of a path whose steps are separated by full stops.
+  /// Returns the value of a claim, or the value at a path of claims separated by full stops.
   private func value(_ claim: String, in claims: JSONFields) -> JSONValue? {
     if let value = claims[claim] { return value }
     var fields: JSONFields? = claims

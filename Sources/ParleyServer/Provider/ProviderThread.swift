@@ -2,18 +2,18 @@ import GatewayPorts
 import HTTPClientCurl
 import Locks
 
-/// The thread that asks the identity provider, for several sign-ins at once.
+/// The thread that sends requests to the identity provider, for several sign-ins concurrently.
 ///
-/// Each sign-in has a time limit for all its requests. At most ``jobsMax`` sign-ins are under way, and at most
-/// ``jobsMaxOfStranger`` of one address.
+/// Each sign-in has one time limit for all its requests. At most ``jobsMax`` sign-ins are in
+/// progress, and at most ``jobsMaxOfStranger`` of one address.
 final class ProviderThread: Sendable {
-  /// A sign-in that waits for the provider.
+  /// A part of a sign-in that requires the provider.
   struct Job: Sendable {
     var request: RequestID
     var wish: ProviderExchange.Wish
     /// The browser's secret.
     var browser: String
-    /// The unauthenticated client whose share of the jobs it takes; `nil` for an address without limits.
+    /// The unauthenticated client whose share the job uses; `nil` for an address without limits.
     var stranger: Stranger?
   }
 
@@ -24,35 +24,35 @@ final class ProviderThread: Sendable {
     var hasStopped = false
   }
 
-  /// A sign-in under way.
+  /// A sign-in in progress.
   private struct Attempt {
     let job: Job
     var exchange: ProviderExchange
-    /// The end of its time, in milliseconds of uptime.
+    /// The end of the time limit, in milliseconds of uptime.
     let deadline: Int64
   }
 
-  /// Sign-ins that may wait for the provider at once.
+  /// Maximum sign-ins in progress.
   static let jobsMax = 64
-  /// Sign-ins of one address that may wait for the provider at once.
+  /// Maximum sign-ins in progress from one address.
   static let jobsMaxOfStranger = 8
 
   private let state = Monitor(State())
   private let waker = CurlClient.Waker()
 
-  /// Starts the thread. `done` is called on it with each job and its result.
+  /// Starts the thread. `done` is called on it with each job and its outcome.
   init(
     _ settings: ProviderSettings,
     done: @escaping @Sendable (Job, ProviderExchange.Outcome) -> Void
   ) {
     SystemThread.start { [self] in
-      // Handles of libraries are released before the thread ends, see HookDesk.
+      // Library handles are released before the thread ends, see HookDesk.
       work(settings, done)
       state.change { $0.hasStopped = true }
     }
   }
 
-  /// Takes a job; `false` if too many wait.
+  /// Queues a job; returns `false` if too many are in progress.
   func submit(_ job: Job) -> Bool {
     let isTaken = state.withLock { state in
       let own = job.stranger.map { state.shares.amount(of: $0) } ?? 0
@@ -66,7 +66,7 @@ final class ProviderThread: Sendable {
     return isTaken
   }
 
-  /// Ends the thread; sign-ins under way get no answer. Returns when it has ended.
+  /// Stops the thread, and returns when it has ended; sign-ins in progress get no response.
   func stop() {
     state.withLock { $0.isStopping = true }
     waker.wake()

@@ -2,26 +2,26 @@ import BrokerNATS
 import PostgreSQLAdapter
 import GatewayPorts
 
-/// The broker that the settings name.
+/// The broker that the settings select.
 extension Configuration {
-  /// The kinds of brokers, each with its place.
+  /// The kinds of brokers, with their addresses.
   private enum BrokerPlace {
     case database(PostgresAddress)
     case nats(NATSAddress)
   }
 
   private var brokerPlace: BrokerPlace? {
-    // A single file has one gateway, which needs no broker.
+    // A store in a file has a single gateway, which needs no broker.
     guard isStoreInDatabase, let url = brokerURL ?? storeURL else { return nil }
     return PostgresAddress(url).map(BrokerPlace.database)
       ?? NATSAddress(url).map(BrokerPlace.nats)
   }
 
-  /// Begins to connect to it; `nil` for none.
+  /// Starts connecting to the broker; `nil` if there is none.
   ///
   /// - Parameters:
-  ///   - secret: Bytes that all gateways on the same store have.
-  ///   - wake: Called when it has news.
+  ///   - secret: A secret that all gateways on the store share.
+  ///   - wake: Called when hints have arrived.
   func broker(
     secret: [UInt8], log: any LogSink, wake: @escaping @Sendable () -> Void
   ) -> (any ServerBroker)? {
@@ -33,12 +33,12 @@ extension Configuration {
     }
   }
 
-  /// Whether a text is what `broker-url` takes.
+  /// Whether a text is a valid `broker-url`.
   static func isBrokerURL(_ text: String) -> Bool {
     text == "none" || PostgresAddress(text) != nil || NATSAddress(text) != nil
   }
 
-  /// An address without its password.
+  /// Returns an address without its password.
   static func shownBrokerURL(_ text: String) -> String {
     guard text != "none" else { return text }
     return PostgresAddress(text)?.description ?? NATSAddress(text)?.description ?? "an address"

@@ -3,7 +3,7 @@ import GatewayPorts
 package import SocketMessages
 
 extension Configuration {
-  /// The limits that are announced to clients.
+  /// The limits that clients receive.
   package var announcedLimits: Limits { gateway.limits }
 
   var gateway: GatewaySettings {
@@ -29,7 +29,7 @@ extension Configuration {
     gateway.limits.documentsPerConnectionMax = documentsPerConnectionMax
     gateway.limits.roomsPerConnectionMax = roomsPerConnectionMax
     gateway.limits.publicationBytesMax = publicationBytesMax
-    // A reply is to find room in the queue, beside others.
+    // Leave room in the queue for other replies.
     gateway.pageBytes = min(gateway.pageBytes, queuedBytesMax / 4)
     gateway.recoveryBytesMax = min(gateway.recoveryBytesMax, queuedBytesMax / 4)
     gateway.roomMemory = RoomMemory(

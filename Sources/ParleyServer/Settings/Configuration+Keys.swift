@@ -2,17 +2,17 @@ package import CryptoOpenSSL
 package import GatewayPorts
 
 extension Configuration {
-  /// The authenticator of tokens; `nil` in demo mode.
+  /// Creates the authenticator of tokens; `nil` in demo mode.
   ///
-  /// - Throws: `JWTKeyError` for a file that holds no usable key.
+  /// - Throws: `JWTKeyError` if a file contains no usable key.
   package func authenticator(log: (any LogSink)?) throws(JWTKeyError) -> JWTAuthenticator? {
     let profiles = profiles
     guard !profiles.isEmpty else { return nil }
     return try JWTAuthenticator(profiles: profiles, log: log)
   }
 
-  /// The issuers whose tokens are accepted: that of the plain settings, if they name a key, and the
-  /// named ones.
+  /// The accepted issuers: that of the plain settings, if they name a key, then the issuer
+  /// profiles.
   package var profiles: [JWTIssuerProfile] {
     let skew = Int64(clockSkew.milliseconds)
     var files: [KeyFile] = []
@@ -36,7 +36,7 @@ extension Configuration {
       + issuerProfiles.compactMap { try? IssuerProfile.profile($0, clockSkewMilliseconds: skew) }
   }
 
-  /// Checks that the issuers go together.
+  /// Checks the issuers for conflicts.
   func validateIssuers() throws(ConfigurationError) {
     var names: Set<String> = []
     for profile in profiles {
@@ -52,7 +52,7 @@ extension Configuration {
     }
   }
 
-  /// Sentences about issuers that may be more than an operator wants.
+  /// Warnings about issuer settings that work but may be unsafe.
   package var issuerWarnings: [String] {
     let profiles = profiles
     let alike = profiles.filter(\.policy.userPrefix.isEmpty).map { $0.name ?? "auth-key" }
@@ -75,13 +75,13 @@ extension Configuration {
     return warnings
   }
 
-  /// The users who may log in; `nil` if no user can.
+  /// Reads the users with passwords; `nil` without a file of users.
   package func users(log: (any LogSink)?) throws(FileError) -> UserFile? {
     guard let usersFile else { return nil }
     return try UserFile(path: usersFile, log: log)
   }
 
-  /// The API keys; `nil` if there are none.
+  /// Reads the API keys; `nil` without a file of keys.
   package func apiKeys(log: (any LogSink)?) throws(APIKeyFileError) -> HashedAPIKeys? {
     guard let apiKeyFile else { return nil }
     return try HashedAPIKeys(path: apiKeyFile, log: log)
@@ -89,7 +89,7 @@ extension Configuration {
 }
 
 extension Configuration {
-  /// Reads a time in the form of settings, such as `20m`, in milliseconds.
+  /// Parses a duration as in settings, such as `20m`; returns milliseconds.
   package static func milliseconds(_ text: String) -> Int? {
     ValueText.duration(text)?.milliseconds
   }

@@ -3,38 +3,38 @@ import Gateway
 package import GatewayPorts
 import TransportLibwebsockets
 
-/// The loops that serve together, each with a gateway of its own.
+/// The number of loops, and the assignment of requests to them.
 extension Configuration {
-  /// Cores from which `auto` takes as many loops; on fewer the store's threads want the rest.
+  /// Minimum cores for several loops by `auto`; with fewer, the store's threads need the rest.
   private static let coresMin = 4
-  /// The most loops that `auto` takes: each has connections to the database, which has a hundred for all
-  /// gateways unless it is set otherwise.
+  /// Maximum loops by `auto`: each loop uses connections to the database, whose default maximum is
+  /// a hundred for all gateways.
   private static let automaticMax = 16
-  /// Connections to the database beside those of loops: two for search, one for hints.
+  /// Connections to the database in addition to those of loops: two for search, one for hints.
   private static let sharedConnections = 3
 
   /// The number of loops.
   package var loopCount: Int {
-    // A file has one gateway.
+    // A store in a file has a single gateway.
     guard isStoreInDatabase else { return 1 }
     return loops ?? Self.loops(onCores: Self.cores)
   }
 
-  /// The loops that `auto` takes.
+  /// Returns the number of loops that `auto` selects.
   package static func loops(onCores cores: Int) -> Int {
     cores < coresMin ? 1 : min(cores, automaticMax)
   }
 
-  /// The connections to the database that this gateway has: two for each loop, and those of all.
+  /// The number of this gateway's connections to the database: two per loop, and the shared ones.
   package var databaseConnections: Int { 2 * loopCount + Self.sharedConnections }
 
-  /// Cores that this process may use.
+  /// The number of cores that this process may use.
   package static var cores: Int {
     let allowed = max(1, Int(CLinux_cores()))
     return max(1, min(allowed, quota ?? allowed))
   }
 
-  /// The cores that a container may use the time of, rounded up; `nil` for no limit.
+  /// The number of cores allowed by the container's CPU quota, rounded up; `nil` for no limit.
   private static var quota: Int? {
     guard let text = try? Files.text(at: "/sys/fs/cgroup/cpu.max") else { return nil }
     let words = text.split { $0 == " " || $0 == "\n" }.compactMap { Int($0) }
@@ -42,7 +42,7 @@ extension Configuration {
     return (words[0] + words[1] - 1) / words[1]
   }
 
-  /// Checks that there may be as many loops as are set.
+  /// Checks that the store allows the configured number of loops.
   func validateLoops() throws(ConfigurationError) {
     guard let loops, loops > 1, !isStoreInDatabase else { return }
     throw .conflict(
@@ -50,7 +50,7 @@ extension Configuration {
         + "database, or loops to 1 for the file in data-dir")
   }
 
-  /// The settings of one loop among several: bounds on memory that hold over all are shared out.
+  /// Returns the settings of one of several loops, with its share of limits over all loops.
   func share(among count: Int) -> Configuration {
     guard count > 1 else { return self }
     var share = self
@@ -59,16 +59,16 @@ extension Configuration {
     return share
   }
 
-  /// Says which of several loops a request belongs to; `nil` for any.
+  /// Returns the loop that must handle a request; `nil` for any loop.
   package static func home(of head: RequestHead, among count: Int) -> Int? {
     switch head.path {
-    // Passwords are tried at one place, which counts the attempts.
+    // One loop handles all logins, since it counts the attempts.
     case "/api/user/login", "/api/user/refresh", "/api/user/join", "/api/user/password",
       "/api/user/name":
       return 0
-    // Sign-ins at an identity provider are counted there, too.
+    // The same loop counts sign-ins with the identity provider.
     case ProviderSettings.beginPath, ProviderSettings.returnPath: return 0
-    // Where the sessions are, whose patterns match what is published there alone.
+    // On the loop with the sessions: their subscriptions by pattern match only its publications.
     case "/api/publish": return count - 1
     case let path where path.hasPrefix("/api/rooms/") && path.hasSuffix("/publish"):
       return count - 1
@@ -77,8 +77,8 @@ extension Configuration {
     default: break
     }
     switch Opening(head) {
-    // Sessions are in one gateway's memory, and tell each other who is there and who types. The last
-    // loop has them all, for the first accepts.
+    // Sessions are in the memory of one gateway, and exchange presence and typing there. They are
+    // all on the last loop, since the first accepts connections.
     case .socketIO?, .bayeux?, .pusher?: return count - 1
     case .native?, .whaler?, nil: break
     }
@@ -87,7 +87,7 @@ extension Configuration {
     return loop < count ? loop : nil
   }
 
-  /// The connection that an operator's request is about.
+  /// Returns the connection that an operator's request names.
   private static func connection(in path: String) -> ConnectionID? {
     let words = path.utf8.split(separator: UInt8(ascii: "/"))
     guard words.count == 4, words[0].elementsEqual("api".utf8),

@@ -1,14 +1,14 @@
 extension Configuration {
-  /// The cookie in which a browser keeps a session.
+  /// The cookie in which a browser stores a session's refresh token.
   var sessionCookie: SessionCookie {
     SessionCookie(
       isEncrypted: publicURL.map { $0.hasPrefix("https://") } ?? (certificatePath != nil),
       publicURL: publicURL)
   }
 
-  /// The identity provider with its secret; `nil` if there is none.
+  /// Returns the parsed provider settings with the client secret; `nil` if there is no provider.
   ///
-  /// - Throws: `FileError` for a secret that cannot be read.
+  /// - Throws: `FileError` if the secret cannot be read.
   func providerSettings() throws(FileError) -> ProviderSettings? {
     guard let issuer = provider.issuer, let clientID = provider.clientID, let publicURL else {
       return nil
@@ -26,7 +26,7 @@ extension Configuration {
       timeoutMilliseconds: provider.timeout.milliseconds)
   }
 
-  /// Looks whether the provider's secret can be read.
+  /// Throws if the provider's secret cannot be read.
   package func checkProvider() throws(FileError) { _ = try providerSettings() }
 
   private func clientSecret() throws(FileError) -> String? {
@@ -43,7 +43,7 @@ extension Configuration {
     }
   }
 
-  /// Checks that the settings of a provider go together.
+  /// Checks the provider's settings for conflicts.
   func validateProvider() throws(ConfigurationError) {
     guard provider.issuer != nil || provider.clientID != nil else { return }
     guard provider.issuer != nil, provider.clientID != nil else {
@@ -64,14 +64,14 @@ extension Configuration {
     }
   }
 
-  /// Whether an address can be a provider's or this server's own: requests to it cannot be read on
-  /// the way.
+  /// Whether a text is a valid address of a provider or of this server: encrypted, or on this
+  /// machine.
   static func isPrivateAddress(_ text: String) -> Bool {
     isPageAddress(text) && HookAddress(text)?.isPrivate ?? false
   }
 
-  /// Whether an address can be a page's: text can be appended to it, such as the token of an
-  /// invitation.
+  /// Whether a text is a valid page address, to which text such as an invitation's token can be
+  /// appended.
   package static func isPageAddress(_ text: String) -> Bool {
     HookAddress(text) != nil && !text.utf8.contains(UInt8(ascii: "?"))
       && !text.utf8.contains(UInt8(ascii: "#"))

@@ -3,9 +3,9 @@ import GatewayPorts
 import SocketMessages
 import TransportLibwebsockets
 
-/// A setting as operators know it: its names, its value and its effect.
+/// A setting: its names, its values and its effect.
 ///
-/// The name is the key of the configuration file. `ping-interval` is `--ping-interval` as a flag
+/// The name is the key in the configuration file. `ping-interval` is `--ping-interval` as a flag
 /// and `PARLEY_PING_INTERVAL` in the environment.
 package struct Setting: Sendable {
   /// A section of the help.
@@ -21,58 +21,58 @@ package struct Setting: Sendable {
     case running = "Running"
   }
 
-  /// The shape of a setting: a flag, one value, or a list of values.
+  /// The syntax of a setting: a flag, one value, or a list of values.
   package enum Shape: Sendable {
-    /// `--name` alone means yes.
+    /// `--name`, which means `true`.
     case flag
     /// `--name VALUE`, once.
     case value
-    /// `--name VALUE`, repeated, or several separated by commas.
+    /// `--name VALUE`, repeatable, or several values with separators.
     case list
   }
 
-  /// In lower case, with hyphens.
+  /// The name in the file, in lower case, with hyphens.
   package let name: String
-  /// The setting's section of the help.
+  /// The section of the help in which the setting is listed.
   package let section: Section
-  /// The setting's shape.
+  /// The setting's syntax.
   package let shape: Shape
-  /// The value's name in the help.
+  /// The placeholder of the value in the help.
   package let placeholder: String
   /// The help text: one or two sentences without the default.
   package let help: String
-  /// The accepted values, as an error names them.
+  /// The accepted values, as the object of "expects".
   package let expected: String
 
-  /// Whether a value may hold a secret, so that no error repeats it.
+  /// Whether a value may contain a secret, which error messages must not repeat.
   package let isSecret: Bool
 
   private let change: @Sendable (inout Configuration, [String]) -> Bool
   private let show: @Sendable (Configuration) -> String
   private let explain: @Sendable ([String]) -> String?
 
-  /// The name in the environment.
+  /// The name of the environment variable.
   package var variable: String {
     "PARLEY_" + String(name.map { $0 == "-" ? "_" : $0 }).uppercased()
   }
 
-  /// Sets it from what was written; `false` when that is not what the setting takes.
+  /// Sets the value; returns `false` if the setting does not accept it.
   ///
-  /// - Parameter values: one value, or any number for a list.
+  /// - Parameter values: One value, or any number for a list.
   package func set(_ values: [String], in configuration: inout Configuration) -> Bool {
     change(&configuration, values)
   }
 
-  /// The accepted values, as an error about rejected ones names them.
+  /// Returns the accepted values, more precisely if the rejected ones are known.
   package func expected(inPlaceOf values: [String]) -> String { explain(values) ?? expected }
 
-  /// The value as an operator would write it; empty for nothing.
+  /// The value as an operator would write it; empty if there is none.
   package func text(in configuration: Configuration) -> String { show(configuration) }
 
 }
 
 extension Setting {
-  /// Declares a setting of any type through how it is read and written.
+  /// Creates a setting of any type from functions that read and write its value.
   private init<Value>(
     _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
     _ section: Section, _ shape: Shape, _ placeholder: String, expected: String, help: String,
@@ -89,12 +89,12 @@ extension Setting {
       }, show: { write($0[keyPath: property]) }, explain: { _ in nil })
   }
 
-  /// The range of rates and counts; 0 is no limit.
+  /// The range of rates and counts; 0 means no limit.
   static let rates = 0...1_000_000_000
   /// The range of rates in bytes.
   static let byteRates = 0...(1 << 40)
 
-  /// Yes or no.
+  /// Creates a setting with the values `true` and `false`.
   static func flag(
     _ name: String, _ property: any WritableKeyPath<Configuration, Bool> & Sendable,
     _ section: Section, help: String
@@ -104,7 +104,7 @@ extension Setting {
       read: ValueText.bool, write: { $0 ? "true" : "false" })
   }
 
-  /// Any text; none only where an empty one is meant.
+  /// Creates a setting with any text, which may be empty only if `mayBeEmpty`.
   static func text(
     _ name: String, _ property: any WritableKeyPath<Configuration, String> & Sendable,
     _ section: Section, _ placeholder: String, mayBeEmpty: Bool = false, help: String
@@ -115,7 +115,7 @@ extension Setting {
       read: { $0.isEmpty && !mayBeEmpty ? nil : $0 }, write: { $0 })
   }
 
-  /// A text of some kind, or none.
+  /// Creates an optional setting with a kind of text.
   static func text(
     _ name: String, _ property: any WritableKeyPath<Configuration, String?> & Sendable,
     _ section: Section, _ placeholder: String, _ kind: TextKind = .any, help: String
@@ -126,28 +126,28 @@ extension Setting {
       write: { $0.map(kind.shown) ?? "" })
   }
 
-  /// A kind of text that settings take.
+  /// A kind of text that a setting accepts.
   struct TextKind: Sendable {
     let expected: String
     var isSecret = false
     let isValid: @Sendable (String) -> Bool
     var shown: @Sendable (String) -> String = { $0 }
 
-    /// Any but an empty one.
+    /// Any text that is not empty.
     static let any = TextKind(expected: "a non-empty text", isValid: { !$0.isEmpty })
-    /// An address that is reached encrypted, or on this machine.
+    /// An address that is encrypted or on this machine.
     static let privateAddress = TextKind(
       expected: "an address such as https://notes.example.org, without ? and #; http:// only for "
         + "this machine", isValid: Configuration.isPrivateAddress)
-    /// A service's URL.
+    /// The URL of a service.
     static let hook = TextKind(
       expected: "an address such as https://app.example.org/parley, without a password",
       isValid: { HookAddress($0) != nil })
-    /// A database's address, whose password is never shown.
+    /// The address of a database, whose password is never shown.
     static let store = TextKind(
       expected: "an address such as postgres://parley@db.example.org/parley", isSecret: true,
       isValid: Configuration.isStoreURL, shown: Configuration.shownStoreURL)
-    /// A broker's address, whose password is never shown.
+    /// The address of a broker, whose password is never shown.
     static let broker = TextKind(
       expected: "an address such as nats://broker.example.org:4222 or "
         + "postgres://parley@db.example.org/parley, or none", isSecret: true,
@@ -158,7 +158,7 @@ extension Setting {
       isValid: { ListenAddress($0) != nil })
   }
 
-  /// A number within bounds.
+  /// Creates a setting with a whole number in a range.
   static func number(
     _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
     _ section: Section, _ placeholder: String = "NUMBER", in range: ClosedRange<Int>,
@@ -171,7 +171,7 @@ extension Setting {
       write: { "\($0)" })
   }
 
-  /// A number of loops, or as many as the machine is good for.
+  /// Creates a setting with a number of loops, or `auto`.
   static func loops(
     _ name: String, _ property: any WritableKeyPath<Configuration, Int?> & Sendable,
     _ section: Section, help: String
@@ -187,7 +187,7 @@ extension Setting {
       }, write: { $0.map(String.init) ?? "auto" })
   }
 
-  /// A number of bytes within bounds.
+  /// Creates a setting with a number of bytes in a range.
   static func bytes(
     _ name: String, _ property: any WritableKeyPath<Configuration, Int> & Sendable,
     _ section: Section, in range: ClosedRange<Int>, help: String
@@ -201,7 +201,7 @@ extension Setting {
       write: { ValueText.text(bytes: $0) })
   }
 
-  /// A time within bounds.
+  /// Creates a setting with a duration in a range.
   static func duration(
     _ name: String, _ property: any WritableKeyPath<Configuration, Duration> & Sendable,
     _ section: Section, in range: ClosedRange<Duration>, help: String
@@ -215,7 +215,7 @@ extension Setting {
       write: { ValueText.text($0) })
   }
 
-  /// A setting with one of a few words.
+  /// Creates a setting with one of several words.
   static func choice<Value: Sendable>(
     _ name: String, _ property: any WritableKeyPath<Configuration, Value> & Sendable,
     _ section: Section, _ placeholder: String, of choices: [(word: String, value: Value)],
@@ -227,7 +227,7 @@ extension Setting {
       read: { text in choices.first { $0.word == text }?.value }, write: word)
   }
 
-  /// Any number of texts that `isValid` accepts.
+  /// Creates a setting with a list of texts that `isValid` accepts.
   static func list(
     _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
     _ section: Section, _ placeholder: String, expected: String, isRequired: Bool = false,
@@ -238,8 +238,8 @@ extension Setting {
       isRequired: isRequired, help: help, problem: { isValid($0) ? nil : expected })
   }
 
-  /// Any number of texts, at least one if `isRequired`, for which `problem` returns `nil`; otherwise it says what
-  /// was expected.
+  /// Creates a setting with a list of texts, at least one if `isRequired`. `problem` returns what
+  /// was expected instead of a text, or `nil` if the text is valid.
   static func list(
     _ name: String, _ property: any WritableKeyPath<Configuration, [String]> & Sendable,
     _ section: Section, _ placeholder: String, separator: Character, expected: String,
@@ -820,7 +820,7 @@ extension Configuration {
         + "tests and load programs."),
   ]
 
-  /// Whether the flag of this name is followed by a value.
+  /// Whether the flag of this name takes a value.
   package static func takesValue(_ name: String) -> Bool {
     if name == "config" { return true }
     guard let setting = setting(named: name) else { return false }
@@ -828,7 +828,7 @@ extension Configuration {
     return true
   }
 
-  /// The setting with this name, hyphens and case as in the configuration file.
+  /// Returns the setting with exactly this name.
   package static func setting(named name: some StringProtocol) -> Setting? {
     settings.first { $0.name == name }
   }
@@ -839,7 +839,7 @@ extension LogLevel {
     LogLevel.trace, .debug, .info, .notice, .warning, .error,
   ].map { ($0, $0.word) }
 
-  /// The level as log lines and settings name it.
+  /// The level's name in log lines and settings.
   package var word: String {
     switch self {
     case .trace: "trace"

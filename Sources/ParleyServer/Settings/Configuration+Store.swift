@@ -3,9 +3,9 @@ import PostgreSQLAdapter
 package import StoreRecords
 import StoreSQLite
 
-/// The store that the settings name.
+/// The store that the settings select.
 extension Configuration {
-  /// The kinds of stores, each with its place.
+  /// The kinds of stores, with their locations.
   private enum Place {
     case file(String)
     case database(PostgresAddress)
@@ -15,17 +15,17 @@ extension Configuration {
     storeURL.flatMap(PostgresAddress.init).map(Place.database) ?? .file(storePath)
   }
 
-  /// Opens it; the one place that says which store a server has.
+  /// The store that the settings select; the only code that makes this choice.
   var store: any StoreProvisioning {
     switch place {
     case .file(let path): SQLiteProvisioning(path: path, retention: retention)
-    // Other nodes may come at any time: one that is alone pays next to nothing for it.
+    // Shared even for a single node: others may join at any time, and the cost is small.
     case .database(let address):
       PostgresProvisioning(address, isShared: true, retention: retention)
     }
   }
 
-  /// The store's name for people: its path, or its address without the password.
+  /// The store's name for people to read: its path, or its address without the password.
   package var storeName: String {
     switch place {
     case .file(let path): path
@@ -33,18 +33,18 @@ extension Configuration {
     }
   }
 
-  /// Whether the store is one that only PostgreSQL's own tools copy.
+  /// Whether the store is a PostgreSQL database, which `parley backup` cannot copy.
   package var isStoreInDatabase: Bool { storeURL != nil }
 
-  /// Whether a text is an address that `store-url` takes.
+  /// Whether a text is a valid `store-url`.
   static func isStoreURL(_ text: String) -> Bool { PostgresAddress(text) != nil }
 
-  /// An address without its password.
+  /// Returns an address without its password.
   static func shownStoreURL(_ text: String) -> String {
     PostgresAddress(text)?.description ?? "an address"
   }
 
-  /// Opens the store to read all of it, or to make it smaller.
+  /// Opens the store to check, export or compact it.
   func repairableStore(writing: Bool) throws -> any RepairableStore {
     switch place {
     case .file(let path): try writing ? SQLiteStore(path: path) : SQLiteStore(reading: path)
@@ -52,7 +52,7 @@ extension Configuration {
     }
   }
 
-  /// Opens the index of words to read it; `nil` if there is none.
+  /// Opens the word index for reading; `nil` if there is none.
   func indexForReading() throws -> (any SearchIndex)? {
     switch place {
     case .file(let path): try SQLiteSearchIndex(reading: path)
@@ -60,20 +60,20 @@ extension Configuration {
     }
   }
 
-  /// The promise of the store, for an examination; `nil` for one that is this machine's own.
+  /// Returns the durability of the database, in words; `nil` for a store in a file.
   func storePromise() throws -> String? {
     guard case .database(let address) = place else { return nil }
     return try PostgresStore.state(of: address).promise
   }
 
-  /// The connections that the database allows to all of its clients; `nil` for a store that is this machine's
-  /// own.
+  /// Returns the maximum connections that the database allows to all clients; `nil` for a store in
+  /// a file.
   func databaseConnectionsMax() throws -> Int? {
     guard case .database(let address) = place else { return nil }
     return try PostgresStore.connectionsMax(of: address)
   }
 
-  /// The part of each note's history that is kept; all of it if `nil`.
+  /// The minimum of each note's history that is retained; `nil` to retain all of it.
   package var retention: Retention? {
     guard historyChangesMin > 0 || historyAgeMin > .zero else { return nil }
     return Retention(

@@ -12,7 +12,7 @@ extension Configuration {
     if let address = apiListen.flatMap(ListenAddress.init) {
       transport.back = .init(host: address.host, port: address.port)
     }
-    // The gateway admits connections and bodies with a token to the whole size.
+    // The gateway admits connections and bodies of the full size once a token is verified.
     transport.messageBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
     transport.bodyBytesMax = min(Self.unadmittedBytesMax, messageBytesMax)
     transport.receptionBytesMax = receptionBytesMax
@@ -43,11 +43,11 @@ extension Configuration {
     return transport
   }
 
-  /// The size of a message or body from a client that has shown no token.
+  /// Maximum bytes of a message or body from a client that has sent no token.
   static let unadmittedBytesMax = 16 << 10
 
-  /// The descriptors that connections take, those of programs included, and beside them the database, the
-  /// page's files, calls to services, the loops. Each loop after the first has some of its own.
+  /// The descriptors for connections, including those at `api-listen`, plus 64 for the database,
+  /// the page's files, calls to services and the first loop. Each further loop needs five.
   var openFilesWanted: Int {
     let back = apiListen == nil ? 0 : transport.backConnectionsMax
     return connectionsMax + back + 64 + 5 * (loopCount - 1)

@@ -1,5 +1,5 @@
 extension Configuration {
-  /// Checks what no single setting can: whether they go together.
+  /// Checks for conflicts between settings.
   package func validate() throws(ConfigurationError) {
     if isDemo, !allowOpenNetwork, let host = hosts.first(where: { !ListenAddress.isLoopback($0) }) {
       throw .openNetwork(host: host)
@@ -52,12 +52,13 @@ extension Configuration {
     }
   }
 
-  /// The folder with the page.
+  /// Returns the folder with the page.
   ///
-  /// It is the one set, or the first that has an `index.html` of: `share/parley/web` of an installation,
-  /// `Web/built` or else `Web` beside the program or in a folder above it (as in a checkout), and both here.
+  /// It is the configured folder, or the first with an `index.html` of: `share/parley/web` of an
+  /// installation; `Web/built` or `Web` next to the program or in a folder above it; both in the
+  /// current folder.
   ///
-  /// - Parameter executable: the path of the program.
+  /// - Parameter executable: The path of the program.
   public func webDirectory(executable: String) throws(ConfigurationError) -> String {
     if let webDirectory {
       guard Files.isFile(webDirectory + "/index.html") else { throw .noPage(webDirectory) }
@@ -75,12 +76,12 @@ extension Configuration {
     throw .noPage(nil)
   }
 
-  /// Whether only this machine can reach the server.
+  /// Whether only programs on this machine can reach the server.
   var listensOnLoopbackOnly: Bool { hosts.allSatisfy(ListenAddress.isLoopback) }
 }
 
 extension HostPolicy {
-  /// The policy that an operator has chosen.
+  /// Creates the policy that the settings describe.
   init(_ configuration: Configuration) {
     let back = configuration.apiListen.flatMap(ListenAddress.init).map(\.host)
     self.init(

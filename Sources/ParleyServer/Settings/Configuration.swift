@@ -2,60 +2,60 @@ import Gateway
 public import GatewayPorts
 public import SocketMessages
 
-/// Everything an operator can set, with its defaults.
+/// All settings, with their defaults.
 ///
 /// A plain value: ``ConfigurationLoader`` reads it from flags, the environment and a file; the
-/// names of the settings there are in `Configuration+Settings.swift`. To add a setting, add a
-/// property here and a line there; flags, variables, the file, `--help` and `parley check` follow.
+/// settings' names are in `Configuration+Settings.swift`. To add a setting, add a property here and
+/// an entry there: flags, variables, the file, `--help` and `parley check` follow from it.
 public struct Configuration: Sendable, Equatable {
   // MARK: Listening
 
-  /// The addresses to listen on: IP addresses, or names that stand for this machine's; `::` is every address of
-  /// both families.
+  /// The addresses to listen on: IP addresses, or host names of this machine; `::` is every
+  /// address, of IPv4 too.
   public var hosts = ["127.0.0.1"]
-  /// The port to listen on; 0 takes a free one.
+  /// The port to listen on; 0 picks a free one.
   public var port = 8080
-  /// The address for programs with API keys, `HOST:PORT`; without it they use the page's.
+  /// A separate address for programs with API keys, `HOST:PORT`; `nil` to use the main port.
   public var apiListen: String?
-  /// Whether a host beyond loopback is accepted while anyone may read and write.
+  /// Whether a host beyond loopback is accepted although any client may read and write.
   public var allowOpenNetwork = false
-  /// Pages beside the server's own that may connect, such as `https://notes.example.org`; `*` is
-  /// any.
+  /// Origins of other sites whose pages may connect, such as `https://notes.example.org`; `*`
+  /// allows every site.
   public var allowedOrigins: [String] = []
-  /// Sites whose pages may show the page of notes in a frame, such as `https://intranet.example.org`;
-  /// `*` is any.
+  /// Origins of sites that may embed the page in a frame, such as `https://intranet.example.org`;
+  /// `*` allows every site.
   public var frameAncestors: [String] = []
-  /// Addresses of proxies that are believed when they say where a client is: single ones, or ranges.
+  /// Addresses or ranges of proxies whose headers are trusted for a client's address.
   public var trustedProxies: [String] = []
-  /// Whether connections of trusted proxies begin with a header of the PROXY protocol.
+  /// Whether connections from trusted proxies must begin with a PROXY protocol header.
   public var proxyProtocol = false
-  /// A certificate in PEM form, followed by those between it and the root; with it and its key,
-  /// every connection is encrypted.
+  /// The path of a certificate in PEM form, followed by its chain. With it and its key, every
+  /// connection is encrypted.
   public var certificatePath: String?
-  /// The certificate's private key in PEM form.
+  /// The path of the certificate's private key, in PEM form.
   public var certificateKeyPath: String?
-  /// The folder with the page; `nil` looks for it, see ``webDirectory(executable:)``.
+  /// The folder with the page; `nil` to search for it, see ``webDirectory(executable:)``.
   public var webDirectory: String?
-  /// Whether browsers keep neither the page nor copies of notes for working without this server.
+  /// Whether browsers must not store the page and copies of notes for offline use.
   public var forbidsOfflinePage = false
 
   // MARK: Access
 
-  /// PEM public keys that tokens are checked with, each a path or `kid=path`. With any key, secret
-  /// or key set the demo mode is off.
+  /// Files with PEM public keys that verify tokens, each a path or `kid=path`. Any key, secret or
+  /// key set turns off the demo mode.
   public var keyFiles: [String] = []
   /// Files with shared secrets (HS256), each a path or `kid=path`.
   public var secretFiles: [String] = []
-  /// JSON Web Key Sets, read again when they change.
+  /// Files with JSON Web Key Sets, reloaded when they change.
   public var keySetFiles: [String] = []
-  /// A token's `aud` has to name one of these; without any, a token that names an audience is
-  /// rejected.
+  /// Accepted audiences: a token's `aud` must contain one of these. If empty, tokens with an
+  /// audience are rejected.
   public var audiences: [String] = []
-  /// A token's `iss` has to be one of these; without any, the issuer is left open.
+  /// Accepted issuers: a token's `iss` must be one of these. If empty, every issuer is accepted.
   public var issuers: [String] = []
-  /// Further issuers, each with keys and rules of its own; see ``IssuerProfile``.
+  /// Additional issuers, each with its own keys and rules; see ``IssuerProfile``.
   public var issuerProfiles: [String] = []
-  /// A room token's `aud` has to name one of these; without any, none is accepted.
+  /// Accepted audiences of room tokens. If empty, room tokens are rejected.
   public var roomTokenAudiences: [String] = []
   /// Apps of Pusher's protocol; see ``PusherProfile``.
   public var pusherApps: [String] = []
@@ -63,161 +63,160 @@ public struct Configuration: Sendable, Equatable {
   public var clockSkew = Duration.seconds(60)
   /// A file with the hashes of API keys.
   public var apiKeyFile: String?
-  /// A file of users who log in with passwords. With it the demo mode is off.
+  /// A file of users who log in with passwords; it turns off the demo mode.
   public var usersFile: String?
   /// The lifetime of access tokens.
   public var accessTokenTime = Duration.seconds(3_600)
-  /// The time that a session lasts without being used, which is the lifetime of a refresh token.
+  /// The lifetime of a refresh token: a session that is not used for this long expires.
   public var refreshTokenTime = Duration.seconds(90 * 86_400)
-  /// The time after a sign-in at which its session ends, however it is used.
+  /// The maximum length of a session, even if it is used.
   public var sessionTime = Duration.seconds(365 * 86_400)
-  /// The address of the page as browsers know it.
+  /// The public address of the page.
   public var publicURL: String?
-  /// The identity provider at which people sign in.
+  /// The identity provider for sign-in.
   public var provider = ProviderConfiguration()
-  /// Whether notes may be published under readable names, to everyone who can reach the server.
+  /// Whether notes may be published under readable names to every client that can connect.
   public var publicNames = PublicNames.off
   /// Whether a token is allowed in a URL.
   public var allowTokenInURL = false
-  /// Whether the room token `twake`, which opens every room, and rooms that begin with
-  /// `previous::` are for every Twake user.
+  /// Whether every Twake user may use the room token `twake`, which opens every room, and rooms
+  /// that begin with `previous::`.
   public var allowLegacyRoomTokens = false
 
   // MARK: Storage
 
-  /// The folder of the database, made when it is not there.
+  /// The folder of the database and other data; created if it does not exist.
   public var dataDirectory = "data"
-  /// The address of the database; `nil` for SQLite within ``dataDirectory``. It may hold a password,
-  /// so it is never shown as it is.
+  /// The address of the database; `nil` for SQLite within ``dataDirectory``. It may contain a
+  /// password, so it is never shown unchanged.
   public var storeURL: String?
-  /// The address of the broker that carries hints between nodes, or `none`; with `nil` it is the
-  /// database, if ``storeURL`` names one.
+  /// The address of the broker for hints between nodes, or `none`; `nil` for the database in
+  /// ``storeURL``, if any.
   public var brokerURL: String?
-  /// The name that operators see of this gateway; the machine's name and the port if `nil`.
+  /// The name of this gateway for operators; `nil` for the machine's name and the port.
   public var nodeName: String?
 
   // MARK: Connections
 
-  /// Between two pings to a quiet connection.
+  /// The interval between pings to a connection that sends nothing.
   public var pingInterval = Duration.seconds(25)
-  /// Without anything from a connection, pongs included, for this long, it is closed.
+  /// The time after which a connection that sends nothing, not even a pong, is closed.
   public var idleTimeout = Duration.seconds(60)
-  /// Connections at once.
+  /// Maximum open connections.
   public var connectionsMax = 10_000
-  /// Bytes of one message from a client.
+  /// Maximum bytes of one message from a client.
   public var messageBytesMax = 4 << 20
-  /// Bytes waiting for one connection, beyond which it is closed and has to resume.
+  /// Maximum bytes waiting for one connection; beyond it, it is closed and has to resume.
   public var queuedBytesMax = 16 << 20
-  /// Bytes of messages and bodies that have not come whole, over all connections; 0 for no limit.
+  /// Maximum bytes of incomplete messages and bodies, over all connections; 0 for no limit.
   public var receptionBytesMax = 256 << 20
-  /// Bytes of HTTP responses waiting for their readers, over all connections.
+  /// Maximum bytes of HTTP responses waiting for slow clients, over all connections.
   public var responseBytesMax = 256 << 20
-  /// Changes, publications and other requests waiting for the store, over all.
+  /// Maximum changes, publications and other requests that wait for the store, in total.
   public var storeQueueMax = 100_000
-  /// Their bytes, about.
+  /// Approximate maximum of the waiting requests' bytes, in total.
   public var storeQueueBytesMax = 64 << 20
-  /// The time that the oldest request may wait for the store before the server says it is not ready.
+  /// The time that the oldest request may wait for the store before the server is not ready.
   public var storeStallTime = Duration.seconds(5)
-  /// Documents that one connection may have joined.
+  /// Maximum documents that one connection can join.
   public var documentsPerConnectionMax = 64
-  /// Sessions of Socket.IO and Bayeux at once.
+  /// Maximum sessions of Socket.IO and Bayeux.
   public var sessionsMax = 10_000
   /// The time within which a Socket.IO client must authenticate.
   public var authenticateTime = Duration.seconds(15)
-  /// The time within which a Socket.IO client may recover its session; zero for never.
+  /// The time within which a Socket.IO client can recover its session; zero disables recovery.
   public var recoveryTime = Duration.seconds(120)
-  /// Bytes kept of what such clients were sent.
+  /// Maximum bytes of events stored for recovery, over all sessions.
   public var recoveryBytesMax = 8 << 20
-  /// Whether every client of Socket.IO 3 or later may recover its session, unasked.
+  /// Whether every client of Socket.IO 3 or later can recover its session, even without a request.
   public var recoversAllSessions = false
-  /// The time for which a Bayeux connect is held open.
+  /// The time for which a Bayeux connect request is held open.
   public var connectHold = Duration.seconds(30)
-  /// Rooms that one connection may be subscribed to.
+  /// Maximum rooms that one connection can subscribe to.
   public var roomsPerConnectionMax = 64
   /// The time within which a native client must send `hello`.
   public var helloTime = Duration.seconds(10)
-  /// The time within which a request's head must arrive, and its body beyond the time for its
-  /// bytes.
+  /// The time within which a request's head must arrive; its body has as much time, and more for
+  /// its size.
   public var requestTime = Duration.seconds(10)
   /// The time after which an idle HTTP connection is closed.
   public var keepAliveTime = Duration.seconds(30)
 
   // MARK: Limits
 
-  /// Limits that are sent to clients, but for those of other sections.
+  /// Limits that clients receive, except those in other sections.
   public var limits = Limits()
-  /// Components that the changes which one change is rebased over may have together.
+  /// Maximum components of all changes over which the server rebases one change.
   public var historyComponentsMax = 100_000
 
   // MARK: Documents
 
-  /// Unicode scalars in one document.
+  /// Maximum Unicode scalars in one document.
   public var documentScalarsMax = 4_000_000
 
   // MARK: Rooms
 
-  /// Newest publications that a room remembers, unless ``roomHistories`` says otherwise.
+  /// Maximum publications that a room stores, unless a rule of ``roomHistories`` applies.
   public var roomHistoryMax = 1_000
   /// The age at which a room's publications expire.
   public var roomHistoryAgeMax = Duration.seconds(86_400)
-  /// Rules for rooms by their names, each `PATTERN=NUMBER/TIME`; the first that means a room holds.
+  /// Rules for rooms by name, each `PATTERN=NUMBER/TIME`; the first match applies.
   public var roomHistories: [String] = []
-  /// Bytes of a publication's data.
+  /// Maximum bytes of a publication's data.
   public var publicationBytesMax = 64 << 10
-  /// The time for which people stay shown in a room after their connection broke.
+  /// The time for which people remain shown in a room after a connection loss.
   public var presenceGrace = Duration.seconds(5)
-  /// People of a document who are all named; more are counted.
+  /// Maximum people listed for a document; beyond it, clients get a count and the last active ones.
   public var presenceListMax = 200
-  /// Whether the blocked do not hear of the blocker either.
+  /// Whether a block applies in both directions.
   public var blocksBothWays = false
-  /// The URL that is notified of publications for followers who are offline,
+  /// The URL that is called for each offline follower of a publication's room,
   /// `http://host:port/path`.
   public var pushURL: String?
-  /// The URL that is notified when rooms are occupied and vacated.
+  /// The URL that is called when rooms become occupied or empty.
   public var roomEventsURL: String?
-  /// The interval at which connected people are recorded: a killed server loses at most so much.
+  /// The interval at which online people are recorded; a killed server loses at most this much.
   public var lastOnlineInterval = Duration.seconds(30)
 
   // MARK: Webhooks
 
   /// The URL of an app's backend that receives webhooks.
   public var webhookURL: String?
-  /// A file with the secrets that calls are signed with, the newest first.
+  /// A file with the secrets that sign calls, the newest first.
   public var webhookSecretFile: String?
-  /// Kinds of events that are sent to the backend.
+  /// Types of events that are sent to the backend.
   public var webhookEvents = WebhookEvent.allCases.filter(WebhookEvent.standard.contains)
     .map(\.rawValue)
-  /// From a note's change until its event is sent, with all changes that have come since.
+  /// Minimum interval between `note.changed` events of one note.
   public var webhookChangeInterval = Duration.seconds(5)
-  /// Events in one call.
+  /// Maximum events in one call.
   public var webhookBatchMax = 100
-  /// Bytes of data in one call of several events.
+  /// Maximum bytes of data in one call of several events.
   public var webhookBatchBytesMax = 1 << 20
-  /// From an event until the call, for others to join it.
+  /// The time that an event waits for others to be sent in the same call.
   public var webhookBatchDelay = Duration.seconds(1)
   /// The time limit for a webhook call.
   public var webhookTimeout = Duration.seconds(10)
-  /// The first pause after a call that failed.
+  /// The pause after the first failed call; each further failure doubles it.
   public var webhookRetryMin = Duration.seconds(1)
-  /// The longest pause.
+  /// The maximum pause.
   public var webhookRetryMax = Duration.seconds(300)
   /// Undelivered events older than this become dead letters.
   public var webhookGiveUpAge = Duration.seconds(86_400)
-  /// Events that wait for a service.
+  /// Maximum events in the queue of one service.
   public var webhookQueueMax = 10_000
-  /// Events given up that are kept.
+  /// Maximum stored dead letters.
   public var webhookDeadLettersMax = 1_000
 
   // MARK: Running
 
-  /// The time that connections have to close in good order when the server stops.
+  /// The time that connections have to close normally when the server stops.
   public var drainTime = Duration.seconds(10)
-  /// Loops that serve together, each on a thread of its own; `nil` for as many as there are cores to use.
+  /// The number of loops, each on its own thread; `nil` to derive it from the number of cores.
   public var loops: Int? = 1
-  /// The processor time that one turn of the loop may take before the process ends;
-  /// zero for no limit.
+  /// Maximum processor time of one turn of a loop; beyond it, the process ends. Zero for no limit.
   public var turnTimeMax = Duration.seconds(10)
-  /// Lines below this level are not written.
+  /// The minimum level of log lines that are written.
   public var logLevel = LogLevel.info
   /// The format of log lines.
   public var logFormat = LogFormat.text
@@ -228,69 +227,69 @@ public struct Configuration: Sendable, Equatable {
 
   // MARK: History
 
-  /// Newest changes of each note that are kept in any case; with ``historyAgeMin`` 0 and this 0,
-  /// all of them are.
+  /// Minimum newest changes of each note that are retained. If this and ``historyAgeMin`` are 0,
+  /// all changes are.
   public var historyChangesMin = 0
-  /// Changes younger than this are kept in any case.
+  /// The minimum age of changes that may be removed.
   public var historyAgeMin = Duration.zero
-  /// The time for which deleted notes are kept and can be restored; 0 removes them at once.
+  /// The time for which deleted notes can be restored; 0 removes them at once.
   public var deletedAgeMax = Duration.seconds(30 * 86_400)
-  /// Bytes of a file in a note; 0 takes none.
+  /// Maximum bytes of a file in a note; 0 disables files.
   public var fileBytesMax = 10 << 20
-  /// Bytes of all files of one note.
+  /// Maximum bytes of all files of one note.
   public var noteFilesBytesMax = 100 << 20
-  /// Bytes of the store's disk that no file takes.
+  /// Bytes of free disk space that files must leave.
   public var filesDiskReserve = 512 << 20
-  /// Bytes of memory for files that are being uploaded.
+  /// Maximum bytes of memory for uploads in progress.
   public var uploadsBytesMax = 64 << 20
-  /// The age at which a file is removed that no kept revision of its note names.
+  /// The age at which a file is removed if no retained revision of its note refers to it.
   public var unusedFilesAgeMin = Duration.seconds(30 * 86_400)
 
-  /// Bytes of one comment's text.
+  /// Maximum bytes of one comment's text.
   public var commentBytesMax = 4_096
-  /// Comments of one note, answers included.
+  /// Maximum comments of one note, including answers.
   public var noteCommentsMax = 1_000
-  /// Comments that one user may make in a minute; 0 for as many as come.
+  /// Maximum new comments of one user per minute; 0 for no limit.
   public var userCommentsPerMinuteMax = 60
 
-  /// The defaults.
+  /// Creates the default settings.
   public init() {}
 
-  /// The database, within ``dataDirectory``.
+  /// The path of the store's file, within ``dataDirectory``.
   package var storePath: String { dataDirectory + "/" + Self.storeFileName }
 
-  /// The store's file in a data folder.
+  /// The name of the store's file in a data folder.
   static let storeFileName = "notes.parley"
 
-  /// The tokens that were taken back, within ``dataDirectory``.
+  /// The path of the file of revocations, within ``dataDirectory``.
   package var revocationsPath: String { dataDirectory + "/" + Self.revocationsFileName }
 
-  /// The file of revocations in a data folder.
+  /// The name of the file of revocations in a data folder.
   static let revocationsFileName = "revocations"
-  /// The invitations to become a user, within ``dataDirectory``.
+  /// The path of the file of invitations, within ``dataDirectory``.
   package var invitationsPath: String { dataDirectory + "/invitations" }
 
-  /// Whether anyone who can connect may read and write: so it is until there is a key to check
-  /// tokens with; hence ``allowOpenNetwork``.
+  /// Whether any client that can connect may read and write. True until a setting authenticates
+  /// clients; therefore ``allowOpenNetwork`` exists.
   public var isDemo: Bool {
     keyFiles.isEmpty && secretFiles.isEmpty && keySetFiles.isEmpty && issuerProfiles.isEmpty
       && usersFile == nil && provider.issuer == nil && pusherApps.isEmpty
   }
 }
 
-/// Whether notes are published under readable names.
+/// Whether notes can be published under readable names.
 public enum PublicNames: String, Sendable, CaseIterable {
-  /// No name opens a note.
+  /// Notes cannot be opened by name.
   case off
-  /// Everyone who can reach the server reads them; search engines are asked to leave them out.
+  /// Every client that can connect can read published notes; search engines are asked to skip them.
   case on
-  /// Everyone reads them, and search engines may list them.
+  /// Every client that can connect can read published notes, and search engines may list them.
   case indexed
 }
 
-/// The audience of the metrics.
+/// The clients that may read the metrics.
 public enum MetricsAudience: String, Sendable, CaseIterable {
-  /// Programs on this machine that come without a proxy.
+  /// Programs on this machine that connect without a proxy.
   case local
   /// Every client that can connect.
   case anyone
@@ -300,14 +299,14 @@ public enum MetricsAudience: String, Sendable, CaseIterable {
 
 /// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
-  /// For people: time, level, message, `key=value`.
+  /// Text for people: time, level, message, `key=value`.
   case text
-  /// For programs: one JSON object a line.
+  /// One JSON object per line, for programs.
   case json
 }
 
 extension Configuration {
-  /// The time after which a silent person is no longer shown as present.
+  /// The time after which a person who sends nothing is no longer shown as present.
   package var presenceLease: Duration {
     get { .milliseconds(limits.presenceLeaseMilliseconds) }
     set { limits.presenceLeaseMilliseconds = newValue.milliseconds }
@@ -321,7 +320,7 @@ extension Configuration {
 }
 
 extension Duration {
-  /// Whole milliseconds; what is left over is dropped.
+  /// The duration in whole milliseconds, rounded towards zero.
   package var milliseconds: Int {
     let (seconds, attoseconds) = components
     return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)

@@ -1,29 +1,29 @@
-/// A mistake in flags, environment or configuration file, described for the person who wrote them.
+/// An error in flags, environment or configuration file, described for the operator.
 public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Nothing is called this. `suggestion` is what may have been meant, in the same form.
+  /// A name that is not a setting. `suggestion` is the name probably meant, in the same form.
   case unknownSetting(String, at: SettingPlace, suggestion: String?)
-  /// A flag was the last argument, but takes a value.
+  /// A flag that takes a value is the last argument.
   case missingValue(flag: String, placeholder: String)
-  /// A flag was given as `--flag=value` but takes none.
+  /// A flag that takes no value was given as `--flag=value`.
   case unexpectedValue(flag: String)
-  /// An argument that is no flag.
+  /// An argument that is not a flag.
   case unexpectedArgument(String)
-  /// A value that is not what the setting takes.
+  /// A value that the setting does not accept.
   case invalidValue(String, setting: String, at: SettingPlace, expected: String)
-  /// A line of the file that is neither blank, nor a comment, nor `name = value`.
+  /// A line of the file that is neither blank nor a comment nor `name = value`.
   case malformedLine(at: SettingPlace)
-  /// The file sets one thing twice.
+  /// A setting that the file sets twice.
   case givenTwice(setting: String, first: SettingPlace, second: SettingPlace)
-  /// The file could not be read.
+  /// The file cannot be read.
   case unreadableFile(String, reason: String)
-  /// A host that others can reach, while anyone who connects may read and write.
+  /// A host that other machines can reach, while any client may read and write.
   case openNetwork(host: String)
-  /// Two settings that do not go together.
+  /// Two settings contradict each other.
   case conflict(String)
-  /// The page was not found where the setting says, or anywhere it is looked for.
+  /// The page is not in the configured folder, or in none of the default folders.
   case noPage(String?)
 
-  /// The expectation, what came instead, and what to do.
+  /// A message with the expected and the actual value, and the remedy.
   public var description: String {
     switch self {
     case .unknownSetting(let name, let place, let suggestion):
@@ -64,7 +64,7 @@ public enum ConfigurationError: Error, Sendable, Equatable, CustomStringConverti
 
 /// The source of a setting's value.
 public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
-  /// The default; the setting was not given.
+  /// The default, because the setting was not given.
   case standard
   /// A line of the configuration file, counted from 1.
   case file(String, line: Int)
@@ -73,7 +73,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
   /// A flag of the command line.
   case flag
 
-  /// The source in words.
+  /// The source, for people to read.
   public var description: String {
     switch self {
     case .standard: "default"
@@ -83,7 +83,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// The prefix of an error, in the form that editors jump to.
+  /// The prefix of an error message, in a format that editors recognise.
   var prefix: String {
     switch self {
     case .standard, .environment, .flag: ""

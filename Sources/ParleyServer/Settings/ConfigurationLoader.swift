@@ -1,23 +1,23 @@
-/// Puts a configuration together: a flag wins over the environment, that over the file, that over
-/// the default.
+/// Loads a configuration. Flags override the environment, the environment overrides the file, and
+/// the file overrides the defaults.
 ///
-/// The file holds `name = value` lines with the names of the flags. `#` begins a comment where a
-/// line or a value's blank precedes it. It is named by `--config` or `PARLEY_CONFIG`; without
-/// either there is none.
+/// The file contains lines `name = value`, with the names of the flags. A `#` at the beginning of a
+/// line or after a blank begins a comment. `--config` or `PARLEY_CONFIG` names the file; without
+/// either, no file is read.
 public struct ConfigurationLoader: Sendable {
-  /// A configuration and how it came about.
+  /// A configuration and the sources of its values.
   public struct Result: Sendable {
-    /// The resulting configuration.
+    /// The loaded configuration.
     public var configuration: Configuration
-    /// The file that was read.
+    /// The path of the file that was read; `nil` without a file.
     public var file: String?
-    /// Names in the file and the environment that are no settings. `check` refuses them; `serve`
-    /// starts all the same, since a newer version's file must not keep an older one from running.
+    /// Unknown settings in the file and the environment. `check` rejects them; `serve` starts with
+    /// a warning, so that an older version can run with the file of a newer one.
     public var unknown: [ConfigurationError]
-    /// Variables that a container platform set for a service with this program's name; `nil` without any. They
-    /// are not among ``unknown``.
+    /// Variables that a container platform has set for a service with this program's name; `nil` if
+    /// there are none. They are not in ``unknown``.
     package var injected: InjectedVariables?
-    /// The source of each setting that was given, by the setting's name.
+    /// The source of each setting that was given, by name.
     public var places: [String: SettingPlace]
   }
 
@@ -30,8 +30,8 @@ public struct ConfigurationLoader: Sendable {
   private let read: @Sendable (String) throws(FileError) -> String
 
   /// - Parameters:
-  ///   - environment: variables; those that begin with `PARLEY_` are looked at.
-  ///   - read: reads a whole file.
+  ///   - environment: The environment; only variables that begin with `PARLEY_` are read.
+  ///   - read: Reads a whole file.
   public init(
     environment: [String: String],
     read: @escaping @Sendable (String) throws(FileError) -> String = Files.text
@@ -40,10 +40,10 @@ public struct ConfigurationLoader: Sendable {
     self.read = read
   }
 
-  /// Reads flags, environment and file.
+  /// Loads flags, environment and file.
   ///
-  /// - Parameter arguments: what follows the command's name.
-  /// - Throws: the first error, flags before environment before file.
+  /// - Parameter arguments: The arguments after the command's name.
+  /// - Throws: The first error, in the order of flags, environment and file.
   public func load(_ arguments: some Sequence<String>) throws(ConfigurationError) -> Result {
     var unknown: [ConfigurationError] = []
     var flags = try flags(Array(arguments))
@@ -74,10 +74,10 @@ public struct ConfigurationLoader: Sendable {
       injected: injected.names.isEmpty ? nil : injected, places: places)
   }
 
-  /// Not a setting, for a file cannot name itself.
+  /// The flag that names the file; not a setting, since a file cannot name itself.
   static let fileSetting = "config"
   static let fileVariable = "PARLEY_CONFIG"
-  /// The variables of `parley note`, which a person may have beside those of a server.
+  /// Variables of `parley note`, which may be set in the same environment.
   private static let noteVariables: Set<String> = [
     "PARLEY_SERVER", "PARLEY_TOKEN", "PARLEY_TOKEN_FILE", "PARLEY_NAME", "PARLEY_TRUST",
     "PARLEY_NOTE",
@@ -114,8 +114,8 @@ public struct ConfigurationLoader: Sendable {
       } else {
         throw .missingValue(flag: "--" + name, placeholder: setting?.placeholder ?? "FILE")
       }
-      // The last of several holds, so that a script's flag can be overridden behind it; a list
-      // takes all of them.
+      // The last value overrides earlier ones, so a flag after a script's own takes effect; a list
+      // contains all values.
       given[name, default: Given(values: [], place: .flag)].values.append(value)
     }
     return given
@@ -182,7 +182,7 @@ public struct ConfigurationLoader: Sendable {
     return given
   }
 
-  /// A `#` within a word belongs to it, as in an address.
+  /// Removes a comment from a line. A `#` within a word, as in an address, begins none.
   private static func withoutComment(_ line: Substring) -> String {
     var before: Character = " "
     for index in line.indices {

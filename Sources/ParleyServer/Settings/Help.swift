@@ -1,6 +1,6 @@
-/// The texts of `--help`.
+/// The output of `--help`.
 package enum Help {
-  /// `parley --help`.
+  /// The output of `parley --help`.
   package static let program = """
     Parley \(Version.current): notes that several people edit at the same time, on your own machine.
 
@@ -38,7 +38,7 @@ package enum Help {
 
     """
 
-  /// `parley serve --help`: the settings that most people need.
+  /// The output of `parley serve --help`, with the most used settings.
   package static var serve: String {
     """
     Usage: parley serve [FLAGS]
@@ -51,7 +51,7 @@ package enum Help {
       """ + "\n" + serveTail
   }
 
-  /// `parley serve --help-all`.
+  /// The output of `parley serve --help-all`.
   package static var serveAll: String {
     """
     Usage: parley serve [FLAGS]
@@ -61,7 +61,7 @@ package enum Help {
     """ + flags { _ in true } + serveTail
   }
 
-  /// The settings that `parley serve --help` lists.
+  /// The names of the settings in `parley serve --help`.
   package static let common: Set<String> = [
     "host", "port", "allow-open-network", "trusted-proxy", "tls-certificate", "tls-key", "auth-key",
     "users-file", "api-key-file", "data-dir", "deleted-age-max", "log-level",
@@ -78,7 +78,7 @@ package enum Help {
 
     """
 
-  /// `parley setup --help`.
+  /// The output of `parley setup --help`.
   package static let setup = """
     Usage: parley setup [FLAGS]
 
@@ -111,7 +111,7 @@ package enum Help {
 
     """
 
-  /// `parley token --help`.
+  /// The output of `parley token --help`.
   package static let token = """
     Usage: parley token make --user ID (--key FILE | --secret FILE) [FLAGS]
            parley token inspect (TOKEN | -) [FLAGS OF SERVE]
@@ -142,7 +142,7 @@ package enum Help {
 
     """
 
-  /// `parley revoke --help`.
+  /// The output of `parley revoke --help`.
   package static let revoke = """
     Usage: parley revoke (--user ID | --token ID) … [FLAGS OF SERVE]
 
@@ -154,7 +154,7 @@ package enum Help {
 
     """
 
-  /// `parley user --help`.
+  /// The output of `parley user --help`.
   package static let user = """
     Usage: parley user add USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
            parley user set USER [--name NAME] [MATCH=MAY …] [group:GROUP …] [WHERE]
@@ -194,7 +194,7 @@ package enum Help {
 
     """
 
-  /// `parley group --help`.
+  /// The output of `parley group --help`.
   package static let group = """
     Usage: parley group set GROUP [folder:MATCH=MAY …] [document:MATCH=MAY …] [WHERE]
            parley group list [--json] [WHERE]
@@ -227,7 +227,7 @@ package enum Help {
 
     """
 
-  /// `parley invite --help`.
+  /// The output of `parley invite --help`.
   package static let invite = """
     Usage: parley invite make [--uses N] [--expires-in TIME] [--page URL] [MATCH=MAY …] [WHERE]
            parley invite list [--json] [WHERE]
@@ -255,7 +255,7 @@ package enum Help {
 
     """
 
-  /// `parley apikey --help`.
+  /// The output of `parley apikey --help`.
   package static let apiKey = """
     Usage: parley apikey NAME [operator] [room:MATCH=MAY …] [document:MATCH=MAY …] [--file FILE]
 
@@ -274,7 +274,7 @@ package enum Help {
 
     """
 
-  /// `parley note --help`.
+  /// The output of `parley note --help`.
   package static let note = """
     Usage: parley note cat NOTE
            parley note tail NOTE [--lines N]
@@ -315,7 +315,7 @@ package enum Help {
 
     """
 
-  /// `parley share --help`.
+  /// The output of `parley share --help`.
   package static let share = """
     Usage: parley share NOTE [--access read|comment|write] [--expires TIME] [--json]
            parley share NOTE --end
@@ -346,7 +346,7 @@ package enum Help {
 
     """
 
-  /// `parley backup --help`, and of the other commands for stores.
+  /// The output of `parley backup --help` and of the other commands for stores.
   package static let store = """
     Usage: parley backup FILE [--no-verify]
            parley restore FILE [--replace | --verify]
@@ -407,7 +407,7 @@ package enum Help {
 
     """
 
-  /// `parley check --help`.
+  /// The output of `parley check --help`.
   package static let check = """
     Usage: parley check [--json] [FLAGS OF SERVE]
 
@@ -420,7 +420,7 @@ package enum Help {
 
     """
 
-  /// `parley doctor --help`.
+  /// The output of `parley doctor --help`.
   package static var doctor: String {
     """
     Usage: parley doctor [--json] [FLAGS OF SERVE]
@@ -436,7 +436,7 @@ package enum Help {
     """
   }
 
-  /// `parley health --help`.
+  /// The output of `parley health --help`.
   package static var health: String {
     """
     Usage: parley health [FLAGS OF SERVE]
@@ -450,7 +450,7 @@ package enum Help {
     """
   }
 
-  /// Flags under the headings of their sections, texts wrapped beside them.
+  /// Returns the flags of settings under the headings of their sections, with wrapped help texts.
   private static func flags(_ isMeant: (Setting) -> Bool) -> String {
     var text = "\nConfiguration file\n"
     append(
@@ -480,7 +480,7 @@ package enum Help {
   ) {
     text += "  \(flag)\n"
     var line = String(repeating: " ", count: indentation)
-    // The default stays in one piece, unless it is a list.
+    // Do not wrap within the default value, unless it is a list.
     let standard = standard.map { "[\($0)]" } ?? ""
     let words =
       help.split(separator: " ")

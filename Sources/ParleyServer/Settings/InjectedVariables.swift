@@ -1,26 +1,26 @@
-/// Variables of the environment that a container platform sets for a service called `parley`, and that are no
-/// settings although they begin with `PARLEY_`.
+/// Environment variables that a container platform sets for a service called `parley`: they begin
+/// with `PARLEY_`, but are not settings.
 ///
-/// Kubernetes sets them in every pod of the namespace, Docker in a container with a link:
+/// Kubernetes sets them in every pod of the namespace, Docker in containers with a link:
 ///
 ///     PARLEY_SERVICE_HOST, PARLEY_SERVICE_PORT, PARLEY_SERVICE_PORT_HTTP
 ///     PARLEY_PORT=tcp://10.0.0.7:8080
 ///     PARLEY_PORT_8080_TCP, PARLEY_PORT_8080_TCP_ADDR, PARLEY_PORT_8080_TCP_PORT, PARLEY_PORT_8080_TCP_PROTO
-///     PARLEY_ENV_LANG                                    Docker alone
+///     PARLEY_ENV_LANG                                    only Docker
 ///
-/// A Service `parley-live` has the same names with `PARLEY_LIVE_` in front.
+/// A service `parley-live` has the same variables, with the prefix `PARLEY_LIVE_`.
 package struct InjectedVariables: Sendable, Equatable, CustomStringConvertible {
-  /// The names, in order.
+  /// The variables' names, in order.
   package private(set) var names: [String] = []
 
-  /// Takes a variable that belongs to the family; whether it does.
+  /// Adds a variable if it is injected; returns whether it is.
   mutating func take(_ name: String, _ value: String) -> Bool {
     guard Self.contains(name, value) else { return false }
     names.append(name)
     return true
   }
 
-  /// A warning that names the ignored variables, without their values, and how to remove them.
+  /// A warning with the names of ignored variables, without their values, and the remedy.
   package var description: String {
     let rest = names.count - 1
     return "ignored \(names.first ?? "nothing")"
@@ -29,7 +29,7 @@ package struct InjectedVariables: Sendable, Equatable, CustomStringConvertible {
       + "in the pod, or rename the service"
   }
 
-  /// Whether the platform sets such a variable.
+  /// Whether a platform injects a variable with this name and value.
   package static func contains(_ name: String, _ value: String) -> Bool {
     let words = name.split(separator: "_", omittingEmptySubsequences: false)
     guard words.first == "PARLEY" else { return false }
@@ -38,7 +38,7 @@ package struct InjectedVariables: Sendable, Equatable, CustomStringConvertible {
       let rest = words[index...].dropFirst()
       switch words[index] {
       case "SERVICE" where rest.first == "HOST" && rest.count == 1: return true
-      // The port may have a name, of any number of words.
+      // A port may have a name of any number of words.
       case "SERVICE" where rest.first == "PORT": return true
       case "PORT" where rest.isEmpty && isURL(value): return true
       case "PORT" where isPort(rest): return true
@@ -55,7 +55,7 @@ package struct InjectedVariables: Sendable, Equatable, CustomStringConvertible {
     protocols.contains { value.hasPrefix($0.lowercased() + "://") }
   }
 
-  /// Whether words are a port's number, its protocol, and perhaps a part of its address.
+  /// Whether words are a port number and protocol, optionally followed by a part of the address.
   private static func isPort(_ words: ArraySlice<Substring>) -> Bool {
     guard let number = words.first, !number.isEmpty,
       number.utf8.allSatisfy({ (48...57).contains($0) }),

@@ -6,9 +6,9 @@ struct RoomHistoryRule {
   /// The rule.
   let rule: RoomMemoryRule
 
-  /// Reads a rule; `nil` if it is malformed.
+  /// Parses a rule; `nil` if it is malformed.
   init?(_ text: String) {
-    // A room's name may have a = in it, a number and a time have none.
+    // Split at the last `=`: a room's name may contain one, a number and a time do not.
     guard let equals = text.lastIndex(of: "=") else { return nil }
     let pattern = ValueText.trimmed(text[..<equals])
     let parts = text[text.index(after: equals)...].split(separator: "/")

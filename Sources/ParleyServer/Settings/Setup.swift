@@ -2,40 +2,40 @@ import CryptoOpenSSL
 import GatewayPorts
 import Glibc
 
-/// The answers from which `parley setup` writes a configuration.
+/// The answers from which `parley setup` creates a configuration.
 package struct Setup {
   /// The way in which browsers reach the server.
   package enum Reach: Sendable {
-    /// The server encrypts with these files itself.
+    /// The server itself encrypts connections, with these files.
     case tls(certificate: String, key: String)
-    /// A proxy on this machine encrypts.
+    /// A proxy on this machine encrypts connections.
     case proxy
-    /// Only this machine connects, unencrypted.
+    /// Only this machine can connect, unencrypted.
     case local
   }
 
-  /// The people who may come in.
+  /// The clients that have access.
   package enum Access: Sendable {
-    /// Users of a file, who log in with a password.
+    /// Users of a file, who log in with passwords.
     case users
-    /// Bearers of tokens that another system signs; its public key.
+    /// Clients with tokens that another system signs; the path of its public key.
     case tokens(key: String)
-    /// Anyone who can connect.
+    /// Any client that can connect.
     case anyone
   }
 
-  /// The name in the page's address.
+  /// The host name in the page's address.
   package var hostName: String
   /// The way in which browsers reach the server.
   package var reach: Reach
-  /// The people who may come in.
+  /// The clients that have access.
   package var access: Access
-  /// The port to listen on; `nil` leaves it to the way of reaching it.
+  /// The port to listen on; `nil` for the default of `reach`.
   package var port: Int?
   /// The folder of notes, users and revocations.
   package var dataDirectory: String
 
-  /// Collects answers.
+  /// Creates a setup from answers.
   package init(
     hostName: String, reach: Reach, access: Access, port: Int?, dataDirectory: String
   ) {
@@ -48,7 +48,7 @@ package struct Setup {
 
   // MARK: Answers
 
-  /// Reads a host name, or the address of a page; `nil` if it is neither.
+  /// Returns the host name in a host name or page address, in lower case; `nil` if it is invalid.
   package static func hostName(_ text: String) -> String? {
     var name = text[...]
     for scheme in ["https://", "http://"] where name.hasPrefix(scheme) {
@@ -70,10 +70,10 @@ package struct Setup {
 
   /// The rights of the first user.
   package static let ownersRights = ["document:*=all", "room:*=all"]
-  /// The rights that the other users are likely to want.
+  /// The suggested rights of other users.
   package static let membersRights = "document:*=read,write,presence,manage"
 
-  /// The users who may log in, in the folder of notes.
+  /// The path of the file of users, in the data folder; `nil` without users.
   package var usersFile: String? {
     guard case .users = access else { return nil }
     return dataDirectory + "/users"
@@ -96,7 +96,7 @@ package struct Setup {
 
   // MARK: The configuration
 
-  /// The settings that differ from their defaults, in the order of the file.
+  /// The settings to write, in the order of the file, each with an optional comment.
   private var settings: [(name: String, value: String, why: String)] {
     var lines: [(name: String, value: String, why: String)] = []
     switch reach {
@@ -128,10 +128,10 @@ package struct Setup {
     return lines
   }
 
-  /// The text of the configuration file.
+  /// Returns the text of the configuration file.
   ///
-  /// - Throws: `FileError` for a value that a configuration file cannot hold, `ConfigurationError` for
-  ///   answers that do not go together.
+  /// - Throws: `FileError` for a value that a configuration file cannot contain,
+  ///   `ConfigurationError` for answers that contradict each other.
   package func configurationText() throws -> String {
     var text = "# Written by parley setup. parley serve --help-all lists every setting.\n"
     for (name, value, why) in settings {
@@ -148,9 +148,9 @@ package struct Setup {
     return text
   }
 
-  /// Looks at what the answers name, before anything is written.
+  /// Checks the answers and the files that they name, before any file is written.
   ///
-  /// - Throws: the first thing that is not as it has to be.
+  /// - Throws: The first error found.
   package func check() throws {
     if case .anyone = access {
       guard case .local = reach else {
@@ -171,19 +171,19 @@ package struct Setup {
     if let usersFile, Files.isFile(usersFile) { _ = try UserLine.lines(ofFileAt: usersFile) }
   }
 
-  /// Whether the file of users has this one already.
+  /// Whether the file of users contains the user already.
   package func hasUser(_ id: String) throws(FileError) -> Bool {
     guard let usersFile, Files.isFile(usersFile) else { return false }
     return try UserLine.lines(ofFileAt: usersFile).contains { $0.user.id == id }
   }
 
-  /// Writes the folder, the first user and the configuration, which comes last. What fails leaves nothing
-  /// of it behind.
+  /// Writes the data folder, the first user, and last the configuration. A failure undoes all of
+  /// it.
   ///
   /// - Parameters:
-  ///   - path: where the configuration goes.
-  /// - firstUser: a user that is not in the file yet.
-  ///   - isReplacing: whether a configuration that is there may be set aside as `.old`.
+  ///   - path: The path of the configuration.
+  ///   - firstUser: A user that the file does not contain yet.
+  ///   - isReplacing: Whether an existing configuration may be renamed to `.old`.
   package func write(to path: String, firstUser: UserLine?, isReplacing: Bool) throws {
     let text = try configurationText()
     let hadFolder = Files.isFolder(dataDirectory)
@@ -212,12 +212,12 @@ package struct Setup {
   private func writeConfiguration(
     _ text: String, to path: String, isReplacing: Bool
   ) throws(FileError) {
-    // A link's end is replaced, not the link.
+    // Replaces the target of a symbolic link, not the link.
     let path = Files.resolved(path) ?? path
     let isNew = !Files.isThere(path)
     if !isNew {
       guard isReplacing else { throw FileError("\(path) is there already") }
-      // Kept until the new one has its place, and afterwards.
+      // Keep the old file under a second name, even after it is replaced.
       unlink(path + ".old")
       guard link(path, path + ".old") == 0 else {
         throw FileError(
