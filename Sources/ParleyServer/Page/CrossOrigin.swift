@@ -1,12 +1,12 @@
 import Gateway
 package import GatewayPorts
 
-/// Lets pages of allowed origins use the HTTP API and what clients load (CORS, as WHATWG's Fetch defines it).
+/// Allows pages of allowed origins to use the HTTP API (CORS, as in the WHATWG Fetch Standard).
 ///
-/// A browser hands a page of another origin an answer only if its headers name the page's origin, and
-/// asks before it sends more than a form could. Other origins get no such header, not even on errors.
-/// Cookies are never allowed, since tokens are in `Authorization`. The dialects of Socket.IO and
-/// Bayeux have headers of their own.
+/// A browser passes a response to a page of another origin only if a header names the page's
+/// origin, and sends a preflight request before anything that a form could not send. Other origins
+/// get no such header, not even with errors. Credentials are never allowed, since tokens are in
+/// `Authorization`. The dialects of Socket.IO and Bayeux have their own headers.
 package struct CrossOrigin: Sendable {
   private let origins: OriginPolicy
 
@@ -15,13 +15,13 @@ package struct CrossOrigin: Sendable {
   private static let responseHeaders =
     "etag, retry-after, location, link, idempotency-replayed"
 
-  /// Makes a rule for the origins of a policy.
+  /// Creates a rule for the origins of a policy.
   package init(_ origins: OriginPolicy) { self.origins = origins }
 
-  /// Headers for whatever answers a request.
+  /// Returns the headers to add to any response to a request.
   package func headers(for head: RequestHead) -> [(name: String, value: String)] {
     guard isOfAPI(head), origins.namesOthers else { return [] }
-    // Without it a cache could give a page the answer for another origin.
+    // Without it, a cache could return a response that names another origin.
     let varies = (name: "vary", value: "origin")
     guard let origin = head.headers["origin"], origins.names(origin) else { return [varies] }
     return [
@@ -30,7 +30,7 @@ package struct CrossOrigin: Sendable {
     ]
   }
 
-  /// The answer to a browser that asks whether a page may send a request; `nil` if it does not ask.
+  /// Returns the response to a preflight request of an allowed origin; `nil` for other requests.
   package func preflight(_ head: RequestHead) -> Response? {
     guard head.method == "OPTIONS", isOfAPI(head), let origin = head.headers["origin"],
       origins.names(origin)

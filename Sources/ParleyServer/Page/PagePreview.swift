@@ -1,27 +1,27 @@
-/// The description of a page for programs that show its address as a card: Open Graph and Twitter cards.
+/// The metadata of a page for programs that show link previews: Open Graph and Twitter cards.
 ///
 ///     <meta property="og:title" content="…">
 ///
-/// Never contains a note's text, and its title only where the address alone suffices to read the note.
+/// It contains a note's title only if the address alone opens the note, and never the note's text.
 package struct PagePreview: Sendable {
-  /// The name of the site, and the title where there is none to show.
+  /// The name of the site, and the title if there is no other.
   private static let siteName = "Parley"
   private static let description = "A note to read and write together."
-  /// Longer titles are cut: a card shows less.
+  /// Maximum bytes of a title; previews show less.
   package static let titleBytesMax = 200
 
   private let title: String
-  /// The address of the site, without a slash at its end; `nil` where the server cannot know it.
+  /// The public address of the site, without a slash at its end; `nil` if it is not set.
   private let site: String?
 
-  /// - Parameter title: The title, unchecked; `nil` for the site's own name.
+  /// - Parameter title: The title, not sanitized yet; `nil` for the site's name.
   package init(title: String?, site: String?) {
     let shown = title.map(Self.shown) ?? ""
     self.title = shown.isEmpty ? Self.siteName : shown
     self.site = site
   }
 
-  /// The title on one line, cut, and without invisible characters or marks of direction.
+  /// Returns a title as one line, shortened, and without characters that could deceive.
   private static func shown(_ title: String) -> String {
     var shown = ""
     for scalar in title.unicodeScalars {
@@ -41,7 +41,7 @@ package struct PagePreview: Sendable {
     return shown
   }
 
-  /// The lines for the head of the page.
+  /// The lines to insert into the page's head.
   package var text: String {
     var lines = [
       Self.line("property", "og:title", title),

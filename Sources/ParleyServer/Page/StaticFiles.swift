@@ -2,25 +2,25 @@ import Gateway
 package import GatewayPorts
 import Glibc
 
-/// The page and its parts, read from a folder.
+/// Serves the page and its assets from a folder.
 ///
-/// A file is read when it is first asked for and kept; a change of its time or size on disk is
-/// noticed at the next request. Only regular files below the folder are served: a path that
-/// climbs out of it, or that a link leads out of it, is not found.
+/// A file is read at its first request and cached; a change of its modification time or size is
+/// noticed at the next request. Only regular files within the folder are served, also after
+/// symbolic links and `..` are resolved.
 ///
-/// A file that has a compressed form beside it (`name.br` or `name.gz`, not older) is sent in that form to
-/// clients that accept it, Brotli before gzip.
+/// A file with a compressed copy (`name.br` or `name.gz`, not older) is sent compressed to clients
+/// that accept the coding, Brotli before gzip.
 ///
-/// Files below `immutable/` carry a hash of their content in their name, so browsers keep them for a year and
-/// never ask again. Everything else is revalidated at each use, the pages above all: they name the hashes.
+/// The names of files below `immutable/` contain a hash of their content, so browsers cache them
+/// for a year. All other files are revalidated at each use, since pages contain those names.
 package struct StaticFiles {
-  /// The kind of note that is published under the name in a page's address.
+  /// The visibility of the note that is published under the name in a page's address.
   package enum Naming: Sendable {
-    /// No note.
+    /// No note is published under the name.
     case unknown
-    /// A note that search engines are asked to leave out.
+    /// Search engines are asked not to list the note.
     case unlisted
-    /// A note that search engines may list.
+    /// Search engines may list the note.
     case indexed
   }
 
@@ -31,7 +31,7 @@ package struct StaticFiles {
     let body: [UInt8]
   }
 
-  /// The whole folder is small; a larger file is not a part of the page.
+  /// Maximum bytes of a file; a larger one is not part of the page.
   private static let fileBytesMax = 16 << 20
   private static let types: [String: String] = [
     "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
@@ -40,10 +40,10 @@ package struct StaticFiles {
     "webmanifest": "application/manifest+json", "txt": "text/plain; charset=utf-8",
     "woff2": "font/woff2", "ts": "text/plain; charset=utf-8", "tgz": "application/gzip",
   ]
-  /// The page runs its own scripts and the algebra's WebAssembly, and nothing else. No form is sent by the browser
-  /// itself: scripts read them, and one that is sent before they run would put its fields into an address.
+  /// Returns the security headers of a page. It runs only its own scripts and WebAssembly, and
+  /// submits no form: without its script, a form would put its fields into the address.
   ///
-  /// - Parameter ancestors: Sites whose pages may show it in a frame.
+  /// - Parameter ancestors: Origins whose pages may embed it in a frame.
   private static func securityHeaders(
     ancestors: [String]
   ) -> [(name: String, value: String)] {
@@ -62,12 +62,12 @@ package struct StaticFiles {
     ]
   }
 
-  /// Content codings with the ending of their files, the smallest first.
+  /// Content codings with the file endings of their copies, the smallest first.
   private static let codings = [(name: "br", ending: "br"), (name: "gzip", ending: "gz")]
 
-  /// The client for other sites' pages; the number is the version of its interface.
+  /// The path of the client library for other sites; the number is its API version.
   private static let sdkPrefix = "/sdk/1/"
-  /// Pages of every origin may load it: it contains no user's data, and connects where it is let in.
+  /// Pages of every origin may load the library: it contains no user data.
   private static let sdkHeaders: [(name: String, value: String)] = [
     ("access-control-allow-origin", "*"), ("cross-origin-resource-policy", "cross-origin"),
     ("timing-allow-origin", "*"), ("x-content-type-options", "nosniff"),
@@ -76,34 +76,33 @@ package struct StaticFiles {
   private let root: String
   private let isKeptOffline: Bool
   private let pageHeaders: [(name: String, value: String)]
-  /// The headers of the page for operators: no other page may frame it and have its buttons clicked unseen.
+  /// The headers of the operators' page. It must not be embedded, against clickjacking.
   private let operatorHeaders = Self.securityHeaders(ancestors: [])
   private var entries: [String: Entry] = [:]
   private var oneDown: Entry?
 
-  /// Serves the folder at `root`.
+  /// Creates a server for the folder at `root`.
   ///
   /// - Parameters:
-  ///   - isKeptOffline: Whether browsers are given the service worker, with which they keep the page
-  ///     and copies of notes.
-  ///   - frameAncestors: Origins whose pages may show the page of notes in a frame, or `*`.
+  ///   - isKeptOffline: Whether browsers get the service worker, which stores the page and copies
+  ///     of notes.
+  ///   - frameAncestors: Origins whose pages may embed the page of notes in a frame, or `*`.
   package init(root: String, isKeptOffline: Bool = true, frameAncestors: [String] = []) {
     self.root = Files.resolved(root) ?? root
     self.isKeptOffline = isKeptOffline
     pageHeaders = Self.securityHeaders(ancestors: frameAncestors)
   }
 
-  /// The response to a request for a page or asset; `nil` when the path is not for this folder.
+  /// Returns the response to a request for a page or asset; `nil` for paths outside of the folder.
   ///
-  /// `/`, `/n/…`, `/s/…` and `/p/…` are the page, `/admin` is the one for operators; `/worker.js` is the page's service
-  /// worker, which serves what lies beside and below it; `/assets/…` are the files of the folder, and
-  /// `/sdk/1/…` the client for other sites. The page's addresses are relative, so that a proxy may put a
-  /// path before all of them; below `/n/` they begin one folder higher.
+  /// `/`, `/n/…`, `/s/…` and `/p/…` are the page, `/admin` is the operators' page, `/worker.js` is
+  /// the page's service worker, at the root so that its scope is the whole site; `/assets/…` are
+  /// the files of the folder, and `/sdk/1/…` is the client library. The page's links are relative,
+  /// so that a proxy may add a path prefix; one level down, as below `/n/`, they begin with `../`.
   ///
   /// - Parameters:
-  ///   - preview: What the page says of itself where its address is pasted. Such a page is sent as it is, not
-  ///     compressed.
-  ///   - naming: What is published under the address, which has a name.
+  ///   - preview: The metadata for link previews. A page with a preview is sent uncompressed.
+  ///   - naming: The visibility of the note, for an address with a readable name.
   package mutating func response(
     to head: RequestHead, preview: PagePreview? = nil, naming: Naming? = nil
   ) -> Response? {
@@ -125,12 +124,12 @@ package struct StaticFiles {
     }
     var headers = headers(of: name, at: head.path) + form.headers
     if head.path.hasPrefix("/s/") {
-      // The address is the key, so it is not sent to other sites.
+      // The address contains the link's key, so no referrer is sent.
       headers.removeAll { $0.name == "referrer-policy" }
       headers += [("referrer-policy", "no-referrer"), ("x-robots-tag", "noindex")]
     }
     switch naming {
-    // Programs get the status 404, and people the page's words for it.
+    // Programs get status 404; the page shows a message to people.
     case .unknown:
       headers += [
         ("x-robots-tag", "noindex"), ("cache-control", "no-store"),
@@ -150,7 +149,7 @@ package struct StaticFiles {
       .unless(known: EntityTags(head.headers["if-none-match"]))
   }
 
-  /// The file for a path; `nil` if the path is not for this folder.
+  /// Returns the file for a path; `nil` if the folder does not serve the path.
   private static func name(of path: String) -> String? {
     switch path {
     case "/": return "index.html"
@@ -168,16 +167,16 @@ package struct StaticFiles {
     return name == "admin.html" ? operatorHeaders : pageHeaders
   }
 
-  /// A file as it is sent: plain, or compressed.
+  /// A file in the form in which it is sent: plain, or compressed.
   private struct Form {
     var body: [UInt8]
     var tag: String
     var headers: [(name: String, value: String)] = []
   }
 
-  /// The smallest form of a file that a client accepts.
+  /// Returns the smallest form of a file that a client accepts; `nil` if there is no such file.
   ///
-  /// - Parameter accepted: `nil` for the plain form.
+  /// - Parameter accepted: The accepted codings; `nil` for the plain form.
   private mutating func form(of name: String, _ accepted: AcceptedCodings?) -> Form? {
     guard let plain = entry(named: name) else { return nil }
     var form = Form(body: plain.body, tag: plain.tag)
@@ -194,18 +193,18 @@ package struct StaticFiles {
     return form
   }
 
-  /// The page below `/n/`: the built one, or else made from the page as it was written.
+  /// Returns the page for addresses one level down: a built one, or one derived from `index.html`.
   private mutating func pageBelow(_ accepted: AcceptedCodings?) -> Form? {
     form(of: Self.builtPageOneDown, accepted)
       ?? pageOneDown().map { Form(body: $0.body, tag: $0.tag) }
   }
 
-  /// An entity tag with one more part.
+  /// Returns an entity tag with another part appended.
   private static func tag(_ tag: String, _ part: String) -> String {
     "\(tag.dropLast())-\(part)\""
   }
 
-  /// A page with a preview at the beginning of its head.
+  /// Returns a page with a preview inserted at the beginning of its head.
   private static func page(_ body: [UInt8], with preview: PagePreview) -> [UInt8] {
     let text = String(decoding: body, as: UTF8.self)
     guard let end = text.firstRange(of: "<meta charset=\"utf-8\" />")?.upperBound else {
@@ -214,10 +213,10 @@ package struct StaticFiles {
     return Array((text[..<end] + "\n" + preview.text + text[end...]).utf8)
   }
 
-  /// The built page as it is sent below `/n/`, where its links begin one folder higher.
+  /// The built page for addresses one level down, whose links begin with `../`.
   private static let builtPageOneDown = "index.below.html"
 
-  /// The page below `/n/`, made from a page that is served as it was written.
+  /// Returns the page for addresses one level down, derived from `index.html` and cached.
   private mutating func pageOneDown() -> Entry? {
     guard let page = entry(named: "index.html") else { return nil }
     if let kept = oneDown, kept.modified == page.modified, kept.size == page.size { return kept }
@@ -232,7 +231,7 @@ package struct StaticFiles {
 
   private static let notFound = Response(
     status: 404,
-    // An upgrade takes files away, and may bring them back: no cache may keep that they are missing.
+    // An upgrade may remove and add files, so caches must not store that a file is missing.
     headers: [
       ("content-type", "text/plain; charset=utf-8"), ("cache-control", "no-store"),
       ("x-content-type-options", "nosniff"),
@@ -240,7 +239,7 @@ package struct StaticFiles {
     body: Array("Nothing is here.\n".utf8))
 
   private mutating func entry(named name: String) -> Entry? {
-    // Names of assets are plain; an escape or a climb is never one of ours.
+    // Names of assets are plain: reject escapes, hidden files and `..`.
     guard !name.isEmpty, !name.contains("%"), !name.contains("\0"),
       !name.split(separator: "/", omittingEmptySubsequences: false).contains(where: {
         $0.isEmpty || $0.hasPrefix(".")

@@ -1,9 +1,9 @@
 import Locks
 
-/// Work with several things at the same time.
+/// Runs the same work for several items concurrently.
 package enum AtOnce {
-  /// Does work with each item on a thread of its own, with the first on this one; returns when all of it
-  /// is done.
+  /// Performs work for each item on a separate thread, for the first item on the calling one.
+  /// Returns when all of it is done.
   package static func run<Item: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) -> Void
   ) {

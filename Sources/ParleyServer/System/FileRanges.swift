@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is read in parts.
+/// An open file from which ranges of bytes are read.
 final class FileRanges {
   private let file: Int32
   /// The size in bytes when the file was opened.
@@ -23,7 +23,7 @@ final class FileRanges {
 
   deinit { close(file) }
 
-  /// Returns so many bytes from a place, fewer at the end of the file; `nil` if they cannot be read.
+  /// Returns `count` bytes from an offset, fewer at the end of the file; `nil` if reading fails.
   func read(at offset: Int64, _ count: Int) -> [UInt8]? {
     guard count > 0 else { return [] }
     var isRead = true

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Properties of the file system of a folder.
+/// Properties of file systems, and operations that require Linux.
 package enum FileSystem {
-  /// File systems on which a database may not keep its word, by the number that `statfs` gives
-  /// (linux/magic.h); what they are and what to do.
+  /// File systems that are unreliable for a database, by the number from `statfs` (linux/magic.h),
+  /// with the problem and its remedy.
   private static let doubtful: [UInt: String] = [
     0x6969: "NFS, where locks and syncs are not what a database needs: use a local disk",
     0xff53_4d42: "CIFS, where locks and syncs are not what a database needs: use a local disk",
@@ -12,7 +12,7 @@ package enum FileSystem {
     0x0102_1994: "tmpfs, which forgets everything when the machine restarts: use a disk",
   ]
 
-  /// Why the file system of a folder is not one for a database; `nil` if nothing is known.
+  /// Returns the reason why a folder's file system is unreliable; `nil` if none is known.
   static func doubtful(at path: String) -> String? {
     doubtful[CLinux_fileSystem(path)]
   }
@@ -41,11 +41,11 @@ package enum FileSystem {
     return times.sorted()[times.count / 2]
   }
 
-  /// Has two files change places in one step; whether they have. Some file systems cannot do it.
+  /// Exchanges two files atomically; returns `false` if the file system does not support this.
   package static func exchange(_ path: String, _ other: String) -> Bool {
     CLinux_exchange(path, other) == 0
   }
 
-  /// Whether the kernel says that a time service keeps its clock right.
+  /// Whether the kernel reports that a time service synchronises the clock.
   static var isClockSynchronised: Bool { CLinux_isClockSynchronised() == 1 }
 }

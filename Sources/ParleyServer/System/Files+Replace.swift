@@ -1,12 +1,12 @@
 import Glibc
 
 extension Files {
-  /// Writes a text file in one step: it has its old text or the new one, whatever happens.
+  /// Replaces a text file atomically: even after a crash, it contains the old text or the new one.
   ///
-  /// A file that is there keeps its owner; a new one that the superuser makes gets its folder's.
+  /// An existing file keeps its owner; a new file created by root gets the owner of its folder.
   ///
-  /// - Parameter isSecret: whether only its owner may read it, and the group of a file that was
-  ///   there only if it could before.
+  /// - Parameter isSecret: Whether only the owner may read the file; the group may too if it could
+  ///   read the existing file.
   static func replace(
     _ path: String, with text: String, isNew: Bool, isSecret: Bool = true
   ) throws(FileError) {
@@ -17,7 +17,7 @@ extension Files {
     var (isOpen, isInPlace) = (true, false)
     defer {
       if isOpen { close(file) }
-      // Once it is in place, another writer may have begun a file under this name.
+      // After the rename, another writer may have created a file with this name.
       if !isInPlace { unlink(new) }
     }
     guard write(Array(text.utf8), to: file) else { throw failure(path) }
@@ -30,7 +30,7 @@ extension Files {
     syncFolder(of: path)
   }
 
-  /// Gives a file the owner of the one that it replaces, or else of its folder.
+  /// Gives a file the owner of the file that it replaces; for a new file, of its folder.
   private static func takeOwner(_ file: Int32, of path: String, isNew: Bool) throws(FileError) {
     var model = stat()
     guard stat(isNew ? folder(of: path) : path, &model) == 0 else { throw failure(path) }
@@ -61,7 +61,7 @@ extension Files {
     guard fchmod(file, mode) == 0 else { throw failure(path) }
   }
 
-  /// Syncs the folder that a file is in; whether that was done.
+  /// Syncs the folder of a file; returns whether it succeeded.
   @discardableResult
   static func syncFolder(of path: String) -> Bool {
     let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

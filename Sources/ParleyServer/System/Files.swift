@@ -1,22 +1,22 @@
 import Glibc
 
-/// Why a file could not be read, in the system's words.
+/// The reason why an operation on a file failed, or its content is invalid.
 public struct FileError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// For people.
+  /// A message for people.
   public let description: String
 
-  /// Makes an error.
+  /// Creates an error.
   public init(_ description: String) { self.description = description }
 }
 
-/// The few things needed of the file system.
+/// Operations on files and folders.
 public enum Files {
-  /// A configuration file has no business being larger.
+  /// Maximum bytes of a text file such as the configuration.
   static let textBytesMax = 1 << 20
 
-  /// Reads a file of any size.
+  /// Reads a whole file.
   ///
-  /// - Parameter bytesMax: The size beyond which a file is rejected.
+  /// - Parameter bytesMax: The maximum bytes; a larger file is rejected.
   static func bytes(at path: String, bytesMax: Int = .max) throws(FileError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
@@ -33,7 +33,7 @@ public enum Files {
     return bytes
   }
 
-  /// Reads a small text file.
+  /// Reads a text file of at most 1 MiB.
   public static func text(at path: String) throws(FileError) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw FileError(String(cString: strerror(errno))) }
@@ -50,7 +50,7 @@ public enum Files {
     return text
   }
 
-  /// All of a file; `nil` if it cannot be read or has more bytes.
+  /// Returns the content of a file; `nil` if it cannot be read or is larger than `bytesMax`.
   package static func contents(of path: String, bytesMax: Int) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -58,7 +58,7 @@ public enum Files {
     return read(file, bytesMax: bytesMax).flatMap { $0.count <= bytesMax ? $0 : nil }
   }
 
-  /// Reads an open file to its end, or until there are more bytes than so many; `nil` if that fails.
+  /// Reads a file to its end, or until it has read more than `bytesMax` bytes; `nil` on failure.
   package static func read(_ file: Int32, bytesMax: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -70,7 +70,7 @@ public enum Files {
     return bytes
   }
 
-  /// Writes all bytes to an open file; whether that was done.
+  /// Writes all bytes to an open file; returns whether it succeeded.
   @discardableResult
   package static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
     var rest = bytes[...]
@@ -81,60 +81,60 @@ public enum Files {
     return true
   }
 
-  /// Makes a folder, and those it lies in, unless it is there.
+  /// Creates a folder and its parents, unless they exist.
   package static func makeDirectory(_ path: String) throws(FileError) {
     guard !isFolder(path) else { return }
     let parent = folder(of: path)
     if parent != path, !isFolder(parent) { try makeDirectory(parent) }
     guard mkdir(path, 0o700) != 0 else { return }
     let failure = errno
-    // Another program may have made it meanwhile.
+    // Another program may have created it meanwhile.
     guard isFolder(path) else {
       throw FileError("the folder \(path) cannot be made: \(String(cString: strerror(failure)))")
     }
   }
 
-  /// Whether a regular file is there.
+  /// Whether a path leads to a regular file.
   package static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether anything is there, be it a link to nothing.
+  /// Whether a path exists, even as a broken symbolic link.
   package static func isThere(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// Returns a path that means the same in every folder.
+  /// Returns the absolute form of a path; the path itself if the current folder is unknown.
   package static func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
     defer { free(here) }
     return String(cString: here) + "/" + (path.hasPrefix("./") ? String(path.dropFirst(2)) : path)
   }
 
-  /// Whether a folder is there.
+  /// Whether a path leads to a folder.
   package static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Whether nothing is in a folder.
+  /// Whether a folder is empty; `false` if it cannot be read.
   static func isEmpty(folder: String) -> Bool {
     guard let folder = opendir(folder) else { return false }
     defer { closedir(folder) }
-    // Itself and the one around it are always there.
+    // Skip `.` and `..`, which every folder contains.
     for _ in 0..<2 { _ = readdir(folder) }
     return readdir(folder) == nil
   }
 
-  /// The names in a folder, in any order; `nil` if it cannot be read.
+  /// Returns the names in a folder, in any order; `nil` if it cannot be read.
   static func names(in folder: String) -> [String]? {
     guard let listing = opendir(folder) else { return nil }
     defer { closedir(listing) }
     var names: [String] = []
     while let entry = readdir(listing) {
-      // In its place: a copy would have 256 bytes, and the entry may end before the memory does.
+      // Read in place: a copy would have 256 bytes, but the memory may end with the entry.
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
@@ -143,7 +143,7 @@ public enum Files {
     return names
   }
 
-  /// The path without links, if it leads anywhere.
+  /// Returns the absolute path with symbolic links resolved; `nil` if it does not exist.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

@@ -2,22 +2,22 @@ public import GatewayPorts
 import Glibc
 import Locks
 
-/// Ends the process without asking anything of a thread, a disk or a reader of the log.
+/// Ends the process without waiting for other threads, a disk or a reader of the log.
 public enum ForcedEnd {
-  /// The exit codes of a process that was ended by force.
+  /// The exit codes of a forced end.
   public enum ExitCode {
-    /// A stop in good order took longer than it may.
+    /// An orderly stop exceeded its time limit.
     public static let stopTookTooLong: Int32 = 3
-    /// The loop was stuck.
+    /// A loop was stuck.
     public static let loopIsStuck: Int32 = 4
   }
 
   /// The time limit for writing the last log line.
   private static let lineMilliseconds = 1_000
 
-  /// Ends the process after so many milliseconds, unless it has ended by then.
+  /// Ends the process after a time limit, unless it has ended before.
   ///
-  /// - Parameter data: called at the end, for the line in the log.
+  /// - Parameter data: Called at the time limit, for the data of the log line.
   public static func arm(
     afterMilliseconds limit: Int, log: any LogSink,
     data: @escaping @Sendable () -> [(key: String, value: String)]
@@ -28,7 +28,7 @@ public enum ForcedEnd {
     }
   }
 
-  /// Ends the process with a last line in the log; without it, if the line cannot be written.
+  /// Ends the process with a last log line; without it if the line cannot be written in time.
   static func now(
     _ code: Int32, _ log: any LogSink, _ message: String, _ data: [(key: String, value: String)]
   ) -> Never {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file that is open for appending, and locked against other processes that open it so, until its
-/// owner releases it.
+/// A file open for appending, with an exclusive lock against other processes until the value is
+/// destroyed.
 @safe struct LockedFile: ~Copyable {
   private let path: String
   private let descriptor: Int32
 
-  /// Opens a file, making it if there is none, and waits for its lock.
+  /// Opens a file, creating it if it does not exist, and waits for its lock.
   init(path: String) throws(FileError) {
     self.path = path
     while true {
@@ -19,7 +19,7 @@ import Glibc
           throw failure
         }
       }
-      // Another file may have taken its place meanwhile: then the lock is that of no file at all.
+      // If the file was replaced while waiting, the lock is on a file that no path refers to.
       if Self.isSame(descriptor, path) {
         self.descriptor = descriptor
         return
@@ -29,39 +29,39 @@ import Glibc
   }
 
   deinit {
-    // Not left to `close`: a child that is just being made may still have the descriptor.
+    // Not left to `close`: a child process that is being started may still hold the descriptor.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Whether nothing is in it, or its last line is whole.
+  /// Whether the file is empty or ends with a newline.
   var endsInLine: Bool {
     guard size > 0 else { return true }
     var last: UInt8 = 0
     return pread(descriptor, &last, 1, size - 1) == 1 && last == UInt8(ascii: "\n")
   }
 
-  /// Appends bytes and syncs them: all, or none as well as that can be done.
+  /// Appends and syncs bytes. On failure, the file is truncated to its old size if possible.
   ///
-  /// - Returns: Whether they are on disk.
+  /// - Returns: Whether the bytes are on disk.
   borrowing func append(_ bytes: [UInt8]) -> Bool {
     let size = size
     guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
       ftruncate(descriptor, size)
       return false
     }
-    // A new file is there for good only when its folder knows of it.
+    // A new file is durable only once its folder is synced.
     return size > 0 || syncFolder()
   }
 
-  /// Syncs the folder that the file is in.
+  /// Syncs the file's folder; returns whether it succeeded.
   @discardableResult
   borrowing func syncFolder() -> Bool { Files.syncFolder(of: path) }
 
-  /// Whether nothing is in it.
+  /// Whether the file is empty.
   var isEmpty: Bool { size == 0 }
 
-  /// Removes the file, unless another one has taken its place.
+  /// Removes the file, unless another one has replaced it.
   borrowing func remove() {
     if Self.isSame(descriptor, path) { unlink(path) }
   }

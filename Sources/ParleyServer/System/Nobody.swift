@@ -2,7 +2,7 @@ import Gateway
 import GatewayPorts
 import WebSocketFrames
 
-/// Owns a transport that is only started to see whether it starts: every connection is rejected.
+/// A delegate that rejects every connection, for a transport that is started only as a check.
 final class Nobody: TransportDelegate {
   func decide(upgrade head: RequestHead) -> UpgradeDecision { .refuse(.plain(503, "")) }
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that is being written.
+/// A file that is being written: a new one, or standard output.
 struct OutputFile {
   private let descriptor: Int32
 

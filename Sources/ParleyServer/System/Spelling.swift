@@ -1,6 +1,6 @@
-/// Finds the word that a misspelt one stands for.
+/// Suggestions for misspelt names.
 package enum Spelling {
-  /// The name that takes the fewest changes of letters, if those are few.
+  /// Returns the name with the smallest edit distance; `nil` if the distance is too large.
   package static func nearest(to name: String, among names: some Sequence<String>) -> String? {
     let distances = names.map { (name: $0, distance: distance(from: name, to: $0)) }
     guard let best = distances.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }),
@@ -9,7 +9,7 @@ package enum Spelling {
     return best.name
   }
 
-  /// Letters to insert, delete or replace to make one word the other (Levenshtein).
+  /// Returns the bytes to insert, delete or replace to turn one word into the other (Levenshtein).
   private static func distance(from first: String, to second: String) -> Int {
     let target = Array(second.utf8)
     var row = Array(0...target.count)

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Points in time for people and programs, as in 2026-11-21T09:30:00.000Z (ISO 8601, always UTC).
+/// Formats times in ISO 8601, always in UTC, such as 2026-11-21T09:30:00.000Z.
 package enum UTCDate {
-  /// Formats a point in time, given in seconds since 1970.
+  /// Returns the text of a time in seconds since 1970.
   package static func text(seconds: Int64) -> String {
     var bytes: [UInt8] = []
     append(Int(seconds), 0, to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends a point in time, given in seconds since 1970 and milliseconds.
+  /// Appends the text of a time in seconds since 1970, plus milliseconds.
   static func append(_ seconds: Int, _ milliseconds: Int, to line: inout [UInt8]) {
     var time = time_t(seconds)
     var parts = tm()

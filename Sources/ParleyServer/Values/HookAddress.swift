@@ -1,15 +1,15 @@
 /// The URL of a service: `https://host:port/path`.
 struct HookAddress: Sendable, Equatable {
-  /// All of it.
+  /// The whole URL.
   let text: String
-  /// Whether what is sent is encrypted.
+  /// Whether requests are encrypted.
   let isEncrypted: Bool
   let host: String
 
-  /// Whether nothing that is sent can be read on the way.
+  /// Whether third parties cannot read requests: they are encrypted, or remain on this machine.
   var isPrivate: Bool { isEncrypted || ListenAddress.isLoopback(host) }
 
-  /// Reads an address; `nil` if it is malformed, or has a password in it, which logs would show.
+  /// Parses a URL; `nil` if it is malformed, or contains a user or password, which logs would show.
   init?(_ text: String) {
     guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
     let rest: Substring
@@ -28,7 +28,7 @@ struct HookAddress: Sendable, Equatable {
     self.text = text
   }
 
-  /// The host of `host`, `host:port`, `[address]` or `[address]:port`.
+  /// Returns the host in `host`, `host:port`, `[address]` or `[address]:port`; `nil` if malformed.
   private static func host(in authority: Substring) -> String? {
     var host = authority
     var port: Substring?

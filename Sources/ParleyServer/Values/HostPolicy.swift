@@ -2,16 +2,16 @@ import Gateway
 package import GatewayPorts
 import SocketMessages
 
-/// The hosts by which a server may be asked for, as long as anyone may read and write.
+/// The hosts that requests may name while any client may read and write.
 ///
-/// A page of any site can make its name resolve to this machine's address (DNS rebinding). To the
-/// browser the page and this server are one site then, with one `Origin`, and the page could read,
-/// change and delete everything. Only `Host` tells: it has the name that the page came from.
+/// A page of any site can make its host name resolve to this machine's address (DNS rebinding). The
+/// browser then treats the page and this server as one site, with the same `Origin`, and the page
+/// could read and change all notes. Only `Host` reveals it: it contains the page's host name.
 ///
-/// Let in are `localhost` and names below it, loopback addresses, the host that is listened on, and
-/// the hosts of `allowed-origin`. Where all of a machine's addresses are listened on, any address
-/// is let in, since an address cannot be rebound. Ports are not looked at. Once tokens are
-/// required, every host is let in, for such a page has no token.
+/// Allowed are `localhost` and its subdomains, loopback addresses, the listen addresses, and the
+/// hosts of `allowed-origin`. If the server listens on all addresses of a machine, any IP address
+/// is allowed, since rebinding requires a name. Ports are ignored. If tokens are required, every
+/// host is allowed, since such a page has no token.
 package struct HostPolicy: Sendable {
   private let isOpen: Bool
   private let allowsAll: Bool
@@ -19,16 +19,16 @@ package struct HostPolicy: Sendable {
   private let names: Set<String>
   private let addresses: Set<IPAddress>
 
-  /// Makes a policy.
+  /// Creates a policy.
   ///
   /// - Parameters:
-  ///   - isOpen: whether anyone may read and write.
-  ///   - listening: the hosts that are listened on.
-  ///   - origins: origins such as `https://notes.example.org`; `*` lets every host in.
+  ///   - isOpen: Whether any client may read and write.
+  ///   - listening: The hosts to listen on.
+  ///   - origins: Allowed origins such as `https://notes.example.org`; `*` allows every host.
   package init(isOpen: Bool, listening: [String], origins: [String]) {
     self.isOpen = isOpen
     allowsAll = origins.contains("*")
-    // An IPv6 address that is listened on has no brackets.
+    // A listen address in IPv6 has no brackets.
     let known =
       listening.map { IPAddress($0)?.isFour == false ? "[\($0)]" : $0 }
       + origins.compactMap(Self.authority)
@@ -42,16 +42,16 @@ package struct HostPolicy: Sendable {
   private static let anyFour = IPAddress("0.0.0.0")
   private static let anySix = IPAddress("::")
 
-  /// Whether a request may be answered.
+  /// Whether the hosts of a request are allowed.
   ///
-  /// One without `Host` is no browser's. What a trusted proxy was asked for counts, too.
+  /// A request without `Host` is not from a browser, so it is allowed. `X-Forwarded-Host` counts.
   package func allows(_ head: RequestHead) -> Bool {
     guard isOpen, !allowsAll else { return true }
     let asked = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]
     return asked.allSatisfy { $0.map(allows(authority:)) ?? true }
   }
 
-  /// Whether a server may be asked for by a host, with or without a port.
+  /// Whether a host is allowed; a port may follow it.
   package func allows(authority: String) -> Bool {
     guard isOpen, !allowsAll else { return true }
     switch Self.parsed(authority) {
@@ -63,7 +63,7 @@ package struct HostPolicy: Sendable {
     }
   }
 
-  /// The answer to a request for another host.
+  /// The response to a request for another host.
   package static let refusal = Response.problem(
     421, .notAllowed,
     "anyone may read and write here, so this server answers to localhost, loopback addresses and the "
@@ -75,10 +75,10 @@ package struct HostPolicy: Sendable {
     case address(IPAddress)
   }
 
-  /// Reads a host, which a port may follow; `nil` if it is malformed.
+  /// Parses a host, which a port may follow; `nil` if it is malformed.
   private static func parsed(_ authority: String) -> Host? {
     let text = authority.lowercased()
-    // A zone, which an address may have elsewhere, is not allowed in a URL.
+    // URLs cannot contain the zone of an IPv6 address.
     guard text.utf8.allSatisfy({ isPlain($0) }), !text.utf8.contains(UInt8(ascii: "%")) else {
       return nil
     }
@@ -87,13 +87,13 @@ package struct HostPolicy: Sendable {
     guard parts.count <= 2, parts.count == 1 || parts[1].allSatisfy(\.isWholeNumber) else {
       return nil
     }
-    // With its last dot a name is the same name, and browsers send it as it was typed.
+    // A trailing dot does not change a name, and browsers send it if the user typed it.
     let name = parts[0].hasSuffix(".") ? parts[0].dropLast() : parts[0]
     if let address = IPAddress(name) { return .address(address) }
     return name.isEmpty ? nil : .name(String(name))
   }
 
-  /// Letters, digits and the few marks that a host has.
+  /// Whether a host may contain a byte: letters, digits and a few other characters.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),

@@ -1,8 +1,8 @@
 import GatewayPorts
 
-/// Texts within lines whose words are separated by blanks.
+/// Escapes texts for lines whose words are separated by spaces.
 package enum LineText {
-  /// With escapes in place of what ends a line, controls a terminal or reorders text.
+  /// Returns a text with line breaks, control characters and bidirectional controls escaped.
   package static func visible(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.isDeceiving) else { return text }
     return text.unicodeScalars.reduce(into: "") { visible, scalar in
@@ -14,7 +14,7 @@ package enum LineText {
     }
   }
 
-  /// With blanks, controls and the characters given as `%20` and the like.
+  /// Returns a text with spaces, control characters and `reserved` escaped as `%20` and the like.
   static func escaped(_ text: String, _ reserved: String = "%") -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
@@ -27,6 +27,6 @@ package enum LineText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Undoes it; `nil` if an escape is broken or the result is not UTF-8.
+  /// Reverses `escaped`; `nil` if an escape is invalid or the result is not UTF-8.
   static func unescaped(_ text: Substring) -> String? { PercentEncoding.decoded(text) }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// An address to listen on, written `HOST:PORT`; an IPv6 address in brackets.
+/// An address to listen on, written `HOST:PORT`, with an IPv6 address in brackets.
 package struct ListenAddress: Sendable, Equatable {
-  /// An IP address, or a name that stands for one of this machine's.
+  /// An IP address, or a host name of this machine.
   package let host: String
-  /// 0 takes a free one.
+  /// The port; 0 picks a free one.
   package let port: Int
 
-  /// Reads an address; `nil` if it is malformed.
+  /// Parses an address; `nil` if it is malformed.
   package init?(_ text: String) {
     guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
       let port = ValueText.number(String(text[text.index(after: colon)...])),
@@ -24,14 +24,14 @@ package struct ListenAddress: Sendable, Equatable {
     self.port = port
   }
 
-  /// A URL with another port.
+  /// Returns the URL of a host and port; an IPv6 address gets brackets.
   package static func url(_ host: String, port: Int, isSecure: Bool) -> String {
     let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
     return "\(isSecure ? "https" : "http")://\(isIPv6 ? "[\(host)]" : host):\(port)"
   }
 
-  /// Whether only this machine can reach the address. A name other than `localhost` could be
-  /// anything, so it is not taken for loopback.
+  /// Whether only this machine can reach the address. Of names, only `localhost` is assumed to be a
+  /// loopback address.
   static func isLoopback(_ host: String) -> Bool {
     if host == "localhost" { return true }
     var four = in_addr()

@@ -1,27 +1,27 @@
 package import GatewayPorts
 
-/// The pages that may open a socket or change notes: those of the server itself, and those named.
+/// The origins whose pages may open a WebSocket or change notes.
 ///
-/// Browsers send `Origin` with every upgrade; programs send what they like or nothing. So a
-/// missing `Origin` is let through, and a foreign one is not (RFC 6454; the request's own host
-/// and port count as the same origin, `:80` and `:443` being what they are by default). Behind a
-/// trusted proxy the host that the proxy was asked for counts too, and its scheme has to be right.
+/// Browsers send `Origin` with every upgrade, programs any value or none. So a request without
+/// `Origin` is allowed, and a foreign origin is not (RFC 6454). The request's own host and port are
+/// the same origin; ports 80 and 443 are the defaults. Behind a trusted proxy, the forwarded host
+/// counts too, and the forwarded scheme must match.
 package struct OriginPolicy: Sendable {
   private let allowed: Set<String>
   private let allowsAll: Bool
 
-  /// - Parameter allowed: origins such as `https://notes.example.org`; `*` means any.
+  /// - Parameter allowed: Origins such as `https://notes.example.org`; `*` allows every origin.
   package init(allowed: [String]) {
     self.allowed = Set(allowed.compactMap(Self.normalized))
     allowsAll = allowed.contains("*")
   }
 
-  /// Whether a request comes from a page that may ask.
+  /// Whether a request's origin is allowed, or the request has none.
   package func allows(_ head: RequestHead) -> Bool {
     guard let origin = head.headers["origin"], !allowsAll else { return true }
     guard let normalized = Self.normalized(origin) else { return false }
     if allowed.contains(normalized) { return true }
-    // Behind an unconfigured proxy the scheme may differ, the host does not.
+    // A proxy that is not configured may hide the scheme, but not the host.
     let isTold = head.headers["x-forwarded-proto"] != nil
     let schemes = head.isSecure ? ["https"] : isTold ? ["http"] : ["http", "https"]
     let hosts = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]
@@ -31,22 +31,22 @@ package struct OriginPolicy: Sendable {
     }
   }
 
-  /// Whether pages of other origins than the server's own may ask.
+  /// Whether any origin other than the server's own is allowed.
   var namesOthers: Bool { allowsAll || !allowed.isEmpty }
 
-  /// Whether an origin is one of those named.
+  /// Whether an origin is one of the configured ones.
   func names(_ origin: String) -> Bool {
     guard let normalized = Self.normalized(origin) else { return false }
     return allowsAll || allowed.contains(normalized)
   }
 
-  /// Whether a request that a page makes by a `<script>` may be answered.
+  /// Whether a request that a page may have made by a `<script>` may be answered.
   ///
-  /// Browsers send no `Origin` with such, so the page that `Referer` names is looked at. A page can
-  /// leave that out, but not write another's.
+  /// Browsers send no `Origin` with a script request, so the page in `Referer` is checked. A page
+  /// can omit this header, but not forge another page's.
   ///
-  /// - Parameter isOpen: whether anyone may do everything. Then only a page that is known to be
-  ///   allowed is answered; otherwise the tokens in the messages decide.
+  /// - Parameter isOpen: Whether any client may read and write. If so, only pages known to be
+  ///   allowed get a response; otherwise the tokens in the messages decide.
   package func allowsScript(_ head: RequestHead, isOpen: Bool) -> Bool {
     if head.headers["origin"] != nil { return allows(head) }
     guard let referrer = head.headers["referer"] else { return !isOpen || allowsAll }
@@ -57,14 +57,14 @@ package struct OriginPolicy: Sendable {
     return allows(asking)
   }
 
-  /// The origin of an address, which is all before its path.
+  /// Returns the origin of a URL: the part before its path.
   static func origin(of address: String) -> String {
     address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).prefix(3)
       .joined(separator: "/")
   }
 
-  /// `scheme://host:port` in lower case with the port written out; `nil` if it is no origin. One slash at the end, as
-  /// some programs write it, makes no other origin.
+  /// Returns `scheme://host:port` in lower case, with an explicit port; `nil` if the text is not an
+  /// origin. A slash at the end, which some programs add, is ignored.
   static func normalized(_ origin: String) -> String? {
     let lowered = origin.lowercased()
     guard let separator = lowered.utf8.firstRange(of: "://") else { return nil }
@@ -91,7 +91,7 @@ package struct OriginPolicy: Sendable {
 }
 
 extension String {
-  /// The part before the first comma.
+  /// The part before the first comma, without surrounding spaces.
   var firstOfList: String {
     split(separator: ",", maxSplits: 1).first?.trimmingSpaces() ?? ""
   }

@@ -1,20 +1,20 @@
 import Gateway
 import GatewayPorts
 
-/// The paths that are answered at each port, where programs have a port of their own.
+/// The paths that each port serves if programs have a separate port.
 ///
-/// The page and its users need a few paths; all other paths below `/api`, present and future, are
-/// for programs, and are not shown to the network where the page is.
+/// The page and its users need a few paths. All other paths below `/api`, present and future, are
+/// for programs, and are not accessible from the page's network.
 struct PortRule {
-  /// Whether there is such a port.
+  /// Whether programs have a separate port.
   let isDivided: Bool
 
   private static let forOperators = ["/metrics", "/admin"]
   private static let forPeople = ["/api/notes", "/api/user", "/api/openapi.json"]
 
-  /// Whether a request may be answered where it came in.
+  /// Whether the port that received a request serves its path.
   ///
-  /// - Parameter opening: The dialect of its path, if it is one's.
+  /// - Parameter opening: The dialect of the path; `nil` if it belongs to none.
   func allows(_ head: RequestHead, _ opening: Opening?) -> Bool {
     guard isDivided else { return true }
     switch head.entrance {

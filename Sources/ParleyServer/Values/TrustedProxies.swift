@@ -1,30 +1,30 @@
 package import GatewayPorts
 
-/// Proxies that are believed when they say where a client is.
+/// Proxies whose headers about the client are trusted.
 ///
-/// A proxy appends the sender's address, so `X-Forwarded-For` is read from its end: a trusted proxy
-/// saw the last address, and if that is a trusted proxy itself, so was the one before. The first
-/// address that is not a trusted proxy is the client's; addresses further to the left may be made
-/// up.
+/// Each proxy appends the address of its sender, so `X-Forwarded-For` is read from its end. The
+/// last address was seen by a trusted proxy; if it is itself a trusted proxy, so was the one
+/// before. The first address that is not a trusted proxy is the client's; addresses further left
+/// may be forged.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
 
-  /// - Parameter texts: addresses and ranges; malformed ones are left out.
+  /// - Parameter texts: Addresses and ranges; malformed ones are ignored.
   package init(_ texts: [String]) { ranges = texts.compactMap { AddressRange($0) } }
 
   package func trusts(_ address: IPAddress) -> Bool {
     ranges.contains { $0.contains(address) }
   }
 
-  /// Whether an address is rate-limited: trusted proxies are not, and until some are named, this
-  /// machine's own addresses are not, for an unconfigured proxy may be there.
+  /// Whether an address is rate-limited. Trusted proxies are not; without any, this machine's own
+  /// addresses are not, since an unconfigured proxy may run there.
   package func isLimited(_ address: IPAddress) -> Bool {
     !trusts(address) && (!ranges.isEmpty || !address.isLoopback)
   }
 
-  /// A request as its client made it, if a trusted proxy passed it on.
+  /// Returns a request as its client sent it, if a trusted proxy forwarded it.
   ///
-  /// From any other sender, headers of proxies are removed.
+  /// For any other sender, the headers of proxies are removed.
   package func resolved(_ head: RequestHead) -> RequestHead {
     var head = head
     guard let peer = IPAddress(head.remoteAddress), trusts(peer) else {
@@ -38,7 +38,7 @@ package struct TrustedProxies: Sendable {
     for hop in hops.split(separator: ",").reversed() {
       let text = hop.trimmingSpaces()
       guard let address = IPAddress(hop: text) else { break }
-      // As one address is always written: a session is held to the text of it.
+      // Use the canonical form: a session is bound to the text of its address.
       head.remoteAddress = address.description
       if !trusts(address) {
         head.limitedAddress = address

@@ -1,6 +1,6 @@
-/// The text form of values in settings.
+/// The text format of values in settings.
 enum ValueText {
-  /// `true`, `yes`, `on`, `1` and their opposites.
+  /// Parses `true`, `yes`, `on`, `1` and their opposites.
   static func bool(_ text: String) -> Bool? {
     switch text.lowercased() {
     case "true", "yes", "on", "1": true
@@ -9,7 +9,7 @@ enum ValueText {
     }
   }
 
-  /// A whole number; `_` may group its digits.
+  /// Parses a whole number; `_` may group its digits.
   static func number(_ text: String) -> Int? {
     guard text.utf8.first != UInt8(ascii: "_"), text.utf8.last != UInt8(ascii: "_") else {
       return nil
@@ -17,7 +17,7 @@ enum ValueText {
     return Int(text.filter { $0 != "_" })
   }
 
-  /// A number and its unit: `4 MiB`, `64KiB`, `1024`.
+  /// Parses a number of bytes with its unit: `4 MiB`, `64KiB`, `1024`.
   static func bytes(_ text: String) -> Int? {
     let (number, unit) = split(text)
     guard let number else { return nil }
@@ -33,8 +33,8 @@ enum ValueText {
     return overflow ? nil : product
   }
 
-  /// A number and its unit: `500ms`, `20 s`, `5m`, `1h`. A bare number has no unit and is refused:
-  /// people differ about whether it means seconds.
+  /// Parses a duration with its unit: `500ms`, `20 s`, `5m`, `1h`. A number without a unit is
+  /// rejected, except 0, since people disagree about its unit.
   static func duration(_ text: String) -> Duration? {
     let (number, unit) = split(text)
     guard let number, (0...1_000_000_000).contains(number) else { return nil }
@@ -48,12 +48,12 @@ enum ValueText {
     }
   }
 
-  /// Items between separators, blanks around them dropped.
+  /// Splits a list into items, without surrounding blanks; empty items are dropped.
   static func list(_ text: String, separator: Character = ",") -> [String] {
     text.split(separator: separator).map { trimmed($0) }.filter { !$0.isEmpty }
   }
 
-  /// `*`, or a scheme and a host with perhaps a port, and nothing behind it.
+  /// Whether a text is `*`, or a scheme and a host with an optional port.
   static func isOrigin(_ text: String) -> Bool {
     if text == "*" { return true }
     let lowered = text.lowercased()
@@ -74,7 +74,7 @@ enum ValueText {
       }
   }
 
-  /// The shortest exact form, such as `4 MiB`.
+  /// Returns the shortest exact form of a number of bytes, such as `4 MiB`.
   static func text(bytes: Int) -> String {
     for (factor, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]
     where bytes >= factor && bytes % factor == 0 {
@@ -83,7 +83,7 @@ enum ValueText {
     return "\(bytes) B"
   }
 
-  /// The shortest exact form, such as `25s`.
+  /// Returns the shortest exact form of a duration, such as `25s`.
   static func text(_ duration: Duration) -> String {
     let (seconds, attoseconds) = duration.components
     guard attoseconds == 0 else {
@@ -94,7 +94,7 @@ enum ValueText {
     return "\(seconds)s"
   }
 
-  /// The text without blanks around it.
+  /// Returns the text without surrounding blanks.
   static func trimmed(_ text: some StringProtocol) -> String {
     let isBlank = { (character: Character) in character == " " || character == "\t" }
     let tail = text.drop(while: isBlank)
@@ -102,7 +102,7 @@ enum ValueText {
     return String(tail[...last])
   }
 
-  /// Splits `kid=path`; a path alone has no name.
+  /// Splits `kid=path`; `id` is `nil` for a path alone.
   static func named(_ text: String) -> (id: String?, path: String) {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
       return (nil, text)
@@ -110,7 +110,7 @@ enum ValueText {
     return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }
 
-  /// An address without a slash at its end.
+  /// Returns a URL without a slash at its end.
   static func withoutSlash(_ text: String) -> String {
     text.hasSuffix("/") ? String(text.dropLast()) : text
   }

@@ -1,5 +1,5 @@
-/// The version of this Parley.
+/// The version of this program.
 public enum Version {
-  /// Major, minor, patch (semver.org); the same as the newest heading in CHANGELOG.md.
+  /// Major, minor and patch version (semver.org), as in the newest heading of CHANGELOG.md.
   public static let current = "0.1.0"
 }
