@@ -1,9 +1,9 @@
 import CryptoOpenSSL
 import Glibc
 
-/// `parley apikey`.
+/// The command `parley apikey`, which creates an API key.
 enum APIKeyCommand {
-  /// Prints a key and its line.
+  /// Prints a new key. With `--file`, appends its line to the file; otherwise prints the line too.
   static func run(_ arguments: [String]) throws {
     var words = arguments
     var file: String?
@@ -36,7 +36,7 @@ enum APIKeyCommand {
     let file = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { return false }
     defer { close(file) }
-    // An editor may have left the last line without an end.
+    // An editor may have omitted the newline of the last line.
     var last: UInt8 = UInt8(ascii: "\n")
     let size = lseek(file, 0, SEEK_END)
     if size > 0 { pread(file, &last, 1, size - 1) }

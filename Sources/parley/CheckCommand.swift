@@ -1,9 +1,9 @@
 import ParleyServer
 import StoreRecords
 
-/// `parley check`.
+/// The command `parley check`, which checks the configuration and the store.
 enum CheckCommand {
-  /// Prints what holds and what is wrong.
+  /// Prints the settings and the problems; throws the exit code if there are any.
   static func run(_ arguments: [String]) throws {
     let report = report(on: arguments.filter { $0 != "--json" })
     if arguments.contains("--json") {
@@ -15,7 +15,7 @@ enum CheckCommand {
     if code != .success { throw code }
   }
 
-  /// Looks at the configuration that flags, environment and file make, and at its store.
+  /// Checks the configuration from flags, environment and file, and its store.
   static func report(on arguments: [String]) -> CheckReport {
     do throws(ConfigurationError) {
       let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
@@ -28,7 +28,7 @@ enum CheckCommand {
     }
   }
 
-  /// Prints what is wrong or may be.
+  /// Prints the warnings and problems to standard error.
   static func showProblems(_ report: CheckReport) {
     for warning in report.warnings { Terminal.error("parley: warning: \(warning)\n") }
     for problem in report.problems { Terminal.error("parley: \(problem)\n") }
@@ -40,7 +40,7 @@ enum CheckCommand {
     }
   }
 
-  /// The exit code that a report amounts to.
+  /// Returns the exit code for a report: `usage` for the configuration, `failure` for the store.
   static func exitCode(of report: CheckReport) -> Program.ExitCode {
     guard report.problems.isEmpty else { return .usage }
     switch report.store {

@@ -1,18 +1,18 @@
 import ParleyServer
 
-/// The words behind a command: flags of its own, what it works on, and settings for the configuration.
+/// The parsed arguments of a command: its operands, its own flags, and settings.
 struct CommandWords {
   private(set) var operands: [String] = []
   private(set) var options: [String: String] = [:]
   private(set) var switches: Set<String> = []
-  /// Left for the configuration.
+  /// The settings, as flags with values, for the configuration.
   private(set) var settings: [String] = []
 
-  /// Takes words apart.
+  /// Parses arguments.
   ///
   /// - Parameters:
-  ///   - known: flags of the command that take a value, without `--`.
-  ///   - switches: flags of the command that take none.
+  ///   - known: The command's flags that take a value, without `--`.
+  ///   - switches: The command's flags without a value, without `--`.
   init(
     _ arguments: some Sequence<String>, options known: Set<String>, switches: Set<String>
   ) throws(UsageError) {
@@ -30,7 +30,7 @@ struct CommandWords {
         options[name] = value
       } else {
         settings.append(word)
-        // A setting's value goes with it, unless it came with “=” or the setting is a flag.
+        // Include the value, unless it is in this word (`=`) or the setting takes none.
         if !word.contains("="), Configuration.takesValue(name), let value = rest.popFirst() {
           settings.append(value)
         }
@@ -38,7 +38,7 @@ struct CommandWords {
     }
   }
 
-  /// The only operand.
+  /// Returns the only operand; throws if there is none, or more than one.
   func operand(_ what: String) throws(UsageError) -> String {
     guard operands.count == 1, let operand = operands.first else {
       throw UsageError("expected \(what), got \(operands.count) of them")
@@ -46,19 +46,19 @@ struct CommandWords {
     return operand
   }
 
-  /// The configuration that the settings among the words make, with environment and file.
+  /// Loads the configuration from the settings, the environment and the file.
   func configuration() throws(ConfigurationError) -> Configuration {
     try Program.configuration(settings).configuration
   }
 }
 
-/// A mistake in the words behind a command.
+/// An error in the arguments of a command.
 struct UsageError: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// The words for a subcommand that there is not, with the one that was meant.
+  /// Returns the error for an unknown subcommand, with a suggestion.
   static func unknown(_ word: String?, among known: [String]) -> UsageError {
     let list = known.dropLast().joined(separator: ", ") + " or " + (known.last ?? "")
     let meant = word.flatMap { Spelling.nearest(to: $0, among: known) }

@@ -1,8 +1,8 @@
 import ParleyServer
 
-/// `parley doctor`.
+/// The command `parley doctor`, which checks this machine.
 enum DoctorCommand {
-  /// Prints what the machine is like.
+  /// Prints the findings; fails if one is a problem.
   static func run(_ arguments: [String]) throws {
     let loaded = try ConfigurationLoader(environment: Program.environment)
       .load(arguments.filter { $0 != "--json" })

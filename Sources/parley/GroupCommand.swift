@@ -1,9 +1,9 @@
 import GatewayPorts
 import ParleyServer
 
-/// `parley group set`, `list`, `remove`, `join` and `leave`.
+/// The commands `parley group set`, `list`, `remove`, `join` and `leave`.
 enum GroupCommand {
-  /// Runs one of them.
+  /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
     let rest = arguments.dropFirst()
     switch arguments.first {

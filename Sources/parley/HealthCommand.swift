@@ -1,8 +1,8 @@
 import ParleyServer
 
-/// `parley health`.
+/// The command `parley health`, which checks a running server.
 enum HealthCommand {
-  /// Asks the running server whether it takes changes.
+  /// Prints whether the running server accepts changes; fails if it does not.
   static func run(_ arguments: [String]) throws {
     let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
     let configuration = loaded.configuration

@@ -2,9 +2,9 @@ import CryptoOpenSSL
 import GatewayPorts
 import ParleyServer
 
-/// `parley invite make`, `list` and `remove`.
+/// The commands `parley invite make`, `list` and `remove`.
 enum InviteCommand {
-  /// Runs one of them.
+  /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
     let rest = arguments.dropFirst()
     switch arguments.first {
@@ -50,7 +50,7 @@ enum InviteCommand {
     return uses
   }
 
-  /// Tries the rights on a user, so that what cannot be granted is not promised.
+  /// Creates a user with the rights, so that invalid rights are rejected before anyone joins.
   private static func user(with rights: [String]) throws(UsageError) -> UserLine {
     do throws(FileError) {
       return try UserLine(
@@ -88,7 +88,7 @@ enum InviteCommand {
     try file(words).remove(id, now: Program.now)
   }
 
-  /// The invitations beside the users of the configuration.
+  /// Returns the file of invitations of the configuration, which must have a file of users.
   private static func file(_ words: CommandWords) throws -> InvitationFile {
     _ = try usersFile(words)
     let configuration = try words.configuration()

@@ -1,9 +1,9 @@
 import ParleyServer
 import StoreRecords
 
-/// `parley migrate`.
+/// The command `parley migrate`, which copies a store to one of the other kind.
 enum MigrateCommand {
-  /// Moves a store.
+  /// Copies a store, and prints its digest.
   static func run(_ arguments: [String]) throws {
     let words = try CommandWords(arguments, options: ["from", "to"], switches: ["json"])
     guard let source = words.options["from"], let target = words.options["to"],
@@ -24,7 +24,7 @@ enum MigrateCommand {
   }
 }
 
-/// The progress of a move on standard error: a line for each step, and at most one a second beside.
+/// Shows a migration's steps on standard error, and the copied rows at most once a second.
 private struct MoveProgress {
   private var shownAt = 0
 

@@ -2,19 +2,19 @@ import GatewayPorts
 @preconcurrency import Glibc
 import ParleyServer
 
-/// The `parley` program: picks the command and turns errors into exit codes.
+/// The `parley` program: selects the command, and turns errors into exit codes.
 enum Program {
-  /// The exit codes of the program. A command throws one when it has said why.
+  /// The exit codes of the program. A command throws one after it has printed the error.
   enum ExitCode: Int32, Error {
     case success = 0
     case failure = 1
     case usage = 2
-    /// `parley note` ended before the server had confirmed all edits.
+    /// `parley note` has ended before the server confirmed all edits.
     case unconfirmed = 3
   }
 
-  /// The configuration of a command that works by it. A variable that is no setting is passed over with a word, as
-  /// `serve` does: it may be another program's. Such a line of the file ends the command.
+  /// Loads the configuration for a command. An unknown variable is reported and ignored, since it
+  /// may belong to another program; an unknown setting in the file is an error.
   static func configuration(
     _ settings: some Sequence<String>
   ) throws(ConfigurationError) -> ConfigurationLoader.Result {
@@ -27,14 +27,14 @@ enum Program {
     return loaded
   }
 
-  /// Prints which variables of a container platform were ignored, if there are any.
+  /// Prints a warning about ignored variables of a container platform, if there are any.
   static func warn(of injected: InjectedVariables?) {
     if let injected { Terminal.error("parley: warning: \(injected)\n") }
   }
 
-  /// Runs the command that the arguments name; returns the exit code.
+  /// Runs the command that the arguments name, and returns the exit code.
   static func run(_ arguments: [String]) -> Int32 {
-    // A peer that went away is an error of `write`, not the end of the process.
+    // Makes a closed pipe or connection an error of `write`, instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     guard let name = arguments.dropFirst().first else {
       Terminal.error(Help.program)
@@ -61,7 +61,7 @@ enum Program {
 
   private typealias Command = (help: String, run: ([String]) throws -> Void)
 
-  /// Each command's help, and its work with the words behind it.
+  /// The help text and the function of each command.
   private static var commands: [String: Command] {
     let own: [String: Command] = [
       "setup": (Help.setup, SetupCommand.run),
@@ -81,7 +81,7 @@ enum Program {
     return own.merging(StoreCommand.commands.mapValues { (Help.store, $0) }) { own, _ in own }
   }
 
-  /// Does a command's work, and says why it failed; returns the exit code.
+  /// Runs a command, prints its error if it fails, and returns the exit code.
   private static func perform(_ name: String, _ work: () throws -> Void) -> Int32 {
     do {
       try work()
@@ -102,7 +102,7 @@ enum Program {
     }
   }
 
-  /// The variables of this process.
+  /// The environment variables of this process.
   static var environment: [String: String] {
     var variables: [String: String] = [:]
     var next = environ
@@ -116,12 +116,12 @@ enum Program {
     return variables
   }
 
-  /// Milliseconds since 1970.
+  /// The current time, in milliseconds since 1970.
   static var now: Timestamp { SystemClock().now }
 
-  /// The file of this program.
+  /// The path of this program's file.
   static var executable: String {
-    // What the shell was given may be found through PATH; the kernel knows the file.
+    // The first argument may be a name found through PATH; the kernel knows the path.
     guard let path = realpath("/proc/self/exe", nil) else {
       return CommandLine.arguments.first ?? "parley"
     }
@@ -135,7 +135,7 @@ enum Program {
   }
 }
 
-/// The reason why a command cannot continue.
+/// The reason why a command has failed, with its exit code.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   let code: Program.ExitCode
@@ -146,12 +146,12 @@ struct CommandFailure: Error, CustomStringConvertible {
   }
 }
 
-/// Standard output and error, unbuffered: who reads them through a pipe sees a line at once.
+/// Standard output and standard error, unbuffered, so that a pipe's reader gets each line at once.
 enum Terminal {
   /// Writes to standard output.
   static func output(_ text: String) { Files.write(Array(text.utf8), to: STDOUT_FILENO) }
 
-  /// Writes one line of columns to standard output. Text of users ends no line and controls no terminal.
+  /// Writes a line of columns to standard output. Escapes line breaks and control characters.
   static func line(_ columns: String...) {
     output(columns.map(LineText.visible).joined(separator: "  ") + "\n")
   }

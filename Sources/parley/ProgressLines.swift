@@ -1,13 +1,13 @@
 import ParleyServer
 
-/// The progress of long work on standard error: nothing in its first seconds, then a line now and then.
+/// Shows progress on standard error: nothing for two seconds, then at most one line a second.
 struct ProgressLines {
   private static let secondsBefore = 2
   private static let secondsBetween = 1
 
   private var shownAt = Self.seconds + Self.secondsBefore - Self.secondsBetween
 
-  /// Shows how far the work is, unless a line was shown just before.
+  /// Prints the progress, unless the last line was printed less than a second ago.
   mutating func show(_ what: String, _ done: Int, of total: Int, _ unit: String) {
     let now = Self.seconds
     guard now - shownAt >= Self.secondsBetween else { return }

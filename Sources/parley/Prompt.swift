@@ -1,23 +1,23 @@
 import Glibc
 import ParleyServer
 
-/// Questions to the person at the terminal, and answers from standard input where there is none.
+/// Reads answers from the terminal, or from standard input if it is not a terminal.
 enum Prompt {
-  /// Ctrl-C was pressed, or the program received a signal to end, while it waited for an answer.
+  /// The user pressed Ctrl-C, or a signal to end arrived, while an answer was awaited.
   struct Interrupted: Error {
-    /// The exit code that shells expect.
+    /// The exit code that shells use for SIGINT.
     static let exitCode: Int32 = 128 + SIGINT
   }
 
-  /// Whether a person can be asked.
+  /// Whether standard input is a terminal.
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-  /// Asks for a line; `nil` at the end of the input.
+  /// Prompts for a line; returns `nil` at the end of the input.
   static func line(_ question: String) throws(Interrupted) -> String? {
     try line(question, isSeen: true)
   }
 
-  /// A password: typed twice unseen at a terminal; elsewhere the first line of standard input.
+  /// Prompts for a new password: twice at a terminal, without echo; otherwise reads one line.
   static func newPassword() throws -> String {
     guard isTerminal else {
       guard let line = readLine() else {
@@ -26,7 +26,7 @@ enum Prompt {
       if let problem = PasswordRule.problem(of: line) { throw UsageError("expected \(problem)") }
       return line
     }
-    // A slip of the finger does not cost the answers before.
+    // Ask again after a mistake, so that earlier answers are not lost.
     while true {
       guard let first = try unseen("Password: ") else {
         throw UsageError("the input ended before a password was typed")
@@ -50,7 +50,7 @@ enum Prompt {
       Terminal.error(question)
       return readLine()
     }
-    // Signals end the waiting, not the process, so that the terminal can be put right again.
+    // Signals interrupt the wait instead of ending the process, so that the terminal is restored.
     let ending = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
     var ends = sigset_t()
     sigemptyset(&ends)
@@ -79,11 +79,11 @@ enum Prompt {
     return try nextLine(during: before)
   }
 
-  /// Reads a line once it was typed; signals arrive while it waits, and at no other time.
+  /// Waits for input, then reads a line. Signals are unblocked only during the wait.
   private static func nextLine(during mask: sigset_t) throws(Interrupted) -> String? {
     var mask = mask
     var input = fd_set()
-    // Standard input is the first of them.
+    // Bit 0 selects standard input.
     withUnsafeMutableBytes(of: &input) { $0.storeBytes(of: 1, as: UInt.self) }
     guard pselect(STDIN_FILENO + 1, &input, nil, nil, nil, &mask) >= 0 else { throw Interrupted() }
     return readLine()

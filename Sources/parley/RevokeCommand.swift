@@ -2,9 +2,9 @@ import GatewayPorts
 import Glibc
 import ParleyServer
 
-/// `parley revoke`.
+/// The command `parley revoke`, which revokes tokens.
 enum RevokeCommand {
-  /// Writes a revocation down, for the server that runs or the next one.
+  /// Appends revocations to the file, which a server reads while running or at its start.
   static func run(_ arguments: [String]) throws {
     var settings: [String] = []
     var revocations: [Revocation] = []
@@ -35,12 +35,12 @@ enum RevokeCommand {
     }
   }
 
-  /// The users as they are named, for tokens of issuers, and the ids of the accounts in the file that the names mean.
+  /// Returns the names themselves, for other issuers' users, and the ids of accounts they match.
   private static func ids(of users: [String], in file: String?) -> [String] {
     guard let file else { return users }
     let editing = UserEditing(path: file)
     return users.flatMap { user in
-      // A revocation does not wait for a file to be repaired.
+      // An unreadable file of users must not prevent a revocation.
       let account = (try? editing.id(of: user)) ?? nil
       return account.map { $0.utf8.elementsEqual(user.utf8) ? [user] : [user, $0] } ?? [user]
     }

@@ -1,15 +1,15 @@
 import ParleyServer
 
-/// `parley serve`.
+/// The command `parley serve`, which runs the server.
 enum ServeCommand {
-  /// Runs the gateway until it is asked to stop.
+  /// Runs the server until a signal stops it.
   static func run(_ arguments: [String]) throws {
     let loaded = try ConfigurationLoader(environment: Program.environment).load(arguments)
     var configuration = loaded.configuration
     configuration.webDirectory = try configuration.webDirectory(executable: Program.executable)
     Program.warn(of: loaded.injected)
     for unknown in loaded.unknown { Terminal.error("parley: ignored: \(unknown)\n") }
-    // Before any thread starts, so that all of them inherit the signals.
+    // Before any thread starts, so that all threads inherit the signal mask.
     let signals = StopSignals()
     ProcessMemory.returnLargeBlocks()
     let server: Server
@@ -47,10 +47,10 @@ enum ServeCommand {
     Terminal.output("stopped\n")
   }
 
-  /// The least time for writing accepted changes, however short `drain-time` is.
+  /// Minimum milliseconds for writing accepted changes, even with a shorter `drain-time`.
   private static let leastMilliseconds = 1_000
 
-  /// The lines printed for people at the start.
+  /// Returns the lines that are printed at the start.
   private static func banner(_ configuration: Configuration, file: String?) -> String {
     var lines = ["Parley \(Version.current)"]
     if let file { lines.append("  settings  \(file)") }

@@ -3,7 +3,7 @@ import GatewayPorts
 import Glibc
 import ParleyServer
 
-/// `parley setup`: from five answers to a server that a team can use.
+/// The command `parley setup`, which writes a configuration from five answers.
 struct SetupCommand {
   private let words: CommandWords
   private let path: String
@@ -13,7 +13,7 @@ struct SetupCommand {
     "user", "name", "data-dir",
   ]
 
-  /// Asks, checks and writes.
+  /// Asks the questions, checks the answers, and writes the files.
   static func run(_ arguments: [String]) throws {
     do {
       let words = try CommandWords(
@@ -49,13 +49,13 @@ struct SetupCommand {
       dataDirectory: "")
     let (firstUser, whole) = try completed(setup)
     try whole.check()
-    // From here on it takes milliseconds; Ctrl-C waits until all is there.
+    // Writing takes milliseconds. Block signals, so that Ctrl-C does not interrupt it.
     _ = StopSignals()
     try whole.write(to: path, firstUser: firstUser, isReplacing: isReplacing)
     report(whole, firstUser)
   }
 
-  /// Asks for the first user and the folder, which belong together: the users are in it.
+  /// Asks for the first user and the data folder, which contains the file of users.
   private func completed(_ setup: Setup) throws -> (UserLine?, Setup) {
     var setup = setup
     guard case .users = setup.access else {
@@ -174,7 +174,7 @@ struct SetupCommand {
     }
   }
 
-  /// The answer of a flag, or of the person, or the default.
+  /// Returns the answer from a flag, else from the terminal, else the default.
   private func answer<Value>(
     _ flag: String, _ question: String, _ standard: String?, expected: String,
     _ read: (String) -> Value?
@@ -192,7 +192,7 @@ struct SetupCommand {
     return value
   }
 
-  /// Asks until the answer can be used.
+  /// Repeats a question until the answer is valid.
   private func ask<Value>(
     _ question: String, _ standard: String?, expected: String = "yes or no",
     _ read: (String) -> Value?
@@ -208,7 +208,7 @@ struct SetupCommand {
     }
   }
 
-  // MARK: What to do next
+  // MARK: The report
 
   private func report(_ setup: Setup, _ firstUser: UserLine?) {
     var lines = ["Written", "  \(path)"]

@@ -1,23 +1,23 @@
 @preconcurrency import Glibc
 import Locks
 
-/// SIGTERM, SIGINT and SIGHUP, waited for instead of handled, so that nothing runs in a signal handler.
+/// Waits for SIGTERM, SIGINT and SIGHUP, which are blocked and so need no signal handler.
 struct StopSignals {
-  /// Keeps the signals from this thread, and from those that are started from now on.
+  /// Blocks the signals in this thread, and in threads that are started later.
   init() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Returns when the first signal to stop has come; calls `reload` at every SIGHUP before it.
+  /// Waits for the first SIGTERM or SIGINT, and calls `reload` for each SIGHUP before it.
   func wait(reload: () -> Void) {
     while Self.next() == SIGHUP { reload() }
   }
 
-  /// Returns the first of the signals that has come, SIGHUP among them.
+  /// Waits for any of the signals, and returns its number.
   func first() -> Int32 { Self.next() }
 
-  /// From now on a signal ends the process at once, as a person who presses Ctrl-C again expects.
+  /// Makes the next SIGTERM or SIGINT end the process at once, as users expect of a second Ctrl-C.
   func endAtNext() {
     SystemThread.start {
       while true {

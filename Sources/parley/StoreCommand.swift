@@ -3,10 +3,10 @@ import ParleyServer
 import StoreRecords
 import StoreSQLite
 
-/// `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `names`, `search`, `reindex`, `undelete`,
-/// `webhooks` and `migrate`.
+/// The commands `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `names`,
+/// `search`, `reindex`, `undelete`, `webhooks` and `migrate`.
 enum StoreCommand {
-  /// The work of each of them.
+  /// The functions of the commands, by name.
   static var commands: [String: ([String]) throws -> Void] {
     [
       "backup": backUp,
@@ -113,7 +113,7 @@ enum StoreCommand {
   private static func importAll(
     _ root: String, into folder: FolderPath, _ words: CommandWords
   ) throws {
-    // A file of one note is made as often as it is asked for.
+    // A file with a single note is imported even if the store contains this note.
     let isSingle = !Files.isFolder(root) && !holdsSeveral(root)
     if isSingle { _ = try formatOfEnding(root) }
     var progress = ProgressLines()
@@ -135,7 +135,7 @@ enum StoreCommand {
     if refused > 0 { throw Program.ExitCode.failure }
   }
 
-  /// Whether a file's ending names a format of several notes.
+  /// Whether a file has an ending of a format with several notes.
   private static func holdsSeveral(_ file: String) -> Bool {
     let name = file.lowercased()
     return name.hasSuffix(".zip") || name.hasSuffix(".etherpad")
@@ -219,7 +219,7 @@ enum StoreCommand {
     return format
   }
 
-  /// The format that a file's ending stands for.
+  /// Returns the format for a file's ending.
   private static func formatOfEnding(_ file: String) throws(UsageError) -> ExportFormat {
     let name = file.split(separator: "/").last ?? ""
     let ending = name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) }

@@ -3,9 +3,9 @@ import GatewayPorts
 import Glibc
 import ParleyServer
 
-/// `parley token make` and `parley token inspect`.
+/// The commands `parley token make` and `parley token inspect`.
 enum TokenCommand {
-  /// Runs one of them.
+  /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
     let rest = Array(arguments.dropFirst())
     switch arguments.first {
@@ -78,7 +78,7 @@ enum TokenCommand {
     }
   }
 
-  /// The issuer profile that a token is to be made for, from the configuration.
+  /// Returns the configuration's issuer profile for the token; `nil` without `--profile`.
   private static func profile(_ values: [String: [String]]) throws -> JWTIssuerProfile? {
     guard let name = values["profile"]?.last else {
       guard values["config"] == nil else { throw UsageError("--config is for --profile") }
@@ -118,7 +118,7 @@ enum TokenCommand {
     }
   }
 
-  /// Without what would steer a terminal.
+  /// Returns a text with spaces instead of control characters.
   private static func printable(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

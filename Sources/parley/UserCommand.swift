@@ -2,9 +2,9 @@ import CryptoOpenSSL
 import GatewayPorts
 import ParleyServer
 
-/// `parley user add`, `set`, `list`, `passwd`, `sessions` and `remove`.
+/// The commands `parley user add`, `set`, `list`, `passwd`, `sessions` and `remove`.
 enum UserCommand {
-  /// Runs one of them.
+  /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
     let rest = arguments.dropFirst()
     switch arguments.first {
@@ -33,7 +33,7 @@ enum UserCommand {
           since: Program.now)
       } catch { throw UsageError("\(error)") }
     }
-    // Before a person types a password for nothing.
+    // Check the arguments before the user types a password.
     _ = try line(.ofNobody)
     let file = try fileIfAny(words)
     if let file {
@@ -49,7 +49,7 @@ enum UserCommand {
     report(made)
   }
 
-  /// Changes a user's shown name or rights.
+  /// Changes a user's display name or rights.
   private static func set(_ arguments: ArraySlice<String>) throws {
     let words = try CommandWords(arguments, options: ["name", "file"], switches: [])
     guard let user = words.operands.first else {
@@ -71,7 +71,7 @@ enum UserCommand {
     if !rights.isEmpty { report(tried) }
   }
 
-  /// Prints what a user may do from now on, so that the operator grants no more than intended.
+  /// Prints the user's rights, so that the operator notices unintended ones.
   private static func report(_ line: UserLine) {
     let id = LineText.visible(line.user.id)
     guard !line.rights.isEmpty else {
@@ -108,7 +108,7 @@ enum UserCommand {
     let words = try CommandWords(arguments, options: [], switches: ["json"])
     let user = try words.operand("one user, by the name they sign in with")
     let configuration = try words.configuration()
-    // The id of an account in the file, or that of a provider's user.
+    // The id of an account in the file, or the id of a provider's user.
     let account = try configuration.usersFile.flatMap { try UserEditing(path: $0).id(of: user) }
     let sessions = try StoreCommands(configuration).sessions(of: account ?? user, now: Program.now)
     if words.switches.contains("json") {
@@ -138,7 +138,7 @@ enum UserCommand {
     return file
   }
 
-  /// The file of users that is named, or that of the configuration.
+  /// Returns the file of users in `--file`, else in the configuration; `nil` if there is none.
   private static func fileIfAny(_ words: CommandWords) throws -> String? {
     guard let file = words.options["file"] else { return try words.configuration().usersFile }
     guard words.settings.isEmpty else {

@@ -1,26 +1,26 @@
 import ParleyClient
 import Synchronization
 
-/// `parley note edit`: keeps a file and a note the same.
+/// The command `parley note edit`, which synchronises a file and a note.
 ///
 ///     file ──a save, merged word by word──▶ note
 ///       ◀──what others write, in one step──┘
 ///
-/// `base` is the text that both had last. A save is the change from it to the file; the note's
-/// changes since are applied on top. Writing the file reads, in the same moment, what was in it: a
-/// save at just that moment is a save like any other, and nothing of it is lost.
+/// `base` is the last text that both had. A save is the change from `base` to the file's text, and
+/// is merged with later changes of the note. Writing the file exchanges it with the old one, which
+/// is read afterwards: a save just before the exchange is detected, and merged like any other.
 actor EditTask: NoteTask {
   private let session: NoteSession
   private let path: String
   private var note: ServiceNote?
-  /// The text that file and note had last.
+  /// The last text that file and note both had.
   private var base = ""
-  /// The file when it was looked at last.
+  /// The stamp of the file when it was last read or written.
   private var stamp: TextFile.Stamp?
-  /// A change of the file that may not be complete, and how often it was seen as it is.
+  /// The stamp of a change that may be incomplete, and the number of checks since without a change.
   private var fresh: TextFile.Stamp?
   private var quiet = 0
-  /// A save that was not taken was said so once.
+  /// The stamp of the last save that could not be read, so that the error is reported once.
   private var refused: TextFile.Stamp?
   private let news = News()
 
@@ -29,14 +29,14 @@ actor EditTask: NoteTask {
     path = session.options.words[1]
   }
 
-  /// Looks at the file so often.
+  /// The interval between checks of the file.
   private static let look = Duration.milliseconds(100)
-  /// Looks at an unchanged file before a save counts as complete; an empty file may be one whose
-  /// editor has just begun.
+  /// Checks without a change after which a save is complete. An empty file needs more of them: its
+  /// editor may have only begun to write.
   private static let looks = 2
   private static let emptyLooks = 10
 
-  /// Changes of the note that the file does not have.
+  /// Whether the note has changes that the file lacks.
   private final class News: Sendable {
     private let isThere = Mutex(false)
     func come() { isThere.withLock { $0 = true } }
@@ -75,7 +75,7 @@ actor EditTask: NoteTask {
     }
   }
 
-  /// Makes file and note the same for the first time.
+  /// Makes file and note equal for the first time.
   private func begin(_ note: ServiceNote) async throws {
     let text = try await note.lines()
     guard TextFile.Stamp(path) != nil else {
@@ -103,7 +103,7 @@ actor EditTask: NoteTask {
 
   private func said() { Terminal.error("parley note: \(path) follows the note; save to send\n") }
 
-  /// Looks at file and note once.
+  /// Checks file and note once.
   private func step() async throws {
     guard let note else { return }
     if let changed = TextFile.Stamp(path), changed != stamp {
@@ -111,7 +111,7 @@ actor EditTask: NoteTask {
       guard quiet >= (changed.size == 0 ? Self.emptyLooks : Self.looks) else { return }
       try await take(changed)
     } else if TextFile.Stamp(path) != nil, news.taken() {
-      // One that is not there was removed by its editor, who makes it again; or by its owner.
+      // A missing file is not written: its editor may be replacing it, or its owner has removed it.
       try await write(try await note.lines())
     }
     let state = await note.state
@@ -122,18 +122,18 @@ actor EditTask: NoteTask {
     }
   }
 
-  /// Takes a save.
+  /// Reads and sends a save.
   private func take(_ changed: TextFile.Stamp) async throws {
     let text: String
     do throws(CommandFailure) {
       text = try TextFile.read(path)
     } catch {
-      // Another save may do. Until then the file stays as its owner wants it.
+      // The file remains unchanged, and the next save may be valid.
       if refused != changed { Terminal.error("parley note: not taken: \(error)\n") }
       refused = changed
       return
     }
-    // The file was saved again while it was read: this look was for nothing.
+    // The file was saved again while it was read: wait for the next check.
     guard TextFile.Stamp(path) == changed else { return }
     stamp = changed
     fresh = nil
@@ -141,14 +141,14 @@ actor EditTask: NoteTask {
     news.come()
   }
 
-  /// Merges a text of the file into the note. What was made offline waits for the server.
+  /// Merges the file's text into the note. Offline, the edit waits for the server.
   private func send(_ text: String) async throws {
     guard let note, !Self.isSame(text, base) else { return }
     do throws(NoteError) {
       try await note.merge(text, madeFrom: base)
       base = text
     } catch .cancelled {
-      // It is in the note, and goes out; the end waits for it.
+      // The edit is in the note and will be sent; `finish()` waits for it.
       base = text
     } catch .refused(let refusal) {
       await note.discard()
@@ -158,7 +158,7 @@ actor EditTask: NoteTask {
     }
   }
 
-  /// Puts the note's text into the file.
+  /// Writes the note's text into the file.
   private func write(_ text: String) async throws {
     guard !Self.isSame(text, base) else { return }
     let before = base
@@ -166,7 +166,7 @@ actor EditTask: NoteTask {
     stamp = replaced.stamp
     base = text
     guard let there = replaced.before, !Self.isSame(there, before) else { return }
-    // A save had come between the last look and this moment.
+    // The file was saved after the last check.
     try await merge(there, madeFrom: before)
     news.come()
   }
@@ -181,7 +181,7 @@ actor EditTask: NoteTask {
     }
   }
 
-  /// Sends the last save, and waits for what the server has not confirmed.
+  /// Sends the last save, and waits until the server has confirmed all edits.
   func finish() async throws {
     guard let note else { return }
     try await session.confirmed { () throws(NoteError) in
@@ -198,7 +198,7 @@ actor EditTask: NoteTask {
 
   private func last() async throws {
     guard let changed = TextFile.Stamp(path), changed != stamp else { return }
-    // An editor may have just begun: what it is about to write would be wiped out of the note.
+    // An editor may have only begun to write: an empty text would delete the note's text.
     guard changed.size > 0 else {
       throw CommandFailure("\(path) is empty, which was not sent: its editor may be at work")
     }

@@ -3,14 +3,14 @@ import ParleyClient
 import ParleyServer
 import Synchronization
 
-/// `parley note`: a note of a running server, by the client for Swift.
+/// The command `parley note`, which reads and edits a note of a running server.
 enum NoteCommand {
-  /// Runs one of its commands.
+  /// Runs the subcommand that the first argument names.
   static func run(_ arguments: [String]) throws {
     let options = try NoteOptions(
       Array(arguments.dropFirst()), environment: Program.environment)
     try check(arguments.first, options)
-    // Before any thread is started, so that all of them inherit it.
+    // Before any thread starts, so that all threads inherit the signal mask.
     let signals = StopSignals()
     let failure = Mutex<CommandFailure?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -57,15 +57,15 @@ enum NoteCommand {
   }
 }
 
-/// A command at work.
+/// A subcommand of `parley note`.
 protocol NoteTask: Sendable {
-  /// Runs the command; if it runs continuously, until the task is cancelled.
+  /// Runs the subcommand. A continuous one runs until its task is cancelled.
   func run() async throws
-  /// Ends it after a signal.
+  /// Completes the subcommand after a signal.
   func finish() async throws
 }
 
-/// `parley note cat`.
+/// The command `parley note cat`, which prints the note's text.
 struct CatTask: NoteTask {
   let session: NoteSession
 
@@ -79,7 +79,7 @@ struct CatTask: NoteTask {
   func finish() {}
 }
 
-/// `parley note append`.
+/// The command `parley note append`, which adds text at the end of the note.
 struct AppendTask: NoteTask {
   let session: NoteSession
 

@@ -4,7 +4,7 @@ import ParleyServer
 
 /// The arguments of `parley note`.
 struct NoteOptions {
-  /// The text that counts at the start of `edit`.
+  /// The text that `edit` starts with if file and note differ.
   enum Side: String { case note, file }
 
   var words: [String] = []
@@ -42,7 +42,7 @@ struct NoteOptions {
       try set(word, value)
     }
     guard SystemTransport.isAddress(server) else {
-      // Not the address itself: it may contain a password.
+      // Do not repeat the address: it may contain a password.
       throw UsageError(
         "expected the server's address to begin with ws://, wss://, http:// or https://, then a host "
           + "and perhaps a port, in ASCII and without blanks, user and #; look at --server and "
@@ -84,16 +84,16 @@ struct NoteOptions {
     return milliseconds
   }
 
-  /// Whether there is a token to be had.
+  /// Whether a token is configured.
   var usesTokens: Bool { token != nil || tokenFile != nil }
 
-  /// The token for the next connection.
+  /// Returns the token for the next connection; reads its file again.
   func currentToken() throws -> String? {
     guard let tokenFile else { return token }
     guard let bytes = Files.contents(of: tokenFile, bytesMax: 64 << 10) else {
       throw CommandFailure("the token's file cannot be read: \(tokenFile)")
     }
-    // No part of it is ever shown.
+    // Error messages never contain any part of it.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
   }

@@ -1,7 +1,7 @@
 import Dispatch
 import ParleyClient
 
-/// A client that works on one note for a command.
+/// The connection to a server for one subcommand and one note.
 final class NoteSession: Sendable {
   let options: NoteOptions
   private let service: ParleyService
@@ -24,9 +24,9 @@ final class NoteSession: Sendable {
     case failed(CommandFailure)
   }
 
-  /// Runs a command until it is done, a signal comes or the server rejects it.
+  /// Runs a subcommand until it has finished, a signal arrives, or the server rejects the client.
   ///
-  /// - Returns: Why it did not get there.
+  /// - Returns: The reason for a failure; `nil` on success.
   func run(_ task: any NoteTask, until signals: StopSignals) async -> CommandFailure? {
     let (signalled, signal) = AsyncStream.makeStream(
       of: Int32.self, bufferingPolicy: .bufferingNewest(1))
@@ -84,9 +84,9 @@ final class NoteSession: Sendable {
 
   // MARK: The note
 
-  /// Opens the note, within the time to wait for the server.
+  /// Opens the note within the configured waiting time.
   func open() async throws -> ServiceNote {
-    // The client would ask for it again and again: it may be there later. Here a person waits.
+    // The client would retry until the token's file can be read. For a command, fail at once.
     _ = try options.currentToken()
     let note = await service.note(noteID)
     try await within(options.waitMilliseconds) { () throws(NoteError) in
@@ -98,7 +98,7 @@ final class NoteSession: Sendable {
     return note
   }
 
-  /// Waits for the server's confirmation, within the time to wait for it.
+  /// Waits for the server's confirmation, for at most the configured waiting time.
   func confirmed(_ work: @escaping @Sendable () async throws(NoteError) -> Void) async throws {
     try await within(options.waitMilliseconds, work) {
       CommandFailure(

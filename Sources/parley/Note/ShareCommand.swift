@@ -1,15 +1,15 @@
 import ParleyServer
 
-/// `parley share`: a link to a note of a running server, or the name under which everyone may read it.
+/// The command `parley share`, which manages the links and the public name of a note.
 enum ShareCommand {
-  /// Prints a link or the address of a published note, ends all links of a note, or withdraws its name.
+  /// Prints a link or the address of a published note; or ends all links, or withdraws the name.
   static func run(_ arguments: [String]) throws {
     let words = try CommandWords(
       arguments, options: ["access", "expires", "name", "server", "token-file", "trust"],
       switches: ["end", "no-name", "json"])
     if let unknown = words.settings.first { throw UsageError("no flag is called \(unknown)") }
     let note = try words.operand("one note's id")
-    // The server is named as for `parley note`.
+    // The server is specified as for `parley note`.
     let place = ["server", "token-file", "trust"].flatMap { name in
       words.options[name].map { ["--\(name)", $0] } ?? []
     }
@@ -45,7 +45,7 @@ enum ShareCommand {
     Terminal.output((isJSON ? link.json : link.address) + "\n")
   }
 
-  /// Rejects a flag that ends something together with one about a link.
+  /// Throws if a flag that ends links or a name is combined with other flags.
   private static func requireAlone(_ flag: String, _ words: CommandWords) throws(UsageError) {
     let isAlone =
       ["access", "expires", "name"].allSatisfy { words.options[$0] == nil }
@@ -53,7 +53,7 @@ enum ShareCommand {
     guard isAlone else { throw UsageError("--\(flag) goes with no other flag about links") }
   }
 
-  /// The time in seconds; how much of it there may be is for the server to say.
+  /// Parses a duration and returns seconds; the server checks the range.
   private static func seconds(_ text: String?) throws(UsageError) -> Int? {
     guard let text else { return nil }
     guard let milliseconds = Configuration.milliseconds(text) else {

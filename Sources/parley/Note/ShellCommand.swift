@@ -2,14 +2,14 @@ import Dispatch
 @preconcurrency import Glibc
 import ParleyServer
 
-/// A command of `parley note watch`, run by sh.
+/// Runs the command of `parley note watch` with `sh`.
 enum ShellCommand {
-  /// Runs a command to its end, with a text on its standard input.
+  /// Runs a command until it ends, with a text as its standard input.
   ///
-  /// - Returns: Its exit code; 128 and its number for a signal that ended it; 127 if it could not be
-  ///   started.
+  /// - Returns: Its exit code; 128 plus the number of the signal that ended it; 127 if it could not
+  ///   be started.
   static func run(_ command: String, input: String, note: String) async -> Int32 {
-    // Both wait, so each runs on a thread of its own.
+    // Writing the input and waiting both block, so they run on a separate thread.
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         continuation.resume(returning: run(command, Array(input.utf8), note))
@@ -27,7 +27,7 @@ enum ShellCommand {
       return 127
     }
     close(ends[0])
-    // A command need not read all of it, or any.
+    // A command need not read all of its input.
     Files.write(input, to: ends[1])
     close(ends[1])
     var status: Int32 = 0
@@ -44,7 +44,7 @@ enum ShellCommand {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
-    // This process keeps signals for itself; the command has them as the shell would give them.
+    // This process blocks or ignores signals; restore the defaults for the command.
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
@@ -54,7 +54,7 @@ enum ShellCommand {
     posix_spawnattr_setsigdefault(&attributes, &usual)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    // The token is this process's alone.
+    // The command must not receive the token.
     var variables = Program.environment
     variables["PARLEY_TOKEN"] = nil
     variables["PARLEY_NOTE"] = note

@@ -1,7 +1,7 @@
 import GatewayPorts
 import ParleyClient
 
-/// `parley note tail`: the last lines, then each that is added at the end.
+/// The command `parley note tail`, which prints the last lines, then lines added at the end.
 struct TailTask: NoteTask {
   let session: NoteSession
 
@@ -33,18 +33,18 @@ struct TailTask: NoteTask {
   func finish() {}
 }
 
-/// The place up to which a text was shown, which moves with the text.
+/// A text, with the position up to which it was shown, which moves with edits.
 struct TextFollower {
   private var units: [UInt16]
-  /// The UTF-16 units that were shown, or are not to be.
+  /// The number of UTF-16 units that were shown or skipped.
   private var shown: Int
 
-  /// Begins with the last lines of a text.
+  /// Begins before the last lines of a text.
   init(_ text: String, lines: Int) {
     units = Array(text.utf16)
     shown = units.count
     var left = lines
-    // The newline that ends the last line begins none.
+    // A newline at the end of the text does not begin a line.
     var index = units.last == Self.newline ? units.count - 1 : units.count
     while left > 0 {
       while index > 0, units[index - 1] != Self.newline { index -= 1 }
@@ -57,12 +57,12 @@ struct TextFollower {
 
   private static let newline: UInt16 = 0x0a
 
-  /// Changes the text.
+  /// Applies edits to the text.
   mutating func apply(_ edits: [TextEdit]) {
     for edit in edits {
       let count = edit.text.utf16.count
       units.replaceSubrange(edit.range, with: edit.text.utf16)
-      // What is inserted just where it was shown up to is news.
+      // Text inserted exactly at the end of the shown part is new.
       if edit.range.upperBound <= shown, edit.range.lowerBound < shown {
         shown += count - edit.range.count
       } else if edit.range.lowerBound < shown {
@@ -71,14 +71,14 @@ struct TextFollower {
     }
   }
 
-  /// Takes another text: what follows the part that both begin with is news, from a line's beginning.
+  /// Replaces the text. Text after an unchanged shown part is new, from the beginning of a line.
   mutating func reset(to text: String) {
     let fresh = Array(text.utf16)
     var same = 0
     let most = min(shown, fresh.count)
     while same < most, units[same] == fresh[same] { same += 1 }
     if same < shown {
-      // The shown part is another one: its lines are not shown again, as far as they are as many.
+      // The shown part has changed: treat as many units as shown, up to the beginning of a line.
       same = min(shown, fresh.count)
       while same > 0, same < fresh.count, fresh[same - 1] != Self.newline { same -= 1 }
     }
@@ -86,7 +86,7 @@ struct TextFollower {
     shown = same
   }
 
-  /// The lines that are complete and were not shown; `nil` if there are none.
+  /// Removes and returns the complete lines that were not shown; `nil` if there are none.
   mutating func news() -> String? {
     guard shown < units.count, let last = units[shown...].lastIndex(of: Self.newline) else {
       return nil

@@ -3,12 +3,12 @@ import Glibc
 import ParleyClient
 import ParleyServer
 
-/// Files of text on this machine, as `parley note` reads and writes them.
+/// Reads and writes text files on this machine, for `parley note`.
 enum TextFile {
-  /// The largest file taken, in bytes: as many as the longest note may have.
+  /// Maximum bytes of a file: as many as the longest note can have.
   static let bytesMax = 16 << 20
 
-  /// A file as it is now: another stamp means that it was written to, or has another in its place.
+  /// The identity and modification time of a file; changes if the file is written or replaced.
   struct Stamp: Equatable {
     let device: UInt64
     let number: UInt64
@@ -16,7 +16,7 @@ enum TextFile {
     let seconds: Int
     let nanoseconds: Int
 
-    /// `nil` if there is no such file.
+    /// Reads the stamp of a file; `nil` if there is no such file.
     init?(_ path: String) {
       var status = stat()
       guard stat(path, &status) == 0 else { return nil }
@@ -36,7 +36,7 @@ enum TextFile {
     Files.read(STDIN_FILENO, bytesMax: bytesMax).flatMap { $0.count <= bytesMax ? $0 : nil }
   }
 
-  /// The text of bytes in UTF-8, with `\n` at each line end and without a byte order mark.
+  /// Returns the text of UTF-8 bytes, with line ends `\n` and without a byte order mark.
   static func text(_ bytes: [UInt8], named name: String) throws(CommandFailure) -> String {
     guard !bytes.contains(0),
       let text = String(validating: WholeText.normalized(bytes), as: UTF8.self)
@@ -46,12 +46,12 @@ enum TextFile {
     return text
   }
 
-  /// Reads a file of text.
+  /// Reads a text file.
   static func read(_ path: String) throws(CommandFailure) -> String {
     guard let stamp = Stamp(path) else {
       throw CommandFailure("\(path) cannot be read: \(String(cString: strerror(errno)))")
     }
-    // Before it is read: there may be much of it.
+    // Checked first, so that a huge file is not read.
     guard stamp.size <= Int64(bytesMax) else {
       throw CommandFailure("\(path) has over \(bytesMax >> 20) MB, which no note may have")
     }
@@ -61,15 +61,15 @@ enum TextFile {
     return try text(bytes, named: path)
   }
 
-  /// Puts a text into a file in one step.
+  /// Replaces the text of a file atomically.
   ///
-  /// - Returns: The text that was in it at that moment, which may have been saved just before;
-  ///   `nil` if there was no file, or the file system cannot say. And the stamp of what was put
-  ///   there: the next save may be at the path by now.
+  /// - Returns: The replaced text, which may have been saved just before; `nil` if there was no
+  ///   file, or the file system cannot exchange files. And the stamp of the written file, since
+  ///   another save may have replaced it already.
   static func replace(
     _ path: String, by text: String
   ) throws(CommandFailure) -> (before: String?, stamp: Stamp) {
-    // A link stays one.
+    // Replaces the target of a symbolic link, not the link.
     var target = path
     if let resolved = realpath(path, nil) {
       target = String(cString: resolved)
@@ -82,7 +82,7 @@ enum TextFile {
     let file = open(fresh, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure(fresh) }
     defer { unlink(fresh) }
-    // The old one's rights; without any, those that the user gives new files.
+    // Use the permissions of the old file; for a new file, those of the user's umask.
     let mask = umask(0)
     umask(mask)
     fchmod(file, isThere ? status.st_mode & 0o777 : 0o666 & ~mask)
@@ -97,7 +97,7 @@ enum TextFile {
       do throws(CommandFailure) {
         return (try read(fresh), Stamp(written))
       } catch {
-        // A save just now contains no text: it stays.
+        // The file saved just now is not a text: restore it.
         _ = FileSystem.exchange(fresh, target)
         throw error
       }
@@ -112,7 +112,7 @@ enum TextFile {
 }
 
 extension ServiceNote {
-  /// The text as files and terminals take it, with `\n` at each line end.
+  /// Returns the text for files and terminals, with line ends `\n`.
   func lines() async throws(NoteError) -> String {
     String(decoding: WholeText.shown(Array(try await text().utf8)), as: UTF8.self)
   }

@@ -1,7 +1,7 @@
 import ParleyClient
 import Synchronization
 
-/// `parley note watch`: runs a command whenever the text has come to rest.
+/// The command `parley note watch`, which runs a command when the text has stopped changing.
 struct WatchTask: NoteTask {
   private let session: NoteSession
   private let command: String
@@ -13,19 +13,19 @@ struct WatchTask: NoteTask {
     rest = .milliseconds(session.options.restMilliseconds)
   }
 
-  /// The latest change that no command has seen.
+  /// The time of the latest change since the last run of the command.
   private final class Latest: Sendable {
     private let time = Mutex<ContinuousClock.Instant?>(nil)
 
     func change() { time.withLock { $0 = .now } }
 
-    /// The time since the latest change; `nil` if every change was seen.
+    /// The time since the latest change; `nil` if there was none since the last run.
     var age: Duration? { time.withLock { $0.map { $0.duration(to: .now) } } }
 
     func seen() { time.withLock { $0 = nil } }
   }
 
-  /// Between two looks at whether the text rests.
+  /// The interval between checks of the latest change.
   private static let look = Duration.milliseconds(50)
 
   func run() async throws {
@@ -54,7 +54,7 @@ struct WatchTask: NoteTask {
         do throws(NoteError) { text = try await note.lines() } catch {
           return error == .cancelled ? nil : CommandFailure("\(error)")
         }
-        // A text that has become what it was needs no second run.
+        // Skip the run if the text is the same as in the last one.
         if last?.utf8.elementsEqual(text.utf8) != true {
           let status = await ShellCommand.run(command, input: text, note: session.noteID)
           if status != 0 {
