@@ -108,7 +108,7 @@ enum UserCommand {
     let words = try CommandWords(arguments, options: [], switches: ["json"])
     let user = try words.operand("one user, by the name they sign in with")
     let configuration = try words.configuration()
-    // The id of an account in the file, or the id of a provider's user.
+    // The user may be an account in the file, or a user of the identity provider.
     let account = try configuration.usersFile.flatMap { try UserEditing(path: $0).id(of: user) }
     let sessions = try StoreCommands(configuration).sessions(of: account ?? user, now: Program.now)
     if words.switches.contains("json") {

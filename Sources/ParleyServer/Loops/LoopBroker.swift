@@ -52,8 +52,8 @@ package final class LoopBroker: Sendable {
     outerHasNews()
   }
 
-  /// Reports that hints can arrive, for a process without an outer broker: loops always reach each
-  /// other.
+  /// Reports that hints can arrive, in a process without an outer broker: loops are always
+  /// connected.
   package func standAlone() {
     let loops = state.withLock { state in
       for loop in state.mailboxes.indices {

@@ -4,7 +4,7 @@ import TransportLibwebsockets
 
 /// The loops of a process, each with its own transport.
 struct LoopGroup: Sendable {
-  /// The settings of one loop; limits on memory apply to all loops together.
+  /// The settings of one loop, with its share of limits that apply to all loops together.
   let settings: Configuration
   let loops: [ServerLoop]
   let transports: [LibwebsocketsTransport]

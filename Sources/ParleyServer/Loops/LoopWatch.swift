@@ -1,5 +1,4 @@
-/// Decides from samples of a loop's thread whether the loop is stuck. It reads no clock and does no
-/// I/O.
+/// Decides from samples of a loop's thread whether the loop is stuck, without a clock or I/O.
 ///
 /// A healthy loop has a turn at each of its ticks, four per second. Without a turn, evidence
 /// accumulates from sample to sample; a sample adds at most ``creditMax``. So a stopped process, a
@@ -52,7 +51,7 @@ package struct LoopWatch: Sendable {
 
   /// The verdict after one sample.
   package enum Verdict: Equatable, Sendable {
-    /// The loop has turns, or has had none for less than the limit.
+    /// The loop has turns, or the evidence against it is below the limit.
     case alive
     /// The thread has been asleep within a turn for longer than the limit.
     case silent
@@ -62,7 +61,7 @@ package struct LoopWatch: Sendable {
 
   /// The evidence for a stuck loop.
   package enum Reason: Equatable, Sendable {
-    /// One turn has used this much processor time of the thread.
+    /// A single turn has used this much processor time of the thread.
     case busy(milliseconds: Int64)
     /// Timers have been due for this long while the thread sleeps.
     case asleep(milliseconds: Int64)

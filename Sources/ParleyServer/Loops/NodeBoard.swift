@@ -20,7 +20,7 @@ package struct NodeBoard: Sendable {
     var heardAt: Int64
   }
 
-  /// This process's name for people to read; `nil` before it listens.
+  /// The display name of this gateway; `nil` before it listens.
   package var ownName: String?
   private var others: [String: Other] = [:]
   private var toldAt: Int64?

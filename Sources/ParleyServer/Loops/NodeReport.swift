@@ -5,7 +5,7 @@ import JSON
 package struct NodeReport: Equatable, Sendable {
   /// Identifies this run of the process; a restart gets a new one.
   package var run: String
-  /// The name for people to read.
+  /// The display name of the gateway.
   package var name: String
   /// The program's version.
   package var version: String

@@ -192,6 +192,6 @@ public final class Server: Sendable {
     loopGuard.stop()
   }
 
-  /// The step that ``stop(drainMilliseconds:)`` is waiting for, for people to read.
+  /// The step that ``stop(drainMilliseconds:)`` is waiting for, in words.
   public var stopWaitsFor: String { stopStage.withLock { $0 } }
 }

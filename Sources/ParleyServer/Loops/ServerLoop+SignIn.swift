@@ -3,7 +3,7 @@ import Gateway
 import GatewayPorts
 import JSON
 
-/// Sign-in with an identity provider, and the requests that do not depend on the way of signing in.
+/// Logout, the available ways to sign in, and the service for an identity provider.
 extension ServerLoop {
   /// The parts of an identity provider's service, created before the loop thread starts.
   struct ProviderParts {

@@ -8,8 +8,7 @@ import SocketMessages
 import TransportLibwebsockets
 import WebSocketFrames
 
-/// The delegate of one loop's transport: passes events of transport and store to the gateway, and
-/// performs its actions.
+/// Connects one loop's transport and store with its gateway, and performs the gateway's actions.
 ///
 /// Unchecked: created before the loop thread starts, and used only on that thread from then on.
 final class ServerLoop: TransportDelegate, @unchecked Sendable {
@@ -545,8 +544,8 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     }
   }
 
-  /// Whether a request is for a page whose title may appear in link previews. The page's service
-  /// worker caches one page for all addresses, so its requests get none.
+  /// Whether a request is for a page whose title may appear in link previews. A request of the
+  /// page's service worker is not: the worker caches one page for all addresses.
   private func isPreviewed(_ head: RequestHead) -> Bool {
     let destination = head.headers["sec-fetch-dest"] ?? "document"
     return head.method == "GET" && LinkService.isPreviewed(head.path)

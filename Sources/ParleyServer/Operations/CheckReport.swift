@@ -9,7 +9,7 @@ package struct CheckReport {
     package let name: String
     /// The value in the syntax of the settings; empty if the setting has no value.
     package let value: String
-    /// The source of the value, for people to read.
+    /// The source of the value, in words.
     package let place: String
   }
 
@@ -21,7 +21,7 @@ package struct CheckReport {
     case missing
     /// All records were read and are intact.
     case sound(StoreFindings)
-    /// Some records are damaged; the descriptions of the problems.
+    /// Some records are damaged, as these problems describe.
     case damaged([String])
     /// The store cannot be read, for this reason.
     case unreadable(String)
@@ -33,7 +33,7 @@ package struct CheckReport {
   package private(set) var warnings: [String] = []
   /// Problems that prevent the use of the configuration.
   package private(set) var problems: [String] = []
-  /// The name of the store, for people to read.
+  /// The store's name for messages.
   package private(set) var storeName = ""
   /// The store's state.
   package private(set) var store = Store.unknown
@@ -43,8 +43,7 @@ package struct CheckReport {
 
   /// Checks a configuration and, unless it contains unknown settings, its store.
   ///
-  /// - Parameter progress: Called with the number of notes read so far, and the number of all
-  ///   notes.
+  /// - Parameter progress: Called with the number of notes read so far, and the total number.
   package init(
     _ loaded: ConfigurationLoader.Result, executable: String,
     progress: (Int, Int) -> Void = { _, _ in }

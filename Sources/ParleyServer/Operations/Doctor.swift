@@ -78,7 +78,7 @@ package struct Doctor {
 
   private mutating func examineLoops() {
     let (count, cores) = (configuration.loopCount, Configuration.cores)
-    // One loop is the default of earlier versions.
+    // With one loop, the only finding is why `auto` has selected it.
     guard count > 1 else {
       if configuration.loops == nil {
         let why = configuration.isStoreInDatabase ? "\(cores) cores" : "a file in data-dir"
@@ -317,7 +317,7 @@ package struct Doctor {
         + "max_connections there, or set loops to less than \(configuration.loopCount)")
   }
 
-  /// Checks whether the store's files match, without opening the store for writing.
+  /// Checks the store's files, or the connection to the database, without reading the notes.
   private mutating func examineStore() {
     let path = configuration.storeName
     do {

@@ -2,9 +2,9 @@ package import GatewayPorts
 import JSON
 import StoreRecords
 
-/// The output of commands with `--json`: one object on one line.
+/// Creates the output of commands with `--json`: one object on one line.
 package enum JSONReport {
-  /// The users of a file.
+  /// Returns the users of a file.
   package static func users(_ lines: [UserLine]) -> String {
     list("users", lines) { line, object, bytes in
       object.field("id", line.user.id, &bytes)
@@ -14,7 +14,7 @@ package enum JSONReport {
     }
   }
 
-  /// The sessions of a user.
+  /// Returns the sessions of a user.
   package static func sessions(_ sessions: [Session]) -> String {
     list("sessions", sessions) { session, object, bytes in
       object.field("id", session.id, &bytes)
@@ -26,7 +26,7 @@ package enum JSONReport {
     }
   }
 
-  /// The groups of a file of users, each with its members.
+  /// Returns the groups of a file of users, each with its members.
   package static func groups(_ groups: [GroupLine], _ users: [UserLine]) -> String {
     list("groups", groups) { group, object, bytes in
       object.field("name", group.name, &bytes)
@@ -36,7 +36,7 @@ package enum JSONReport {
     }
   }
 
-  /// The invitations that are still valid.
+  /// Returns the valid invitations.
   package static func invitations(_ invitations: [Invitation]) -> String {
     list("invitations", invitations) { invitation, object, bytes in
       object.field("id", invitation.id, &bytes)
@@ -46,10 +46,10 @@ package enum JSONReport {
     }
   }
 
-  /// The notes of a store.
+  /// Returns the notes of a store.
   package static func notes(_ notes: [NoteSummary]) -> String { list("notes", notes, fields) }
 
-  /// The public names of published notes.
+  /// Returns the public names of published notes.
   package static func names(_ names: [PublicName]) -> String {
     list("names", names) { published, object, bytes in
       object.field("name", published.name.text, &bytes)
@@ -59,7 +59,7 @@ package enum JSONReport {
     }
   }
 
-  /// Deleted notes that can be restored.
+  /// Returns the deleted notes that can be restored.
   package static func notes(deleted notes: [DeletedNote]) -> String {
     list("notes", notes) { deleted, object, bytes in
       fields(deleted.note, &object, &bytes)
@@ -68,7 +68,7 @@ package enum JSONReport {
     }
   }
 
-  /// The hits of a search, best first, each with the matching passage.
+  /// Returns the hits of a search, best first, each with the matching passage.
   package static func hits(_ hits: [SearchHit]) -> String {
     list("notes", hits) { hit, object, bytes in
       fields(hit.note, &object, &bytes)
@@ -87,7 +87,7 @@ package enum JSONReport {
     if !note.folder.isNone { object.field("folder", note.folder.text, &bytes) }
   }
 
-  /// The findings about a machine.
+  /// Returns the findings about a machine.
   package static func findings(_ findings: [Doctor.Finding]) -> String {
     list("findings", findings) { finding, object, bytes in
       object.field("severity", finding.severity.rawValue, &bytes)
@@ -96,7 +96,7 @@ package enum JSONReport {
     }
   }
 
-  /// A configuration and its store.
+  /// Returns the findings about a configuration and its store.
   package static func check(_ report: CheckReport) -> String {
     text { object, bytes in
       list("settings", report.lines, &object, &bytes) { line, object, bytes in
@@ -111,7 +111,7 @@ package enum JSONReport {
     }
   }
 
-  /// The result of a finished migration of a store.
+  /// Returns the result of a finished migration.
   package static func migration(_ report: StoreMigration.Report) -> String {
     text { object, bytes in
       object.field("from", report.source, &bytes)

@@ -45,7 +45,6 @@ struct RecentActivity {
     samples.append(sample())
   }
 
-  /// The base of the current rates: the oldest sample, about ten seconds old; `nil` if there is
-  /// none.
+  /// The base of current rates: the oldest sample, about ten seconds old; `nil` before the first.
   var earliest: ActivitySample? { samples.first }
 }

@@ -25,7 +25,7 @@ public struct StandardErrorLog: LogSink {
     let now = Int(SystemClock().now)
     let line = LogLine.bytes(
       format, level, message, data, seconds: now / 1_000, milliseconds: now % 1_000)
-    // If it fails, the failure cannot be reported.
+    // A failure to write cannot be reported.
     Files.write(line, to: STDERR_FILENO)
   }
 }

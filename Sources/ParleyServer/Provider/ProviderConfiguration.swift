@@ -66,7 +66,7 @@ extension ProviderConfiguration {
 
   /// The reason why a text is not a valid right or group.
   package struct RightProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The expected text, as the object of "expected".
+    /// The expected form, as it follows "expected" in an error message.
     package let description: String
 
     init(_ description: String) { self.description = description }

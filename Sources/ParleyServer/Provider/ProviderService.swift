@@ -6,9 +6,9 @@ import SocketMessages
 
 /// Handles sign-in with an identity provider (OpenID Connect, authorization code flow with PKCE).
 ///
-///     GET  /api/user/provider                          redirects to the provider, with a cookie for this browser
-///     GET  /api/user/provider/return?code=…&state=…    exchanges the code, and redirects to the page
-///     POST /api/user/provider                          returns the page's tokens
+///     GET  /api/user/provider                        redirects to the provider, and sets a cookie
+///     GET  /api/user/provider/return?code=…&state=…  exchanges the code, redirects to the page
+///     POST /api/user/provider                        returns the page's tokens
 ///
 /// Browsers are redirected only to the provider and to the page, which remembers the note that it
 /// showed. After a failure they are also redirected to the page, which shows the problem.

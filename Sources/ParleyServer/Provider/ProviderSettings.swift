@@ -138,8 +138,8 @@ extension ProviderSettings {
     return Self.lowercased(text)
   }
 
-  /// Returns an address or domain with ASCII letters in lower case: the lower case of some other
-  /// letters is ASCII.
+  /// Returns an address or domain in lower case. Only ASCII letters change, since the lower case of
+  /// some other letters is ASCII.
   static func lowercased(_ text: String) -> String {
     let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
     return String(

@@ -5,10 +5,10 @@ import TransportLibwebsockets
 
 /// The number of loops, and the assignment of requests to them.
 extension Configuration {
-  /// Minimum cores for several loops by `auto`; with fewer, the store's threads need the rest.
+  /// Minimum cores for which `auto` selects several loops; fewer cores are left to the store.
   private static let coresMin = 4
-  /// Maximum loops by `auto`: each loop uses connections to the database, whose default maximum is
-  /// a hundred for all gateways.
+  /// Maximum loops that `auto` selects: each uses connections to the database, whose default
+  /// maximum is a hundred for all gateways.
   private static let automaticMax = 16
   /// Connections to the database in addition to those of loops: two for search, one for hints.
   private static let sharedConnections = 3
@@ -68,7 +68,7 @@ extension Configuration {
       return 0
     // The same loop counts sign-ins with the identity provider.
     case ProviderSettings.beginPath, ProviderSettings.returnPath: return 0
-    // On the loop with the sessions: their subscriptions by pattern match only its publications.
+    // The loop with the sessions, since a subscription by pattern matches publications of its loop.
     case "/api/publish": return count - 1
     case let path where path.hasPrefix("/api/rooms/") && path.hasSuffix("/publish"):
       return count - 1
@@ -77,8 +77,8 @@ extension Configuration {
     default: break
     }
     switch Opening(head) {
-    // Sessions are in the memory of one gateway, and exchange presence and typing there. They are
-    // all on the last loop, since the first accepts connections.
+    // Sessions are in the memory of one gateway, where they exchange presence and typing. All are
+    // on the last loop, since the first accepts connections.
     case .socketIO?, .bayeux?, .pusher?: return count - 1
     case .native?, .whaler?, nil: break
     }

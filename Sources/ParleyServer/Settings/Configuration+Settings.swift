@@ -41,7 +41,7 @@ package struct Setting: Sendable {
   package let placeholder: String
   /// The help text: one or two sentences without the default.
   package let help: String
-  /// The accepted values, as the object of "expects".
+  /// The accepted values, as they follow "expects" in an error message.
   package let expected: String
 
   /// Whether a value may contain a secret, which error messages must not repeat.
@@ -63,10 +63,10 @@ package struct Setting: Sendable {
     change(&configuration, values)
   }
 
-  /// Returns the accepted values, more precisely if the rejected ones are known.
+  /// Returns the accepted values, for an error message about rejected ones.
   package func expected(inPlaceOf values: [String]) -> String { explain(values) ?? expected }
 
-  /// The value as an operator would write it; empty if there is none.
+  /// The value as an operator would write it; empty if it is not set.
   package func text(in configuration: Configuration) -> String { show(configuration) }
 
 }

@@ -25,7 +25,7 @@ extension Configuration {
     }
   }
 
-  /// The store's name for people to read: its path, or its address without the password.
+  /// The store's name for messages: its path, or its address without the password.
   package var storeName: String {
     switch place {
     case .file(let path): path

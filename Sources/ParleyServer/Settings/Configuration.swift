@@ -106,7 +106,7 @@ public struct Configuration: Sendable, Equatable {
   public var connectionsMax = 10_000
   /// Maximum bytes of one message from a client.
   public var messageBytesMax = 4 << 20
-  /// Maximum bytes waiting for one connection; beyond it, it is closed and has to resume.
+  /// Maximum bytes waiting for a connection; a slower connection is closed and has to resume.
   public var queuedBytesMax = 16 << 20
   /// Maximum bytes of incomplete messages and bodies, over all connections; 0 for no limit.
   public var receptionBytesMax = 256 << 20
@@ -227,8 +227,8 @@ public struct Configuration: Sendable, Equatable {
 
   // MARK: History
 
-  /// Minimum newest changes of each note that are retained. If this and ``historyAgeMin`` are 0,
-  /// all changes are.
+  /// Minimum changes of each note that are retained, the newest ones. If this and ``historyAgeMin``
+  /// are 0, all changes are retained.
   public var historyChangesMin = 0
   /// The minimum age of changes that may be removed.
   public var historyAgeMin = Duration.zero
@@ -301,7 +301,7 @@ public enum MetricsAudience: String, Sendable, CaseIterable {
 public enum LogFormat: String, Sendable, CaseIterable {
   /// Text for people: time, level, message, `key=value`.
   case text
-  /// One JSON object per line, for programs.
+  /// A JSON object per line, for programs.
   case json
 }
 

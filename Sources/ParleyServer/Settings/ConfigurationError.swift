@@ -73,7 +73,7 @@ public enum SettingPlace: Sendable, Equatable, CustomStringConvertible {
   /// A flag of the command line.
   case flag
 
-  /// The source, for people to read.
+  /// The source, in words.
   public var description: String {
     switch self {
     case .standard: "default"

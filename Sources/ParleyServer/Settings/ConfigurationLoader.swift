@@ -114,8 +114,8 @@ public struct ConfigurationLoader: Sendable {
       } else {
         throw .missingValue(flag: "--" + name, placeholder: setting?.placeholder ?? "FILE")
       }
-      // The last value overrides earlier ones, so a flag after a script's own takes effect; a list
-      // contains all values.
+      // The last value overrides earlier ones, so that a user can override a script's flags by
+      // appending others. A list contains all values.
       given[name, default: Given(values: [], place: .flag)].values.append(value)
     }
     return given
@@ -182,7 +182,7 @@ public struct ConfigurationLoader: Sendable {
     return given
   }
 
-  /// Removes a comment from a line. A `#` within a word, as in an address, begins none.
+  /// Removes a comment from a line. A `#` within a word, as in an address, begins no comment.
   private static func withoutComment(_ line: Substring) -> String {
     var before: Character = " "
     for index in line.indices {

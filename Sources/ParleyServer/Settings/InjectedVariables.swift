@@ -5,7 +5,8 @@
 ///
 ///     PARLEY_SERVICE_HOST, PARLEY_SERVICE_PORT, PARLEY_SERVICE_PORT_HTTP
 ///     PARLEY_PORT=tcp://10.0.0.7:8080
-///     PARLEY_PORT_8080_TCP, PARLEY_PORT_8080_TCP_ADDR, PARLEY_PORT_8080_TCP_PORT, PARLEY_PORT_8080_TCP_PROTO
+///     PARLEY_PORT_8080_TCP, PARLEY_PORT_8080_TCP_ADDR, PARLEY_PORT_8080_TCP_PORT,
+///     PARLEY_PORT_8080_TCP_PROTO
 ///     PARLEY_ENV_LANG                                    only Docker
 ///
 /// A service `parley-live` has the same variables, with the prefix `PARLEY_LIVE_`.

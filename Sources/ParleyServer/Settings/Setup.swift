@@ -177,8 +177,7 @@ package struct Setup {
     return try UserLine.lines(ofFileAt: usersFile).contains { $0.user.id == id }
   }
 
-  /// Writes the data folder, the first user, and last the configuration. A failure undoes all of
-  /// it.
+  /// Writes the data folder, the first user, then the configuration. A failure undoes everything.
   ///
   /// - Parameters:
   ///   - path: The path of the configuration.

@@ -9,7 +9,7 @@ import GatewayPorts
 package enum IssuerProfile {
   /// The reason why a text is not a valid profile.
   package struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The expected text, as the object of "expected".
+    /// The expected form, as it follows "expected" in an error message.
     package let description: String
 
     init(_ description: String) { self.description = description }

@@ -107,7 +107,7 @@ final class LinkService {
     case opened(Gateway.OpenedLink)
     /// No note is published under the name, or the name is malformed.
     case unknown
-    /// Too many names were wrong; retry after this many milliseconds.
+    /// Too many names were wrong; the client has to wait for this many milliseconds.
     case wait(Int64)
     /// The store cannot be read.
     case failed

@@ -9,7 +9,7 @@ import GatewayPorts
 ///     begin ─▶ 0 ─▶ … ─▶ failed, succeeded or cancelled
 ///       └────▶ milliseconds to wait
 package struct LoginAttempts {
-  /// An address for counting; of IPv6 the first 64 bits, since a subscriber has all the others.
+  /// An address for counting; IPv6 addresses count by their first 64 bits, a subscriber's network.
   private enum Place: Hashable, Sendable {
     case address(IPAddress)
     /// A text that is not an address.

@@ -71,7 +71,7 @@ final class LoginThread: Sendable {
   package static let jobsMax = 256
   /// Maximum jobs of one unauthenticated client that are queued or running.
   package static let jobsMaxOfStranger = 8
-  /// The number of threads: enough to keep the queue short when many addresses make one attempt each.
+  /// The number of threads: enough for a short queue if many addresses make one attempt each.
   private static let threadCount = 2
 
   private let state = Monitor(State())

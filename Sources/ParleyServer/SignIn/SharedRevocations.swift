@@ -5,8 +5,8 @@ import Locks
 /// The revocations that all loops of a process share: in memory, and in a file that a separate
 /// thread reads and writes. Loops never wait for the disk, nor for the lock of the file.
 ///
-///     loops          add ─▶ additions ─▶ thread   one write and one sync for all of them ─▶ known ─▶ told
-///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────────────▶ known
+///     loops          add ─▶ additions ─▶ thread   one write and one sync for all ─▶ known ─▶ told
+///     parley revoke  appends ─▶ file ──▶ thread   looks once a second ───────────▶ known
 ///     other nodes    takeOver ─▶ known, and then by the thread into the file
 package final class SharedRevocations: Sendable {
   /// Called on any thread once the revocations are on disk, or with the error.
@@ -133,7 +133,7 @@ package final class SharedRevocations: Sendable {
     }
   }
 
-  /// Returns revocations that could not be sent to the queue.
+  /// Queues revocations again after they could not be sent.
   func putBack(_ revocations: [Revocation]) {
     state.withLock { $0.untold = revocations + $0.untold }
   }
@@ -182,7 +182,7 @@ package final class SharedRevocations: Sendable {
       failure = error
     }
     if failure == .tooMany, additions.count > 1 {
-      // The maximum may leave room for some of them.
+      // There may be room for some of the additions.
       for addition in additions { write([addition], file, state) }
       return
     }

@@ -52,7 +52,8 @@ package struct UserLine: Sendable, Equatable {
 
   // MARK: Valid names
 
-  /// Whether a text is a valid id: short, without blanks, `#`, invisible characters, a leading `-`.
+  /// Whether a text is a valid id: short, and without blanks, `#`, invisible characters or a
+  /// leading `-`.
   static func isName(_ id: String) -> Bool {
     !id.isEmpty && id.utf8.count <= bytesMax && !id.hasPrefix("-")
       && !id.unicodeScalars.contains { $0 == "#" || $0.isBlank || $0.isInvisible }

@@ -3,8 +3,7 @@ package import GatewayPorts
 /// File names for exported notes: the title, shortened for any file system, and the note's id,
 /// which distinguishes notes with equal titles. Paths that would be equal get numbers.
 package struct ExportNames {
-  /// Maximum bytes of the title, and of title and id; the rest of 255 is left for number and
-  /// ending.
+  /// Maximum bytes of the title, and of title and id, which leaves room for number and ending.
   private static let titleBytesMax = 80
   private static let bytesMax = 235
 

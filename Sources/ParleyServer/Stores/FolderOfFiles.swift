@@ -80,8 +80,7 @@ struct FolderOfFiles {
     for name in names where !name.hasPrefix(".") {
       var status = stat()
       guard lstat("\(path)/\(name)", &status) == 0 else {
-        // For example, a name that is not UTF-8. It is included so that opening it reports the
-        // error.
+        // For example, a name that is not UTF-8. Opening the file later reports the error.
         entries.append((name, false))
         continue
       }

@@ -2,8 +2,7 @@ package import GatewayPorts
 
 /// Updates a word index from its store, in small steps, and searches in it.
 ///
-/// It never blocks on a timer and has no thread: the caller passes the time, and asks for the pause
-/// until the next work.
+/// It has no thread and does not wait: the caller passes the time, and asks when work is due.
 package struct IndexKeeper {
   private let store: any DocumentStore
   private let open: () throws -> any SearchIndex
@@ -130,8 +129,7 @@ package struct IndexKeeper {
         let begin = SystemClock().uptime
         try compare(in: index, at: now)
         let end = SystemClock().uptime
-        // The comparison pauses for as long as its step took, at most a second, from the end of the
-        // step.
+        // The comparison pauses for as long as its step took, but at most a second.
         nextPiece = now + (end - begin) + min(end - begin, 1_000)
       }
       index.upkeep()
@@ -304,8 +302,7 @@ package struct IndexKeeper {
     }
   }
 
-  /// Maximum tags in a reply, and approximate maximum of entries, one per note and tag, read for
-  /// it.
+  /// Maximum tags in a reply, and approximate maximum of entries (a note with a tag) read for it.
   private static let tagsMax = 1_000
   private static let taggedMax = 100_000
   /// The number of entries read at a time.

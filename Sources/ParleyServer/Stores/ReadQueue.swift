@@ -3,9 +3,9 @@ package import GatewayPorts
 
 /// The queue of the reading thread, in which steps of long reads yield to all other reads.
 ///
-/// A step takes a few milliseconds, and a long read requests its next step only after the last one.
-/// So a short read rarely waits for more than one step, however many long reads are running. Steps
-/// do not starve: one runs after every ``readsBeforeStep`` other reads.
+/// A step takes a few milliseconds, and a long read requests the next step only after the previous
+/// one is done. So a short read rarely waits for more than one step, however many long reads are
+/// running. Steps do not starve: one runs after every ``readsBeforeStep`` other reads.
 package struct ReadQueue {
   /// A waiting read.
   package typealias Item = (ticket: StoreTicket?, request: StoreRequest)

@@ -11,8 +11,7 @@ import Locks
 ///
 /// Several loops share one thread: it is notified of the commits of all, and answers their
 /// searches.
-///
-/// An edit wakes the thread at most every 250 ms; the thread then takes all edits since the last
+/// An edit wakes the thread at most every 250 ms; the thread then takes all edits collected.
 /// one.
 ///
 ///     store threads   committed ─▶ note(_:) ─┐
@@ -85,7 +84,7 @@ final class SearchThread: Sendable {
   /// - Parameters:
   ///   - store: The store, opened for reading.
   ///   - open: Opens the index.
-  ///   - wakes: For each loop, a function called on the search thread when replies are ready.
+  ///   - wakes: For each loop, a function called on any thread when replies are ready.
   init(
     store: Handover<any DocumentStore>,
     open: @escaping @Sendable () throws -> any SearchIndex,
@@ -164,7 +163,7 @@ final class SearchThread: Sendable {
     _ keeper: consuming IndexKeeper, _ state: Monitor<State>, _ wakes: [@Sendable () -> Void]
   ) {
     var keeper = keeper
-    // The uptime until which edits are collected; `nil` if none have arrived.
+    // The uptime until which edits are collected; `nil` if no edits have arrived.
     var gathering: Int64?
     // The uptime from which changed tags may be announced again.
     var nextTagNews: Int64 = 0

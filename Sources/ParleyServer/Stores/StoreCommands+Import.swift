@@ -36,8 +36,7 @@ extension StoreCommands {
       .importNote(text, as: plain, details)
   }
 
-  /// Returns the only note in a file's bytes. The length of its text is checked later, with the
-  /// title.
+  /// Returns the only note in a file's bytes. Its length is checked later, with the title.
   private func onlyNote(in bytes: [UInt8], as format: ExportFormat) throws -> ImportedNote {
     var limits = ImportLimits(scalarsMax: Int(Int32.max))
     limits.bytesMax = .max

@@ -15,18 +15,17 @@ package struct StoreCommands {
   /// The path of the store's file; for a database, the path that a file would have.
   package var path: String { configuration.storePath }
 
-  /// The store's name for people to read: its path, or its address without the password.
+  /// The store's name for messages: its path, or its address without the password.
   package var name: String { configuration.storeName }
 
   /// Whether the store exists.
   ///
-  /// - Throws: The reason why it cannot be used, such as a log without its database.
+  /// - Throws: The reason why the store cannot be used, such as a log without its database.
   package func exists() throws -> Bool { try configuration.store.exists() }
 
   /// Reads and checks the whole store; a server may be writing to it.
   ///
-  /// - Parameter progress: Called with the number of notes read so far, and the number of all
-  ///   notes.
+  /// - Parameter progress: Called with the number of notes read so far, and the total number.
   package func check(progress: (Int, Int) -> Void = { _, _ in }) throws -> StoreFindings {
     try configuration.repairableStore(writing: false).check(progress: progress)
   }

@@ -20,7 +20,7 @@ package struct StoreMigration {
       }
     }
 
-    /// The name for people to read, without a password.
+    /// The name for messages, without a password.
     var name: String {
       switch self {
       case .file(let path): path

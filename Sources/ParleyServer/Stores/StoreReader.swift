@@ -36,7 +36,7 @@ final class StoreReader: Sendable {
   private struct State {
     /// Reads that have not begun.
     var requests = ReadQueue()
-    /// Cancelled reads that have not begun; it may contain reads that are done.
+    /// Cancelled reads; some of them may be done already.
     var forgotten: Set<StoreTicket> = []
     /// Chores for times without waiting reads; at most one for each document.
     var chores: [StoreChore] = []

@@ -28,7 +28,7 @@ public enum ForcedEnd {
     }
   }
 
-  /// Ends the process with a last log line; without it if the line cannot be written in time.
+  /// Ends the process with a last log line, or without it if writing takes too long.
   static func now(
     _ code: Int32, _ log: any LogSink, _ message: String, _ data: [(key: String, value: String)]
   ) -> Never {

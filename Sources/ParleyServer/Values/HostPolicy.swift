@@ -44,7 +44,7 @@ package struct HostPolicy: Sendable {
 
   /// Whether the hosts of a request are allowed.
   ///
-  /// A request without `Host` is not from a browser, so it is allowed. `X-Forwarded-Host` counts.
+  /// Without `Host`, a request is not a browser's and is allowed. A forwarded host is checked too.
   package func allows(_ head: RequestHead) -> Bool {
     guard isOpen, !allowsAll else { return true }
     let asked = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]

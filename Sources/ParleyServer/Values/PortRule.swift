@@ -14,7 +14,7 @@ struct PortRule {
 
   /// Whether the port that received a request serves its path.
   ///
-  /// - Parameter opening: The dialect of the path; `nil` if it belongs to none.
+  /// - Parameter opening: The dialect of the path; `nil` if the path belongs to no dialect.
   func allows(_ head: RequestHead, _ opening: Opening?) -> Bool {
     guard isDivided else { return true }
     switch head.entrance {

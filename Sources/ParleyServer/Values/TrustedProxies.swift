@@ -2,10 +2,10 @@ package import GatewayPorts
 
 /// Proxies whose headers about the client are trusted.
 ///
-/// Each proxy appends the address of its sender, so `X-Forwarded-For` is read from its end. The
-/// last address was seen by a trusted proxy; if it is itself a trusted proxy, so was the one
-/// before. The first address that is not a trusted proxy is the client's; addresses further left
-/// may be forged.
+/// Each proxy appends the address of its sender, so `X-Forwarded-For` is read from its end. A
+/// trusted proxy has seen the last address. If this is a trusted proxy's address too, that proxy
+/// has seen the address before it, and so on. The first address that is not a trusted proxy's is
+/// the client's; addresses further left may be forged.
 package struct TrustedProxies: Sendable {
   private let ranges: [AddressRange]
 

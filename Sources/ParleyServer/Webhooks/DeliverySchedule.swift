@@ -14,7 +14,7 @@ package struct DeliverySchedule: Sendable {
   package struct Settings: Sendable, Equatable {
     /// Maximum events in one call.
     package var eventsMax = 100
-    /// Maximum bytes of their data; a single event may exceed it.
+    /// Maximum bytes of data in one call; a single event may exceed it.
     package var bytesMax = 1 << 20
     /// Milliseconds from the first event to the call, in which more events may join it.
     package var gatherMilliseconds: Int64 = 1_000
@@ -35,7 +35,8 @@ package struct DeliverySchedule: Sendable {
     case take(limit: Int)
     /// Send these events, then call ``answered(_:now:timeOfDay:chance:)``.
     case send([OutboxEvent])
-    /// Remove these events from the queue, then call ``settled(_:now:)``.
+    /// Remove `told` from the queue, move `givenUp` to the dead letters, then call
+    /// ``settled(_:now:)``.
     case settle(told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason)
   }
 
@@ -167,7 +168,7 @@ package struct DeliverySchedule: Sendable {
       state = .unsettled(
         Settlement(givenUp: events, reason: .unwanted, pauseEnd: now), from: now)
     case .faulted:
-      // Each event is sent alone to find the invalid one. Until then, none is given up for its age.
+      // Each event is sent alone to find the invalid one. Until then, no event is too old.
       singles = max(singles, events.count)
       fail(events.count == 1 ? events : [], nil, now, timeOfDay, chance)
     case .failed(let retryAfterSeconds): fail(events, retryAfterSeconds, now, timeOfDay, chance)
@@ -198,8 +199,8 @@ package struct DeliverySchedule: Sendable {
       : .unsettled(Settlement(givenUp: tooOld, reason: .tooOld, pauseEnd: end), from: now)
   }
 
-  /// Returns the pause after a number of failures: half of the doubled pause, and `chance` of the
-  /// rest.
+  /// Returns the pause after a number of failures: a random part of the doubled pause, at least
+  /// half.
   package static func pause(
     after failures: Int, _ settings: Settings, chance: Double
   ) -> Int64 {
@@ -222,7 +223,7 @@ package struct DeliverySchedule: Sendable {
 
   // MARK: Actions
 
-  /// Returns the next action; `nil` if there is none before an event or ``wakeAt``.
+  /// Returns the next action; `nil` to wait for an event or for ``wakeAt``.
   package mutating func next(now: Int64) -> Action? {
     switch state {
     case .quiet:

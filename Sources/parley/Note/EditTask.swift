@@ -4,7 +4,7 @@ import Synchronization
 /// The command `parley note edit`, which synchronises a file and a note.
 ///
 ///     file ──a save, merged word by word──▶ note
-///       ◀──what others write, in one step──┘
+///       ◀──the others' edits, in one step──┘
 ///
 /// `base` is the last text that both had. A save is the change from `base` to the file's text, and
 /// is merged with later changes of the note. Writing the file exchanges it with the old one, which

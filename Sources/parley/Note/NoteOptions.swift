@@ -93,7 +93,7 @@ struct NoteOptions {
     guard let bytes = Files.contents(of: tokenFile, bytesMax: 64 << 10) else {
       throw CommandFailure("the token's file cannot be read: \(tokenFile)")
     }
-    // Error messages never contain any part of it.
+    // Error messages never contain any part of the token.
     let text = String(decoding: bytes, as: UTF8.self)
     return text.split(whereSeparator: \.isWhitespace).first.map(String.init)
   }
