@@ -28,7 +28,7 @@ package struct LogLimits {
 
   /// Counts a line against the limit of its kind.
   ///
-  /// - Returns: The number of lines of this kind dropped since the last one; `nil` to drop it too.
+  /// - Returns: The number of lines of this kind dropped since the last one; `nil` to drop this one.
   package mutating func take(_ level: LogLevel, _ message: String, now: Int64) -> Int? {
     guard level >= .info else { return 0 }
     let kind = Kind(level: level, message: message)

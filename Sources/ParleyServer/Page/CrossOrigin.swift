@@ -1,7 +1,7 @@
 import Gateway
 package import GatewayPorts
 
-/// Allows pages of allowed origins to use the HTTP API (CORS, as in the WHATWG Fetch Standard).
+/// Lets pages of allowed origins use the HTTP API and `/sdk/version.json` (CORS, WHATWG Fetch).
 ///
 /// A browser passes a response to a page of another origin only if a header names the page's
 /// origin, and sends a preflight request before anything that a form could not send. Other origins
