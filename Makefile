@@ -72,7 +72,7 @@ test-web: setup-test page  ## The page's unit tests alone
 test-clients: setup-test build library  ## Python clients against the real program
 	@python3 Scripts/run_tests.py clients
 test-browser: setup-test build  ## Chromium against the real program
-	@$(SWIFT_BUILD) --product example-todo-bot && $(SWIFT_BUILD) --product example-live-list
+	@$(SWIFT_BUILD) --product parley-example-todo-bot && $(SWIFT_BUILD) --product parley-example-live-list
 	@python3 Scripts/run_tests.py browser
 
 .PHONY: build-tests build-beside
@@ -160,8 +160,8 @@ airplane: build-tests  ## An hour without a line: 10,000 edits, 12,000 by others
 NODES ?= 1
 
 simulate: check-swift  ## Whole gateways, SEEDS=100000 FROM=1 JOBS=2 NODES=1; TRACE=1 tells one seed's story
-	@$(SWIFT_BUILD) --product simulate
-	@"$$($(SWIFT_BUILD) --show-bin-path)/simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
+	@$(SWIFT_BUILD) --product parley-simulate
+	@"$$($(SWIFT_BUILD) --show-bin-path)/parley-simulate" $(SEEDS) $(FROM) --jobs $(JOBS) \
 	  --nodes $(NODES) $(if $(TRACE),--trace)
 
 .PHONY: parts
@@ -232,7 +232,7 @@ soak: setup-test build  ## Everything at once for SECONDS_SOAK=3600: nothing los
 	@$(PYTHON) Tests/System/soak_run.py --seconds $(SECONDS_SOAK)
 
 # What runs on several threads or wraps a C library.
-SANITIZED := GatewayTests|TransportLibwebsocketsTests|StoreSQLiteTests|CryptoOpenSSLTests|ParleyServerTests|ParleyClientTests|WebSocketClientTests
+SANITIZED := GatewayTests|ParleyTransportLibwebsocketsTests|ParleyStoreSQLiteTests|ParleyCryptoOpenSSLTests|ParleyServerTests|ParleyClientTests|ParleyWebSocketClientTests
 
 # Leaks that are not to be reported.
 LEAKS := suppressions=$(CURDIR)/Tests/leaks-of-libraries.txt:print_suppressions=0
@@ -246,11 +246,11 @@ tsan: setup-serve  ## Gateway and adapters under ThreadSanitizer
 asan: setup-serve  ## Gateway and adapters under AddressSanitizer
 	@swift build -c release --scratch-path .build/asan --sanitize=address --build-tests
 	@LSAN_OPTIONS=$(LEAKS) swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
-	  --sanitize=address --filter '$(SANITIZED)' --skip TransportLibwebsocketsTests
+	  --sanitize=address --filter '$(SANITIZED)' --skip ParleyTransportLibwebsocketsTests
 # Only whole stacks, which take time, tell the library's leaks from our own.
 	@ASAN_OPTIONS=fast_unwind_on_malloc=0 LSAN_OPTIONS=$(LEAKS) \
 	  swift test -c release --disable-xctest --skip-build --scratch-path .build/asan \
-	  --sanitize=address --filter TransportLibwebsocketsTests
+	  --sanitize=address --filter ParleyTransportLibwebsocketsTests
 
 .PHONY: bench-load
 bench-load: setup-test page  ## Measure connections, messages and typists beside a null server

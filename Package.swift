@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Modules point inwards: OTCore knows nobody, an adapter wraps one outside system, and only the
-// programs know them all. Tests/ArchitectureTests holds the table of what may import what.
+// programs know them all. Tests/ParleyArchitectureTests holds the table of what may import what.
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -46,16 +46,16 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     product("OTCore", ["OTCore"]),
-    product("SocketMessages", ["JSON", "ParleyModel", "SocketMessages"]),
+    product("SocketMessages", ["ParleyJSON", "ParleyModel", "SocketMessages"]),
     product("ParleyClientCore", ["ParleyClientCore"]),
     product("ParleyClient", ["ParleyClient"]),
-    product("DialectModels", ["JSON", "DialectModels"]),
+    product("DialectModels", ["ParleyJSON", "ParleyDialectModels"]),
     product("ParleyChat", ["ParleyChat"]),
     product("ParleyOffline", ["ParleyOffline"]),
     product("ParleyUI", ["ParleyUI"]),
     product("ParleyGroups", ["ParleyGroups"]),
-    product("TwakeCubits", ["DialectModels", "TwakeCubits"]),
-    product("Gateway", ["JSON", "ParleyModel", "GatewayPorts", "Gateway"]),
+    product("TwakeCubits", ["ParleyDialectModels", "ParleyTwakeCubits"]),
+    product("Gateway", ["ParleyJSON", "ParleyModel", "ParleyGatewayPorts", "Gateway"]),
     product("ParleyServer", ["ParleyServer"]),
     .executable(name: "parley", targets: ["parley"]),
     .executable(name: "ot-bench", targets: ["ot-bench"]),
@@ -64,138 +64,164 @@ let package = Package(
     // Algebra.
     library("OTCore"),
     // Wire.
-    library("JSON"),
+    library("ParleyJSON"),
     // Words that wire and ports share.
-    library("ParleyModel", ["JSON"]),
-    library("SocketMessages", ["JSON", "OTCore", "ParleyModel"]),
-    library("SocketIO", ["JSON"]),
-    library("Bayeux", ["JSON"]),
-    library("ParleyPusher", ["JSON"]),
-    library("WebSocketFrames"),
-    library("HTTP1"),
+    library("ParleyModel", ["ParleyJSON"]),
+    library("SocketMessages", ["ParleyJSON", "OTCore", "ParleyModel"]),
+    library("ParleySocketIO", ["ParleyJSON"]),
+    library("ParleyBayeux", ["ParleyJSON"]),
+    library("ParleyPusher", ["ParleyJSON"]),
+    library("ParleyWebSocketFrames"),
+    library("ParleyHTTP1"),
     // Under whatever works on several threads.
-    library("Locks"),
+    library("ParleyLocks"),
     // The client's end.
-    library("DialectModels", ["JSON", "ParleyModel"]),
+    library("ParleyDialectModels", ["ParleyJSON", "ParleyModel"]),
     library("ParleyClientCore", ["OTCore", "SocketMessages"]),
     // TLS of clients; not a system library, so that a package that depends on this one needs no
     // pkg-config.
     .target(
-      name: "CClientTLS",
-      path: "Sources/SystemLibraries/CClientTLS",
+      name: "CParleyClientTLS",
+      path: "Sources/SystemLibraries/CParleyClientTLS",
       linkerSettings: [
         .linkedLibrary("ssl", .when(platforms: [.linux])),
         .linkedLibrary("crypto", .when(platforms: [.linux])),
       ]),
     library(
-      "WebSocketClient", in: "Adapters", ["HTTP1", "WebSocketFrames", "Locks", "CClientTLS"]),
+      "ParleyWebSocketClient", in: "Adapters",
+      ["ParleyHTTP1", "ParleyWebSocketFrames", "ParleyLocks", "CParleyClientTLS"]),
     library(
       "ParleyClient",
       [
-        "OTCore", "JSON", "SocketMessages", "ParleyClientCore", "Locks",
-        .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
+        "OTCore", "ParleyJSON", "SocketMessages", "ParleyClientCore", "ParleyLocks",
+        .target(name: "ParleyWebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // SQLite of clients; not a system library either.
     .target(
-      name: "CClientSQLite",
-      path: "Sources/SystemLibraries/CClientSQLite",
+      name: "CParleyClientSQLite",
+      path: "Sources/SystemLibraries/CParleyClientSQLite",
       linkerSettings: [.linkedLibrary("sqlite3", .when(platforms: [.linux]))]),
     // Chats, as handlers, and resources with delegates.
-    library("ParleyChat", ["ParleyClient", "ParleyClientCore", "JSON", "SocketMessages"]),
+    library("ParleyChat", ["ParleyClient", "ParleyClientCore", "ParleyJSON", "SocketMessages"]),
     // Lists, and changes that wait for a server, on the device's disk.
     library(
       "ParleyOffline",
       [
-        "ParleyClient", "ParleyModel", "JSON", "CClientSQLite",
-        .target(name: "WebSocketClient", condition: .when(platforms: [.linux])),
+        "ParleyClient", "ParleyModel", "ParleyJSON", "CParleyClientSQLite",
+        .target(name: "ParleyWebSocketClient", condition: .when(platforms: [.linux])),
       ]),
     // Group chats over these.
-    library("ParleyGroups", ["ParleyOffline", "ParleyClient", "JSON"]),
+    library("ParleyGroups", ["ParleyOffline", "ParleyClient", "ParleyJSON"]),
     // State of apps of the Twake family.
-    library("TwakeCubits", ["DialectModels", "JSON"]),
+    library("ParleyTwakeCubits", ["ParleyDialectModels", "ParleyJSON"]),
     // Views for Apple's systems; what decides how they behave is compiled everywhere.
     library("ParleyUI", ["OTCore", "ParleyClient", "ParleyOffline"]),
     // Files that become notes; also in the page, as WebAssembly.
-    library("Importing", ["ParleyModel"]),
+    library("ParleyImporting", ["ParleyModel"]),
     // Ports, and the core behind them.
-    library("GatewayPorts", ["OTCore", "JSON", "ParleyModel", "WebSocketFrames"]),
+    library(
+      "ParleyGatewayPorts", ["OTCore", "ParleyJSON", "ParleyModel", "ParleyWebSocketFrames"]),
     library(
       "Gateway",
       [
-        "OTCore", "JSON", "SocketMessages", "SocketIO", "Bayeux", "ParleyPusher", "WebSocketFrames",
-        "GatewayPorts",
+        "OTCore", "ParleyJSON", "SocketMessages", "ParleySocketIO", "ParleyBayeux", "ParleyPusher",
+        "ParleyWebSocketFrames",
+        "ParleyGatewayPorts",
       ]),
     // Under the adapters: SHA-256 and random bytes, which several need.
-    library("Hashing", in: "Adapters", ["COpenSSL"]),
+    library("ParleyHashing", in: "Adapters", ["CParleyOpenSSL"]),
     // Under the stores: records' checksums, texts folded from logs, exports.
-    library("StoreRecords", in: "Adapters", ["OTCore", "JSON", "GatewayPorts", "Hashing"]),
+    library(
+      "ParleyStoreRecords", in: "Adapters",
+      ["OTCore", "ParleyJSON", "ParleyGatewayPorts", "ParleyHashing"]),
     // Under the brokers: queues between a loop and a broker's thread, hints as bytes.
-    library("BrokerQueues", in: "Adapters", ["GatewayPorts", "Hashing", "Locks"]),
+    library(
+      "ParleyBrokerQueues", in: "Adapters", ["ParleyGatewayPorts", "ParleyHashing", "ParleyLocks"]),
     // Adapters: each wraps one outside system, and none imports another.
     system(
-      "CLibwebsockets", "libwebsockets",
+      "CParleyLibwebsockets", "libwebsockets",
       ["libwebsockets-dev", "libwebsockets-evlib-ev", "libev-dev"]),
-    system("CSQLite", "sqlite3", ["libsqlite3-dev"]),
-    system("CPostgres", "libpq", ["libpq-dev"]),
-    system("CNATS", "libnats", ["libnats-dev"]),
-    system("COpenSSL", "libcrypto", ["libssl-dev"]),
-    system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
-    system("CZlib", "zlib", ["zlib1g-dev"]),
+    system("CParleySQLite", "sqlite3", ["libsqlite3-dev"]),
+    system("CParleyPostgres", "libpq", ["libpq-dev"]),
+    system("CParleyNATS", "libnats", ["libnats-dev"]),
+    system("CParleyOpenSSL", "libcrypto", ["libssl-dev"]),
+    system("CParleyCurl", "libcurl", ["libcurl4-openssl-dev"]),
+    system("CParleyZlib", "zlib", ["zlib1g-dev"]),
     // Questions to the kernel that Swift's Glibc leaves out.
-    .target(name: "CLinux", path: "Sources/SystemLibraries/CLinux"),
+    .target(name: "CParleyLinux", path: "Sources/SystemLibraries/CParleyLinux"),
     .target(
-      name: "CLibwebsocketsShim", dependencies: ["CLibwebsockets"],
-      path: "Sources/SystemLibraries/CLibwebsocketsShim",
+      name: "CParleyLibwebsocketsShim", dependencies: ["CParleyLibwebsockets"],
+      path: "Sources/SystemLibraries/CParleyLibwebsocketsShim",
       linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     library(
-      "TransportLibwebsockets", in: "Adapters",
-      ["GatewayPorts", "HTTP1", "WebSocketFrames", "Locks", "CLibwebsocketsShim"]),
+      "ParleyTransportLibwebsockets", in: "Adapters",
+      [
+        "ParleyGatewayPorts", "ParleyHTTP1", "ParleyWebSocketFrames", "ParleyLocks",
+        "CParleyLibwebsocketsShim",
+      ]),
     library(
-      "StoreSQLite", in: "Adapters",
-      ["OTCore", "JSON", "GatewayPorts", "CSQLite", "Hashing", "StoreRecords"]),
+      "ParleyStoreSQLite", in: "Adapters",
+      [
+        "OTCore", "ParleyJSON", "ParleyGatewayPorts", "CParleySQLite", "ParleyHashing",
+        "ParleyStoreRecords",
+      ]),
     library(
-      "PostgreSQLAdapter", in: "Adapters",
-      ["OTCore", "JSON", "GatewayPorts", "CPostgres", "Hashing", "StoreRecords", "BrokerQueues"]),
-    library("BrokerNATS", in: "Adapters", ["GatewayPorts", "CNATS", "BrokerQueues"]),
-    library("CryptoOpenSSL", in: "Adapters", ["JSON", "GatewayPorts", "Hashing", "COpenSSL"]),
-    library("HTTPClientCurl", in: "Adapters", ["CCurl"]),
-    library("CompressionZlib", in: "Adapters", ["CZlib"]),
+      "ParleyPostgreSQLAdapter", in: "Adapters",
+      [
+        "OTCore", "ParleyJSON", "ParleyGatewayPorts", "CParleyPostgres", "ParleyHashing",
+        "ParleyStoreRecords", "ParleyBrokerQueues",
+      ]),
+    library(
+      "ParleyBrokerNATS", in: "Adapters",
+      ["ParleyGatewayPorts", "CParleyNATS", "ParleyBrokerQueues"]),
+    library(
+      "ParleyCryptoOpenSSL", in: "Adapters",
+      ["ParleyJSON", "ParleyGatewayPorts", "ParleyHashing", "CParleyOpenSSL"]),
+    library("ParleyHTTPClientCurl", in: "Adapters", ["CParleyCurl"]),
+    library("ParleyCompressionZlib", in: "Adapters", ["CParleyZlib"]),
     // The description of the HTTP API, as a part of the program.
-    .target(name: "CAPIDescription", exclude: ["openapi.json"]),
+    .target(name: "CParleyAPIDescription", exclude: ["openapi.json"]),
     // Programs.
     library(
       "ParleyServer",
       [
-        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "OTCore", "TransportLibwebsockets",
-        "StoreSQLite", "PostgreSQLAdapter", "StoreRecords", "Importing", "BrokerNATS",
-        "CryptoOpenSSL", "Hashing", "HTTPClientCurl", "CompressionZlib", "CLinux",
-        "CAPIDescription", "WebSocketFrames", "Locks", "ParleyPusher",
+        "Gateway", "ParleyGatewayPorts", "SocketMessages", "ParleyJSON", "OTCore",
+        "ParleyTransportLibwebsockets",
+        "ParleyStoreSQLite", "ParleyPostgreSQLAdapter", "ParleyStoreRecords", "ParleyImporting",
+        "ParleyBrokerNATS",
+        "ParleyCryptoOpenSSL", "ParleyHashing", "ParleyHTTPClientCurl", "ParleyCompressionZlib",
+        "CParleyLinux",
+        "CParleyAPIDescription", "ParleyWebSocketFrames", "ParleyLocks", "ParleyPusher",
       ]),
     .executableTarget(
       name: "parley",
       dependencies: [
-        "ParleyServer", "CryptoOpenSSL", "GatewayPorts", "StoreSQLite", "StoreRecords",
-        "ParleyClient", "Locks",
+        "ParleyServer", "ParleyCryptoOpenSSL", "ParleyGatewayPorts", "ParleyStoreSQLite",
+        "ParleyStoreRecords",
+        "ParleyClient", "ParleyLocks",
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "ot-bench", dependencies: ["OTCore", "OTWorkloads", "Hashing"],
+      name: "ot-bench", dependencies: ["OTCore", "ParleyOTWorkloads", "ParleyHashing"],
       swiftSettings: settings),
     .executableTarget(
-      name: "simulate", dependencies: ["SimulationKit"], path: "Sources/Kits/simulate",
+      name: "parley-simulate", dependencies: ["ParleySimulationKit"],
+      path: "Sources/Kits/parley-simulate",
       swiftSettings: settings),
     .executableTarget(
       name: "parley-store-bench",
       dependencies: [
-        "ParleyServer", "StoreSQLite", "Gateway", "GatewayPorts", "OTCore", "OTWorkloads", "Locks",
+        "ParleyServer", "ParleyStoreSQLite", "Gateway", "ParleyGatewayPorts", "OTCore",
+        "ParleyOTWorkloads", "ParleyLocks",
       ],
       path: "Benchmarks/Store", swiftSettings: settings),
-    .systemLibrary(name: "CEpoll", path: "Benchmarks/CEpoll"),
+    .systemLibrary(name: "CParleyEpoll", path: "Benchmarks/CParleyEpoll"),
     .executableTarget(
       name: "parley-load",
       dependencies: [
-        "OTCore", "JSON", "SocketMessages", "WebSocketFrames", "CEpoll", "CClientTLS",
-        "CLibwebsocketsShim",
+        "OTCore", "ParleyJSON", "SocketMessages", "ParleyWebSocketFrames", "CParleyEpoll",
+        "CParleyClientTLS",
+        "CParleyLibwebsocketsShim",
       ],
       path: "Benchmarks/Load",
       swiftSettings: settings),
@@ -205,106 +231,132 @@ let package = Package(
       swiftSettings: settings),
     // Examples, which the tests run.
     .executableTarget(
-      name: "example-todo-bot", dependencies: ["ParleyClient"], path: "Examples/TodoBot",
+      name: "parley-example-todo-bot", dependencies: ["ParleyClient"], path: "Examples/TodoBot",
       swiftSettings: unoptimised),
     .executableTarget(
-      name: "example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
+      name: "parley-example-live-list", dependencies: ["ParleyClient"], path: "Examples/LiveList",
       swiftSettings: unoptimised),
     .executableTarget(
-      name: "example-offline-list", dependencies: ["ParleyOffline", "ParleyClient"],
+      name: "parley-example-offline-list", dependencies: ["ParleyOffline", "ParleyClient"],
       path: "Examples/OfflineList", swiftSettings: unoptimised),
     // A process that the tests kill.
     .executableTarget(
-      name: "offline-victim", dependencies: ["ParleyOffline", "ParleyClient"],
+      name: "parley-offline-victim", dependencies: ["ParleyOffline", "ParleyClient"],
       path: "Tests/OfflineVictim", swiftSettings: unoptimised),
     // Beside.
-    library("OTWorkloads", in: "Kits", ["OTCore"]),
-    library("GrowthKit", in: "Kits"),
+    library("ParleyOTWorkloads", in: "Kits", ["OTCore"]),
+    library("ParleyGrowthKit", in: "Kits"),
     library(
-      "SimulationKit", in: "Kits",
+      "ParleySimulationKit", in: "Kits",
       [
-        "OTCore", "OTWorkloads", "JSON", "SocketMessages", "WebSocketFrames", "ParleyClientCore",
-        "GatewayPorts", "Gateway",
+        "OTCore", "ParleyOTWorkloads", "ParleyJSON", "SocketMessages", "ParleyWebSocketFrames",
+        "ParleyClientCore",
+        "ParleyGatewayPorts", "Gateway",
       ]),
     .target(
-      name: "PortConformance", dependencies: ["OTCore", "OTWorkloads", "JSON", "GatewayPorts"],
-      path: "Sources/Kits/PortConformance", swiftSettings: unoptimised),
+      name: "ParleyPortConformance",
+      dependencies: ["OTCore", "ParleyOTWorkloads", "ParleyJSON", "ParleyGatewayPorts"],
+      path: "Sources/Kits/ParleyPortConformance", swiftSettings: unoptimised),
     // Tests.
-    tests("ArchitectureTests", []),
+    tests("ParleyArchitectureTests", []),
     tests(
-      "OTCoreTests", ["OTCore", "OTWorkloads", "GrowthKit"], resources: [.copy("Vectors")]),
-    .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
+      "OTCoreTests", ["OTCore", "ParleyOTWorkloads", "ParleyGrowthKit"],
+      resources: [.copy("Vectors")]),
+    .target(name: "CParleyAllocationCount", path: "Tests/CParleyAllocationCount"),
     tests(
       "SocketMessagesTests",
-      ["SocketMessages", "JSON", "OTCore", "OTWorkloads", "GrowthKit", "CAllocationCount"]),
-    tests("DialectModelsTests", ["DialectModels", "JSON", "GrowthKit"]),
+      [
+        "SocketMessages", "ParleyJSON", "OTCore", "ParleyOTWorkloads", "ParleyGrowthKit",
+        "CParleyAllocationCount",
+      ]),
+    tests("ParleyDialectModelsTests", ["ParleyDialectModels", "ParleyJSON", "ParleyGrowthKit"]),
     tests(
       "ParleyClientCoreTests",
-      ["ParleyClientCore", "SocketMessages", "JSON", "OTCore", "OTWorkloads"]),
-    tests("WebSocketClientTests", ["WebSocketClient", "OTWorkloads"]),
+      ["ParleyClientCore", "SocketMessages", "ParleyJSON", "OTCore", "ParleyOTWorkloads"]),
+    tests("ParleyWebSocketClientTests", ["ParleyWebSocketClient", "ParleyOTWorkloads"]),
     tests(
       "ParleyClientTests",
       [
-        "ParleyClient", "ParleyClientCore", "WebSocketClient", "SocketMessages", "JSON", "OTCore",
-        "OTWorkloads", "Locks",
+        "ParleyClient", "ParleyClientCore", "ParleyWebSocketClient", "SocketMessages", "ParleyJSON",
+        "OTCore",
+        "ParleyOTWorkloads", "ParleyLocks",
       ]),
     tests(
       "ParleyChatTests",
-      ["ParleyChat", "ParleyClient", "JSON", "OTWorkloads", "SocketMessages"]),
+      ["ParleyChat", "ParleyClient", "ParleyJSON", "ParleyOTWorkloads", "SocketMessages"]),
     tests(
       "ParleyOfflineTests",
       [
-        "ParleyOffline", "ParleyClient", "JSON", "OTWorkloads", "CSQLite", "CSQLiteFaults",
-        "GrowthKit",
+        "ParleyOffline", "ParleyClient", "ParleyJSON", "ParleyOTWorkloads", "CParleySQLite",
+        "CParleySQLiteFaults",
+        "ParleyGrowthKit",
       ]),
     tests(
       "ParleyGroupsTests",
-      ["ParleyGroups", "TwakeCubits", "DialectModels", "ParleyOffline", "ParleyClient", "JSON"]),
-    tests("TwakeCubitsTests", ["TwakeCubits", "DialectModels"]),
+      [
+        "ParleyGroups", "ParleyTwakeCubits", "ParleyDialectModels", "ParleyOffline", "ParleyClient",
+        "ParleyJSON",
+      ]),
+    tests("ParleyTwakeCubitsTests", ["ParleyTwakeCubits", "ParleyDialectModels"]),
     tests(
       "ParleyUITests",
       [
         "ParleyUI", "ParleyClient", "ParleyOffline", "ParleyClientCore", "SocketMessages", "OTCore",
-        "OTWorkloads", "Locks",
+        "ParleyOTWorkloads", "ParleyLocks",
       ]),
-    tests("SocketIOTests", ["SocketIO", "JSON", "GrowthKit"]),
-    tests("BayeuxTests", ["Bayeux", "JSON", "GrowthKit"]),
-    tests("ParleyPusherTests", ["ParleyPusher", "CryptoOpenSSL", "JSON"]),
-    tests("WebSocketFramesTests", ["WebSocketFrames", "OTWorkloads", "GrowthKit"]),
-    tests("ImportingTests", ["Importing", "ParleyModel"]),
-    tests("HTTP1Tests", ["HTTP1", "OTWorkloads", "GrowthKit"]),
+    tests("ParleySocketIOTests", ["ParleySocketIO", "ParleyJSON", "ParleyGrowthKit"]),
+    tests("ParleyBayeuxTests", ["ParleyBayeux", "ParleyJSON", "ParleyGrowthKit"]),
+    tests("ParleyPusherTests", ["ParleyPusher", "ParleyCryptoOpenSSL", "ParleyJSON"]),
+    tests(
+      "ParleyWebSocketFramesTests",
+      ["ParleyWebSocketFrames", "ParleyOTWorkloads", "ParleyGrowthKit"]),
+    tests("ParleyImportingTests", ["ParleyImporting", "ParleyModel"]),
+    tests("ParleyHTTP1Tests", ["ParleyHTTP1", "ParleyOTWorkloads", "ParleyGrowthKit"]),
     tests(
       "GatewayTests",
       [
-        "Gateway", "GatewayPorts", "SocketMessages", "JSON", "WebSocketFrames", "OTCore",
-        "SimulationKit",
-        "OTWorkloads", "CAllocationCount", "GrowthKit", "DialectModels", "Locks", "ParleyPusher",
-        "CryptoOpenSSL",
-      ]),
-    .target(name: "CSQLiteFaults", dependencies: ["CSQLite"], path: "Tests/CSQLiteFaults"),
-    tests(
-      "StoreSQLiteTests",
-      [
-        "StoreSQLite", "StoreRecords", "PortConformance", "SimulationKit", "GatewayPorts", "JSON",
+        "Gateway", "ParleyGatewayPorts", "SocketMessages", "ParleyJSON", "ParleyWebSocketFrames",
         "OTCore",
-        "OTWorkloads", "CSQLite", "CSQLiteFaults", "GrowthKit",
+        "ParleySimulationKit",
+        "ParleyOTWorkloads", "CParleyAllocationCount", "ParleyGrowthKit", "ParleyDialectModels",
+        "ParleyLocks", "ParleyPusher",
+        "ParleyCryptoOpenSSL",
       ]),
+    .target(
+      name: "CParleySQLiteFaults", dependencies: ["CParleySQLite"],
+      path: "Tests/CParleySQLiteFaults"),
     tests(
-      "PostgreSQLAdapterTests",
+      "ParleyStoreSQLiteTests",
       [
-        "PostgreSQLAdapter", "BrokerQueues", "StoreRecords", "PortConformance", "GatewayPorts",
-        "JSON", "OTCore", "OTWorkloads", "CPostgres",
+        "ParleyStoreSQLite", "ParleyStoreRecords", "ParleyPortConformance", "ParleySimulationKit",
+        "ParleyGatewayPorts", "ParleyJSON",
+        "OTCore",
+        "ParleyOTWorkloads", "CParleySQLite", "CParleySQLiteFaults", "ParleyGrowthKit",
       ]),
-    tests("BrokerNATSTests", ["BrokerNATS", "BrokerQueues", "GatewayPorts"]),
     tests(
-      "TransportLibwebsocketsTests",
-      ["TransportLibwebsockets", "GatewayPorts", "WebSocketFrames", "OTWorkloads", "Locks"]),
-    tests("CryptoOpenSSLTests", ["CryptoOpenSSL", "GatewayPorts", "Hashing"]),
+      "ParleyPostgreSQLAdapterTests",
+      [
+        "ParleyPostgreSQLAdapter", "ParleyBrokerQueues", "ParleyStoreRecords",
+        "ParleyPortConformance", "ParleyGatewayPorts",
+        "ParleyJSON", "OTCore", "ParleyOTWorkloads", "CParleyPostgres",
+      ]),
+    tests(
+      "ParleyBrokerNATSTests", ["ParleyBrokerNATS", "ParleyBrokerQueues", "ParleyGatewayPorts"]),
+    tests(
+      "ParleyTransportLibwebsocketsTests",
+      [
+        "ParleyTransportLibwebsockets", "ParleyGatewayPorts", "ParleyWebSocketFrames",
+        "ParleyOTWorkloads", "ParleyLocks",
+      ]),
+    tests(
+      "ParleyCryptoOpenSSLTests", ["ParleyCryptoOpenSSL", "ParleyGatewayPorts", "ParleyHashing"]),
     tests(
       "ParleyServerTests",
       [
-        "ParleyServer", "Gateway", "GatewayPorts", "SocketMessages", "OTCore", "OTWorkloads",
-        "StoreSQLite", "StoreRecords", "CryptoOpenSSL", "CompressionZlib", "Hashing", "Locks",
+        "ParleyServer", "Gateway", "ParleyGatewayPorts", "SocketMessages", "OTCore",
+        "ParleyOTWorkloads",
+        "ParleyStoreSQLite", "ParleyStoreRecords", "ParleyCryptoOpenSSL", "ParleyCompressionZlib",
+        "ParleyHashing", "ParleyLocks",
       ]),
   ],
   swiftLanguageModes: [.v6]

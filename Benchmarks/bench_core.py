@@ -85,7 +85,7 @@ def generate(traces, scale):
     data = WORK / ("data" if scale == 1 else f"data-{scale}")
     names = sorted(str(p) for p in pathlib.Path(traces).rglob("*.json*")) if traces else []
     sources = [ROOT / "Sources" / "ot-bench" / "Generation.swift"]
-    sources += [ROOT / "Sources/Kits/OTWorkloads" / f"{n}.swift" for n in ("PlainOperation", "TypedText")]
+    sources += [ROOT / "Sources/Kits/ParleyOTWorkloads" / f"{n}.swift" for n in ("PlainOperation", "TypedText")]
     made = hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
     stamp = json.dumps([made, names, scale])
     if (data / "stamp").is_file() and (data / "stamp").read_text() == stamp:

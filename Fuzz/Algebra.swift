@@ -2,7 +2,7 @@
 // transformed, rebased, inverted, with cursors; and what does not fit is refused.
 
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,8 @@
 // Any bytes are messages or none; a session takes them in any order; and every name of a room has a
 // channel that is that room's.
 
-import Bayeux
-import JSON
+import ParleyBayeux
+import ParleyJSON
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

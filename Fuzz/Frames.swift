@@ -1,7 +1,7 @@
 // Any bytes are frames or a failure: the same ones wherever reads have cut them, within the limits,
 // and text is what the standard library takes for UTF-8.
 
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// Called by libFuzzer for each input. Its first two bytes choose sides, limits and cuts.
 @_cdecl("LLVMFuzzerTestOneInput")

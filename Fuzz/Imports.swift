@@ -1,6 +1,6 @@
 // Any bytes are a file of each kind, which gives notes or problems; a note's text is UTF-8 with LF alone, its title one line.
 
-import Importing
+import ParleyImporting
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,8 +1,8 @@
 // Any object is a model or a typed error, and a model that was written is read as the same; and the
 // router takes whatever was read.
 
-import DialectModels
-import JSON
+import ParleyDialectModels
+import ParleyJSON
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,7 +1,7 @@
 // Any bytes are a message, a query or events, or none; a connection takes messages in any order and ends once; and an
 // event for others is read again as it was.
 
-import JSON
+import ParleyJSON
 import ParleyPusher
 
 private let app = PusherApp(

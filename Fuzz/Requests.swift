@@ -1,7 +1,7 @@
 // Any bytes are requests or an error, with an answer each: the same ones wherever reads have cut
 // them, within the limits; and no answer holds an injected line.
 
-import HTTP1
+import ParleyHTTP1
 
 /// Called by libFuzzer for each input. Its first two bytes choose limits and cuts.
 @_cdecl("LLVMFuzzerTestOneInput")

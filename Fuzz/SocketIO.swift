@@ -1,8 +1,8 @@
 // Any bytes are a body, a packet or a session's input, or none; what was let in can be written and
 // read again, to the same; and a session never keeps more than it may.
 
-import JSON
-import SocketIO
+import ParleyJSON
+import ParleySocketIO
 
 /// Called by libFuzzer for each input.
 @_cdecl("LLVMFuzzerTestOneInput")

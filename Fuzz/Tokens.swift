@@ -1,8 +1,8 @@
 // Any bytes as a token are refused or accepted, never believed without their signature; any claims
 // behind a good signature give an identity or a typed error.
 
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 
 private let secret = [UInt8](repeating: 7, count: 32)
 private let now: Timestamp = 1_763_712_000_000

@@ -15,7 +15,7 @@ trap 'rm -rf "$out"' EXIT
 
 flags=(
   -swift-version 6 -warnings-as-errors -package-name "$(basename "$root")" -I "$modules"
-  -I Sources/SystemLibraries/CClientSQLite/include -I Sources/SystemLibraries/CClientTLS/include
+  -I Sources/SystemLibraries/CParleyClientSQLite/include -I Sources/SystemLibraries/CParleyClientTLS/include
   -module-cache-path "$out/cache"
 )
 strict=(-enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility)

@@ -6,7 +6,7 @@ set -euo pipefail
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 package=$root/.build/asan-core
 mkdir -p "$package/Sources" "$package/Tests"
-for target in Sources/OTCore Sources/Kits/OTWorkloads Sources/Kits/GrowthKit Tests/OTCoreTests; do
+for target in Sources/OTCore Sources/Kits/ParleyOTWorkloads Sources/Kits/ParleyGrowthKit Tests/OTCoreTests; do
   ln -sfn "$root/$target" "$package/${target/Kits\//}"
 done
 cat >"$package/Package.swift" <<'MANIFEST'
@@ -21,10 +21,10 @@ let package = Package(
   name: "Parley",
   targets: [
     .target(name: "OTCore", swiftSettings: settings),
-    .target(name: "OTWorkloads", dependencies: ["OTCore"], swiftSettings: settings),
-    .target(name: "GrowthKit", swiftSettings: settings),
+    .target(name: "ParleyOTWorkloads", dependencies: ["OTCore"], swiftSettings: settings),
+    .target(name: "ParleyGrowthKit", swiftSettings: settings),
     .testTarget(
-      name: "OTCoreTests", dependencies: ["OTCore", "OTWorkloads", "GrowthKit"],
+      name: "OTCoreTests", dependencies: ["OTCore", "ParleyOTWorkloads", "ParleyGrowthKit"],
       resources: [.copy("Vectors")], swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6]

@@ -15,7 +15,7 @@ for module in OTCore ParleyClient ParleyOffline; do
   rm -rf "$graphs"
   mkdir -p "$graphs"
   swift symbolgraph-extract -module-name "$module" -target "$target" -I "$modules" \
-    -I Sources/SystemLibraries/CClientSQLite/include -I Sources/SystemLibraries/CClientTLS/include \
+    -I Sources/SystemLibraries/CParleyClientSQLite/include -I Sources/SystemLibraries/CParleyClientTLS/include \
     -minimum-access-level public -skip-inherited-docs -output-dir "$graphs"
   # What it adds to other modules, such as conformances of String, is another module's page.
   rm -f "$graphs/$module@"*.json

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles two modules for the page, as Embedded Swift without imports: the client core behind its door (Web/core) to
-# Web/generated/client.wasm, and the rules of imports (Sources/Importing, Web/core/import) to Web/generated/import.wasm.
+# Web/generated/client.wasm, and the rules of imports (Sources/ParleyImporting, Web/core/import) to Web/generated/import.wasm.
 #
 # A module is compiled when one of its sources has changed since.
 set -eu
@@ -67,7 +67,7 @@ compile client --ignore-implicit-traps
 
 # Of the shared vocabulary, what Importing uses: without the rest, no module of the client is needed.
 mkdir -p "$work/import"
-for file in Sources/Importing/*.swift Sources/ParleyModel/WholeText.swift Sources/ParleyModel/CharacterRules.swift \
+for file in Sources/ParleyImporting/*.swift Sources/ParleyModel/WholeText.swift Sources/ParleyModel/CharacterRules.swift \
   Web/core/Fields.swift Web/core/import/*.swift; do
   sed '/^import ParleyModel$/d' "$file" >"$work/import/$(basename "$file")"
 done

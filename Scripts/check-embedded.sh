@@ -1,11 +1,11 @@
 #!/bin/sh
-# Compiles OTCore, JSON, ParleyModel, SocketMessages (without its models), ParleyClientCore, Importing and WebSocketFrames as
+# Compiles OTCore, ParleyJSON, ParleyModel, SocketMessages (without its models), ParleyClientCore, ParleyImporting and ParleyWebSocketFrames as
 # Embedded Swift for WebAssembly: what the page and clients in a browser need of them must hold.
 set -eu
 cd "$(dirname -- "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-for module in OTCore JSON ParleyModel SocketMessages ParleyClientCore Importing WebSocketFrames; do
+for module in OTCore ParleyJSON ParleyModel SocketMessages ParleyClientCore ParleyImporting ParleyWebSocketFrames; do
   swiftc -target wasm32-unknown-none-wasm -swift-version 6 -enable-experimental-feature Embedded \
     -wmo -Osize -parse-as-library -module-name "$module" -package-name parley \
     -enable-upcoming-feature InternalImportsByDefault -I "$work" \

@@ -79,7 +79,7 @@ def reach_of_module(module, dependents, reach):
     if "parley" in reached:
         reach.whole |= {"clients", "browser"}
     # Those that are compiled as WebAssembly and as a library, too.
-    if module in words("Scripts/core-sources.sh", "modules=") | {"Importing"}:
+    if module in words("Scripts/core-sources.sh", "modules=") | {"ParleyImporting"}:
         reach.whole |= {"web", "clients", "browser"}
     if module in {pathlib.PurePath(one).name for one in words("Scripts/fuzz.sh", "for folder in")}:
         reach.whole.add("fuzz")
@@ -97,7 +97,7 @@ def reach_of(paths, folders, dependents):
     """What a change of these files reaches."""
     reach = Reach()
     # Layout and habits of all that is written.
-    reach.select("swift", "ArchitectureTests")
+    reach.select("swift", "ParleyArchitectureTests")
     for path in paths:
         module = next((name for name, folder in folders.items() if path.startswith(folder + "/")), None)
         folder = str(pathlib.PurePath(path).parent)

@@ -3,7 +3,7 @@
 
     Scripts/check_parts.py [--scratch-path FOLDER] [PART …]
 
-Tests/ArchitectureTests/GatewayPartTests.swift has the table of parts, and sees which types each of them
+Tests/ParleyArchitectureTests/GatewayPartTests.swift has the table of parts, and sees which types each of them
 names. It does not see methods that one part adds to types of another. So here the compiler checks the files of
 each part together with those of the parts below it, and with no others. A debug build has to be there: make try
 leaves one in .build/try.
@@ -17,7 +17,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GATEWAY = ROOT / "Sources" / "Gateway"
-TABLE = ROOT / "Tests" / "ArchitectureTests" / "GatewayPartTests.swift"
+TABLE = ROOT / "Tests" / "ParleyArchitectureTests" / "GatewayPartTests.swift"
 
 
 def allowed() -> dict[str, set[str]]:

@@ -7,7 +7,7 @@ set -eu
 
 target=${1:?"a folder"}
 shift
-modules='OTCore JSON ParleyModel SocketMessages ParleyClientCore'
+modules='OTCore ParleyJSON ParleyModel SocketMessages ParleyClientCore'
 mkdir -p "$target"
 # They import each other no longer, and what one of them names by its module is in the one.
 names=$(echo "$modules" | tr ' ' '|')

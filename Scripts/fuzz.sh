@@ -49,7 +49,7 @@ mkdir -p "$build" "$findings"
 flags=(
   "$optimisation" -swift-version 6 -parse-as-library -wmo -sanitize="$sanitizers" -package-name "$package"
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility
-  -warnings-as-errors -I "$imported" -Xcc -fmodule-map-file=Sources/SystemLibraries/COpenSSL/module.modulemap
+  -warnings-as-errors -I "$imported" -Xcc -fmodule-map-file=Sources/SystemLibraries/CParleyOpenSSL/module.modulemap
 )
 objects=()
 # What decides how a thing compiles: the compiler, this script, and sources; of a module, those of the modules before
@@ -62,8 +62,8 @@ is_compiled() { [ "$(cat "$build/$1.stamp" 2>/dev/null)" = "$2" ]; }
 # Compiles the modules that a target may import, each after those that it imports itself, where something has changed.
 compile_modules() {
   local folder module sources
-  for folder in OTCore JSON ParleyModel SocketMessages Kits/OTWorkloads SocketIO Bayeux ParleyPusher WebSocketFrames \
-    GatewayPorts Importing Adapters/Hashing Adapters/CryptoOpenSSL HTTP1 DialectModels ParleyClientCore; do
+  for folder in OTCore ParleyJSON ParleyModel SocketMessages Kits/ParleyOTWorkloads ParleySocketIO ParleyBayeux ParleyPusher ParleyWebSocketFrames \
+    ParleyGatewayPorts ParleyImporting Adapters/ParleyHashing Adapters/ParleyCryptoOpenSSL ParleyHTTP1 ParleyDialectModels ParleyClientCore; do
     module=${folder##*/}
     sources=$(find "Sources/$folder" -name '*.swift' | LC_ALL=C sort)
     # shellcheck disable=SC2086

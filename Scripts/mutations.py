@@ -9,7 +9,7 @@ difference, with what the bug breaks:
 
     Killed by: seeds                                   the seeds that `make test` goes through (default)
     Killed by: seeds --nodes 0                         as many, with these arguments of `simulate`
-    Killed by: swift BayeuxTests/channelNames          a suite and its test
+    Killed by: swift ParleyBayeuxTests/channelNames          a suite and its test
     Killed by: pytest Tests/Clients/test_x.py::test_y  a node of pytest, against the copy's program
 
 A bug that is not found, and a patch that does not apply or build, is a failure. So is whatever fails,
@@ -83,7 +83,7 @@ def spoilt(patch):
 
 # What each kind wants to have been built.
 BUILT = {
-    "seeds": ["--product", "simulate"],
+    "seeds": ["--product", "parley-simulate"],
     "swift": ["--build-tests"],
     "pytest": ["--product", "parley"],
 }
@@ -122,7 +122,7 @@ def execute(command, folder, **environment):
 
 
 def run_seeds(arguments, jobs):
-    program = COPY / ".build" / CONFIGURATION["seeds"] / "simulate"
+    program = COPY / ".build" / CONFIGURATION["seeds"] / "parley-simulate"
     status, said = execute([program, *arguments.split(), "--jobs", str(jobs)], COPY)
     if status == 0:
         return False, "no seed finds it"

@@ -9,10 +9,29 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 build=$root/.build/package-test
 mkdir -p "$build/nothing"
 
+# Makes a package with one target.
+make_package() {
+  mkdir -p "$build/other-$1/Sources/$1"
+  echo 'public let one = 1' >"$build/other-$1/Sources/$1/one.swift"
+  cat >"$build/other-$1/Package.swift" <<END
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "other-$1", products: [.library(name: "$1", targets: ["$1"])], targets: [.target(name: "$1")])
+END
+}
+
 # Makes an app of this package's products; its program is read from the input.
 make_app() {
-  local app=$build/$1 product products=
+  local app=$build/$1 product products='' packages=''
   shift
+  # Beside packages with targets of these names.
+  for product in JSON SocketIO CSQLite Locks Hashing HTTP1 WebSocketClient GRDB; do
+    make_package "$product"
+    packages+=", .package(path: \"../other-$product\")"
+    products+="        .product(name: \"$product\", package: \"other-$product\"),"$'\n'
+  done
   for product; do products+="        .product(name: \"$product\", package: \"parley\"),"$'\n'; done
   mkdir -p "$app/Sources/app"
   cat >"$app/Package.swift" <<END
@@ -22,7 +41,7 @@ import PackageDescription
 let package = Package(
   name: "app",
   platforms: [.macOS(.v15), .iOS(.v18)],
-  dependencies: [.package(name: "parley", path: "$root")],
+  dependencies: [.package(name: "parley", path: "$root")$packages],
   targets: [
     .executableTarget(
       name: "app",
@@ -35,7 +54,7 @@ END
 }
 
 make_app app ParleyClient ParleyChat DialectModels OTCore <<'END'
-import DialectModels
+import ParleyDialectModels
 import OTCore
 import ParleyChat
 import ParleyClient

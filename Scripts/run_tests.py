@@ -164,7 +164,7 @@ def node_command(_):
 
 
 SWIFT_TEST = ["swift", "test", "-c", "release", "--disable-xctest", "--skip-build"]
-# The names of the tests that measure processor time; ArchitectureTests requires them.
+# The names of the tests that measure processor time; ParleyArchitectureTests requires them.
 MEASURING = "/growth"
 
 

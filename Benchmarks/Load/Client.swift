@@ -1,5 +1,5 @@
 import Glibc
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The work that a workload does with its connections.
 protocol Workload: AnyObject {

@@ -1,4 +1,4 @@
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// Each connection keeps a number of messages on their way to the server and back. Where a server has
 /// no echo, each subscribes to a topic of its own.

@@ -1,4 +1,4 @@
-import CClientTLS
+import CParleyClientTLS
 import Glibc
 
 /// A connected socket of the load program, plain or encrypted, that never blocks.

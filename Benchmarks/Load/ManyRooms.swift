@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import SocketMessages
 
 /// Many rooms with a few subscribers each, every connection in some of them, and publications that go

@@ -1,6 +1,6 @@
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The messages of a client of `parley.v1`, as frames.
 enum Native {

@@ -1,4 +1,4 @@
-import CLibwebsocketsShim
+import CParleyLibwebsocketsShim
 import Glibc
 
 /// The least that a server can do: one thread, epoll, no checks. `/echo` answers each message with

@@ -1,4 +1,4 @@
-import CEpoll
+import CParleyEpoll
 import Glibc
 
 /// An epoll instance. Each event carries the number that its descriptor was added with.

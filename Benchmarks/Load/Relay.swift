@@ -1,4 +1,4 @@
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The words in which a server is asked to relay messages: plain frames over paths of their own, or a
 /// protocol within WebSocket.

@@ -1,6 +1,6 @@
-import JSON
+import ParleyJSON
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// One publisher in a room and many subscribers, all of one dialect: what a delivery costs in each.
 ///

@@ -1,6 +1,6 @@
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// One client's half of operational transform, without the text: its length is all that is needed
 /// to type.

@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyServer
 
 /// A note whose history grows, by hundreds of authors at random places: what a change costs, and what it

@@ -1,5 +1,5 @@
-import GatewayPorts
-import OTWorkloads
+import ParleyGatewayPorts
+import ParleyOTWorkloads
 import ParleyServer
 
 /// 200 authors, each with a letter under way, at random places of one note: changes a second when

@@ -1,10 +1,10 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 import OTCore
 import ParleyServer
-import StoreSQLite
+import ParleyStoreSQLite
 
 /// The store's threads over a file: one in a folder that goes away with it, or one that stays.
 final class StoreUnderTest {

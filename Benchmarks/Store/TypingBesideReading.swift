@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import OTWorkloads
+import ParleyGatewayPorts
+import ParleyOTWorkloads
 import ParleyServer
 
 /// Twenty typists on one note, alone and beside a reader of another note's past.

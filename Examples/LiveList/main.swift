@@ -1,6 +1,6 @@
 // A list that stays fresh: prints the orders of a room, newest last, whenever one comes in.
 //
-//     example-live-list ws://127.0.0.1:8080 orders
+//     parley-example-live-list ws://127.0.0.1:8080 orders
 //
 // An order is published as {"id": 7, "dish": "soup"}; a later one of the same id takes its place.
 import Foundation
@@ -17,7 +17,7 @@ func show(_ line: String) {
   fflush(nil)
 }
 
-precondition(CommandLine.arguments.count == 3, "usage: example-live-list ADDRESS ROOM")
+precondition(CommandLine.arguments.count == 3, "usage: parley-example-live-list ADDRESS ROOM")
 let service = ParleyService(CommandLine.arguments[1], as: "list")
 let room = await service.room(CommandLine.arguments[2])
 let updates = await room.updates

@@ -1,6 +1,6 @@
 // A list that works without a server: prints it whenever it changes, and takes changes from the keyboard.
 //
-//     example-offline-list ws://127.0.0.1:8080 http://127.0.0.1:9000 FOLDER
+//     parley-example-offline-list ws://127.0.0.1:8080 http://127.0.0.1:9000 FOLDER
 //     add milk
 //     done 7
 //     drop 7
@@ -17,7 +17,7 @@ struct Item: OfflineModel {
 }
 
 let arguments = CommandLine.arguments
-precondition(arguments.count == 4, "usage: example-offline-list PARLEY API FOLDER")
+precondition(arguments.count == 4, "usage: parley-example-offline-list PARLEY API FOLDER")
 let service = RESTService(arguments[2])
 let outbox = try Outbox(OfflineStore(folder: arguments[3]), user: "me", sender: service)
 let parley = ParleyService(arguments[1], as: "list")

@@ -1,6 +1,6 @@
 // A bot that keeps the to-do list in a note tidy, together with all others who write in it:
 //
-//     example-todo-bot ws://127.0.0.1:8080 n-1
+//     parley-example-todo-bot ws://127.0.0.1:8080 n-1
 //
 // A line `todo: milk` becomes `[ ] milk`, and `done: milk` ticks that line.
 import ParleyClient
@@ -23,7 +23,7 @@ func tidied(_ text: String) -> String {
   return lines.joined(separator: "\n")
 }
 
-precondition(CommandLine.arguments.count == 3, "usage: example-todo-bot ADDRESS NOTE")
+precondition(CommandLine.arguments.count == 3, "usage: parley-example-todo-bot ADDRESS NOTE")
 let service = ParleyService(CommandLine.arguments[1], as: "to-do bot")
 let note = await service.note(CommandLine.arguments[2])
 try await note.opened()

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Requests of a process to each of its gateways, if it has several.
 ///

@@ -1,6 +1,6 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The rooms' calls to other parts, and to the gateway's owner.
 extension Gateway: RoomsOwner, PeopleStore {

@@ -1,7 +1,7 @@
-public import GatewayPorts
-import JSON
+public import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The sessions of the compatibility dialects: their transports, and the publications for them.
 extension Gateway: SessionDialectOwner {

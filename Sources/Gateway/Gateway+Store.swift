@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Continuing with the store's replies, and reporting how much waits for it.
 extension Gateway {

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Requests of the program around the gateway for people who visit: sessions and links. The owner has to
 /// take the actions afterwards.

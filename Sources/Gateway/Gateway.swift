@@ -1,7 +1,7 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import OTCore
 import SocketMessages
-public import WebSocketFrames
+public import ParleyWebSocketFrames
 
 /// The gateway: connections, documents and rooms, as one state machine without I/O.
 ///

@@ -1,4 +1,4 @@
-import Locks
+import ParleyLocks
 
 /// A bounded buffer between a model and one reader.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import Observation
 package import ParleyClientCore
 package import SocketMessages

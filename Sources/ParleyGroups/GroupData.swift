@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import ParleyClient
 public import ParleyOffline
 import Synchronization

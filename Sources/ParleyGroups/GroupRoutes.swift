@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import ParleyOffline
 
 /// The gateway's requests about groups in the form of a ``RESTService``: collections `groups`, `members` and

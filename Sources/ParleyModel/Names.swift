@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 public typealias Timestamp = Int64

@@ -1,4 +1,4 @@
-public import JSON
+public import ParleyJSON
 
 /// A publication in a room.
 public struct Publication: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 package import ParleyModel
 
 /// A change of something that a server keeps.

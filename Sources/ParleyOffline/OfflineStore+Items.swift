@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 
 /// A collection as one user sees it.
 package struct Collection: Hashable, Sendable {

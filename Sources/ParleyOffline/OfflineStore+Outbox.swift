@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 
 /// The outbox's part of a store: changes, server's ids, and what is kept of things.
 extension OfflineStore {

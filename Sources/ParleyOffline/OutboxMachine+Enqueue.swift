@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 import ParleyModel
 
 /// Adding changes, and merging those of one thing.

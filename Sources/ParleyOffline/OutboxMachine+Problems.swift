@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Conflicts and refusals, what waits behind them, and decisions.
 ///

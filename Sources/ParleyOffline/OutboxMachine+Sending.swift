@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Sending in order, and pauses.
 extension OutboxMachine {

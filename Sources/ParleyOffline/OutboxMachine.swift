@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 package import ParleyModel
 
 /// The rules of an ``Outbox`` as a state machine: something has happened, here is what to do. It reads

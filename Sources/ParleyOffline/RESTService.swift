@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 import ParleyModel
 import Synchronization
 

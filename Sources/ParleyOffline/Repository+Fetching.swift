@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 package import ParleyClient
 import ParleyModel
 

@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 
 /// Versions of things: those that this device has made itself, and what former ones looked like.
 extension Repository {

@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 public import ParleyClient
 package import ParleyModel
 

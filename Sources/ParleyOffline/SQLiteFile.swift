@@ -1,7 +1,7 @@
 #if canImport(SQLite3)
   import SQLite3
 #else
-  import CClientSQLite
+  import CParleyClientSQLite
 #endif
 
 /// A result code of SQLite that is not success.

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import WebSocketClient
+  import ParleyWebSocketClient
 #elseif canImport(Darwin)
   import Foundation
 #endif

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// An event that an app's back end sends over HTTP.
 public struct PusherEvent: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// The messages of a server of Pusher's protocol. Their data are text that holds JSON.
 public enum PusherFrame {

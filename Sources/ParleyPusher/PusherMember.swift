@@ -1,4 +1,4 @@
-public import JSON
+public import ParleyJSON
 
 /// A subscriber of a presence channel as the app describes it.
 public struct PusherMember: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import JSON
+public import ParleyJSON
 
 /// A message of a client of Pusher's protocol.
 public struct PusherMessage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// A connection of Pusher's protocol: events in, actions out.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import OTCore
 
 // The fields of what clients send, each named here alone.

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import ParleyModel
 
 // The fields of what clients send about rooms, each named here alone.

@@ -1,4 +1,4 @@
-public import JSON
+public import ParleyJSON
 
 /// Messages of clients about rooms and the people in them.
 extension ClientMessage {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Participants of a document, encoded once for many readers, each of which is left out of its own
 /// copy.

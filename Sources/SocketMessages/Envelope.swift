@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 import OTCore
 
 /// The first step of reading: who names the message and what it is, with `data` as a range of the

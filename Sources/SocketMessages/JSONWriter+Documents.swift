@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 package import OTCore
 
 extension JSONWriter {

@@ -1,6 +1,6 @@
 // Limits by their names on the wire: for tests of the pages that list them.
 #if !hasFeature(Embedded)
-  import JSON
+  import ParleyJSON
 
   extension Limits {
     /// Every limit by its name on the wire, in the order of writing.

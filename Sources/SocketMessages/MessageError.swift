@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import OTCore
 
 /// The reason why a message could not be read. It names the place and what was expected, never the

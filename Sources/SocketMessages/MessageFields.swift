@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Goes through the fields of a message, reading them from JSON or writing them to it.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import OTCore
 
 /// Types that can be the value of a message's field.

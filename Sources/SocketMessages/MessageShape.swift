@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import OTCore
 
 // The messages' names and shapes as data: for tests, for the types of other languages and for the

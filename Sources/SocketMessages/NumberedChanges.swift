@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import OTCore
 
 extension ServerMessage {

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import OTCore
 
 /// The Whaler family's form of an operation: two arrays of one length, `n` with lengths and `s`

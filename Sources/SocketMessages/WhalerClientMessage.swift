@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import OTCore
 
 /// A message of a client of the Whaler family.

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 public import OTCore
 
 /// A message of the server to a client of the Whaler family.

@@ -1,7 +1,7 @@
 import Glibc
-import Hashing
+import ParleyHashing
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 
 /// Writes the workload files of Benchmarks/Core/README.md: the same bytes from the same version on
 /// every machine. What the files say must come out is worked out by `PlainOperation`, not by OTCore.

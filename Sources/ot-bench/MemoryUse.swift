@@ -1,6 +1,6 @@
 import Glibc
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 
 /// Memory that the program holds more for having something: resident pages, so what the allocator
 /// adds is in it.

@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 
 /// Operations with formatting, on the texts and operations of the workload files.
 ///

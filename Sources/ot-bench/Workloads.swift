@@ -1,4 +1,4 @@
-import Hashing
+import ParleyHashing
 import OTCore
 
 /// Runs the workloads of Benchmarks/README.md on their files.

@@ -1,4 +1,4 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Glibc
 
 /// The command `parley apikey`, which creates an API key.

@@ -1,5 +1,5 @@
 import ParleyServer
-import StoreRecords
+import ParleyStoreRecords
 
 /// The command `parley check`, which checks the configuration and the store.
 enum CheckCommand {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
 
 /// The commands `parley group set`, `list`, `remove`, `join` and `leave`.

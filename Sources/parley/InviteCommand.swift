@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 import ParleyServer
 
 /// The commands `parley invite make`, `list` and `remove`.

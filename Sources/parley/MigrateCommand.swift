@@ -1,5 +1,5 @@
 import ParleyServer
-import StoreRecords
+import ParleyStoreRecords
 
 /// The command `parley migrate`, which copies a store to one of the other kind.
 enum MigrateCommand {

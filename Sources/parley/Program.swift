@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 @preconcurrency import Glibc
 import ParleyServer
 

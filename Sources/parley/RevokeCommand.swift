@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
 import ParleyServer
 

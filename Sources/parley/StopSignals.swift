@@ -1,5 +1,5 @@
 @preconcurrency import Glibc
-import Locks
+import ParleyLocks
 
 /// Waits for SIGTERM, SIGINT and SIGHUP, which are blocked and so need no signal handler.
 struct StopSignals {

@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
-import StoreRecords
-import StoreSQLite
+import ParleyStoreRecords
+import ParleyStoreSQLite
 
 /// The commands `parley backup`, `restore`, `export`, `import`, `compact`, `notes`, `names`,
 /// `search`, `reindex`, `undelete`, `webhooks` and `migrate`.

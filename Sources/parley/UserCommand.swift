@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 import ParleyServer
 
 /// The commands `parley user add`, `set`, `list`, `passwd`, `sessions` and `remove`.

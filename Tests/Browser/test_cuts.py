@@ -168,8 +168,8 @@ def test_texts_and_publications_are_equal_after_kills_and_cuts(
     with contextlib.ExitStack() as stack:
         stack.callback(steady.close)
         socket_url = server.url.replace("http", "ws")
-        stack.enter_context(bot(PROGRAM.parent / "example-todo-bot", socket_url, note))
-        shown = stack.enter_context(bot(PROGRAM.parent / "example-live-list", socket_url, ROOM))
+        stack.enter_context(bot(PROGRAM.parent / "parley-example-todo-bot", socket_url, note))
+        shown = stack.enter_context(bot(PROGRAM.parent / "parley-example-live-list", socket_url, ROOM))
         assert shown.readline() == "following\n"
         script = stack.enter_context(
             DialectClient("python_bot.py", server.url, note, ROOM, packages=python_package(tmp_path))

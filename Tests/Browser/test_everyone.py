@@ -36,10 +36,10 @@ def test_E3_two_bots_the_page_whaler_and_socketio_see_the_same(server, person, t
     ann = person("Ann").open(note)
     with contextlib.ExitStack() as stack:
         run = stack.enter_context
-        run(bot(PROGRAM.parent / "example-todo-bot", socket_url, note))
+        run(bot(PROGRAM.parent / "parley-example-todo-bot", socket_url, note))
         counter = run(bot(sys.executable, tmp_path / "counter.py", server.url, note, **python))
         says(counter, '"here"')
-        listener = run(bot(PROGRAM.parent / "example-live-list", socket_url, note))
+        listener = run(bot(PROGRAM.parent / "parley-example-live-list", socket_url, note))
         says(listener, "following")
         app = run(DialectClient("socketio_client.py", server.url, "websocket", packages="dialects"))
         app.expect("connected")

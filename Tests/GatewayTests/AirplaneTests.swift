@@ -1,8 +1,8 @@
 import Foundation
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,7 +1,7 @@
-import GatewayPorts
-import GrowthKit
+import ParleyGatewayPorts
+import ParleyGrowthKit
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 @Suite("Authors of the parts of a text", .serialized)

@@ -1,12 +1,12 @@
 import Gateway
-import GatewayPorts
-import JSON
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleySimulationKit
 import SocketMessages
 import Testing
 
 @Suite("Sessions of Bayeux in the gateway")
-struct BayeuxTests {
+struct ParleyBayeuxTests {
   /// Shakes hands and connects over a WebSocket.
   private func begin(_ rig: GatewayRig, from address: String = "a") -> (id: UInt64, client: String)
   {

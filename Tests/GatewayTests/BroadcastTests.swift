@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import JSON
-import OTWorkloads
+import ParleyJSON
+import ParleyOTWorkloads
 import SocketMessages
 import Testing
 

@@ -1,7 +1,7 @@
-import GatewayPorts
-import GrowthKit
+import ParleyGatewayPorts
+import ParleyGrowthKit
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 @Suite("Ranges of comments")
@@ -9,7 +9,7 @@ struct CommentRangeTests {
   /// A log and comments in memory; nothing is kept.
   private struct Ledger: CommentLedger {
     let operations: [TextOperation]
-    let all: [GatewayPorts.Comment]
+    let all: [ParleyGatewayPorts.Comment]
 
     var epoch: String { "e" }
     var base: Int { 0 }
@@ -26,16 +26,18 @@ struct CommentRangeTests {
       for operation in operations[after..<through] { try body(operation) }
     }
 
-    func comments() throws(StoreError) -> [GatewayPorts.Comment] { all }
-    func comment(_ id: CommentID) throws(StoreError) -> GatewayPorts.Comment? { nil }
+    func comments() throws(StoreError) -> [ParleyGatewayPorts.Comment] { all }
+    func comment(_ id: CommentID) throws(StoreError) -> ParleyGatewayPorts.Comment? { nil }
     func count() throws(StoreError) -> Int { all.count }
     func hasAnswers(_ thread: CommentID) throws(StoreError) -> Bool { false }
-    func keep(_ comment: GatewayPorts.Comment) throws(StoreError) {}
+    func keep(_ comment: ParleyGatewayPorts.Comment) throws(StoreError) {}
     func remove(_ id: CommentID) throws(StoreError) {}
   }
 
-  private static func comment(_ number: Int, at anchor: CommentAnchor?) -> GatewayPorts.Comment {
-    GatewayPorts.Comment(
+  private static func comment(_ number: Int, at anchor: CommentAnchor?)
+    -> ParleyGatewayPorts.Comment
+  {
+    ParleyGatewayPorts.Comment(
       id: "\(number)", author: "Ann", person: "ann", text: "x", createdAt: Timestamp(number),
       anchor: anchor)
   }
@@ -52,7 +54,7 @@ struct CommentRangeTests {
       operations.append(operation)
       lengths.append(operation.targetLength)
     }
-    var comments: [GatewayPorts.Comment] = []
+    var comments: [ParleyGatewayPorts.Comment] = []
     for number in 0..<random.between(1, 30) {
       let revision = random.below(operations.count + 1)
       guard lengths[revision] > 0, !random.chance(10) else {

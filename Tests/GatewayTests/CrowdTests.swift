@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
-import GrowthKit
+import ParleyGatewayPorts
+import ParleyGrowthKit
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,6 +1,6 @@
 import Gateway
-import GrowthKit
-import OTWorkloads
+import ParleyGrowthKit
+import ParleyOTWorkloads
 import SocketMessages
 import Testing
 

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Testing
 
 /// Names that are equal only if they have the same bytes.

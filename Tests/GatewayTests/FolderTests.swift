@@ -1,9 +1,9 @@
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import OTCore
-import OTWorkloads
-import SimulationKit
+import ParleyOTWorkloads
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import GrowthKit
-import OTWorkloads
+import ParleyGatewayPorts
+import ParleyGrowthKit
+import ParleyOTWorkloads
 import Testing
 
 @Suite("Arrays with gaps")

@@ -1,10 +1,10 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A gateway over a store in memory, whose actions are done at once, unless `isStepwise`.
 final class GatewayRig {

@@ -1,6 +1,6 @@
-import DialectModels
+import ParleyDialectModels
 import Gateway
-import JSON
+import ParleyJSON
 import Testing
 
 /// The few forms of the server's own, beside the models of clients.

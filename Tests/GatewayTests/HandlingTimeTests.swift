@@ -1,11 +1,11 @@
-import Bayeux
+import ParleyBayeux
 import Foundation
 import Gateway
-import GatewayPorts
-import GrowthKit
-import JSON
+import ParleyGatewayPorts
+import ParleyGrowthKit
+import ParleyJSON
 import ParleyPusher
-import SocketIO
+import ParleySocketIO
 import SocketMessages
 import Testing
 
@@ -449,7 +449,7 @@ enum RequestShapes {
   private static let description: JSONValue = {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let file = root.appendingPathComponent("Sources/CAPIDescription/openapi.json")
+    let file = root.appendingPathComponent("Sources/CParleyAPIDescription/openapi.json")
     return (try? Data(contentsOf: file)).flatMap { JSONValue(Array($0)) } ?? .null
   }()
 

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Testing
 
 /// The results of histograms for the values they have counted.

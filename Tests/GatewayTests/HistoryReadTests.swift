@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

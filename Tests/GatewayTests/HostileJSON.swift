@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import SocketMessages
 
 /// JSON that costs its reader as much as possible, in the size of the largest message.

@@ -1,5 +1,5 @@
 import Gateway
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

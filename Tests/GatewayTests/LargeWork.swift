@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import GrowthKit
+import ParleyGatewayPorts
+import ParleyGrowthKit
 import SocketMessages
 
 extension HostileSize {

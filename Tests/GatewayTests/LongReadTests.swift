@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import SimulationKit
+import ParleyGatewayPorts
+import ParleySimulationKit
 import Testing
 
 /// Lists that take many steps of the store.

@@ -1,6 +1,6 @@
-import GatewayPorts
-import GrowthKit
-import JSON
+import ParleyGatewayPorts
+import ParleyGrowthKit
+import ParleyJSON
 import OTCore
 import SocketMessages
 import Testing

@@ -1,5 +1,5 @@
 import Gateway
-import SimulationKit
+import ParleySimulationKit
 import Testing
 
 /// Several gateways on one log, from one seed.

@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
-import JSON
-import OTWorkloads
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleyOTWorkloads
+import ParleySimulationKit
 import Testing
 
 /// `GET /api/notes`: whole, and in pages.

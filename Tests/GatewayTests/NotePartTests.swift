@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import JSON
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleySimulationKit
 import Testing
 
 /// `GET /api/notes?parts=`: the parts of the list that the client does not hold.

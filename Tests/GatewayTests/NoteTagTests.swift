@@ -1,5 +1,5 @@
-import GatewayPorts
-import OTWorkloads
+import ParleyGatewayPorts
+import ParleyOTWorkloads
 import Testing
 
 @Suite("Tags in texts")

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import JSON
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

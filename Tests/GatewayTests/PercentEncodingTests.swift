@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Testing
 
 @Suite("Bytes written as %41")

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import JSON
+import ParleyCryptoOpenSSL
+import ParleyJSON
 import ParleyPusher
 
 /// An app of Pusher's protocol, and its back end.

@@ -1,10 +1,10 @@
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A gateway over a store in memory that discards what it sends, for measuring.
 ///

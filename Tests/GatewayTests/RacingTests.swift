@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import OTWorkloads
-import SimulationKit
+import ParleyOTWorkloads
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

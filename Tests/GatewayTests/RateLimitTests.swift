@@ -1,9 +1,9 @@
-import CAllocationCount
+import CParleyAllocationCount
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import OTWorkloads
-import SimulationKit
+import ParleyOTWorkloads
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import SimulationKit
+import ParleyGatewayPorts
+import ParleySimulationKit
 import Testing
 
 @Suite("Resuming over Socket.IO: connection state recovery")

@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
-import JSON
-import Locks
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleyLocks
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

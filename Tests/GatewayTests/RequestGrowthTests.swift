@@ -1,10 +1,10 @@
 import Foundation
 import Gateway
-import GatewayPorts
-import GrowthKit
-import JSON
+import ParleyGatewayPorts
+import ParleyGrowthKit
+import ParleyJSON
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 
@@ -489,7 +489,7 @@ struct RequestGrowthTests {
     let root = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let bytes = try Data(
-      contentsOf: root.appendingPathComponent("Sources/CAPIDescription/openapi.json"))
+      contentsOf: root.appendingPathComponent("Sources/CParleyAPIDescription/openapi.json"))
     let paths = try #require(JSONFields(Array(bytes))?["paths"]?.fields)
     let described = paths.all.flatMap { path in
       path.value.fields?.all.compactMap { $0.value.fields?["operationId"]?.string } ?? []

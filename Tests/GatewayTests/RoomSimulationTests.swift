@@ -1,4 +1,4 @@
-import SimulationKit
+import ParleySimulationKit
 import Testing
 
 @Suite("Whole rooms from one seed")

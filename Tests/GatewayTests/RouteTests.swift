@@ -1,7 +1,7 @@
 import Foundation
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 import Testing
 
@@ -42,7 +42,7 @@ struct RouteTests {
   }
 
   private func described() throws -> [String: Operation] {
-    let bytes = try page("Sources/CAPIDescription/openapi.json")
+    let bytes = try page("Sources/CParleyAPIDescription/openapi.json")
     let paths = try #require(JSONFields(bytes)?["paths"]?.fields)
     var operations: [String: Operation] = [:]
     for path in paths.all {

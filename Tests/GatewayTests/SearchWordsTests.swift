@@ -1,5 +1,5 @@
-import GatewayPorts
-import GrowthKit
+import ParleyGatewayPorts
+import ParleyGrowthKit
 import Testing
 
 @Suite("Words as search compares them")

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import Testing
 
 /// Edits over HTTP: answered when they are durable, and held to the revision that they expect.

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import OTWorkloads
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyOTWorkloads
+import ParleySimulationKit
 import Testing
 
 @Suite("Places of sessions of Socket.IO and Bayeux")

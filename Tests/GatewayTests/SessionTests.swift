@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import OTWorkloads
-import SimulationKit
+import ParleyGatewayPorts
+import ParleyOTWorkloads
+import ParleySimulationKit
 import Testing
 
 @Suite("Sessions of signed-in users")

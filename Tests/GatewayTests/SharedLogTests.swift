@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

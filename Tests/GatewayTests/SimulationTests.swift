@@ -1,5 +1,5 @@
 import Gateway
-import SimulationKit
+import ParleySimulationKit
 import Testing
 
 /// Seeds that every run of the tests goes through.

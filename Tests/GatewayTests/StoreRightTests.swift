@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Testing
 
 @Suite("Rights under which the store works")

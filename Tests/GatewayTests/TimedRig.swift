@@ -1,11 +1,11 @@
 import Gateway
-import GatewayPorts
-import GrowthKit
-import JSON
+import ParleyGatewayPorts
+import ParleyGrowthKit
+import ParleyJSON
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A gateway that measures the processor time of each of its turns, without the store's.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Tokens by heart: what is written in the book is valid until its time.
 final class TokenBook: Authenticator {

@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import OTWorkloads
-import SimulationKit
+import ParleyOTWorkloads
+import ParleySimulationKit
 import SocketMessages
 import Testing
 

@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import SimulationKit
+import ParleySimulationKit
 import Testing
 
 /// Whole texts get one kind of line end; operations are committed as sent.

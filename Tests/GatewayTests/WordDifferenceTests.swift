@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 @Suite("Differences by words")

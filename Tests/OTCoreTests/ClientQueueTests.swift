@@ -1,6 +1,6 @@
-import GrowthKit
+import ParleyGrowthKit
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Long runs of edits that wait: offline, or behind a change in flight.

@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Clients and a server, with everything between them as late as the seed likes.

@@ -1,6 +1,6 @@
-import GrowthKit
+import ParleyGrowthKit
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 @Suite("The difference of two texts")

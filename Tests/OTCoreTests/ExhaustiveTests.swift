@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Every operation there is on a text of up to three letters out of two, and every pair of them.

@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// The memory of long-lived values, compared with what they need.

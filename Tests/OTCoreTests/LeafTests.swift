@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// The leaf that a document holds itself while edits come near it.

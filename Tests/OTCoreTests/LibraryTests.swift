@@ -1,6 +1,6 @@
 import Foundation
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// The parts of the module that other programs use, beside the algebra.

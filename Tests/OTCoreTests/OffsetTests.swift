@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Offsets in all units against a plain walk over the scalars.

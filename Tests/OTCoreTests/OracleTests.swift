@@ -1,6 +1,6 @@
 import Glibc
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Every function of the algebra against a naive one, case by case.

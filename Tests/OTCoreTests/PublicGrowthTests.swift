@@ -1,5 +1,5 @@
 import Foundation
-import GrowthKit
+import ParleyGrowthKit
 import OTCore
 import Testing
 

@@ -1,6 +1,6 @@
-import GrowthKit
+import ParleyGrowthKit
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// A change and a long history that it is rebased over.

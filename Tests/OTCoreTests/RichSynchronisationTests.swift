@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Clients with formatting and without it in one note.

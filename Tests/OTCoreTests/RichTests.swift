@@ -1,6 +1,6 @@
 import Glibc
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// Rich operations: their laws against a naive model, and the rules by example.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import Testing
 
 /// The files of Vectors, whose README says what is in them.

@@ -2,14 +2,14 @@
 // before was killed, and says each once it is on the disk.
 // Once the store does not take something, it says so and ends with 3.
 //
-//     [PARLEY_TOKEN=…] offline-victim PARLEY API FOLDER FIRST COUNT
+//     [PARLEY_TOKEN=…] parley-offline-victim PARLEY API FOLDER FIRST COUNT
 import Foundation
 import ParleyClient
 import ParleyOffline
 
 let arguments = CommandLine.arguments
 guard arguments.count == 6, let first = Int(arguments[4]), let count = Int(arguments[5]) else {
-  fatalError("usage: offline-victim PARLEY API FOLDER FIRST COUNT")
+  fatalError("usage: parley-offline-victim PARLEY API FOLDER FIRST COUNT")
 }
 
 func say(_ line: String) {

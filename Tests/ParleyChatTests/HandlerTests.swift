@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import ParleyChat
 import ParleyClient
 import SocketMessages

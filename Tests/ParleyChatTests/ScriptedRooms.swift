@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import ParleyClient
 import SocketMessages
 import Synchronization

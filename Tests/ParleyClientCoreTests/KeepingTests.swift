@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyClientCore
 import SocketMessages
 import Testing

@@ -1,4 +1,4 @@
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyClientCore
 import SocketMessages
 import Testing

@@ -1,6 +1,6 @@
-import JSON
+import ParleyJSON
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyClientCore
 import SocketMessages
 

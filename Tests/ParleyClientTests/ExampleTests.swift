@@ -27,7 +27,7 @@ struct ExampleTests {
   func bot() async throws {
     let server = try GatewayProgram()
     try await server.makeNote("n")
-    let bot = try Example("example-todo-bot", server.address, "n")
+    let bot = try Example("parley-example-todo-bot", server.address, "n")
     defer { withExtendedLifetime(bot) {} }
     let ann = ParleyService(server.address, as: "Ann")
     let note = await ann.note("n")
@@ -44,7 +44,7 @@ struct ExampleTests {
   @Test("the list shows each order as it comes")
   func list() async throws {
     let server = try GatewayProgram()
-    let list = try Example("example-live-list", server.address, "orders")
+    let list = try Example("parley-example-live-list", server.address, "orders")
     defer { withExtendedLifetime(list) {} }
     #expect(line(of: list) == "following")
     let kitchen = await ParleyService(server.address, as: "kitchen").room("orders")

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Locks
+import ParleyLocks
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

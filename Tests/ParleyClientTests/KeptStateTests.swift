@@ -1,5 +1,5 @@
 import Foundation
-import Locks
+import ParleyLocks
 import ParleyClient
 import SocketMessages
 import Testing

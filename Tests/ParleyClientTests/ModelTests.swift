@@ -1,6 +1,6 @@
-import Locks
+import ParleyLocks
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyClient
 import SocketMessages
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import Locks
-import OTWorkloads
+import ParleyLocks
+import ParleyOTWorkloads
 import Observation
 import ParleyClient
 import Testing

@@ -1,4 +1,4 @@
-import Locks
+import ParleyLocks
 import OTCore
 import ParleyClient
 import ParleyClientCore

@@ -2,7 +2,7 @@ import OTCore
 import ParleyClient
 import ParleyClientCore
 import SocketMessages
-import Locks
+import ParleyLocks
 import Testing
 
 /// A client whose disk, tokens and rooms do not behave.

@@ -1,7 +1,7 @@
 import Foundation
 import ParleyClient
 import Testing
-import WebSocketClient
+import ParleyWebSocketClient
 
 /// Certificates made by the openssl of the system: an authority, and what it has issued.
 struct TestAuthority {

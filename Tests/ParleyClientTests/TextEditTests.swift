@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import ParleyClient
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import ParleyJSON
 import ParleyClient
 import ParleyOffline
 import Testing

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import ParleyOffline
 import Testing
 

@@ -3,7 +3,7 @@ import ParleyClient
 import ParleyGroups
 import ParleyOffline
 import Testing
-import TwakeCubits
+import ParleyTwakeCubits
 
 // The Swift of Documentation/SwiftGroups.md, to the letter; a test holds the two together.
 

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import JSON
+import ParleyJSON
 import Synchronization
 
 /// A small back end over HTTP: collections of JSON objects, changed once under each `Idempotency-Key`.

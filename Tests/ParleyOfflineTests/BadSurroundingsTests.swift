@@ -1,6 +1,6 @@
-import CSQLite
+import CParleySQLite
 import Foundation
-import JSON
+import ParleyJSON
 import ParleyClient
 import Synchronization
 import Testing
@@ -160,7 +160,7 @@ struct BadSurroundingsTests {
     let helper = try Helper(
       URL(fileURLWithPath: program), arguments,
       environment: [
-        "FOLDER": folder.path, "VICTIM": Helper.program("offline-victim").path,
+        "FOLDER": folder.path, "VICTIM": Helper.program("parley-offline-victim").path,
         "PARLEY": server.address, "API": backEnd.address,
       ])
     var (kept, edited): (Set<Int>, Set<Int>) = ([], [])
@@ -201,7 +201,7 @@ struct BadSurroundingsTests {
     defer { backEnd.close() }
     func open(_ first: Int, count: Int) throws -> Helper {
       try Helper(
-        "offline-victim",
+        "parley-offline-victim",
         [server.address, backEnd.address, folder.path, "\(first)", "\(count)"])
     }
     let first = try open(0, count: 100_000)
@@ -242,7 +242,7 @@ struct BadSurroundingsTests {
     }
     let library = try shiftedClock()
     let helper = try Helper(
-      "offline-victim", [server.address, backEnd.address, folder.path, "0", "10"],
+      "parley-offline-victim", [server.address, backEnd.address, folder.path, "0", "10"],
       environment: [
         "LD_PRELOAD": library, "CLOCK_SHIFT": "\(seconds)", "PARLEY_TOKEN": token,
       ])

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import OTWorkloads
+import ParleyJSON
+import ParleyOTWorkloads
 import ParleyClient
 import Synchronization
 import Testing
@@ -25,7 +25,7 @@ struct ClientCrashTests {
     var next = 0
     func run(count: Int) throws -> Helper {
       try Helper(
-        "offline-victim",
+        "parley-offline-victim",
         [server.address, backEnd.address, folder.path, "\(next)", "\(count)"])
     }
     func note(_ line: String) {

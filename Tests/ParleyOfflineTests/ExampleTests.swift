@@ -17,7 +17,7 @@ struct ExampleTests {
     defer { proxy.close() }
     let folder = TemporaryFolder()
     let api = "http://127.0.0.1:\(proxy.port)"
-    var list = try Helper("example-offline-list", [parley.address, api, folder.path])
+    var list = try Helper("parley-example-offline-list", [parley.address, api, folder.path])
     #expect(await list.shows(""))
     list.write("add milk")
     #expect(await list.shows("1 milk"))
@@ -36,7 +36,7 @@ struct ExampleTests {
     #expect(await list.shows("1 milk ✓, 2 tea, * rice"))
     list.kill()
     // The next process shows all of it, without a server.
-    list = try Helper("example-offline-list", [parley.address, api, folder.path])
+    list = try Helper("parley-example-offline-list", [parley.address, api, folder.path])
     #expect(await list.shows("1 milk ✓, 2 tea, * rice"))
     proxy.mend()
     #expect(await list.shows("1 milk ✓, 2 tea, 3 rice"))

@@ -1,5 +1,5 @@
 import Foundation
-import JSON
+import ParleyJSON
 import ParleyOffline
 import Testing
 

@@ -1,7 +1,7 @@
-import CSQLite
-import CSQLiteFaults
+import CParleySQLite
+import CParleySQLiteFaults
 import Foundation
-import JSON
+import ParleyJSON
 import ParleyClient
 import Synchronization
 import Testing

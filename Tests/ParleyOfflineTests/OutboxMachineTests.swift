@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import Testing
 
 import ParleyOffline

@@ -1,5 +1,5 @@
-import JSON
-import OTWorkloads
+import ParleyJSON
+import ParleyOTWorkloads
 import Testing
 
 import ParleyOffline

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import JSON
+import ParleyCryptoOpenSSL
+import ParleyJSON
 import ParleyPusher
 
 /// The app of the examples in the documentation of Pusher's protocol.

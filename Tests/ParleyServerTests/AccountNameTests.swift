@@ -1,7 +1,7 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Glibc
-import GatewayPorts
-import OTWorkloads
+import ParleyGatewayPorts
+import ParleyOTWorkloads
 import ParleyServer
 import Testing
 

@@ -1,9 +1,9 @@
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 import OTCore
 import ParleyServer
-import StoreRecords
-import StoreSQLite
+import ParleyStoreRecords
+import ParleyStoreSQLite
 import Testing
 
 /// Chores of a store that have failed.

@@ -1,4 +1,4 @@
-import CompressionZlib
+import ParleyCompressionZlib
 import Testing
 
 @Suite("Compression of answers")

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
 import Testing
 

@@ -1,10 +1,10 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Hashing
-import Locks
-import OTWorkloads
+import ParleyHashing
+import ParleyLocks
+import ParleyOTWorkloads
 import ParleyServer
 import Testing
 

@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import ParleyServer
-import StoreSQLite
+import ParleyStoreSQLite
 import Testing
 
 @Suite("Keeping the index of words like the store")

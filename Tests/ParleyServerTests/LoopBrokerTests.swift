@@ -1,6 +1,6 @@
 import Foundation
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 import ParleyServer
 import Testing
 

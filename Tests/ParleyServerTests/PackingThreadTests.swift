@@ -1,5 +1,5 @@
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 import ParleyServer
 import Testing
 

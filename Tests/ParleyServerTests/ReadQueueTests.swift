@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import ParleyServer
 import Testing

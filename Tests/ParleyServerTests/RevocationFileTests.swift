@@ -1,5 +1,5 @@
 import FoundationEssentials
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
 import Testing
 

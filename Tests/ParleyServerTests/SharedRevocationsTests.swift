@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 import ParleyServer
 import Testing
 

@@ -1,9 +1,9 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
 import ParleyServer
 import SocketMessages
-import StoreRecords
-import StoreSQLite
+import ParleyStoreRecords
+import ParleyStoreSQLite
 import Testing
 
 @Suite("What the program does with a store")

@@ -1,9 +1,9 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import ParleyServer
-import StoreRecords
-import StoreSQLite
+import ParleyStoreRecords
+import ParleyStoreSQLite
 import Testing
 
 @Suite("Reading beside commits")

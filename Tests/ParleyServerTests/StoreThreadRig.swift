@@ -1,10 +1,10 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 import OTCore
 import ParleyServer
-import StoreSQLite
+import ParleyStoreSQLite
 
 /// A folder that goes away with the test.
 final class TestFolder: Sendable {

@@ -1,6 +1,6 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Glibc
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyServer
 import Testing
 

@@ -1,5 +1,5 @@
-import CAllocationCount
-import JSON
+import CParleyAllocationCount
+import ParleyJSON
 import OTCore
 import SocketMessages
 import Testing

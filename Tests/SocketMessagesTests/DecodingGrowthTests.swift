@@ -1,4 +1,4 @@
-import GrowthKit
+import ParleyGrowthKit
 import OTCore
 import SocketMessages
 import Testing

@@ -1,5 +1,5 @@
-import GrowthKit
-import JSON
+import ParleyGrowthKit
+import ParleyJSON
 import SocketMessages
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
-import OTWorkloads
+import ParleyJSON
+import ParleyOTWorkloads
 import SocketMessages
 import Testing
 

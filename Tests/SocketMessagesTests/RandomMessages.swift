@@ -1,5 +1,5 @@
 import OTCore
-import OTWorkloads
+import ParleyOTWorkloads
 import SocketMessages
 
 /// Messages with anything in them that the types allow.

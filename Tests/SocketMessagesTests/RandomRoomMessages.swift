@@ -1,5 +1,5 @@
-import JSON
-import OTWorkloads
+import ParleyJSON
+import ParleyOTWorkloads
 import SocketMessages
 
 /// Messages about rooms with anything in them that the types allow.

@@ -1,4 +1,4 @@
-import OTWorkloads
+import ParleyOTWorkloads
 
 extension SplitMix64 {
   /// A whole number within the range.

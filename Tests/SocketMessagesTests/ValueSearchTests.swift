@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import Testing
 
 @Suite("Looking into JSON that is kept as it was written")

@@ -10,34 +10,34 @@ from check_change import reach_of  # noqa: E402
 
 MODULES = {
     "OTCore": "Sources/OTCore",
-    "BrokerNATS": "Sources/Adapters/BrokerNATS",
+    "ParleyBrokerNATS": "Sources/Adapters/ParleyBrokerNATS",
     "ParleyUI": "Sources/ParleyUI",
     "OTCoreTests": "Tests/OTCoreTests",
-    "BrokerNATSTests": "Tests/BrokerNATSTests",
+    "ParleyBrokerNATSTests": "Tests/ParleyBrokerNATSTests",
 }
 DEPENDENTS = {
-    "OTCore": {"OTCore", "OTCoreTests", "BrokerNATS", "BrokerNATSTests", "ParleyUI", "parley"},
-    "BrokerNATS": {"BrokerNATS", "BrokerNATSTests", "parley"},
+    "OTCore": {"OTCore", "OTCoreTests", "ParleyBrokerNATS", "ParleyBrokerNATSTests", "ParleyUI", "parley"},
+    "ParleyBrokerNATS": {"ParleyBrokerNATS", "ParleyBrokerNATSTests", "parley"},
     "ParleyUI": {"ParleyUI"},
     "OTCoreTests": {"OTCoreTests"},
-    "BrokerNATSTests": {"BrokerNATSTests"},
+    "ParleyBrokerNATSTests": {"ParleyBrokerNATSTests"},
 }
 EVERYTHING = ["growth", "swift", "fuzz", "web", "clients", "browser"]
-HABITS = ["growth=ArchitectureTests", "swift=ArchitectureTests"]
+HABITS = ["growth=ParleyArchitectureTests", "swift=ParleyArchitectureTests"]
 
 
 @pytest.mark.parametrize(
     ("path", "reached"),
     [
         ("Sources/OTCore/Document.swift", [
-            "growth=ArchitectureTests,BrokerNATSTests,OTCoreTests", "swift=ArchitectureTests,BrokerNATSTests,OTCoreTests",
+            "growth=ParleyArchitectureTests,ParleyBrokerNATSTests,OTCoreTests", "swift=ParleyArchitectureTests,ParleyBrokerNATSTests,OTCoreTests",
             "fuzz", "web", "clients", "browser",
         ]),
-        ("Sources/Adapters/BrokerNATS/NATSBroker.swift", [
-            "growth=ArchitectureTests,BrokerNATSTests", "swift=ArchitectureTests,BrokerNATSTests", "clients", "browser",
+        ("Sources/Adapters/ParleyBrokerNATS/NATSBroker.swift", [
+            "growth=ParleyArchitectureTests,ParleyBrokerNATSTests", "swift=ParleyArchitectureTests,ParleyBrokerNATSTests", "clients", "browser",
         ]),
         ("Sources/ParleyUI/NoteView.swift", HABITS),
-        ("Tests/OTCoreTests/A.swift", ["growth=ArchitectureTests,OTCoreTests", "swift=ArchitectureTests,OTCoreTests"]),
+        ("Tests/OTCoreTests/A.swift", ["growth=ParleyArchitectureTests,OTCoreTests", "swift=ParleyArchitectureTests,OTCoreTests"]),
         ("Tests/System/test_tls.py", [*HABITS, "clients=Tests/System/test_tls.py"]),
         ("Tests/System/parley_server.py", [*HABITS, "clients"]),
         ("Tests/Browser/test_early.py", [*HABITS, "browser=Tests/Browser/test_early.py"]),

@@ -75,9 +75,9 @@ def test_error_texts_are_one_module(path, text, expected):
 @pytest.mark.parametrize(
     "path, name",
     [
-        ("Sources/Adapters/StoreSQLite/A.swift", "Sources/Adapters/StoreSQLite"),
+        ("Sources/Adapters/ParleyStoreSQLite/A.swift", "Sources/Adapters/ParleyStoreSQLite"),
         ("Sources/Gateway/Rooms/A.swift", "Sources/Gateway"),
-        ("Sources/SystemLibraries/CCurl/a.h", "Sources/SystemLibraries"),
+        ("Sources/SystemLibraries/CParleyCurl/a.h", "Sources/SystemLibraries"),
         ("Web/js/shell/a.js", "Web/js/shell"),
         ("Web/js/a.js", "Web"),
         ("Documentation/Decisions/0001-a.md", "Documentation/Decisions"),

@@ -8,7 +8,7 @@
 //
 // Page.swift has the door in WebAssembly, Clients/c/Library.swift in a shared library: both pass on bytes alone.
 
-import JSON
+import ParleyJSON
 import OTCore
 import ParleyClientCore
 import ParleyModel

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// The identity and rights of a caller over HTTP. Each check throws the answer if it fails.

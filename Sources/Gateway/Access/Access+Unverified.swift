@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Rules for a gateway that cannot read other gateways' revocations.
 ///

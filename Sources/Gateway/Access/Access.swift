@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// The part of the gateway that identifies clients, and decides whether their tokens still count.

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// Bodies of requests about links, tokens and revocations.
 enum AccessJSON {

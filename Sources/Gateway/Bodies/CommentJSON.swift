@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Comments as the HTTP surface and webhooks write and read them.
 enum CommentJSON {

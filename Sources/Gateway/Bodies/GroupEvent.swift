@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// An event of a group, in the parts that group chats know.
 struct GroupEvent {

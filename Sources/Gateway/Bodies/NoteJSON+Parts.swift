@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 extension NoteJSON {
   /// The parts of a list that a client does not hold, column by column.

@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 
 /// Group chats over Bayeux, as far as the server writes them or looks into them.
 ///

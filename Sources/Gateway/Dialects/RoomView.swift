@@ -1,7 +1,7 @@
-import Bayeux
-import GatewayPorts
-import JSON
-import SocketIO
+import ParleyBayeux
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleySocketIO
 import SocketMessages
 
 /// The forms of a publication in the dialects.

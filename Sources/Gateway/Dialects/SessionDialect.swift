@@ -1,7 +1,7 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A dialect whose clients have sessions, carried by connections or requests that come and go.
 ///

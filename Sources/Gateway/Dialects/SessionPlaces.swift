@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The places of all sessions of Socket.IO and Bayeux, shared among users and addresses.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// The sessions of Socket.IO and Bayeux together: their places, and the refusals where there are none.

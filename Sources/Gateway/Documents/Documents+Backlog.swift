@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 
 /// Counting what waits for the store, change by change.

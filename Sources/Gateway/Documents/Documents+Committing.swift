@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Making changes durable, and reporting the outcome.

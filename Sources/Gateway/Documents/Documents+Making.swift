@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Making notes over the socket: as `PUT /api/notes/{id}` does, so that a client needs no HTTP and may

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The documents: who follows them, how they are changed, and how changes become durable and reach
 /// their followers.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The logs in memory that several nodes share, as far as they are to be read.
 struct SharedLogs {

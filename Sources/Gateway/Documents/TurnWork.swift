@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 
 /// The work on documents that one turn of the loop may do, and the documents that rest until another one.

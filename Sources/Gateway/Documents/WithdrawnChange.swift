@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A change that was to be committed and was taken back, and the receiver of its answer.
 struct WithdrawnChange {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Removing files that no kept revision of their note names.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Pictures and other files of notes: taking them in, giving them out, and removing those that nothing

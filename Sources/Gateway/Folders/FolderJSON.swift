@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Folders as the HTTP surface writes and reads them.
 enum FolderJSON {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// A note's past over HTTP: texts, authors, versions, and bringing an old text back.

@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// The HTTP surface for notes: making, naming and removing them, and what the store replies.

@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Requests of operators over HTTP, with an API key that is one for operators.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Asking for a link to a note; ``Links`` makes, lists, ends and opens them.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Requests with an `Idempotency-Key` that are being done, by their keys.
 struct OnceBook {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 import SocketMessages
 
 /// A path of the HTTP API, with the requests that it takes.

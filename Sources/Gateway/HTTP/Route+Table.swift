@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 extension Route {
   /// All requests of the HTTP API. `openapi.json` describes the same, which a test compares.

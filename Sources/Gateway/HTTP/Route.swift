@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// A request of the HTTP API: its method and path, the right and the body that it needs, and its handler.
 package struct Route: Sendable {

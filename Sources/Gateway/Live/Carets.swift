@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 package import OTCore
 
 /// A holder of carets, which move with the changes of a document.

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 package import SocketMessages
 
 /// The numbers that stand for a document and its authors in messages: the same for all connections, so that

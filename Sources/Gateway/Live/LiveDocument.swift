@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 package import OTCore
 
 /// A document's log in memory: the durable part, which all followers may see, and after it the

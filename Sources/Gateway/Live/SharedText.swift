@@ -1,8 +1,8 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A document's text at one revision, encoded once for all its receivers.
 ///

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// A change: a person has begun to type in a room, or stopped.
 public struct TypingChange: Sendable, Equatable {

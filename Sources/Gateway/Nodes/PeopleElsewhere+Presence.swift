@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Showing a note's followers the people that other nodes have there.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 
 /// The people that other nodes have in a note, with their carets at the newest revision that this node has.

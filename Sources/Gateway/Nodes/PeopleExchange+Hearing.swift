@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Receiving the people that other nodes have. Messages may be anything, and come in any order.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A node's place in the history of a room in which other nodes publish, too: its members have been sent
 /// everything up to here.

@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 import SocketMessages
 
 /// An event of a room's member for the other members, which the room does not store.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Measures the traffic of one connection, for itself, for its user and for its address.
 package struct Meter {

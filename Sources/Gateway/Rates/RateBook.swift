@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Usages of one rate by users, of which at most so many are remembered.
 ///

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 package import SocketMessages
 
 /// A limit on an amount per time, or at one time, by the name that `welcome` gives it.

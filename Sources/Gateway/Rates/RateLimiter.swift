@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Rates of users and addresses, and their usage over all their connections.
 struct RateLimiter {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Messages, and their bytes, that a client has sent.
 package struct Traffic {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Rate-limit usage of one user, or one address, over all its connections.
 ///

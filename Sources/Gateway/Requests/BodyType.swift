@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The type that the body of a request is expected to have.
 package enum BodyType: String, Sendable {

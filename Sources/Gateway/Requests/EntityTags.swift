@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The entity tags of an `If-None-Match` (RFC 9110, section 13.1.2): the versions that a client holds.
 ///

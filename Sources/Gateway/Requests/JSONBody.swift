@@ -1,4 +1,4 @@
-package import JSON
+package import ParleyJSON
 
 /// Reading the JSON of a request's body.
 package enum JSONBody {

@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// An answer as the store keeps it, in JSON.
 enum KeptAnswer {

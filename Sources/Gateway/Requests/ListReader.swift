@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The reader of a list: the client's copy of the list, and whether it accepts gzip.
 struct ListReader {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The digests of a list's parts that a client holds, from `parts` of its request.
 struct HeldParts {

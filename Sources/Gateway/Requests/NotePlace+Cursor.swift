@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 extension NotePlace {
   /// The place as clients send it back, in hexadecimal digits: clients need not read it or make one up.

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// The kind of client that opened a connection.
 public enum Opening: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The fields of a query; of one that comes twice, the first.
 ///

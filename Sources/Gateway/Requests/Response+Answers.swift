@@ -1,5 +1,5 @@
-package import GatewayPorts
-import JSON
+package import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// The forms that answers have.

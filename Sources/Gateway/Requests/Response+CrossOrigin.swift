@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Letting pages of other origins read answers (CORS, by WHATWG's Fetch standard). Which origins are
 /// allowed is decided before.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Passes over all connections, some of them in each turn, which apply the revocations that came before the pass began.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// The part of the gateway that holds open connections to their rights and rates: rights end, are renewed,

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Knows which people block which others. Asked about everything that is sent, so it answers at once.
 public protocol BlockingHandler: AnyObject {

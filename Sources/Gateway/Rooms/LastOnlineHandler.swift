@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Knows when people were online last.
 public protocol LastOnlineHandler: AnyObject {

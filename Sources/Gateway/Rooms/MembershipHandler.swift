@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Knows who belongs to a room while offline.
 public protocol MembershipHandler: AnyObject {

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Keeps reports to moderators.
 public protocol ModerationHandler: AnyObject {

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import SocketMessages
 
 /// The features for people in rooms besides publishing, each with a handler of its own.

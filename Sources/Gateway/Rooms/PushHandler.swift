@@ -1,5 +1,5 @@
-public import GatewayPorts
-import JSON
+public import ParleyGatewayPorts
+import ParleyJSON
 
 /// A publication of which a member of a room is to be notified while offline.
 public struct PushNotification: Sendable, Equatable {

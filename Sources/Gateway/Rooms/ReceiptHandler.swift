@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// Knows what has been delivered and read. A receipt rises and never goes back.
 public protocol ReceiptHandler: AnyObject {

@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// The messages of nodes to each other about rooms and people: state that no store keeps, and hints about

@@ -1,7 +1,7 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// Presence: connected people, people in rooms, and typing.
 extension Rooms {

@@ -1,5 +1,5 @@
-import JSON
-import GatewayPorts
+import ParleyJSON
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Publishing in rooms, and reading their histories.

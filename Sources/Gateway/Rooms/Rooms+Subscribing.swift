@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Subscribing to rooms, and catching up with what was missed.

@@ -1,5 +1,5 @@
-import JSON
-import GatewayPorts
+import ParleyJSON
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Pages of a room's history as one reader may see them.

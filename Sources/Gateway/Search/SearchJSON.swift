@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Notes that were found, as the HTTP surface writes them.
 enum SearchJSON {

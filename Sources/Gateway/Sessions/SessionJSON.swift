@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Sessions as the HTTP surface writes them.
 enum SessionJSON {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Sessions of signed-in users: begun and renewed by the issuer of tokens, listed and ended by their

@@ -1,5 +1,5 @@
-import Bayeux
-import SocketIO
+import ParleyBayeux
+import ParleySocketIO
 
 /// An operator's settings for the compatibility dialects.
 public struct DialectSettings: Sendable {

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 public import SocketMessages
 
 /// An operator's settings for the gateway.

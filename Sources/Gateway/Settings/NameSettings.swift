@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// An operator's settings for the names of published notes.
 public struct NameSettings: Sendable {

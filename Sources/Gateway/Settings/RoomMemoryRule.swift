@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 
 /// A rule for the history limits of rooms that match a pattern.
 public struct RoomMemoryRule: Sendable, Equatable {

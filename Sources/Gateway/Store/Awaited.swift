@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The work that continues when the store has replied, as plain data: it names its subject, and looks it up
 /// when the reply is there.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Work with the comments of notes, until the store has answered.
 enum CommentWork {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Work with folders that a request asks for, until the store has answered.
 enum FolderWork {

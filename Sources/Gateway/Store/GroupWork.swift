@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A request over HTTP about groups, until the store has answered.
 struct GroupWork {

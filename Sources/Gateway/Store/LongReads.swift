@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Long reads of the store, which take many steps: of each stranger one is under way, and others wait for it.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A page of a list, of which only what the reader may see is shown.
 ///

@@ -1,5 +1,5 @@
-import JSON
-import GatewayPorts
+import ParleyJSON
+import ParleyGatewayPorts
 import SocketMessages
 
 /// The address of a publisher, which hears the outcome of its publication.

@@ -1,5 +1,5 @@
-import JSON
-import GatewayPorts
+import ParleyJSON
+import ParleyGatewayPorts
 import SocketMessages
 
 /// A publication that waits for the store.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 extension StoreError {
   /// The error in a word, for logs: the store's own description may contain names of files.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Success with a value of the type that was asked for, or the store's error.
 typealias StoreOutcome<Value> = Result<Value, StoreError>

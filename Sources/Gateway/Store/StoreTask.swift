@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Work for the store: a request, the right under which it is done, and the work that continues with the reply.
 struct StoreTask {

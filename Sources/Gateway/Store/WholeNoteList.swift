@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The list of all notes that a caller may read, the last changed first, as it is gathered.
 ///

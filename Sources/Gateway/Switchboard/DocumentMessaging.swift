@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// Messages between a dialect's clients and the gateway about documents, and about the connection itself.
 ///

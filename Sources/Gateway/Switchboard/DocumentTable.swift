@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The documents in memory, or on their way there, by their names.
 final class DocumentTable {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Requests over HTTP and the list of notes, as documents see them.

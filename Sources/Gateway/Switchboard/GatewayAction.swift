@@ -1,5 +1,5 @@
-public import GatewayPorts
-public import WebSocketFrames
+public import ParleyGatewayPorts
+public import ParleyWebSocketFrames
 
 /// An action for the gateway's owner; actions are done in order.
 public enum GatewayAction: Sendable {

@@ -1,4 +1,4 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import SocketMessages
 
 /// The gateway's metrics, for its operator.

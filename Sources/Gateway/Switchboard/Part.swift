@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// A part of the gateway, with what it may do through the switchboard that all parts share.
 ///

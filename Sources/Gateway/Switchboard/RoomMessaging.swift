@@ -1,5 +1,5 @@
-import GatewayPorts
-import WebSocketFrames
+import ParleyGatewayPorts
+import ParleyWebSocketFrames
 
 /// Messages to a dialect's clients about rooms.
 protocol RoomMessaging: AnyObject {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Sessions of a dialect's clients, and the identities of their subscriptions.
 protocol SessionMessaging: AnyObject {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 extension Subscription {
   /// Moves the person's carets over changes: own inserts push them, others' leave them.

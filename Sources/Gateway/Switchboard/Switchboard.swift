@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The connections, and all that leaves the gateway: frames, closes, answers, and work for the store.
 ///

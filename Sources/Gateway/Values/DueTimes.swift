@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The times at which work that depends on ages is done, such as removing old deleted notes.
 package struct DueTimes {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A dictionary by exact names.
 struct ExactDictionary<Value>: Sequence, ExpressibleByDictionaryLiteral {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// A type with a value that takes the place of an element that has left.
 package protocol GapMarked {

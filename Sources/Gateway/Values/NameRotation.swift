@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Names that are all checked in each round, a slice at a time.
 ///

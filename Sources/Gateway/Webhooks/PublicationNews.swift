@@ -1,5 +1,5 @@
-public import GatewayPorts
-import JSON
+public import ParleyGatewayPorts
+import ParleyJSON
 
 /// A publication in the form for other services, and kept until it is delivered.
 public struct PublicationNews: Sendable, Equatable {

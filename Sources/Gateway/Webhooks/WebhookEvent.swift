@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Kinds of events for an app's backend, by their names there.
 public enum WebhookEvent: String, Sendable, CaseIterable {

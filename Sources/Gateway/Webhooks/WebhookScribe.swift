@@ -1,5 +1,5 @@
-public import GatewayPorts
-import JSON
+public import ParleyGatewayPorts
+import ParleyJSON
 
 /// Creates webhook events: from store commits, and from calls for everything else.
 public struct WebhookScribe: OutboxScribe {

@@ -1,6 +1,6 @@
 import Gateway
-package import GatewayPorts
-import JSON
+package import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Merges the responses of several loops to one operator request.

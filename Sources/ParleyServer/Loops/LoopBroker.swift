@@ -1,5 +1,5 @@
-package import GatewayPorts
-import Locks
+package import ParleyGatewayPorts
+import ParleyLocks
 
 /// The broker of hints between the loops of one process, and between them and other machines.
 ///

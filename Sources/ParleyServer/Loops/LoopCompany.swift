@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import Locks
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyLocks
+import ParleyTransportLibwebsockets
 
 /// The registry of a process's loops: it stores the counts of each, and runs work on any of them.
 final class LoopCompany: Sendable {

@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyTransportLibwebsockets
 
 /// The loops of a process, each with its own transport.
 struct LoopGroup: Sendable {

@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Locks
-import TransportLibwebsockets
+import ParleyLocks
+import ParleyTransportLibwebsockets
 
 /// The thread that ends the process when a loop is stuck, and otherwise feeds the service manager's
 /// watchdog.

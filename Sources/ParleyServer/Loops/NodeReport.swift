@@ -1,5 +1,5 @@
-package import GatewayPorts
-import JSON
+package import ParleyGatewayPorts
+import ParleyJSON
 
 /// A gateway's report about itself, for operators of the other gateways on its database.
 package struct NodeReport: Equatable, Sendable {

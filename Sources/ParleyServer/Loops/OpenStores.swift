@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The open store of each loop, and the secrets contained in the store.
 struct OpenStores {

@@ -1,6 +1,6 @@
-import CompressionZlib
-package import GatewayPorts
-import Locks
+import ParleyCompressionZlib
+package import ParleyGatewayPorts
+import ParleyLocks
 
 /// The thread that compresses responses: a megabyte takes up to 35 ms, longer than a turn of a loop
 /// may take.

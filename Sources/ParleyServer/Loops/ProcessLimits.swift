@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 
 /// The limits of users and addresses, counted over all loops of this process.
 final class ProcessLimits: SharedLimits {

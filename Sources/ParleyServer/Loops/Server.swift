@@ -1,9 +1,9 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-public import GatewayPorts
-import Locks
+public import ParleyGatewayPorts
+import ParleyLocks
 import SocketMessages
-import TransportLibwebsockets
+import ParleyTransportLibwebsockets
 
 /// A complete Parley server: store, gateway and transport, connected with each other.
 ///

@@ -1,8 +1,8 @@
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
-import TransportLibwebsockets
+import ParleyTransportLibwebsockets
 
 /// Operator requests about the connections of all loops.
 ///

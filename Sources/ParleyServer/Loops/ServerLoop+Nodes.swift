@@ -1,10 +1,10 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import JSON
-import Locks
-import TransportLibwebsockets
+import ParleyJSON
+import ParleyLocks
+import ParleyTransportLibwebsockets
 
 /// The reports of the gateways on one database, for operators.
 ///

@@ -1,5 +1,5 @@
-package import GatewayPorts
-import TransportLibwebsockets
+package import ParleyGatewayPorts
+import ParleyTransportLibwebsockets
 
 /// The schedule for exchanging revocations between the gateways on one store.
 ///

@@ -1,7 +1,7 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Logout, the available ways to sign in, and the service for an identity provider.
 extension ServerLoop {

@@ -1,8 +1,8 @@
-import CAPIDescription
+import CParleyAPIDescription
 import Gateway
-import GatewayPorts
-import JSON
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleyTransportLibwebsockets
 
 /// Health, metrics and statistics over HTTP.
 ///

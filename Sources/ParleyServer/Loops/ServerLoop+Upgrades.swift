@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// WebSocket handshakes, including handshakes whose `Upgrade` header is missing.

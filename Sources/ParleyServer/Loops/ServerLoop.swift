@@ -1,12 +1,12 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 import ParleyPusher
 import SocketMessages
-import TransportLibwebsockets
-import WebSocketFrames
+import ParleyTransportLibwebsockets
+import ParleyWebSocketFrames
 
 /// Connects one loop's transport and store with its gateway, and performs the gateway's actions.
 ///

@@ -1,8 +1,8 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import Locks
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyLocks
+import ParleyTransportLibwebsockets
 
 /// The threads and services that all loops of a process share.
 struct SharedParts: Sendable {

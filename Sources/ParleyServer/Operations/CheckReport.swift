@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-package import StoreRecords
+import ParleyCryptoOpenSSL
+package import ParleyStoreRecords
 
 /// The findings of `parley check` about a configuration and the store that it names.
 package struct CheckReport {

@@ -1,7 +1,7 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 import Glibc
-import TransportLibwebsockets
+import ParleyTransportLibwebsockets
 
 /// Checks whether this machine can run a configuration, without serving.
 package struct Doctor {

@@ -1,6 +1,6 @@
-import GatewayPorts
-import HTTPClientCurl
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyTransportLibwebsockets
 
 /// Checks whether a running server on this machine accepts changes, for a container's health check.
 ///

@@ -1,6 +1,6 @@
-package import GatewayPorts
-import JSON
-import StoreRecords
+package import ParleyGatewayPorts
+import ParleyJSON
+import ParleyStoreRecords
 
 /// Creates the output of commands with `--json`: one object on one line.
 package enum JSONReport {

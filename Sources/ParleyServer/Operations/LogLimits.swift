@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// A rate limit for each kind of log line, since any client may cause lines: twenty at once, then
 /// one a second.

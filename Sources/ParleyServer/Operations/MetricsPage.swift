@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyTransportLibwebsockets
 
 /// The response body of `/metrics`, in the text format of Prometheus.
 struct MetricsPage {

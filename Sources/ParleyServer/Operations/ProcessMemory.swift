@@ -1,4 +1,4 @@
-import CLinux
+import CParleyLinux
 
 /// Memory settings of the whole process.
 package enum ProcessMemory {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Metrics in Prometheus' text format, version 0.0.4.
 ///

@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The values of the counters at one moment.
 struct ActivitySample {

@@ -1,6 +1,6 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 
 /// Writes log lines to standard error, each with one `write`, so that lines of several threads do
 /// not mix. Lines that exceed a rate are dropped, see ``LogLimits``.

@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// The response body of `/api/stats`: statistics for the operator.
 struct StatisticsPage {

@@ -1,4 +1,4 @@
-import HTTPClientCurl
+import ParleyHTTPClientCurl
 
 /// Checks whether WebSocket handshakes reach a running server through its public address.
 ///

@@ -1,5 +1,5 @@
 import Gateway
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Lets pages of allowed origins use the HTTP API and `/sdk/version.json` (CORS, WHATWG Fetch).
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// An endpoint that returns each message to its sender, for tests of WebSockets and for load tests.
 ///

@@ -1,5 +1,5 @@
 import Gateway
-package import GatewayPorts
+package import ParleyGatewayPorts
 import Glibc
 
 /// Serves the page and its assets from a folder.

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The settings of the identity provider for sign-in (OpenID Connect).
 public struct ProviderConfiguration: Sendable, Equatable {

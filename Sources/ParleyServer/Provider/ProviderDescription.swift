@@ -1,4 +1,4 @@
-import JSON
+import ParleyJSON
 
 /// An identity provider's metadata (OpenID Connect Discovery 1.0, section 3).
 struct ProviderDescription: Sendable, Equatable {

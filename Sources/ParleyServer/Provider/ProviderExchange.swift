@@ -1,8 +1,8 @@
-import CryptoOpenSSL
-import GatewayPorts
-import Hashing
-import HTTPClientCurl
-import JSON
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
+import ParleyHashing
+import ParleyHTTPClientCurl
+import ParleyJSON
 
 /// The requests of one sign-in to the identity provider, as a state machine.
 ///

@@ -1,4 +1,4 @@
-import HTTPClientCurl
+import ParleyHTTPClientCurl
 
 /// Requests the metadata of an identity provider, like the first step of a sign-in.
 enum ProviderProbe {

@@ -1,7 +1,7 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Handles sign-in with an identity provider (OpenID Connect, authorization code flow with PKCE).

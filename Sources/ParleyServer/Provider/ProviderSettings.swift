@@ -1,6 +1,6 @@
-import CryptoOpenSSL
-import GatewayPorts
-import JSON
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// The parsed settings of the identity provider, and the rights of its users.
 struct ProviderSettings: Sendable {

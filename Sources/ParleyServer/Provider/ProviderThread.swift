@@ -1,6 +1,6 @@
-import GatewayPorts
-import HTTPClientCurl
-import Locks
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyLocks
 
 /// The thread that sends requests to the identity provider, for several sign-ins concurrently.
 ///

@@ -1,6 +1,6 @@
-import BrokerNATS
-import PostgreSQLAdapter
-import GatewayPorts
+import ParleyBrokerNATS
+import ParleyPostgreSQLAdapter
+import ParleyGatewayPorts
 
 /// The broker that the settings select.
 extension Configuration {

@@ -1,5 +1,5 @@
-package import CryptoOpenSSL
-package import GatewayPorts
+package import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
 
 extension Configuration {
   /// Creates the authenticator of tokens; `nil` in demo mode.

@@ -1,7 +1,7 @@
-import CLinux
+import CParleyLinux
 import Gateway
-package import GatewayPorts
-import TransportLibwebsockets
+package import ParleyGatewayPorts
+import ParleyTransportLibwebsockets
 
 /// The number of loops, and the assignment of requests to them.
 extension Configuration {

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 import ParleyPusher
 
 /// Apps of Pusher's protocol.

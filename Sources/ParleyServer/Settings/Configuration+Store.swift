@@ -1,7 +1,7 @@
-import GatewayPorts
-import PostgreSQLAdapter
-package import StoreRecords
-import StoreSQLite
+import ParleyGatewayPorts
+import ParleyPostgreSQLAdapter
+package import ParleyStoreRecords
+import ParleyStoreSQLite
 
 /// The store that the settings select.
 extension Configuration {

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import TransportLibwebsockets
+import ParleyTransportLibwebsockets
 
 extension Configuration {
   var transport: LibwebsocketsTransport.Configuration {

@@ -1,5 +1,5 @@
 import Gateway
-public import GatewayPorts
+public import ParleyGatewayPorts
 public import SocketMessages
 
 /// All settings, with their defaults.

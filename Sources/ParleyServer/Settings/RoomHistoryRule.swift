@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// A rule for the history of rooms that match a pattern, written `chat-*=500/24h`.
 struct RoomHistoryRule {

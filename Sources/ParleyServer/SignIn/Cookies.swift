@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Cookies that only this server receives and no script can read.
 struct Cookies: Sendable {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The names of browser and system, from the header `User-Agent`.
 ///

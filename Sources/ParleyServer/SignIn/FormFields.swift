@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The encoding of form fields and of queries.
 enum FormFields {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// A line of a file of users that grants rights to a group of them.
 ///

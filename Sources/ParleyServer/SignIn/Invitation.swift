@@ -1,6 +1,6 @@
-import CryptoOpenSSL
-package import GatewayPorts
-import Hashing
+import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
+import ParleyHashing
 
 /// An invitation to become a user, stored as a line of a file.
 ///

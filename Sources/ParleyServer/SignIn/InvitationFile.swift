@@ -1,5 +1,5 @@
-package import CryptoOpenSSL
-package import GatewayPorts
+package import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
 
 /// The invitations in a file of the data folder, which `parley invite` and the server change.
 ///

@@ -1,5 +1,5 @@
-package import CryptoOpenSSL
-import GatewayPorts
+package import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 
 /// Parses the setting that describes an issuer of tokens: a name, followed by words.
 ///

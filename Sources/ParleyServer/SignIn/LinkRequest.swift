@@ -1,6 +1,6 @@
-import GatewayPorts
-import HTTPClientCurl
-import JSON
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyJSON
 
 /// Requests links to a note from a running server, and publishes the note under a name.
 package struct LinkRequest {

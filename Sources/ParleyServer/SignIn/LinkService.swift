@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import JSON
-import Locks
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleyLocks
 import SocketMessages
 
 /// Opens links by their keys, and finds the titles for link previews.

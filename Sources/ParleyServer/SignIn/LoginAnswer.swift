@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 
 /// Responses to login requests, in the format of Whaler clients.
 enum LoginAnswer {

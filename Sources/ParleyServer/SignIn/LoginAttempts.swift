@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Counts failed attempts, such as logins, and delays further ones.
 ///

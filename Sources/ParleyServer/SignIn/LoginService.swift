@@ -1,7 +1,7 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Handles logins with a password and token refreshes, with the requests of Whaler clients.

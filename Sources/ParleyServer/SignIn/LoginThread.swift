@@ -1,6 +1,6 @@
-import CryptoOpenSSL
-import GatewayPorts
-import Locks
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
+import ParleyLocks
 
 /// The threads that hash passwords, which is slow by design, and edit users and invitations.
 ///

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 
 /// The slow part of logins: hashing passwords, and editing the files of users and invitations.
 struct LoginWork: Sendable {

@@ -1,5 +1,5 @@
-import GatewayPorts
-import TransportLibwebsockets
+import ParleyGatewayPorts
+import ParleyTransportLibwebsockets
 
 /// The revocations for one loop of the process, which calls completions on the loop's thread.
 ///

@@ -1,4 +1,4 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 
 /// The rule for the length of new passwords, used by the server and the command line.
 package enum PasswordRule {

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 import ParleyPusher
 
 /// An app of Pusher's protocol in the form of the settings: its key, and words after it.

@@ -1,6 +1,6 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Glibc
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The revocations in a file of the data folder, to which `parley revoke` and the server append.
 ///

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The page's refresh token in a cookie: no script can read it, and all windows share it.
 ///

@@ -1,6 +1,6 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Begins, renews and ends sessions, for the services that issue tokens.
 ///

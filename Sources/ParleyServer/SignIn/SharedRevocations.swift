@@ -1,6 +1,6 @@
-import CryptoOpenSSL
-package import GatewayPorts
-import Locks
+import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
+import ParleyLocks
 
 /// The revocations that all loops of a process share: in memory, and in a file that a separate
 /// thread reads and writes. Loops never wait for the disk, nor for the lock of the file.

@@ -1,5 +1,5 @@
-package import CryptoOpenSSL
-package import GatewayPorts
+package import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
 
 /// Edits a file of users, which a server may be reading.
 ///

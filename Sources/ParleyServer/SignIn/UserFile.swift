@@ -1,6 +1,6 @@
-import CryptoOpenSSL
-public import GatewayPorts
-import Locks
+import ParleyCryptoOpenSSL
+public import ParleyGatewayPorts
+import ParleyLocks
 
 /// The users in a file, which is reloaded when it changes.
 ///
@@ -76,7 +76,7 @@ public final class UserFile: UserSource {
     return found.flatMap { $0.id.utf8.elementsEqual(id.utf8) ? $0 : nil }
   }
 
-  /// Returns the user with a name in any spelling, see ``GatewayPorts/AccountName``.
+  /// Returns the user with a name in any spelling, see ``ParleyGatewayPorts/AccountName``.
   func account(named name: String) -> User? {
     let name = AccountName(name)
     return state.withLock { $0.entries.users[name]?.user }

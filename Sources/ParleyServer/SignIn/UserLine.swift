@@ -1,5 +1,5 @@
-package import CryptoOpenSSL
-package import GatewayPorts
+package import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
 
 /// A line of a file of users.
 package struct UserLine: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// File names for exported notes: the title, shortened for any file system, and the note's id,
 /// which distinguishes notes with equal titles. Paths that would be equal get numbers.

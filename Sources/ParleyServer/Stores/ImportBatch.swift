@@ -1,5 +1,5 @@
-import GatewayPorts
-import StoreRecords
+import ParleyGatewayPorts
+import ParleyStoreRecords
 
 /// A batch of notes that one commit stores. Each commit waits for the disk, so one commit per note
 /// would make the import of a folder slow.

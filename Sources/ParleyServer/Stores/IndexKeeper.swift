@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Updates a word index from its store, in small steps, and searches in it.
 ///

@@ -1,5 +1,5 @@
 package import Gateway
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The queue of the reading thread, in which steps of long reads yield to all other reads.
 ///

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Edited notes that are indexed only after they have not been edited for a while.
 ///

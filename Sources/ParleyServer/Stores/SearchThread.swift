@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 
 /// The thread that updates the word index, and searches in it.
 ///

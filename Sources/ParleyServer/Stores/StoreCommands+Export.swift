@@ -1,6 +1,6 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 import Glibc
-package import StoreRecords
+package import ParleyStoreRecords
 
 extension StoreCommands {
   /// Writes a note to a file, or to standard output.

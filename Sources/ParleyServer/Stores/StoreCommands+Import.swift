@@ -1,8 +1,8 @@
-package import GatewayPorts
-import Importing
-package import StoreRecords
+package import ParleyGatewayPorts
+import ParleyImporting
+package import ParleyStoreRecords
 
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import SocketMessages
 
 /// The outcome of `parley import` for a file, or for a file in an archive.

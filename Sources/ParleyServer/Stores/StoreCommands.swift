@@ -1,9 +1,9 @@
-import CryptoOpenSSL
-package import GatewayPorts
-import JSON
+import ParleyCryptoOpenSSL
+package import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
-package import StoreRecords
-package import StoreSQLite
+package import ParleyStoreRecords
+package import ParleyStoreSQLite
 
 /// Commands on a store, run by a process that does not serve it.
 package struct StoreCommands {

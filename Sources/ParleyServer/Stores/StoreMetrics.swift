@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Metrics of the store's thread.
 package struct StoreMetrics: Sendable {

@@ -1,7 +1,7 @@
-import GatewayPorts
-import PostgreSQLAdapter
-package import StoreRecords
-import StoreSQLite
+import ParleyGatewayPorts
+import ParleyPostgreSQLAdapter
+package import ParleyStoreRecords
+import ParleyStoreSQLite
 
 /// The command `parley migrate`, which copies all data of a store to a store of the other kind.
 package struct StoreMigration {

@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import Locks
+import ParleyGatewayPorts
+import ParleyLocks
 
 /// The thread that reads from the store while the store's own thread commits.
 ///

@@ -1,7 +1,7 @@
 package import Gateway
-package import GatewayPorts
+package import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 
 /// The thread that owns the store.
 ///

@@ -1,4 +1,4 @@
-import Locks
+import ParleyLocks
 
 /// Runs the same work for several items concurrently.
 package enum AtOnce {

@@ -1,4 +1,4 @@
-import CLinux
+import CParleyLinux
 import Glibc
 
 /// Properties of file systems, and operations that require Linux.

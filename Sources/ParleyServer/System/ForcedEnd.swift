@@ -1,6 +1,6 @@
-public import GatewayPorts
+public import ParleyGatewayPorts
 import Glibc
-import Locks
+import ParleyLocks
 
 /// Ends the process without waiting for other threads, a disk or a reader of the log.
 public enum ForcedEnd {

@@ -1,6 +1,6 @@
 import Gateway
-import GatewayPorts
-import WebSocketFrames
+import ParleyGatewayPorts
+import ParleyWebSocketFrames
 
 /// A delegate that rejects every connection, for a transport that is started only as a check.
 final class Nobody: TransportDelegate {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 import Glibc
 
 /// The machine's clocks.

@@ -1,5 +1,5 @@
 import Gateway
-package import GatewayPorts
+package import ParleyGatewayPorts
 import SocketMessages
 
 /// The hosts that requests may name while any client may read and write.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Escapes texts for lines whose words are separated by spaces.
 package enum LineText {

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// The origins whose pages may open a WebSocket or change notes.
 ///

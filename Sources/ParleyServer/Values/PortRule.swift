@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The paths that each port serves if programs have a separate port.
 ///

@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Proxies whose headers about the client are trusted.
 ///

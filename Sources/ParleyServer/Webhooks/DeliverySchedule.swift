@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Schedules the calls to one target: when to send, retry and give up.
 ///

@@ -1,8 +1,8 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import HTTPClientCurl
-import Locks
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyLocks
 
 /// Delivers the events in the outbox to external services.
 ///

@@ -1,7 +1,7 @@
 import Gateway
-import GatewayPorts
-import HTTPClientCurl
-import Locks
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyLocks
 
 /// The queue of messages to the thread that calls services.
 final class HookInbox: Sendable {

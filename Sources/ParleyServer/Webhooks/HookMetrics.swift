@@ -1,4 +1,4 @@
-package import GatewayPorts
+package import ParleyGatewayPorts
 
 /// Metrics of calls to external services.
 package struct HookMetrics: Sendable {

@@ -1,8 +1,8 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
-import HTTPClientCurl
-import JSON
+import ParleyGatewayPorts
+import ParleyHTTPClientCurl
+import ParleyJSON
 
 /// The id and body of a call that delivers events.
 ///

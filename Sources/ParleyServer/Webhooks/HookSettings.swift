@@ -1,6 +1,6 @@
-import CryptoOpenSSL
+import ParleyCryptoOpenSSL
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The external services to call, and the settings of the calls.
 struct HookSettings: Sendable {

@@ -1,5 +1,5 @@
 import Gateway
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// Passes events that no store commit causes from the gateway to the outbox.
 final class OutboxPosting: PushHandler, RoomObserver {

@@ -1,5 +1,5 @@
-import CryptoOpenSSL
-import GatewayPorts
+import ParleyCryptoOpenSSL
+import ParleyGatewayPorts
 
 /// The signing secrets in a file, which is reloaded when it changes.
 struct WebhookSecrets: Sendable {

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import ParleyClient
 
 /// The command `parley note tail`, which prints the last lines, then lines added at the end.

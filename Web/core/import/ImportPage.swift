@@ -1,4 +1,4 @@
-// Imports in WebAssembly, as Web/js/exchange/importreader.js calls them: the rules are those of Sources/Importing.
+// Imports in WebAssembly, as Web/js/exchange/importreader.js calls them: the rules are those of Sources/ParleyImporting.
 //
 // The caller writes a call's input into this module's memory, and finds its output there. Fields have the form that
 // Web/core/Fields.swift reads and writes.

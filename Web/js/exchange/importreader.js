@@ -1,6 +1,6 @@
 // The contents of the files that a person gives to be imported: notes, and other files.
 //
-// The rules are those of the command `parley import`: the same code (Sources/Importing), here as WebAssembly. It asks for
+// The rules are those of the command `parley import`: the same code (Sources/ParleyImporting), here as WebAssembly. It asks for
 // the bytes that it needs, so that an archive stays on the disk; a malicious file can harm only this tab.
 
 import { importAddress } from "../ground/assets.js";
@@ -29,7 +29,7 @@ export const importFilesMax = 10_000;
 /** Kinds of steps, as in Web/core/import. */
 const [done, read, note] = [0, 1, 2];
 
-/** The text for each problem, by its name in Sources/Importing/ImportProblem.swift. */
+/** The text for each problem, by its name in Sources/ParleyImporting/ImportProblem.swift. */
 const reasons = /** @type {const} */ ({
   notANote: "import.notANote",
   notText: "import.notText",

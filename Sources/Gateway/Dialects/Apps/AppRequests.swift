@@ -1,5 +1,5 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import SocketMessages
 
 /// Paths of requests in the words of other apps.

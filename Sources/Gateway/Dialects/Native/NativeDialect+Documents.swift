@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Joining, changing and selecting in documents, as `parley.v1` clients ask for it.

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
 
 /// Tokens that `parley.v1` clients bring after their hello: newer ones, and further ones.

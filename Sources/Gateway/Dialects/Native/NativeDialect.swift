@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The server's side of `parley.v1`.
 final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {

@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The protocol has no documents, and its clients show no tokens.
 extension PusherDialect: DocumentMessaging {

@@ -1,8 +1,8 @@
-import GatewayPorts
-import JSON
+import ParleyGatewayPorts
+import ParleyJSON
 import ParleyPusher
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The server's side of Pusher's protocol: channels are rooms, whose names begin with the app's prefix.
 ///

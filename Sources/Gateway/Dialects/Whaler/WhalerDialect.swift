@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The server's side of the Whaler family's dialect.
 ///

@@ -1,7 +1,7 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The delivery of durable changes to the followers of documents.
 ///

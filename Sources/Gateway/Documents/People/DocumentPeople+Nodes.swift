@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 import SocketMessages
 

@@ -1,6 +1,6 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import SocketMessages
-import WebSocketFrames
+import ParleyWebSocketFrames
 
 /// The people in documents: sends followers of a document the others who are there, once per turn, the same for
 /// all of them.

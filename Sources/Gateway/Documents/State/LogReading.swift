@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The reads of one document's log that several nodes share, and the work that waits for them.
 ///

@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The least time between two commits of a document, so that a crowd is notified in rounds.
 ///

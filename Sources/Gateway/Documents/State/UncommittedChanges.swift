@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 
 /// The changes of one document that were taken and are not durable yet, and the commit of the first of them.
 ///

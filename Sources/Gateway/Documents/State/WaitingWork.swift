@@ -1,4 +1,4 @@
-import GatewayPorts
+import ParleyGatewayPorts
 import OTCore
 
 /// A client's work on a document that waits: until the document or older entries of it have been read from the

@@ -1,0 +1,220 @@
+import CParleyCurl
+
+/// Makes HTTP requests, several at once; only waiting blocks.
+///
+/// Of an answer only the status is kept, unless a request asks for its body. Redirects are not
+/// followed: a request is for the named host only. An instance belongs to one thread; only
+/// ``Waker/wake()`` is for any.
+public final class CurlClient {
+  /// A request: a POST of its body, or a GET without one, unless it names another method.
+  public struct Request: Sendable {
+    /// `http://` or `https://`.
+    public var url: String
+    /// Lines of the head, such as `content-type: application/json`.
+    public var headers: [String]
+    /// The body to post; `nil` for a GET.
+    public var body: [UInt8]?
+    /// The method in place of POST and GET, in capitals.
+    public var method: String?
+    /// A file of certificates in PEM form that are trusted in place of the system's.
+    public var trustedCertificates: String?
+    /// The limit for the whole request, in milliseconds.
+    public var timeoutMilliseconds: Int
+    /// Accept any certificate: for a server on this machine, whose certificate has another name.
+    public var acceptsAnyCertificate = false
+    /// Keep the answer's body, of so many bytes at most: an answer with more is a failure. With `nil`,
+    /// no body is kept.
+    public var keptBytesMax: Int?
+    /// Use HTTP/1.1, for a request with `Upgrade`, which HTTP/2 does not have.
+    public var avoidsHTTP2 = false
+    /// Begin with a header of the PROXY protocol, version 1, as a proxy does.
+    public var sendsProxyHeader = false
+
+    /// Makes a request.
+    public init(url: String, headers: [String], body: [UInt8]?, timeoutMilliseconds: Int) {
+      self.url = url
+      self.headers = headers
+      self.body = body
+      self.timeoutMilliseconds = timeoutMilliseconds
+    }
+  }
+
+  /// The outcome of a request.
+  public enum Outcome: Sendable, Equatable {
+    /// The service answered; `retryAfterSeconds` is its `Retry-After`, if it sent one.
+    case answered(status: Int, retryAfterSeconds: Int?)
+    /// The request failed for this reason. It may have arrived all the same.
+    case failed(String)
+  }
+
+  /// Ends a wait from another thread.
+  public final class Waker: @unchecked Sendable {
+    // Waking is what libcurl allows from any thread; everything else is the client's alone.
+    fileprivate let handle: UnsafeMutableRawPointer
+
+    /// Makes the waker of a client to come.
+    public init() {
+      guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK,
+        let handle = curl_multi_init()
+      else { fatalError("libcurl does not start; check the installation of libcurl4") }
+      self.handle = handle
+    }
+
+    deinit { curl_multi_cleanup(handle) }
+
+    /// Ends the current wait, or the next one, at once.
+    public func wake() { curl_multi_wakeup(handle) }
+  }
+
+  private let waker: Waker
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  /// The bodies of the requests whose outcomes the last wait gave.
+  private var bodies: [Int: [UInt8]] = [:]
+
+  /// Makes a client without requests.
+  ///
+  /// - Parameter waker: ends its waits from other threads; of this client alone.
+  public init(waker: Waker) { self.waker = waker }
+
+  deinit {
+    for transfer in transfers.values { curl_multi_remove_handle(waker.handle, transfer.handle) }
+  }
+
+  /// Begins a request. Its outcome comes from ``wait(atMostMilliseconds:)`` under the key.
+  public func start(_ request: Request, key: Int) {
+    let transfer = Transfer(request, key: key)
+    transfers[transfer.handle] = transfer
+    let code = curl_multi_add_handle(waker.handle, transfer.handle)
+    precondition(code == CURLM_OK, "libcurl does not take a request: \(code.rawValue)")
+  }
+
+  /// Waits until a request has an outcome, it is woken, or the time is over; with `nil`, for ever.
+  ///
+  /// - Returns: The outcomes there are, perhaps none.
+  public func wait(atMostMilliseconds limit: Int64?) -> [(key: Int, outcome: Outcome)] {
+    var running: Int32 = 0
+    bodies = [:]
+    curl_multi_perform(waker.handle, &running)
+    let early = takeOutcomes()
+    guard early.isEmpty else { return early }
+    let milliseconds = Int32(clamping: max(limit ?? 3_600_000, 0))
+    curl_multi_poll(waker.handle, nil, 0, milliseconds, nil)
+    curl_multi_perform(waker.handle, &running)
+    return takeOutcomes()
+  }
+
+  /// The body of an answer whose outcome the last wait gave; `nil` if its request asked for none.
+  public func body(of key: Int) -> [UInt8]? { bodies[key] }
+
+  private func takeOutcomes() -> [(key: Int, outcome: Outcome)] {
+    var outcomes: [(key: Int, outcome: Outcome)] = []
+    var left: Int32 = 0
+    while let message = curl_multi_info_read(waker.handle, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
+        let transfer = transfers.removeValue(forKey: handle)
+      else { continue }
+      outcomes.append((transfer.key, transfer.outcome(message.pointee.data.result)))
+      bodies[transfer.key] = transfer.keptBody
+      curl_multi_remove_handle(waker.handle, handle)
+      // Its handle is to be freed after it was taken out.
+      withExtendedLifetime(transfer) {}
+    }
+    return outcomes
+  }
+}
+
+/// A request under way.
+private final class Transfer {
+  /// More of an answer than this is not waited for.
+  private static let answerBytesMax = 64 << 10
+
+  let handle: UnsafeMutableRawPointer
+  let key: Int
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private let answerBytesLeft: UnsafeMutablePointer<Int>
+  /// The body as far as it has come, where it is kept.
+  private var kept: UnsafeMutablePointer<CCurlBody>?
+
+  init(_ request: CurlClient.Request, key: Int) {
+    guard let handle = curl_easy_init() else { fatalError("no memory for a request") }
+    self.handle = handle
+    self.key = key
+    answerBytesLeft = .allocate(capacity: 1)
+    answerBytesLeft.initialize(to: Self.answerBytesMax)
+    for line in request.headers { headers = curl_slist_append(headers, line) }
+    // Large bodies are sent without asking first.
+    headers = curl_slist_append(headers, "expect:")
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
+    set(CURLOPT_URL, request.url)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    // Requests to this machine never use a proxy, whatever the environment says.
+    set(CURLOPT_NOPROXY, "localhost,127.0.0.0/8,::1")
+    check(CCurl_setPointer(handle, CURLOPT_HTTPHEADER, headers))
+    if let body = request.body {
+      set(CURLOPT_POST, 1)
+      check(CCurl_setSize(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
+      check(
+        body.withUnsafeBytes { CCurl_setPointer(handle, CURLOPT_COPYPOSTFIELDS, $0.baseAddress) })
+    }
+    if let method = request.method { set(CURLOPT_CUSTOMREQUEST, method) }
+    if let file = request.trustedCertificates { set(CURLOPT_CAINFO, file) }
+    if request.acceptsAnyCertificate {
+      set(CURLOPT_SSL_VERIFYPEER, 0)
+      set(CURLOPT_SSL_VERIFYHOST, 0)
+    }
+    if request.avoidsHTTP2 { set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)) }
+    if request.sendsProxyHeader { set(CURLOPT_HAPROXYPROTOCOL, 1) }
+    guard let capacity = request.keptBytesMax else {
+      check(CCurl_dropBody(handle, answerBytesLeft))
+      return
+    }
+    let kept = UnsafeMutablePointer<CCurlBody>.allocate(capacity: 1)
+    kept.initialize(
+      to: CCurlBody(bytes: .allocate(capacity: capacity), count: 0, capacity: capacity))
+    self.kept = kept
+    check(CCurl_keepBody(handle, kept))
+  }
+
+  /// The whole body, where it is kept.
+  var keptBody: [UInt8]? {
+    kept.map { kept in
+      let body = kept.pointee
+      return body.bytes.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: body.count)) } ?? []
+    }
+  }
+
+  deinit {
+    curl_easy_cleanup(handle)
+    curl_slist_free_all(headers)
+    answerBytesLeft.deallocate()
+    kept?.pointee.bytes?.deallocate()
+    kept?.deallocate()
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) {
+    check(CCurl_setLong(handle, option, value))
+  }
+
+  private func set(_ option: CURLoption, _ value: String) {
+    check(value.withCString { CCurl_setPointer(handle, option, $0) })
+  }
+
+  private func check(_ code: CURLcode) {
+    precondition(code == CURLE_OK, "libcurl does not take an option: \(code.rawValue)")
+  }
+
+  /// Returns the outcome of a transfer that has ended with this code.
+  func outcome(_ code: CURLcode) -> CurlClient.Outcome {
+    var status = 0
+    CCurl_getLong(handle, CURLINFO_RESPONSE_CODE, &status)
+    if kept != nil, code == CURLE_WRITE_ERROR { return .failed("the answer is too large") }
+    // An answer that was too long was an answer.
+    guard code == CURLE_OK || (code == CURLE_WRITE_ERROR && status > 0) else {
+      return .failed(String(cString: curl_easy_strerror(code)))
+    }
+    var retryAfter: curl_off_t = 0
+    CCurl_getSize(handle, CURLINFO_RETRY_AFTER, &retryAfter)
+    return .answered(status: status, retryAfterSeconds: retryAfter > 0 ? Int(retryAfter) : nil)
+  }
+}

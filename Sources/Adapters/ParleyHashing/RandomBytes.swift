@@ -1,0 +1,15 @@
+import CParleyOpenSSL
+
+/// Returns unpredictable bytes.
+///
+/// Traps if the machine has no randomness to give: names and secrets made without it could be
+/// guessed.
+public func randomBytes(count: Int) -> [UInt8] {
+  guard count > 0 else { return [] }
+  return [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+    guard RAND_bytes(buffer.baseAddress, Int32(count)) == 1 else {
+      fatalError("OpenSSL has no randomness to give; check that /dev/urandom can be read")
+    }
+    initializedCount = count
+  }
+}

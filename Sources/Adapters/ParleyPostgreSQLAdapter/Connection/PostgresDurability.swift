@@ -1,0 +1,56 @@
+import ParleyStoreRecords
+
+/// Whether a database keeps what it acknowledges.
+enum PostgresDurability {
+  /// Sees that a server keeps what it acknowledges, and returns on how many machines: 1, or 2 for two
+  /// and more.
+  static func machines(
+    _ connection: PostgresConnection, _ address: PostgresAddress, writes: Bool
+  ) throws(PostgresOpenError) -> Int {
+    guard connection.serverVersion >= 130_000 else {
+      throw .unsupportedServer(
+        address: address.description, version: connection.serverVersion)
+    }
+    let names = [
+      "fsync", "full_page_writes", "synchronous_commit", "synchronous_standby_names",
+      "transaction_read_only",
+    ]
+    let row: PostgresRow
+    do throws(PostgresFailure) {
+      let columns = names.map { "convert_to(current_setting('\($0)'), 'UTF8')" }
+      let found = try connection.run([
+        PostgresCommand("SELECT pg_backend_pid()::bigint, " + columns.joined(separator: ", "))
+      ])
+      guard let first = found.first?.first else { throw .lost("it gave no answer") }
+      row = first
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+    guard row.integer(0) == connection.processID else {
+      throw .pooled(address: address.description)
+    }
+    if writes {
+      for (column, name) in names.prefix(3).enumerated() where row.text(Int32(column + 1)) == "off"
+      {
+        throw .unsafe(address: address.description, setting: name, value: "off")
+      }
+      guard row.text(5) == "off" else { throw .readOnly(address: address.description) }
+    }
+    return ["on", "remote_apply"].contains(row.text(3)) && !row.text(4).isEmpty ? 2 : 1
+  }
+  /// Returns the life of a database: another one once a standby has taken its place, or an older backup.
+  /// 0 where the server does not tell.
+  static func life(_ connection: PostgresConnection) -> Int {
+    // The control file names a new timeline only after its first checkpoint; the place in the log does at once.
+    let found = try? connection.run([
+      PostgresCommand(
+        """
+        SELECT system_identifier, CASE WHEN pg_is_in_recovery() THEN 0::bigint ELSE
+          ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint END
+        FROM pg_control_system()
+        """)
+    ])
+    guard let row = found?.first?.first else { return 0 }
+    return row.integer(0) ^ row.integer(1)
+  }
+}

@@ -1,0 +1,97 @@
+package import ParleyGatewayPorts
+import ParleyStoreRecords
+
+/// The outbox: events for outside services, in the same database as the changes they report.
+///
+/// Numbers come from a sequence, so no commit waits for another to know the next. A commit that is
+/// late brings a number that is lower than some that are there; events about one subject keep their
+/// order, since the row of their note or room is locked while they are written.
+extension PostgresDatabase: QueueTable {
+  private var events: EventRules<PostgresDatabase> { EventRules(store: self) }
+
+  /// Whether this store takes a queue's events, among the stores that share the database: so one
+  /// node sends each event, in order. An advisory lock decides, which ends with the connection;
+  /// then the next node that asks takes over, and sends again what was not settled.
+  package func isSender(to target: OutboxTarget) throws(StoreError) -> Bool {
+    guard isShared, !sending.contains(target) else { return true }
+    let isHeld = try reading { () throws(StoreError) in
+      try first(
+        "SELECT pg_try_advisory_lock(\(PostgresSchema.outboxLockSpace), \(target.rawValue))"
+      ) { $0.bool(0) } == true
+    }
+    if isHeld { sending.insert(target) }
+    return isHeld
+  }
+
+  package func enqueue(_ draft: OutboxDraft) throws(StoreError) {
+    change(
+      """
+      INSERT INTO parley.outbox (target, id, type, subject, time, data)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """, draft.target.rawValue, freshName(), draft.type, draft.subject, draft.time,
+      Blob(draft.data))
+    try crowdOut(draft.target, now: draft.time)
+  }
+
+  /// Gives up the oldest events of a queue that is too long.
+  private func crowdOut(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
+    guard let queuedMax = context.outboxRules?.queuedMax else { return }
+    // To count goes through all of a full queue: it is done at first, and for each hundredth part of one.
+    let added = (uncounted[target] ?? queuedMax / 100) + 1
+    uncounted[target] = added > queuedMax / 100 ? 0 : added
+    guard uncounted[target] == 0 else { return }
+    let found = try first(
+      "SELECT coalesce(max(number) - min(number) + 1, 0) FROM outbox WHERE target = $1",
+      target.rawValue
+    ) { $0.integer(0) }
+    // Numbers may have gaps: this is how many there are at most.
+    guard let spread = found, spread > max(queuedMax, 1) else { return }
+    let counted = try first("SELECT count(*) FROM outbox WHERE target = $1", target.rawValue) {
+      $0.integer(0)
+    }
+    let beyond = (counted ?? 0) - max(queuedMax, 1)
+    guard beyond > 0 else { return }
+    for event in try events.oldest(for: target, limit: beyond, bytesMax: .max)
+    where try events.remove(event) {
+      try events.bury(DeadLetter(event: event, time: now, reason: .crowdedOut))
+      crowdedOut[target, default: 0] += 1
+    }
+  }
+
+  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
+    var standing = OutboxStanding()
+    let found = try first(
+      """
+      SELECT (SELECT count(*) FROM parley.outbox WHERE target = $1),
+        (SELECT time FROM parley.outbox WHERE target = $1 ORDER BY number LIMIT 1),
+        (SELECT min(due) FROM parley.outbox_held WHERE target = $1),
+        (SELECT count(*) FROM parley.dead_letters WHERE target = $1)
+      """, target.rawValue, read: { $0 })
+    standing.crowdedOut = crowdedOut[target] ?? 0
+    guard let row = found else { return standing }
+    standing.queued = row.integer(0)
+    if !row.isNull(1) { standing.oldest = Timestamp(row.integer(1)) }
+    if !row.isNull(2) { standing.nextDue = Timestamp(row.integer(2)) }
+    standing.deadLetters = row.integer(3)
+    return standing
+  }
+
+  /// Locks events that were sent; whether all of them are there, and no other gateway has settled
+  /// one.
+  package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
+    for target in Set(events.map(\.target)) {
+      let told = events.filter { $0.target == target }
+      let found = try rows(
+        """
+        SELECT id FROM parley.outbox WHERE target = $1 AND number = ANY ($2)
+        ORDER BY number FOR UPDATE
+        """, target.rawValue, told.map(\.number)
+      ) { $0.text(0) }
+      guard Set(told.map(\.id)).isSubset(of: found) else { return false }
+    }
+    return true
+  }
+
+  /// The number of those that are kept is asked for each time.
+  package func noteBuried() {}
+}

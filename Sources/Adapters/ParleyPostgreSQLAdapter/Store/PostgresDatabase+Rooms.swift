@@ -1,0 +1,74 @@
+package import ParleyGatewayPorts
+package import ParleyStoreRecords
+
+/// Rooms' rows.
+extension PostgresDatabase: RoomTable {
+  var records: RoomRecords<PostgresDatabase> { RoomRecords(store: self) }
+
+  /// In one statement.
+  package func heads(of names: [RoomName]) throws(StoreError) -> [RoomHead] {
+    let found = try rows(RoomRecords<PostgresDatabase>.select + " WHERE name = ANY ($1)", names) {
+      row throws(StoreError) in
+      let room = try records.read(row)
+      return (ExactName(room.name), RoomHead(position: room.position, time: room.time))
+    }
+    let heads = Dictionary(found) { $1 }
+    let none = RoomHead(position: try records.emptyPosition(), time: 0)
+    return names.map { heads[ExactName($0)] ?? none }
+  }
+
+  package func row(of name: RoomName) throws(StoreError) -> RoomRow? {
+    if let known = known.rooms[ExactName(name)] { return known }
+    let row = try first(
+      RoomRecords<PostgresDatabase>.select + " WHERE name = $1", name, read: records.read)
+    known.rooms[ExactName(name)] = .some(row)
+    return row
+  }
+
+  /// A room's row, which was made with the locks if there was none.
+  package func rowMade(for name: RoomName) throws(StoreError) -> RoomRow {
+    guard let row = try row(of: name) else {
+      throw .unavailable("another node removed the room's record meanwhile; send again")
+    }
+    known.unneededRooms.remove(ExactName(name))
+    return row
+  }
+
+  /// Removes the rows that were added with the locks for requests that were refused.
+  func removeUnneededRooms() {
+    guard !known.unneededRooms.isEmpty else { return }
+    change(
+      "DELETE FROM rooms WHERE number = ANY ($1)",
+      known.unneededRooms.compactMap { known.rooms[$0].flatMap(\.self)?.number }.sorted())
+  }
+
+  package func write(_ row: RoomRow) {
+    change(
+      "UPDATE rooms SET epoch = $2, head = $3, time = $4, checksum = $5 WHERE number = $1",
+      row.number, row.epoch, row.head, row.time, context.hasher.checksum(of: row))
+    known.rooms[ExactName(row.name)] = row
+  }
+}
+
+/// The times at which people were online.
+extension PostgresDatabase: PeopleTable {
+  /// In one order: two nodes may name the same people at once.
+  package func note(online people: [PersonID], _ time: Timestamp) {
+    change(
+      """
+      INSERT INTO last_online AS l (person, time)
+      SELECT DISTINCT p.person, $2::bigint FROM unnest($1) AS p(person) ORDER BY 1
+      ON CONFLICT (person) DO UPDATE SET time =
+        CASE WHEN l.time::numeric - excluded.time > \(TimeOrder.pullMax) THEN excluded.time
+        ELSE greatest(l.time, excluded.time) END
+      """, people, time)
+  }
+
+  package func lastOnline(_ people: [PersonID]) throws(StoreError) -> [Timestamp?] {
+    let found = try rows(
+      "SELECT person, time FROM last_online WHERE person = ANY ($1)", people
+    ) { (ExactName($0.text(0)), Timestamp($0.integer(1))) }
+    let times = Dictionary(found) { $1 }
+    return people.map { times[ExactName($0)] }
+  }
+}

@@ -1,0 +1,124 @@
+public import ParleyGatewayPorts
+public import ParleyStoreRecords
+
+/// Opens the store in a PostgreSQL database for a server.
+public struct PostgresProvisioning: StoreProvisioning {
+  private let address: PostgresAddress
+  private let isShared: Bool
+  private let retention: Retention?
+
+  /// - Parameters:
+  ///   - address: The database.
+  ///   - isShared: Whether other nodes commit to it, too.
+  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  public init(_ address: PostgresAddress, isShared: Bool = false, retention: Retention? = nil) {
+    self.address = address
+    self.isShared = isShared
+    self.retention = retention
+  }
+
+  /// See ``StoreProvisioning``.
+  public func exists() throws -> Bool { try PostgresStore.exists(at: address) }
+
+  /// See ``StoreProvisioning``.
+  public func open() throws -> sending any ServerStore {
+    let store = try PostgresStore(address, sharing: isShared ? .shared : .alone)
+    store.retention = retention
+    return store
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openForReading() throws -> sending any DocumentStore {
+    try PostgresStore(address, sharing: .reading)
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openIndex() throws -> any SearchIndex { try PostgresSearchIndex(address) }
+}
+
+/// The store's upkeep beside requests.
+extension PostgresStore: RepairableStore {
+  private var folding: FoldingRules<PostgresDatabase> { FoldingRules(store: database) }
+
+  /// Whether there is a store in a database.
+  public static func exists(at address: PostgresAddress) throws(PostgresOpenError) -> Bool {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley", answerMilliseconds: 5_000)
+    do throws(PostgresFailure) {
+      return try PostgresSchema.readFormat(connection) != nil
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+  }
+
+  /// See ``ServerStore``.
+  public var state: StoreState { database.link.state }
+
+  /// Connects to a database and asks for its promise.
+  public static func state(of address: PostgresAddress) throws(PostgresOpenError) -> StoreState {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley doctor", answerMilliseconds: 5_000)
+    return StoreState(
+      machines: try PostgresDurability.machines(connection, address, writes: true))
+  }
+
+  /// Connects to a database and asks how many connections it allows to all of its clients.
+  public static func connectionsMax(of address: PostgresAddress) throws(PostgresOpenError) -> Int {
+    let connection = try PostgresConnection.opened(
+      address, application: "parley doctor", answerMilliseconds: 5_000)
+    do throws(PostgresFailure) {
+      let found = try connection.run([
+        PostgresCommand("SELECT current_setting('max_connections')::bigint")
+      ])
+      guard let row = found.first?.first else { throw .lost("it gave no answer") }
+      return row.integer(0)
+    } catch {
+      throw PostgresSchema.openError(error, address)
+    }
+  }
+
+  /// See ``ServerStore``.
+  public func interruption() -> @Sendable () -> Void {
+    let isGivenUp = database.link.isGivenUp
+    return { isGivenUp.set() }
+  }
+
+  /// See ``ServerStore``.
+  public func settle() -> StoreRemark? {
+    database.link.leave()
+    return nil
+  }
+
+  /// See ``ServerStore``.
+  public var hasHelper: Bool {
+    get { database.context.foldsBeside }
+    set { database.context.foldsBeside = newValue }
+  }
+
+  /// See ``ServerStore``.
+  public func takeChores() -> [StoreChore] {
+    folding.takeFoldOrders().map { StoreChore($0.id, $0) }
+  }
+
+  /// See ``ServerStore``.
+  public func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result? {
+    guard let order = chore.content as? FoldOrder else { return nil }
+    return try folding.fold(order).map { StoreChore.Result($0) }
+  }
+
+  /// See ``ServerStore``.
+  public func keep(_ result: StoreChore.Result) throws(StoreError) {
+    if let folded = result.content as? FoldedSnapshots { try folding.keep(folded) }
+  }
+
+  /// See ``ServerStore``.
+  public func postpone(_ chore: StoreChore) {
+    if let order = chore.content as? FoldOrder { database.context.upkeep.postpone(order) }
+  }
+
+  /// See ``ServerStore``.
+  public var hasFailedChores: Bool { database.context.upkeep.awaitsRetry }
+
+  /// See ``ServerStore``.
+  public func retryChores() { database.context.upkeep.retry() }
+}

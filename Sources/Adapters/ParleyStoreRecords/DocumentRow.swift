@@ -1,0 +1,156 @@
+package import ParleyGatewayPorts
+
+/// A document's row: the head of its log, and the sums that the rest is checked against.
+package struct DocumentRow {
+  package var number: Int
+  package var id: DocumentID
+  package var title: String
+  package var createdAt: Timestamp
+  package var updatedAt: Timestamp
+  package var epoch: String
+  /// The head.
+  package var revision: Int
+  /// Unicode scalars of the text at the head.
+  package var length: Int
+  /// The checksum of the head entry, or the origin's.
+  package var chain: RecordChecksum
+  /// Entries up to this revision have been compacted away. The text at it is kept as a snapshot.
+  package var base: Int
+  /// The checksum of the entry at `base`, or the origin's.
+  package var baseChain: RecordChecksum
+  /// The wrapping sum of the hashes of all marks: one mark lost or changed, and it differs.
+  package var marks: UInt64
+  /// Bytes of entries since the newest snapshot, about; below zero after a snapshot that was larger
+  /// than the text is long. Not covered by the row's checksum.
+  package var unsnapped: Int
+  /// The folder that the note is in.
+  package var folder: FolderPath
+  /// The session of clients without a mark, in a log that several nodes share. Not covered by the row's checksum.
+  package var sessionFloor = 0
+
+  /// Makes a row.
+  package init(
+    number: Int, id: DocumentID, title: String, createdAt: Timestamp, updatedAt: Timestamp,
+    epoch: String, revision: Int, length: Int, chain: RecordChecksum, base: Int,
+    baseChain: RecordChecksum, marks: UInt64, unsnapped: Int,
+    folder: FolderPath
+  ) {
+    self.number = number
+    self.id = id
+    self.title = title
+    self.createdAt = createdAt
+    self.updatedAt = updatedAt
+    self.epoch = epoch
+    self.revision = revision
+    self.length = length
+    self.chain = chain
+    self.base = base
+    self.baseChain = baseChain
+    self.marks = marks
+    self.unsnapped = unsnapped
+    self.folder = folder
+  }
+
+  package var summary: NoteSummary {
+    NoteSummary(
+      id: id, title: title, revision: revision, createdAt: createdAt, updatedAt: updatedAt,
+      folder: folder, kind: kind)
+  }
+
+  /// The kind of the note. The tables have no column for it, since there is one kind.
+  package var kind: NoteKind { .plain }
+
+  /// Whether enough was logged since the newest snapshot for another one.
+  ///
+  /// A snapshot whenever the log has grown by the size of the text (or 64 KiB) keeps what loading
+  /// costs proportional to the text, and all snapshots together smaller than the log.
+  package var needsSnapshot: Bool { Self.needsSnapshot(unsnapped: unsnapped, length: length) }
+
+  /// Whether a snapshot is due of a text of this length, after so many bytes of entries.
+  static func needsSnapshot(unsnapped: Int, length: Int) -> Bool {
+    unsnapped >= max(length, 65_536)
+  }
+}
+
+extension RecordHasher {
+  package mutating func checksum(of row: borrowing DocumentRow) -> RecordChecksum {
+    begin(.document)
+    add(row.number)
+    add(row.id)
+    add(row.title)
+    add(Int(row.createdAt))
+    add(Int(row.updatedAt))
+    add(row.epoch)
+    add(row.revision)
+    add(row.length)
+    add(row.chain)
+    add(row.base)
+    add(row.baseChain)
+    add(bits: row.marks)
+    // A note in no folder has the checksum of a row without one.
+    if !row.folder.isNone { add(row.folder.text) }
+    return checksum()
+  }
+
+  /// The predecessor of a document's first entry.
+  package mutating func origin(of id: DocumentID) -> RecordChecksum {
+    begin(.origin)
+    add(id)
+    return checksum()
+  }
+
+  package mutating func checksum(
+    of deletion: Deletion, document: DocumentID, number: Int
+  ) -> RecordChecksum {
+    begin(.deletion)
+    add(number)
+    add(document)
+    add(Int(deletion.time))
+    add(deletion.author)
+    return checksum()
+  }
+
+  package mutating func hash(
+    of mark: ClientMark, client: String, document: DocumentID
+  ) -> UInt64 {
+    begin(.mark)
+    add(document)
+    add(client)
+    add(mark.sequence)
+    add(mark.revision)
+    add(bits: mark.digest)
+    return checksum().high
+  }
+
+  package mutating func checksum(of snapshot: Snapshot, document: DocumentID) -> RecordChecksum {
+    begin(.snapshot)
+    add(document)
+    add(snapshot.revision)
+    add(snapshot.chain)
+    add(Int(snapshot.time))
+    add(snapshot.text)
+    add(snapshot.authors)
+    return checksum()
+  }
+
+  package mutating func checksum(of version: NamedVersion, document: DocumentID) -> RecordChecksum {
+    begin(.version)
+    add(document)
+    add(version.revision)
+    add(version.name)
+    add(version.author)
+    add(Int(version.time))
+    return checksum()
+  }
+
+  /// Begins an entry of a log; its fields are added by the caller.
+  package mutating func beginEntry(
+    _ predecessor: RecordChecksum, document: DocumentID, epoch: String, revision: Int
+  ) {
+    begin(.entry)
+    add(predecessor)
+    add(document)
+    add(epoch)
+    add(revision)
+  }
+}

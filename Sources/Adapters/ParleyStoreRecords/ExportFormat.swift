@@ -1,0 +1,41 @@
+public import ParleyGatewayPorts
+
+/// A file format of notes outside a store.
+public enum ExportFormat: String, CaseIterable, Sendable {
+  /// The text, for a `.md` file.
+  case markdown = "md"
+  /// The text, for a `.txt` file. The same bytes as `markdown`.
+  case text = "txt"
+  /// A JSON object: title, times, revision and text.
+  case json
+  /// A JSON object on each line: the note, each entry of its log, and its named versions.
+  case operations = "ops"
+}
+
+/// Why a note was not exported or imported.
+public enum ExportError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The store did not do its part.
+  case store(StoreError)
+  /// The file breaks its format at this line, counted from 1.
+  case malformed(line: Int, expected: String)
+  /// The title has more bytes of UTF-8 than a note's may have.
+  case titleTooLong(bytes: Int, max: Int)
+  /// The text has more Unicode scalars than a note may have.
+  case textTooLong(characters: Int, max: Int)
+
+  /// The expectation, what came instead, and what to do.
+  public var description: String {
+    switch self {
+    case .store(.unknownDocument): "there is no such note; see the list of notes for its id"
+    case .store(.exists): "a note with this id is there already; choose another id"
+    case .store(let error): "the store could not do it: \(error)"
+    case .malformed(let line, let expected): "line \(line): expected \(expected); nothing was kept"
+    case .titleTooLong(let bytes, let max):
+      "expected a title of at most \(max) bytes (title-size-max), got \(bytes); nothing was kept; "
+        + "shorten it, or raise the setting"
+    case .textTooLong(let characters, let max):
+      "expected a text of at most \(max) characters (document-length-max), got \(characters); "
+        + "nothing was kept; split it, or raise the setting"
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package import ParleyGatewayPorts
+package import OTCore
+
+/// Looks for the hashes of files in the texts of a log.
+///
+/// A text names a file when it contains the 64 digits of its hash. After the first text only the
+/// surroundings of each edit are searched, since a name cannot appear elsewhere; so all revisions
+/// of a log cost as much as the log.
+package struct FileSearch {
+  private var newest: [FileHash: Int?] = [:]
+  /// The first digits of the hashes that are looked for: most digits in a text are of no hash.
+  private var beginnings: Set<UInt64> = []
+  private var buffer: [UInt8] = []
+
+  /// Looks for some files.
+  package init(for hashes: [FileHash]) {
+    for hash in hashes {
+      newest[hash] = .some(nil)
+      beginnings.insert(Self.beginning(hash.digits[...]))
+    }
+  }
+
+  /// Whether all of them were found.
+  package var isDone: Bool { newest.values.allSatisfy { $0 != nil } }
+
+  /// The newest revisions at which they were found.
+  package func uses(head: Int) -> FileUses { FileUses(head: head, newest: newest) }
+
+  /// Looks at a whole text.
+  package mutating func look(in document: Document, at revision: Int) {
+    look(in: document, 0..<document.scalarCount, at: revision)
+  }
+
+  /// Looks at a text beside what an operation has just changed in it.
+  package mutating func look(
+    after operation: TextOperation, in document: Document, at revision: Int
+  ) {
+    let margin = FileHash.digitCount - 1
+    var position = 0
+    var changed: Range<Int>?
+    for component in operation.components {
+      let place: Range<Int>
+      switch component {
+      case .retain(let count):
+        position += count
+        continue
+      case .insert(let text):
+        let count = text.unicodeScalars.count
+        place = position..<position + count
+        position += count
+      case .delete: place = position..<position
+      }
+      let low = max(0, place.lowerBound - margin)
+      let high = min(document.scalarCount, place.upperBound + margin)
+      if let known = changed, known.upperBound >= low {
+        changed = known.lowerBound..<max(known.upperBound, high)
+        continue
+      }
+      if let known = changed { look(in: document, known, at: revision) }
+      changed = low..<max(low, high)
+    }
+    if let changed { look(in: document, changed, at: revision) }
+  }
+
+  private mutating func look(in document: Document, _ range: Range<Int>, at revision: Int) {
+    guard range.count >= FileHash.digitCount else { return }
+    buffer.removeAll(keepingCapacity: true)
+    document.appendUTF8(in: range, to: &buffer)
+    var digits = 0
+    for index in buffer.indices {
+      switch buffer[index] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): digits += 1
+      default: digits = 0
+      }
+      guard digits >= FileHash.digitCount else { continue }
+      let found = buffer[(index - FileHash.digitCount + 1)...index]
+      guard beginnings.contains(Self.beginning(found)), let hash = FileHash(digits: found),
+        let known = newest[hash]
+      else { continue }
+      newest[hash] = max(known ?? revision, revision)
+    }
+  }
+
+  private static func beginning(_ digits: ArraySlice<UInt8>) -> UInt64 {
+    digits.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,162 @@
+public import ParleyGatewayPorts
+import ParleyHashing
+import OTCore
+
+/// Writes a note for the world outside.
+public struct NoteExport {
+  private let store: any DocumentStore
+
+  /// Exports from a store, which may be one that was opened for reading.
+  public init(from store: any DocumentStore) { self.store = store }
+
+  /// Writes one note.
+  ///
+  /// - Parameters:
+  ///   - id: The note.
+  ///   - format: What it is written as. `operations` also writes the log as far as it was not
+  ///     compacted away; the others have the text at the head.
+  ///   - write: Takes the bytes, piece by piece and in order.
+  public func export(
+    _ id: DocumentID, as format: ExportFormat, to write: ([UInt8]) -> Void
+  ) throws(ExportError) {
+    let stored: StoredDocument
+    switch one(.load(id: id, recentMax: 0)) {
+    case .document(let document): stored = document
+    case let reply: throw unexpected(reply)
+    }
+    switch format {
+    // A file's lines end alike; the other formats have the text as it was committed.
+    case .markdown, .text: write(WholeText.shown(stored.content.utf8))
+    case .json:
+      var line = JSONLine()
+      Self.describe(stored, in: &line)
+      line.add("text", stored.text)
+      line.end()
+      write(line.bytes)
+    case .operations: try exportLog(of: stored, to: write)
+    }
+  }
+
+  private static func describe(_ stored: StoredDocument, in line: inout JSONLine) {
+    line.add("id", stored.summary.id)
+    line.add("title", stored.summary.title)
+    line.add("createdAt", Int(stored.summary.createdAt))
+    line.add("updatedAt", Int(stored.summary.updatedAt))
+    line.add("epoch", stored.epoch)
+    line.add("revision", stored.summary.revision)
+    if !stored.summary.folder.isNone { line.add("folder", stored.summary.folder.text) }
+  }
+
+  /// Writes a line for the note with the text that its log begins from, then the log.
+  private func exportLog(
+    of stored: StoredDocument, to write: ([UInt8]) -> Void
+  ) throws(ExportError) {
+    let id = stored.summary.id
+    let head = stored.summary.revision
+    let base = try base(of: id, head: head)
+    guard case .text(let baseText) = one(.text(id: id, at: .revision(base))) else {
+      throw .store(.compacted(oldestRevision: base))
+    }
+    var line = JSONLine()
+    line.add("format", Self.operationsFormat)
+    Self.describe(stored, in: &line)
+    line.add("baseRevision", base)
+    line.add("baseTime", Int(baseText.time))
+    line.add("baseText", baseText.text)
+    line.end()
+    write(line.bytes)
+    var revision = base
+    while revision < head {
+      let through = min(revision + Self.entriesAtOnce, head)
+      switch one(.entries(id: id, after: revision, through: through)) {
+      case .entries(let entries):
+        var bytes: [UInt8] = []
+        for entry in entries { bytes += Self.line(entry) }
+        write(bytes)
+      case let reply: throw unexpected(reply)
+      }
+      revision = through
+    }
+    for file in try files(of: id) {
+      guard let bytes = try content(of: file, in: id) else { continue }
+      var line = JSONLine()
+      line.add("file", file.name)
+      line.add("hash", file.hash.description)
+      line.add("time", Int(file.time))
+      line.add("bytes", Base64.standard.encode(bytes))
+      line.end()
+      write(line.bytes)
+    }
+    switch one(.comments(CommentRequest(note: id, .list(at: head)))) {
+    case .comments(.list(let list)):
+      write(list.comments.flatMap(CommentCoding.line))
+    case let reply: throw unexpected(reply)
+    }
+    switch one(.versions(id: id)) {
+    case .versions(let versions):
+      for version in versions.reversed() where version.revision >= base {
+        var line = JSONLine()
+        line.add("version", version.name)
+        line.add("revision", version.revision)
+        line.add("author", version.author)
+        line.add("time", Int(version.time))
+        line.end()
+        write(line.bytes)
+      }
+    case let reply: throw unexpected(reply)
+    }
+  }
+
+  /// The format's name in the first line of an export of operations.
+  static let operationsFormat = "parley.operations.1"
+
+  static let entriesAtOnce = 1_000
+
+  private static func line(_ entry: LogEntry) -> [UInt8] {
+    var line = JSONLine()
+    line.add("revision", entry.revision)
+    line.add("client", entry.client)
+    line.add("sequence", entry.sequence)
+    // As text: not every reader of JSON has 64 bits in a number.
+    line.add("digest", String(entry.digest, radix: 16))
+    line.add("operation", entry.operation)
+    line.add("author", entry.author)
+    line.add("time", Int(entry.time))
+    line.end()
+    return line.bytes
+  }
+
+  /// The files of a note, the oldest first.
+  public func files(of id: DocumentID) throws(ExportError) -> [NoteFile] {
+    switch one(.files(.list(id: id))) {
+    case .files(.files(let files)): return files.reversed()
+    case let reply: throw unexpected(reply)
+    }
+  }
+
+  /// The content of a file; `nil` if it is gone by now.
+  public func content(of file: NoteFile, in id: DocumentID) throws(ExportError) -> [UInt8]? {
+    switch one(.files(.read(id: id, file.hash, withBytes: true))) {
+    case .files(.file(_, let bytes)): return bytes
+    case .files(.unknownFile): return nil
+    case let reply: throw unexpected(reply)
+    }
+  }
+
+  /// The revision before the oldest entry that is left.
+  private func base(of id: DocumentID, head: Int) throws(ExportError) -> Int {
+    guard head > 0 else { return 0 }
+    switch one(.entries(id: id, after: 0, through: 1)) {
+    case .entries: return 0
+    case .failed(.compacted(let oldest)): return oldest - 1
+    case let reply: throw unexpected(reply)
+    }
+  }
+
+  private func one(_ request: StoreRequest) -> StoreReply { store.perform([request])[0] }
+
+  private func unexpected(_ reply: StoreReply) -> ExportError {
+    if case .failed(let error) = reply { return .store(error) }
+    preconditionFailure("a store answers a request with its own kind of reply")
+  }
+}

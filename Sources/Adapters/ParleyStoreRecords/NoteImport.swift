@@ -1,0 +1,239 @@
+public import ParleyGatewayPorts
+import OTCore
+
+/// Makes notes of what was written elsewhere, or by `NoteExport`.
+///
+/// A note is imported under a new name and epoch. Of an export of operations it gets the whole log,
+/// with authors, times and senders; what had been compacted away becomes one entry that inserts the
+/// text the log began from. If anything is wrong, no note is left behind.
+public struct NoteImport {
+  private let store: any DocumentStore
+
+  /// Imports into a store.
+  public init(into store: any DocumentStore) { self.store = store }
+
+  /// Properties of an imported note that its bytes do not give.
+  public struct Details: Sendable {
+    /// The new note's name.
+    public var id: DocumentID
+    /// The new log's epoch, which has to be a random one.
+    public var epoch: String
+    /// The title, where the format has none.
+    public var title: String
+    /// The folder of the note, where the format has none.
+    public var folder: FolderPath = .none
+    /// The author of the text, where the format names none.
+    public var author: String
+    /// The time of the import.
+    public var time: Timestamp
+    /// The longest title that is taken, in bytes of UTF-8.
+    public var titleBytesMax: Int
+    /// The longest text that is taken at the log's end, in Unicode scalars.
+    public var textScalarsMax: Int
+
+    /// Makes details.
+    public init(
+      id: DocumentID, epoch: String, title: String, author: String, time: Timestamp,
+      titleBytesMax: Int = .max, textScalarsMax: Int = .max
+    ) {
+      self.id = id
+      self.epoch = epoch
+      self.title = title
+      self.author = author
+      self.time = time
+      self.titleBytesMax = titleBytesMax
+      self.textScalarsMax = textScalarsMax
+    }
+  }
+
+  /// A note that is read and not stored yet.
+  public struct Draft: Sendable {
+    /// The note as the store will list it.
+    public let summary: NoteSummary
+    /// The bytes that a batch counts for it.
+    public let bytes: Int
+    fileprivate let requests: [StoreRequest]
+
+    /// Whether the draft's text is this one.
+    public func hasText(_ text: String) -> Bool {
+      var document = Document()
+      for case .append(_, _, let entries, _) in requests {
+        for entry in entries where (try? document.apply(entry.operation)) == nil { return false }
+      }
+      return ExactName(document.text) == ExactName(text)
+    }
+  }
+
+  /// Makes one note.
+  ///
+  /// - Returns: The note.
+  @discardableResult
+  public func importNote(
+    _ bytes: [UInt8], as format: ExportFormat, _ details: Details
+  ) throws(ExportError) -> NoteSummary {
+    switch make([try Self.draft(bytes, as: format, details)])[0] {
+    case .failure(let error): throw error
+    case .success(let note):
+      guard case .document(let stored) = store.perform([.load(id: note.id, recentMax: 0)])[0]
+      else { throw .store(.unavailable("the note was imported, but could not be read back")) }
+      return stored.summary
+    }
+  }
+
+  /// Reads one note.
+  public static func draft(
+    _ bytes: [UInt8], as format: ExportFormat, _ details: Details
+  ) throws(ExportError) -> Draft {
+    switch format {
+    case .markdown, .text:
+      let plain = WholeText.normalized(bytes)
+      return try draft(details, entries: [try entry(inserting: plain, details)], bytes: bytes.count)
+    case .json:
+      guard let fields = JSONFields(bytes[...]), let text = fields.string("text") else {
+        throw .malformed(line: 1, expected: "a JSON object with a string called text")
+      }
+      var details = details
+      details.title = fields.string("title") ?? details.title
+      details.folder = folder(fields) ?? details.folder
+      let plain = WholeText.normalized(Array(text.utf8))
+      return try draft(details, entries: [try entry(inserting: plain, details)], bytes: bytes.count)
+    case .operations: return try draft(ofLog: bytes, details)
+    }
+  }
+
+  /// Makes notes in one commit: if the disk fills up, none of them is there. Then the store's housekeeping is done, so that
+  /// a long log has its snapshots before it is read.
+  ///
+  /// - Returns: The note or the error of each draft.
+  public func make(_ drafts: [Draft]) -> [Result<NoteSummary, ExportError>] {
+    let replies = store.perform(drafts.flatMap(\.requests))
+    while store.maintain() {}
+    var place = 0
+    return drafts.map { draft in
+      let own = replies[place..<place + draft.requests.count]
+      place = own.endIndex
+      if let error = own.first?.failure { return .failure(.store(error)) }
+      if let error = own.lazy.compactMap(\.failure).first {
+        // A store that took part of it.
+        _ = store.perform([.delete(id: draft.summary.id)])
+        return .failure(.store(error))
+      }
+      return .success(draft.summary)
+    }
+  }
+
+  /// The client that imported text is said to come from. No server mints such a name.
+  private static let client = "import"
+
+  private static func entry(
+    inserting utf8: [UInt8], _ details: Details
+  ) throws(ExportError) -> LogEntry {
+    var operation = TextOperation()
+    do throws(OperationError) {
+      try utf8.withUnsafeBufferPointer { utf8 throws(OperationError) in
+        try operation.insert(utf8: utf8)
+      }
+    } catch {
+      let line = utf8.prefix(Self.validPrefix(utf8)).count { $0 == 0x0a } + 1
+      throw .malformed(line: line, expected: "UTF-8")
+    }
+    return LogEntry(
+      revision: 1, client: client, sequence: 0, digest: 0, operation: operation,
+      author: details.author, time: details.time)
+  }
+
+  /// The length of the longest prefix that is valid UTF-8, in bytes.
+  private static func validPrefix(_ utf8: [UInt8]) -> Int {
+    var decoder = Unicode.UTF8.ForwardParser()
+    var iterator = utf8.makeIterator()
+    var count = 0
+    while case .valid(let scalar) = decoder.parseScalar(from: &iterator) { count += scalar.count }
+    return count
+  }
+
+  /// The folder that an export names; an invalid one is ignored, for the note counts more.
+  private static func folder(_ fields: JSONFields) -> FolderPath? {
+    fields.string("folder").flatMap { try? FolderPath($0) }
+  }
+
+  // MARK: Logs
+
+  private static func draft(
+    ofLog bytes: [UInt8], _ details: Details
+  ) throws(ExportError) -> Draft {
+    var lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false)[...]
+    guard let first = lines.popFirst().flatMap({ JSONFields($0) }),
+      first.string("format") == NoteExport.operationsFormat,
+      let base = first.integer("baseRevision"), base >= 0,
+      let baseText = first.string("baseText"), let baseTime = first.integer("baseTime")
+    else {
+      throw .malformed(line: 1, expected: "the first line of an export of operations")
+    }
+    let head = first.integer("revision")
+    if let head, head < base {
+      throw .malformed(
+        line: 1, expected: "a revision that is not before the base revision, \(base)")
+    }
+    var details = details
+    details.title = first.string("title") ?? details.title
+    details.folder = Self.folder(first) ?? details.folder
+    var log = ImportedLog(base: base)
+    if base > 0 {
+      var start = details
+      start.time = Timestamp(baseTime)
+      start.author = ""
+      log.begin(with: try Self.entry(inserting: Array(baseText.utf8), start))
+    }
+    for (number, line) in lines.enumerated() where !line.isEmpty {
+      try log.read(line, number: number + 2)
+    }
+    if let head, log.entries.count < head + log.offset {
+      throw .malformed(
+        line: lines.count { !$0.isEmpty } + 2,
+        expected: "all \(head) revisions that the first line names; the file seems cut")
+    }
+    return try draft(
+      details, entries: log.entries, versions: log.versions, files: log.files,
+      comments: log.settledComments(in: details.epoch), bytes: bytes.count)
+  }
+
+  // MARK: The note
+
+  private static func draft(
+    _ details: Details, entries: [LogEntry], versions: [NamedVersion] = [],
+    files: [FileDraft] = [], comments: [Comment] = [], bytes: Int
+  ) throws(ExportError) -> Draft {
+    let title = OneLine.made(of: details.title)
+    guard title.utf8.count <= details.titleBytesMax else {
+      throw .titleTooLong(bytes: title.utf8.count, max: details.titleBytesMax)
+    }
+    let length = entries.last?.operation.targetLength ?? 0
+    guard length <= details.textScalarsMax else {
+      throw .textTooLong(characters: length, max: details.textScalarsMax)
+    }
+    let created = entries.first.map { min($0.time, details.time) } ?? details.time
+    var batch: [StoreRequest] = [
+      .create(
+        id: details.id, epoch: details.epoch, title: title, time: created,
+        folder: details.folder)
+    ]
+    for start in stride(from: 0, to: entries.count, by: NoteExport.entriesAtOnce) {
+      let end = min(start + NoteExport.entriesAtOnce, entries.count)
+      batch.append(
+        .append(id: details.id, epoch: details.epoch, entries: Array(entries[start..<end])))
+    }
+    batch += versions.map {
+      .saveVersion(id: details.id, epoch: details.epoch, version: $0)
+    }
+    // A thread's first comment comes before its answers.
+    for comment in comments.filter({ $0.thread == nil }) + comments.filter({ $0.thread != nil }) {
+      batch.append(
+        .comments(CommentRequest(note: details.id, .add(comment, countMax: .max))))
+    }
+    batch += files.map { .files(.put(id: details.id, $0, .unbounded)) }
+    let summary = NoteSummary(
+      id: details.id, title: title, revision: entries.count, createdAt: created,
+      updatedAt: entries.last?.time ?? created, folder: details.folder)
+    return Draft(summary: summary, bytes: bytes, requests: batch)
+  }
+}

@@ -1,0 +1,93 @@
+package import ParleyGatewayPorts
+package import ParleyHashing
+
+/// The first 16 bytes of a SHA-256: a record's own checksum, and a link of its chain.
+package struct RecordChecksum: Equatable, Sendable {
+  package let high: UInt64
+  package let low: UInt64
+
+  /// Makes a checksum of its halves.
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  package init(_ digest: SHA256Digest) {
+    high = digest.first
+    low = digest.second
+  }
+
+  /// Reads a checksum from a column; `nil` unless there are 16 bytes.
+  package init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count == 16 else { return nil }
+    high = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
+    low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
+  }
+
+  /// The bytes as they are stored.
+  package var bytes: [UInt8] {
+    [high, low].flatMap { word in
+      withUnsafeBytes(of: word.bigEndian) { Array($0) }
+    }
+  }
+}
+
+/// Collects a record's fields, each with its length, so that no two records look alike.
+package struct RecordHasher: ~Copyable {
+  /// The kind of a record, hashed first: a checksum of one kind never fits another.
+  package enum Kind: UInt8 {
+    case origin = 1
+    case entry, document, mark, snapshot, secret, version, room, publication, publicationKey
+    case request, answer, deletion, comment
+  }
+
+  private let hash = SHA256()
+  private var buffer: [UInt8] = []
+
+  /// Makes a hasher, for one thread at a time.
+  package init() {}
+
+  package mutating func begin(_ kind: Kind) {
+    buffer.removeAll(keepingCapacity: true)
+    buffer.append(kind.rawValue)
+  }
+
+  package mutating func add(_ value: Int) { add(bits: UInt64(bitPattern: Int64(value))) }
+
+  package mutating func add(bits value: UInt64) {
+    withUnsafeBytes(of: value.littleEndian) { buffer.append(contentsOf: $0) }
+  }
+
+  package mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { utf8 in
+      add(utf8.count)
+      buffer.append(contentsOf: utf8)
+    }
+  }
+
+  package mutating func add(_ name: some ByteName) { add(name.text) }
+
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    add(bytes.count)
+    buffer.append(contentsOf: bytes)
+  }
+
+  package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+  package mutating func add(_ checksum: RecordChecksum) {
+    add(bits: checksum.high)
+    add(bits: checksum.low)
+  }
+
+  /// The name of a file's content: the whole hash of it alone.
+  package func hash(ofFile bytes: [UInt8]) -> FileHash {
+    guard let name = FileHash(hash.hash(bytes).bytes) else {
+      preconditionFailure("SHA-256 has 32 bytes")
+    }
+    return name
+  }
+
+  /// The checksum of the fields since `begin`.
+  package func checksum() -> RecordChecksum { RecordChecksum(hash.hash(buffer)) }
+}

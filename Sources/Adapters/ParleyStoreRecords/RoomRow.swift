@@ -1,0 +1,60 @@
+package import ParleyGatewayPorts
+import ParleyJSON
+
+/// A room's row: the state of its history.
+package struct RoomRow {
+  package var number: Int
+  package var name: RoomName
+  package var epoch: String
+  /// The offset of the newest publication.
+  package var head: Int
+  /// The time at which that publication was accepted.
+  package var time: Timestamp
+
+  /// Makes a row.
+  package init(number: Int, name: RoomName, epoch: String, head: Int, time: Timestamp) {
+    self.number = number
+    self.name = name
+    self.epoch = epoch
+    self.head = head
+    self.time = time
+  }
+
+  package var position: RoomPosition { RoomPosition(epoch: epoch, offset: head) }
+}
+
+extension RecordHasher {
+  package mutating func checksum(of row: RoomRow) -> RecordChecksum {
+    begin(.room)
+    add(row.number)
+    add(row.name)
+    add(row.epoch)
+    add(row.head)
+    add(Int(row.time))
+    return checksum()
+  }
+
+  package mutating func checksum(of publication: Publication, room: Int) -> RecordChecksum {
+    begin(.publication)
+    add(room)
+    add(publication.offset)
+    add(Int(publication.time))
+    // Whether there is an id counts too: no sender is not a sender without a name.
+    add(publication.personID == nil ? 0 : 1)
+    add(publication.personID ?? "")
+    add(publication.senderID == nil ? 0 : 1)
+    add(publication.senderID ?? "")
+    add(publication.data.utf8)
+    return checksum()
+  }
+
+  /// Digests a publication and its key, to tell a repeated request from another use of the key.
+  package mutating func digest(of publication: Publication, key: String) -> RecordChecksum {
+    begin(.publicationKey)
+    add(key)
+    add(publication.personID == nil ? 0 : 1)
+    add(publication.personID ?? "")
+    add(publication.data.utf8)
+    return checksum()
+  }
+}

@@ -1,0 +1,61 @@
+import ParleyGatewayPorts
+
+/// Snapshots of texts, and the compaction of logs to them.
+struct CompactionRules<Store: LogTable> {
+  let store: Store
+  private var texts: TextRules<Store> { TextRules(store: store) }
+  private var versions: VersionRules<Store> { VersionRules(store: store) }
+  private var comments: CommentRules<Store> { CommentRules(store: store) }
+
+  /// Takes a snapshot at a document's head, whether it is due or not.
+  func takeSnapshot(of row: DocumentRow) throws(StoreError) {
+    var row = row
+    try texts.keep(try texts.fold(of: row, at: row.revision).snapshot, of: &row)
+    let comments = comments.rows(of: row)
+    try comments.keepAnchors(of: comments.moved(through: row.revision))
+  }
+
+  /// Moves the log's base up to a revision. The entries before it are out of reach at once, and are
+  /// removed piece by piece by `maintain`.
+  ///
+  /// ```
+  /// before:  base ─ e ─ e ─ v ─ e ─ e ─ through ─ e ─ e ─ head
+  /// after:                  v           base ──── e ─ e ─ head      v: a named version's text
+  /// ```
+  func compact(_ id: DocumentID, through: Int) throws(StoreError) {
+    var row = try store.existingRow(id)
+    let through = min(through, row.revision)
+    guard through > row.base else { return }
+    let kept = Set(try snapshotRevisions(of: row))
+    for revision in try revisionsToKeep(of: row, compactedTo: through)
+    where !kept.contains(revision) {
+      try texts.keep(texts.fold(of: row, at: revision).snapshot, of: &row)
+    }
+    let comments = comments.rows(of: row)
+    try comments.keepAnchors(of: comments.moved(through: through))
+    // Read, and so verified, before what it stands for goes.
+    let base = try texts.snapshot(of: row, through: through)
+    row.base = through
+    row.baseChain = base.chain
+    try store.write(row)
+    try store.change(
+      """
+      DELETE FROM snapshots WHERE document = $1 AND revision < $2
+        AND revision NOT IN (SELECT revision FROM versions WHERE document = $1)
+      """, row.number, through)
+    store.noteCompacted(row)
+  }
+
+  /// The revisions whose texts stay when a log is compacted: those that have a name, and the base.
+  func revisionsToKeep(
+    of row: DocumentRow, compactedTo base: Int
+  ) throws(StoreError) -> [Int] {
+    try versions.versions(of: row).map(\.revision).filter { $0 > row.base && $0 < base } + [base]
+  }
+
+  func snapshotRevisions(of row: DocumentRow) throws(StoreError) -> [Int] {
+    try store.rows(
+      "SELECT revision FROM snapshots WHERE document = $1 ORDER BY revision", row.number
+    ) { $0.integer(0) }
+  }
+}

@@ -1,0 +1,225 @@
+import ParleyGatewayPorts
+
+/// The list of folders, in steps of bounded work: along the index of folders, of each the oldest notes first.
+///
+/// Folders whose notes all count are counted by the database; the notes of the others are looked at one by one. Folders
+/// without a note that can count are passed over.
+struct FolderListRules<Store: FolderTable> {
+  let store: Store
+
+  /// The work of finding a folder, in notes that are looked at.
+  private static var folderWork: Int { 2 }
+  /// The number of notes that the database counts in the time of looking at one.
+  private static var countedPerWork: Int { 8 }
+  /// The share of a step's work that finds folders, whose notes may be too many for the step.
+  private static var findingShare: Int { 8 }
+
+  func folders(
+    after place: FolderPlace?, limit: Int, _ counting: FolderCounting, work: Int
+  ) throws(StoreError) -> FolderReply {
+    if let names = counting.names {
+      return counting.page(of: try store.summaries(of: names), after: place?.folder, limit: limit)
+    }
+    var found: [FolderCount] = []
+    var left = max(1, work)
+    if let place, let partial = place.partial {
+      let counts = try count(.rest(of: place.folder, partial), counting, &left)
+      if let cut = counts.cut { return .folders([], next: cut) }
+      found = counts.whole
+    }
+    var last = place?.folder
+    // Each step comes at least to one folder.
+    var isFirst = true
+    repeat {
+      let most = min(limit - found.count, max(1, left / Self.findingShare / Self.folderWork))
+      // One more shows whether there are more.
+      let folders = try folders(after: last, limit: most + 1)
+      left -= folders.count * Self.folderWork
+      for run in Self.runs(of: folders.prefix(most), counting) where left > 0 || isFirst {
+        isFirst = false
+        let counts = try count(run, counting, &left)
+        found += counts.whole
+        if let cut = counts.cut { return .folders(found, next: cut) }
+        last = run.last
+      }
+      if folders.count <= most, last == folders.last ?? last {
+        return .folders(found, next: nil)
+      }
+    } while left > 0 && found.count < limit
+    return .folders(found, next: last.map { FolderPlace($0) })
+  }
+
+  /// Finds folders that have notes.
+  ///
+  /// - Complexity: O(`limit`) searches in the index, however many notes each folder has.
+  private func folders(
+    after last: FolderPath?, limit: Int
+  ) throws(StoreError) -> [FolderPath] {
+    try store.rows(
+      """
+      WITH RECURSIVE folders (folder) AS (
+        SELECT * FROM (SELECT folder FROM documents WHERE folder \(last == nil ? ">=" : ">") $1
+          ORDER BY folder LIMIT 1) AS begun
+        UNION ALL
+        SELECT (SELECT d.folder FROM documents d WHERE d.folder > f.folder
+          ORDER BY d.folder LIMIT 1)
+        FROM folders f WHERE f.folder IS NOT NULL)
+      SELECT folder FROM folders WHERE folder IS NOT NULL LIMIT $2
+      """, last?.text ?? "", limit
+    ) { FolderPath(stored: $0.text(0)) }
+  }
+
+  /// Divides folders into runs whose notes are counted in one way.
+  private static func runs(
+    of folders: ArraySlice<FolderPath>, _ counting: FolderCounting
+  ) -> [FolderRun] {
+    var runs: [FolderRun] = []
+    for folder in folders {
+      let way = FolderRun.Way(folder, counting)
+      if case .folders(let run, way)? = runs.last {
+        runs[runs.count - 1] = .folders(run + [folder], way)
+      } else {
+        runs.append(.folders([folder], way))
+      }
+    }
+    return runs
+  }
+
+  /// Counts the notes of a run, as far as there is work left.
+  ///
+  /// - Returns: The folders that were counted to their end, and the place where the count was cut off.
+  private func count(
+    _ run: FolderRun, _ counting: FolderCounting, _ left: inout Int
+  ) throws(StoreError) -> (whole: [FolderCount], cut: FolderPlace?) {
+    var counts: [FolderCount] = []
+    let limit: Int
+    var seen = 0
+    var place: NotePlace?
+    switch run.way(counting) {
+    case .none: return ([], nil)
+    case .all:
+      limit = max(1, left) * Self.countedPerWork
+      counts = try countAll(of: run, limit: limit)
+      seen = counts.reduce(0) { $0 + $1.notes }
+      left -= (seen + Self.countedPerWork - 1) / Self.countedPerWork
+      if seen >= limit, let last = counts.last {
+        place = try self.place(last.notes, in: run, last.folder)
+      }
+    case .some:
+      limit = max(1, left)
+      var last: (folder: FolderPath, place: NotePlace)?
+      for note in try notes(of: run, limit: limit) {
+        if counts.last?.folder != note.folder {
+          counts.append(FolderCount(folder: note.folder, notes: 0))
+        }
+        if counting.includes(note.place.id, madeAt: note.place.time) {
+          counts[counts.count - 1].notes += 1
+        }
+        last = note
+        seen += 1
+      }
+      left -= seen
+      if seen >= limit { place = last?.place }
+    }
+    if case .rest(let folder, let partial) = run {
+      if counts.isEmpty { counts = [FolderCount(folder: folder, notes: 0)] }
+      counts[0].notes += partial.notes
+    }
+    guard seen >= limit, let place, let last = counts.popLast() else {
+      return (counts.filter { $0.notes > 0 }, nil)
+    }
+    return (
+      counts.filter { $0.notes > 0 },
+      FolderPlace(last.folder, partial: FolderPlace.Partial(notes: last.notes, last: place))
+    )
+  }
+
+  /// Counts at most so many notes of a run.
+  private func countAll(of run: FolderRun, limit: Int) throws(StoreError) -> [FolderCount] {
+    switch run {
+    case .folders(let folders, _): try store.counts(of: folders, limit: limit)
+    case .rest(let folder, let partial):
+      try store.rows(
+        """
+        SELECT count(*) FROM (SELECT id FROM documents
+          WHERE folder = $1 AND (created, id) > ($2, $3) ORDER BY created, id LIMIT $4) AS part
+        """, folder.text, partial.last.time, partial.last.id, limit
+      ) { FolderCount(folder: folder, notes: $0.integer(0)) }
+    }
+  }
+
+  /// The place of the last of so many notes of a folder, which is the last one of a run.
+  private func place(
+    _ count: Int, in run: FolderRun, _ folder: FolderPath
+  ) throws(StoreError) -> NotePlace? {
+    var after = NotePlace(time: .min, id: "")
+    if case .rest(_, let partial) = run { after = partial.last }
+    return try store.first(
+      """
+      SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
+      ORDER BY created, id LIMIT 1 OFFSET $4
+      """, folder.text, after.time, after.id, count - 1
+    ) { NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1)) }
+  }
+
+  /// At most so many notes of a run.
+  private func notes(
+    of run: FolderRun, limit: Int
+  ) throws(StoreError) -> [(folder: FolderPath, place: NotePlace)] {
+    switch run {
+    case .folders(let folders, _):
+      try store.rows(
+        """
+        SELECT folder, created, id FROM documents WHERE folder >= $1 AND folder <= $2
+        ORDER BY folder, created, id LIMIT $3
+        """, folders.first?.text ?? "", folders.last?.text ?? "", limit
+      ) {
+        (FolderPath(stored: $0.text(0)), NotePlace(time: Timestamp($0.integer(1)), id: $0.name(2)))
+      }
+    case .rest(let folder, let partial):
+      try store.rows(
+        """
+        SELECT created, id FROM documents WHERE folder = $1 AND (created, id) > ($2, $3)
+        ORDER BY created, id LIMIT $4
+        """, folder.text, partial.last.time, partial.last.id, limit
+      ) { (folder, NotePlace(time: Timestamp($0.integer(0)), id: $0.name(1))) }
+    }
+  }
+}
+
+/// Notes that are counted together.
+private enum FolderRun {
+  /// A way to count a folder's notes.
+  enum Way {
+    /// All of them.
+    case all
+    /// The notes that are counted by name.
+    case some
+    /// No notes are counted.
+    case none
+
+    init(_ folder: FolderPath, _ counting: FolderCounting) {
+      self = counting.includesAll(of: folder) ? .all : counting.notes.isEmpty ? .none : .some
+    }
+  }
+
+  /// Folders that follow each other, at least one.
+  case folders([FolderPath], Way)
+  /// A folder behind the notes that were counted.
+  case rest(of: FolderPath, FolderPlace.Partial)
+
+  /// Its last folder.
+  var last: FolderPath? {
+    switch self {
+    case .folders(let folders, _): folders.last
+    case .rest(let folder, _): folder
+    }
+  }
+
+  func way(_ counting: FolderCounting) -> Way {
+    switch self {
+    case .folders(_, let way): way
+    case .rest(let folder, _): Way(folder, counting)
+    }
+  }
+}

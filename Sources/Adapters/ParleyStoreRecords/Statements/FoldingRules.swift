@@ -1,0 +1,153 @@
+package import ParleyGatewayPorts
+import OTCore
+
+/// Entries that are folded between two looks at whether the next snapshot is due.
+private let stride = 256
+
+/// Snapshots of one document that were folded beside the commits, to be kept.
+package struct FoldedSnapshots: Sendable {
+  /// The document.
+  package let id: DocumentID
+  /// The document's number, which no other document ever has.
+  fileprivate let number: Int
+  fileprivate var snapshots: [(snapshot: Snapshot, checksum: RecordChecksum)] = []
+  /// Comments with their ranges at the newest of the snapshots.
+  fileprivate var comments: [Comment] = []
+  /// The bytes of the log up to the snapshot, and the text's length there; `nil` unless the count is to start again.
+  fileprivate var counted: (unsnapped: Int, length: Int)?
+  /// The revision to compact the log to.
+  fileprivate var base: Int?
+
+  fileprivate init(of row: DocumentRow) {
+    id = row.id
+    number = row.number
+  }
+}
+
+/// Folding beside the commits.
+///
+///     committing   batch … takeFoldOrders        batch … keep: one row, checked against its log
+///     reading                      └▶ fold ──────────────┘
+package struct FoldingRules<Store: LogTable> {
+  let store: Store
+  private var logs: LogRules<Store> { LogRules(store: store) }
+  private var texts: TextRules<Store> { TextRules(store: store) }
+  private var times: LogTimes<Store> { LogTimes(store: store) }
+  private var comments: CommentRules<Store> { CommentRules(store: store) }
+  private var compaction: CompactionRules<Store> { CompactionRules(store: store) }
+
+  package init(store: Store) { self.store = store }
+
+  /// The texts that are due to be folded. A document that is still due is named again by its next
+  /// change, or after ``Upkeep/retry()`` if it was postponed.
+  package func takeFoldOrders() -> [FoldOrder] {
+    guard store.context.foldsBeside,
+      !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty
+    else { return [] }
+    var orders = store.context.upkeep.unsnapped.map { FoldOrder.snapshot($0) }
+    if let retention = store.context.retention {
+      orders += store.context.upkeep.overlong.map { .retention($0, retention) }
+    }
+    store.context.upkeep.unsnapped = []
+    store.context.upkeep.overlong = []
+    return orders
+  }
+
+  /// Folds what was ordered; `nil` if there is nothing left to fold.
+  ///
+  /// A snapshot is folded as far as the next one is due, and no further. So an imported log gets as many as one that was
+  /// written here, and no read waits for all of it: what remains is ordered again when the snapshot is kept.
+  ///
+  /// - Throws: Why the log cannot be read.
+  /// - Complexity: O(*n*) of the text and of its authors' runs, since a snapshot is due when the log has grown by as much;
+  ///   for `retention` also of the log up to the new base.
+  package func fold(_ order: FoldOrder) throws(StoreError) -> FoldedSnapshots? {
+    try store.reading { () throws(StoreError) -> FoldedSnapshots? in
+      guard let row = try store.row(order.id) else { return nil }
+      var folded = FoldedSnapshots(of: row)
+      switch order {
+      case .snapshot:
+        guard row.needsSnapshot else { return nil }
+        let (fold, unsnapped) = try foldToNextSnapshot(row)
+        add(fold.snapshot, of: row, to: &folded)
+        folded.counted = (unsnapped, fold.content.text.scalarCount)
+        folded.comments = try comments.rows(of: row).moved(through: fold.revision)
+      case .retention(_, let retention):
+        guard let base = try times.base(of: row, keeping: retention, now: row.updatedAt) else {
+          return nil
+        }
+        let kept = Set(try compaction.snapshotRevisions(of: row))
+        for revision in try compaction.revisionsToKeep(of: row, compactedTo: base)
+        where !kept.contains(revision) {
+          add(try texts.fold(of: row, at: revision).snapshot, of: row, to: &folded)
+        }
+        folded.base = base
+        folded.comments = try comments.rows(of: row).moved(through: base)
+      }
+      return folded
+    }
+  }
+
+  /// Folds a log from its newest snapshot to its head, or to the first revision where a snapshot is due.
+  ///
+  /// - Returns: The text, and the bytes that the log has grown by up to there.
+  private func foldToNextSnapshot(
+    _ row: DocumentRow
+  ) throws(StoreError) -> (fold: Fold, unsnapped: Int) {
+    let snapshot = try texts.snapshot(of: row, through: row.revision)
+    var fold = try Fold(snapshot)
+    // As when a snapshot is kept: the log that follows pays for its size beyond the text's length.
+    var unsnapped = min(
+      0, fold.content.text.scalarCount - snapshot.text.count - snapshot.authors.count)
+    while fold.revision < row.revision,
+      !DocumentRow.needsSnapshot(unsnapped: unsnapped, length: fold.content.text.scalarCount)
+    {
+      try logs.walk(
+        row, after: fold.revision, through: min(fold.revision + stride, row.revision),
+        chain: fold.chain
+      ) { entry throws(StoreError) in
+        try entry.apply(to: &fold)
+        unsnapped += entry.byteCount + 64
+      }
+    }
+    return (fold, fold.revision < row.revision ? unsnapped : row.unsnapped)
+  }
+
+  private func add(_ snapshot: Snapshot, of row: DocumentRow, to folded: inout FoldedSnapshots) {
+    folded.snapshots.append(
+      (snapshot, store.context.hasher.checksum(of: snapshot, document: row.id)))
+  }
+
+  /// Keeps what was folded, unless the document is another by now.
+  ///
+  /// - Throws: The disk's error. Nothing is lost: the log contains all of it.
+  package func keep(_ folded: FoldedSnapshots) throws(StoreError) {
+    for (snapshot, checksum) in folded.snapshots {
+      try store.transaction { () throws(StoreError) in
+        guard var row = try store.row(folded.id), row.number == folded.number,
+          (row.base...row.revision).contains(snapshot.revision),
+          try logs.chain(at: snapshot.revision, of: row) == snapshot.chain
+        else { return }
+        try texts.keep(snapshot, checksum: checksum, of: row)
+        try comments.rows(of: row).keepAnchors(of: folded.comments)
+        if let counted = folded.counted {
+          // Entries logged while it was folded count towards the next one.
+          row.unsnapped -= counted.unsnapped
+          row.unsnapped += min(0, counted.length - snapshot.text.count - snapshot.authors.count)
+          try store.write(row)
+          if row.needsSnapshot {
+            store.context.upkeep.unsnapped.insert(row.id)
+          } else {
+            // A change that came meanwhile may have asked for it once more.
+            store.context.upkeep.unsnapped.remove(row.id)
+          }
+        }
+      }
+    }
+    guard let base = folded.base else { return }
+    try store.transaction { () throws(StoreError) in
+      guard let row = try store.row(folded.id), row.number == folded.number else { return }
+      try compaction.compact(row.id, through: base)
+    }
+  }
+}

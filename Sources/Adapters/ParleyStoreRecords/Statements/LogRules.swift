@@ -1,0 +1,213 @@
+package import ParleyGatewayPorts
+import OTCore
+
+/// Entries that are read at once.
+private let stride = 256
+
+/// Reading of logs, with every link verified.
+package struct LogRules<Store: SQLConnection> {
+  let store: Store
+
+  package init(store: Store) { self.store = store }
+
+  package func entries(
+    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
+  ) throws(StoreError) -> [LogEntry] {
+    let after = max(after, 0)
+    var through = min(through, row.revision)
+    guard after < through else { return [] }
+    guard after >= row.base else { throw .compacted(oldestRevision: row.base + 1) }
+    if bytesMax < .max {
+      through = try end(of: row, after: after, through: through, bytesMax: bytesMax)
+    }
+    var entries: [LogEntry] = []
+    entries.reserveCapacity(through - after)
+    try walk(
+      row, after: after, through: through, chain: try chain(at: after, of: row)
+    ) { entry throws(StoreError) in
+      entries.append(entry.logEntry())
+    }
+    return entries
+  }
+
+  /// The last revision of entries whose operations have about so many bytes, without reading them.
+  private func end(
+    of row: DocumentRow, after: Int, through: Int, bytesMax: Int
+  ) throws(StoreError) -> Int {
+    var bytes = 0
+    // The first does not count.
+    var revision = after + 1
+    while revision < through {
+      let sizes = try store.rows(
+        """
+        SELECT CAST(length(operation) AS bigint) FROM log
+        WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT 1000
+        """, row.number, revision, through
+      ) { $0.integer(0) }
+      guard !sizes.isEmpty else { return through }
+      for size in sizes {
+        revision += 1
+        bytes += size
+        if bytes > bytesMax { return revision }
+      }
+    }
+    return through
+  }
+
+  /// The time of a revision that the log still has.
+  package func time(at revision: Int, of row: DocumentRow) throws(StoreError) -> Timestamp {
+    var time: Timestamp = 0
+    try walk(
+      row, after: revision - 1, through: revision, chain: try chain(at: revision - 1, of: row)
+    ) { entry throws(StoreError) in
+      time = entry.time
+    }
+    return time
+  }
+
+  /// The checksum of the entry at a revision, which its successor is to prove.
+  package func chain(at revision: Int, of row: DocumentRow) throws(StoreError) -> RecordChecksum {
+    if revision == row.base { return row.baseChain }
+    if revision == row.revision { return row.chain }
+    let found = try store.first(
+      "SELECT checksum FROM log WHERE document = $1 AND revision = $2", row.number, revision
+    ) {
+      $0.withBytes(0) { RecordChecksum($0) }
+    }
+    guard let checksum = found ?? nil else { throw damaged(revision, "is missing") }
+    return checksum
+  }
+
+  /// Reads entries in order, each verified before `body` sees it.
+  ///
+  /// - Parameters:
+  ///   - after: At least the document's base.
+  ///   - through: At most its head; the head's entry is compared with the document's row.
+  ///   - chain: The checksum of the entry at `after`.
+  /// - Returns: The checksum of the last entry.
+  @discardableResult
+  func walk(
+    _ row: DocumentRow, after: Int, through: Int, chain: RecordChecksum,
+    _ body: (borrowing StoredEntry<Store.Row>) throws(StoreError) -> Void
+  ) throws(StoreError) -> RecordChecksum {
+    guard after < through else {
+      guard through < row.revision || chain == row.chain else {
+        throw damaged(through, "is not the one that the note ends with")
+      }
+      return chain
+    }
+    var place = LogPlace(revision: after, chain: chain, epochs: try epochs(of: row))
+    while place.revision < through {
+      let start = place.revision
+      _ = try store.rows(
+        """
+        SELECT revision, client, sequence, digest, operation, author, time, checksum FROM log
+        WHERE document = $1 AND revision > $2 AND revision <= $3 ORDER BY revision LIMIT $4
+        """, row.number, start, through, stride
+      ) { found throws(StoreError) in try pass(found, of: row, from: &place, body) }
+      guard place.revision > start else { throw damaged(start + 1, "is missing") }
+    }
+    return place.chain
+  }
+
+  /// Verifies the row of the log that follows a place, and moves the place behind it.
+  package func pass(
+    _ found: Store.Row, of row: DocumentRow, from place: inout LogPlace,
+    _ body: (borrowing StoredEntry<Store.Row>) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    place.revision += 1
+    guard found.integer(0) == place.revision else { throw damaged(place.revision, "is missing") }
+    place.chain = store.context.hasher.checksum(
+      ofEntry: found, after: place.chain, row.id, epoch: place.epoch)
+    guard found.withBytes(7, { RecordChecksum($0) }) == place.chain else {
+      throw damaged(place.revision, "differs from its checksum")
+    }
+    guard place.revision != row.revision || place.chain == row.chain else {
+      throw damaged(place.revision, "is not the one that the note ends with")
+    }
+    let operation: TextOperation
+    do throws(OperationError) {
+      operation = try found.withBytes(4) { bytes throws(OperationError) in
+        try TextOperation(json: bytes.bindMemory(to: UInt8.self))
+      }
+    } catch {
+      throw damaged(place.revision, "is not an operation")
+    }
+    try body(
+      StoredEntry(found, revision: place.revision, operation: operation, checksum: place.chain))
+  }
+
+  /// The epochs of a document's log, each with the revision after which it began; never empty.
+  func epochs(of row: DocumentRow) throws(StoreError) -> [(after: Int, epoch: String)] {
+    let epochs = try store.rows(
+      "SELECT after, epoch FROM epochs WHERE document = $1 ORDER BY after", row.number
+    ) { (after: $0.integer(0), epoch: $0.text(1)) }
+    return try verified(epochs, of: row)
+  }
+
+  /// A document's epochs, which have to end in its newest.
+  package func verified(
+    _ epochs: [(after: Int, epoch: String)], of row: DocumentRow
+  ) throws(StoreError) -> [(after: Int, epoch: String)] {
+    guard let last = epochs.last, ExactName(last.epoch) == ExactName(row.epoch) else {
+      throw .damaged("the note's epochs do not end in its newest; \(damageAdvice)")
+    }
+    return epochs
+  }
+
+  package func beginEpoch(
+    _ epoch: String, after revision: Int, document: Int
+  ) throws(StoreError) {
+    try store.change(
+      """
+      INSERT INTO epochs (document, after, epoch) VALUES ($1, $2, $3)
+      ON CONFLICT (document, after) DO UPDATE SET epoch = excluded.epoch
+      """, document, revision, epoch)
+  }
+
+  package func damaged(_ revision: Int, _ what: String) -> StoreError {
+    .damaged("the entry of revision \(revision) \(what); \(damageAdvice)")
+  }
+}
+
+/// A place in a log that is read: the entry there, which its successor has to follow.
+package struct LogPlace {
+  package var revision: Int
+  /// The checksum of the entry there.
+  package var chain: RecordChecksum
+  /// The log's epochs, each with the revision after which it began.
+  fileprivate let epochs: [(after: Int, epoch: String)]
+  private var epochIndex = 0
+
+  package init(revision: Int, chain: RecordChecksum, epochs: [(after: Int, epoch: String)]) {
+    self.revision = revision
+    self.chain = chain
+    self.epochs = epochs
+  }
+
+  /// The epoch of the entry there.
+  fileprivate var epoch: String {
+    mutating get {
+      while epochIndex + 1 < epochs.count, epochs[epochIndex + 1].after < revision {
+        epochIndex += 1
+      }
+      return epochs[epochIndex].epoch
+    }
+  }
+}
+
+extension RecordHasher {
+  fileprivate mutating func checksum(
+    ofEntry found: some StoredRow, after chain: RecordChecksum, _ document: DocumentID,
+    epoch: String
+  ) -> RecordChecksum {
+    beginEntry(chain, document: document, epoch: epoch, revision: found.integer(0))
+    found.withBytes(1) { add($0) }
+    add(found.integer(2))
+    add(bits: found.bits(3))
+    found.withBytes(4) { add($0) }
+    found.withBytes(5) { add($0) }
+    add(found.integer(6))
+    return checksum()
+  }
+}

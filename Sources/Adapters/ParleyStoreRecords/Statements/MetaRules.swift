@@ -1,0 +1,43 @@
+package import ParleyGatewayPorts
+
+/// Small values of the store as a whole.
+package struct MetaRules<Store: SQLConnection> {
+  let store: Store
+
+  package init(store: Store) { self.store = store }
+
+  package func meta(_ name: String) throws(StoreError) -> [UInt8]? {
+    try store.first("SELECT value, checksum FROM meta WHERE name = $1", name) {
+      found throws(StoreError) in
+      let value = found.bytes(0)
+      guard found.withBytes(1, { RecordChecksum($0) }) == checksum(name, value) else {
+        throw .damaged("the value \(name) differs from its checksum; \(damageAdvice)")
+      }
+      return value
+    }
+  }
+
+  package func keepMeta(_ name: String, value: [UInt8]) throws(StoreError) {
+    try store.change(
+      """
+      INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value, checksum = excluded.checksum
+      """, name, Blob(value), checksum(name, value))
+  }
+
+  /// Keeps a value, unless there is one of this name, and returns the one that is kept.
+  package func meta(_ name: String, orKeep value: [UInt8]) throws(StoreError) -> [UInt8] {
+    try store.change(
+      """
+      INSERT INTO meta (name, value, checksum) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
+      """, name, Blob(value), checksum(name, value))
+    return try meta(name) ?? value
+  }
+
+  private func checksum(_ name: String, _ value: [UInt8]) -> RecordChecksum {
+    store.context.hasher.begin(.secret)
+    store.context.hasher.add(name)
+    store.context.hasher.add(value)
+    return store.context.hasher.checksum()
+  }
+}

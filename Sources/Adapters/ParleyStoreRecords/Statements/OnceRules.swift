@@ -1,0 +1,151 @@
+import ParleyGatewayPorts
+
+/// Work that is done once: answers kept with what they answer, and notes under their makers' ids.
+struct OnceRules<Store: AnswerTable> {
+  let store: Store
+  private var notes: NoteRules<Store> { NoteRules(store: store) }
+  private var names: NameRules<Store> { NameRules(store: store) }
+  private var times: RoomTimes<Store> { RoomTimes(store: store) }
+
+  /// Replies to a request that does no other work; see ``kept(_:_:_:)`` for that.
+  func answer(_ asked: KeyedRequest) throws(StoreError) -> StoreReply {
+    times.note(asked.time)
+    return .once(try answer(to: asked))
+  }
+
+  /// Keeps the answers to work that was done.
+  ///
+  /// - Returns: The reply to the work.
+  func kept(
+    _ reply: StoreReply, _ drafts: [AnswerDraft], _ memory: AnswerMemory
+  ) throws(StoreError) -> StoreReply {
+    guard reply.isDone else { return reply }
+    var elsewhere: [Int] = []
+    for (place, draft) in drafts.enumerated() {
+      guard let answer = draft.write(reply) else { continue }
+      if try !keep(answer, to: draft.request, memory) { elsewhere.append(place) }
+    }
+    // Another gateway has done these since the answer was looked for: this work is undone.
+    return elsewhere.isEmpty ? reply : .failed(.answeredElsewhere(elsewhere))
+  }
+
+  // MARK: Answers
+
+  private func answer(to asked: KeyedRequest) throws(StoreError) -> OnceReply {
+    let found = try store.first(
+      """
+      SELECT owner, key, digest, answer, checksum FROM answers
+      WHERE owner = $1 AND key = $2 AND expires > $3
+      """, asked.owner, asked.key, asked.time
+    ) { row throws(StoreError) in try readAnswer(row) }
+    guard let found else { return .unanswered }
+    return found.digest == store.context.hasher.digest(of: asked)
+      ? .answered(found.answer) : .keyReused
+  }
+
+  private func readAnswer(
+    _ row: Store.Row
+  ) throws(StoreError) -> (digest: RecordChecksum, answer: [UInt8]) {
+    let answer = row.bytes(3)
+    guard let digest = row.withBytes(2, { RecordChecksum($0) }),
+      row.withBytes(4, { RecordChecksum($0) })
+        == store.context.hasher.checksum(
+          ofAnswer: answer, owner: row.text(0), key: row.text(1), digest)
+    else { throw .damaged("a kept answer differs from its checksum; \(damageAdvice)") }
+    return (digest, answer)
+  }
+
+  /// Keeps an answer.
+  ///
+  /// - Returns: Whether no valid answer was kept before; if another request is about to keep one,
+  ///   this waits.
+  private func keep(
+    _ answer: [UInt8], to asked: KeyedRequest, _ memory: AnswerMemory
+  ) throws(StoreError) -> Bool {
+    times.note(asked.time)
+    let digest = store.context.hasher.digest(of: asked)
+    let (expires, overflow) = asked.time.addingReportingOverflow(memory.ageMax)
+    let kept = try store.keep(
+      answer, digest,
+      store.context.hasher.checksum(ofAnswer: answer, owner: asked.owner, key: asked.key, digest),
+      to: asked, until: overflow ? Timestamp.max : expires)
+    guard kept else { return false }
+    try store.change(
+      """
+      DELETE FROM answers WHERE owner = $1 AND number <= (SELECT number FROM answers
+        WHERE owner = $1 ORDER BY number DESC LIMIT 1 OFFSET $2)
+      """, asked.owner, max(memory.countMax, 0))
+    return true
+  }
+
+  // MARK: Notes
+
+  func create(
+    _ draft: NoteDraft, epoch: String, restMax: Timestamp
+  ) throws(StoreError) -> OnceReply {
+    times.note(draft.time)
+    let row = try store.row(draft.id)
+    let origin = try store.first(
+      "SELECT owner, title, deleted, expires FROM note_origins WHERE id = $1", draft.id
+    ) { row in
+      (
+        owner: row.text(0), title: row.text(1), isDeleted: row.integer(2) != 0,
+        // Without a time: deleted since the last look.
+        expires: row.isNull(3) ? Timestamp.max : Timestamp(row.integer(3))
+      )
+    }
+    if let row {
+      guard let origin, ExactName(origin.owner) == ExactName(draft.owner),
+        ExactName(origin.title) == ExactName(draft.title)
+      else { return .taken }
+      return .found(row.summary)
+    }
+    if let origin, origin.isDeleted, origin.expires > draft.time { return .deleted }
+    let note = try notes.create(
+      draft.id, epoch: epoch, title: draft.title, time: draft.time, folder: draft.folder,
+      kind: draft.kind)
+    try store.change(
+      """
+      INSERT INTO note_origins (id, owner, title, rest, deleted, expires)
+      VALUES ($1, $2, $3, $4, 0, NULL)
+      """, draft.id, draft.owner, draft.title, restMax)
+    return .created(note)
+  }
+
+  // MARK: Housekeeping
+
+  /// Whether notes were deleted whose ids and names do not know yet until when they rest.
+  /// Until then, they rest in any case.
+  var wantsDating: Bool {
+    store.context.upkeep.hasUndatedDeletions && store.context.upkeep.isTimeKnown
+  }
+
+  /// Has the ids of deleted notes rest from now on, and the names of removed ones.
+  func dateDeletions() throws(StoreError) {
+    try names.dateRemoved()
+    try store.change(
+      """
+      UPDATE note_origins SET expires = CASE WHEN rest > $1 THEN $2 ELSE rest + $3 END
+      WHERE deleted = 1 AND expires IS NULL
+      """, Timestamp.max - max(store.context.upkeep.latestTime, 0), Timestamp.max,
+      store.context.upkeep.latestTime)
+  }
+
+  /// Reads every kept answer.
+  func check() throws(StoreError) {
+    var last = 0
+    while true {
+      let numbers = try store.rows(
+        """
+        SELECT owner, key, digest, answer, checksum, number FROM answers WHERE number > $1
+        ORDER BY number LIMIT 500
+        """, last
+      ) { row throws(StoreError) in
+        _ = try readAnswer(row)
+        return row.integer(5)
+      }
+      guard let end = numbers.last else { return }
+      last = end
+    }
+  }
+}

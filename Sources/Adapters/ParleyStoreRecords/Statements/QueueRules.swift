@@ -1,0 +1,170 @@
+package import ParleyGatewayPorts
+
+/// The queues of events for outside services.
+package protocol QueueTable: EventTable {
+  /// Whether this store is the one that takes a queue's events.
+  func isSender(to target: OutboxTarget) throws(StoreError) -> Bool
+
+  /// Puts an event into its queue, and gives up the oldest ones of a queue that is too long.
+  func enqueue(_ draft: OutboxDraft) throws(StoreError)
+
+  /// Whether sent events are all still queued: no other gateway has settled one.
+  func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool
+
+  func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding
+}
+
+/// The outbox: events for outside services, kept with the changes they report.
+package struct QueueRules<Store: QueueTable> {
+  let store: Store
+  private var events: EventRules<Store> { EventRules(store: store) }
+
+  package init(store: Store) { self.store = store }
+
+  /// Records the events of a request, within the request's own part of the transaction.
+  package func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
+    guard let outboxRules = store.context.outboxRules, reply.isDone else { return reply }
+    do throws(StoreError) {
+      for draft in outboxRules.scribe.drafts(for: request, reply) { try add(draft) }
+      return reply
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Does a piece of work in a transaction of its own.
+  package func reply(to request: OutboxRequest) -> OutboxReply {
+    do throws(StoreError) {
+      switch request {
+      case .take(let target, let limit, let bytesMax, let now):
+        guard try store.isSender(to: target) else { return .events([]) }
+        try releaseDue(target, now: now)
+        return .events(
+          try store.reading { () throws(StoreError) in
+            try events.oldest(for: target, limit: limit, bytesMax: bytesMax)
+          })
+      case .settle(let told, let givenUp, let reason, let now, let drafts):
+        try store.transaction { () throws(StoreError) in
+          let isOwn = try store.holds(told)
+          if isOwn { for event in told { _ = try events.remove(event) } }
+          for event in givenUp where try events.remove(event) {
+            try events.bury(DeadLetter(event: event, time: now, reason: reason))
+          }
+          if isOwn { for draft in drafts { try add(draft) } }
+        }
+        return .done
+      case .deadLetters(let limit):
+        return .deadLetters(
+          try store.reading { () throws(StoreError) in try deadLetters(limit: limit) })
+      }
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Returns the state of each queue that may have changed since the last call, and of all at the
+  /// first.
+  package func changedStandings() -> [OutboxTarget: OutboxStanding] {
+    guard !store.context.changedTargets.isEmpty else { return [:] }
+    do throws(StoreError) {
+      let standings = try store.reading { () throws(StoreError) in
+        var standings: [OutboxTarget: OutboxStanding] = [:]
+        for target in store.context.changedTargets {
+          standings[target] = try store.standing(of: target)
+        }
+        return standings
+      }
+      store.context.changedTargets = []
+      return standings
+    } catch {
+      // It is asked for again after the next batch.
+      return [:]
+    }
+  }
+
+  // MARK: Adding
+
+  func add(_ draft: OutboxDraft) throws(StoreError) {
+    store.context.changedTargets.insert(draft.target)
+    if draft.releasesHeld { try release("subject = $2", draft.subject, for: draft.target) }
+    guard draft.holdMilliseconds <= 0 else { return try hold(draft) }
+    try store.enqueue(draft)
+  }
+
+  private func hold(_ draft: OutboxDraft) throws(StoreError) {
+    let (due, overflow) = draft.time.addingReportingOverflow(draft.holdMilliseconds)
+    try store.change(
+      """
+      INSERT INTO outbox_held (target, subject, type, since, due, time, data)
+      VALUES ($1, $2, $3, $4, $5, $4, $6)
+      ON CONFLICT (target, subject, type) DO UPDATE SET time = excluded.time, data = excluded.data
+      """, draft.target.rawValue, draft.subject, draft.type, draft.time,
+      overflow ? Int64.max : due, Blob(draft.data))
+  }
+
+  // MARK: Held back
+
+  private func releaseDue(_ target: OutboxTarget, now: Timestamp) throws(StoreError) {
+    // The sender waits until the next event is due, and has to be notified of a new time.
+    store.context.changedTargets.insert(target)
+    // One from further ahead than it is held was kept before the clock was set back. It is due last, so that the
+    // last one says whether there are such. A little ahead is what was committed since the caller read its clock.
+    let isAhead = "since - (CAST(due AS numeric) - since) > $2"
+    let found = try store.reading { () throws(StoreError) in
+      try store.rows(
+        """
+        SELECT CAST(0 AS bigint)
+        WHERE EXISTS (SELECT 1 FROM outbox_held WHERE target = $1 AND due <= $2)
+        UNION ALL
+        SELECT CAST(1 AS bigint) FROM
+          (SELECT * FROM outbox_held WHERE target = $1 ORDER BY due DESC LIMIT 1) AS newest
+        WHERE \(isAhead)
+        """, target.rawValue, now
+      ) { $0.integer(0) == 1 }
+    }
+    // Nothing is written where nothing is due.
+    guard !found.isEmpty else { return }
+    try store.transaction { () throws(StoreError) in
+      try release(
+        "(due <= $2 \(found.contains(true) ? "OR \(isAhead)" : ""))", now, for: target)
+    }
+  }
+
+  /// Puts what was held back into its queue, what is due first.
+  private func release(
+    _ condition: String, _ value: any StoredValue, for target: OutboxTarget
+  ) throws(StoreError) {
+    let held = try store.rows(
+      """
+      DELETE FROM outbox_held WHERE target = $1 AND \(condition)
+      RETURNING subject, type, time, data, due
+      """, target.rawValue, value
+    ) { row in
+      (
+        due: row.integer(4),
+        draft: OutboxDraft(
+          target: target, type: row.text(1), subject: row.text(0),
+          time: Timestamp(row.integer(2)), data: row.bytes(3))
+      )
+    }
+    for held in held.sorted(by: { $0.due < $1.due }) { try store.enqueue(held.draft) }
+  }
+
+  // MARK: Dead letters
+
+  private func deadLetters(limit: Int) throws(StoreError) -> [DeadLetter] {
+    try store.rows(
+      """
+      SELECT place, id, type, subject, time, data, target, died, reason FROM dead_letters
+      ORDER BY number DESC LIMIT $1
+      """, max(limit, 0)
+    ) { row throws(StoreError) in
+      guard let target = OutboxTarget(rawValue: row.integer(6)),
+        let reason = DeadLetter.Reason(rawValue: row.integer(8))
+      else { throw .damaged("a dead letter has an unknown target or reason; \(damageAdvice)") }
+      return DeadLetter(
+        event: EventRules<Store>.event(row, target), time: Timestamp(row.integer(7)), reason: reason
+      )
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package import ParleyGatewayPorts
+package import ParleyStoreRecords
+
+/// Deleted notes that can be restored: their rows, while all else of them remains in place.
+extension SQLiteDatabase: DeletedNoteTable {
+  /// Keeps the row of a note that is being deleted.
+  package func keep(_ row: DocumentRow, as deletion: Deletion) throws(StoreError) {
+    try change(
+      """
+      INSERT INTO deleted_documents (\(Self.documentColumns), deleted, author, deletion_checksum)
+      SELECT \(Self.documentColumns), $2, $3, $4 FROM documents WHERE number = $1
+      """, row.number, deletion.time, deletion.author,
+      context.hasher.checksum(of: deletion, document: row.id, number: row.number))
+  }
+
+  package func putBack(_ row: DocumentRow) throws(StoreError) {
+    try change(
+      """
+      INSERT INTO documents (\(Self.documentColumns))
+      SELECT \(Self.documentColumns) FROM deleted_documents WHERE number = $1
+      """, row.number)
+  }
+
+  package func deleted(
+    _ condition: String, _ values: any StoredValue..., limit: Int, end: String
+  ) throws(StoreError) -> [(row: DocumentRow, deletion: Deletion)] {
+    try sound(Self.selectDeleted + condition, values, limit: limit) { try? readDeleted($0) }
+  }
+
+  /// Gives every deleted note another epoch, as ``renewAllEpochs(_:)`` does with the others.
+  func renewDeletedEpochs(_ names: some NameSource) throws(StoreError) {
+    for case var row? in try rows(
+      Self.selectDeleted + " ORDER BY number", read: { try? readDeleted($0).row })
+    {
+      row.epoch = names.next()
+      try LogRules(store: self).beginEpoch(row.epoch, after: row.revision, document: row.number)
+      try change(
+        "UPDATE deleted_documents SET epoch = $1, checksum = $2 WHERE number = $3", row.epoch,
+        context.hasher.checksum(of: row), row.number)
+    }
+  }
+
+  package static let selectDeleted =
+    "SELECT \(documentColumns), deleted, author, deletion_checksum FROM deleted_documents"
+
+  package func readDeleted(
+    _ found: SQLiteStatement
+  ) throws(StoreError) -> (row: DocumentRow, deletion: Deletion) {
+    let deletion = Deletion(time: Timestamp(found.integer(15)), author: found.text(16))
+    guard let row = readRow(found),
+      found.withBytes(17, { RecordChecksum($0) })
+        == context.hasher.checksum(of: deletion, document: row.id, number: row.number)
+    else {
+      throw .damaged("a deleted note's record differs from its checksum; \(damageAdvice)")
+    }
+    return (row, deletion)
+  }
+}

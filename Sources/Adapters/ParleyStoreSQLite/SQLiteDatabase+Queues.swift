@@ -1,0 +1,88 @@
+package import ParleyGatewayPorts
+import ParleyStoreRecords
+
+/// The outbox: events for outside services, in the same file as the changes they report.
+extension SQLiteDatabase: QueueTable {
+  private var events: EventRules<SQLiteDatabase> { EventRules(store: self) }
+
+  /// There are no other nodes.
+  package func isSender(to target: OutboxTarget) -> Bool { true }
+
+  package func enqueue(_ draft: OutboxDraft) throws(StoreError) {
+    let last = try newest(of: draft.target)
+    let number = (last?.number ?? 0) + 1
+    try change(
+      """
+      INSERT INTO outbox (target, number, id, type, subject, time, data)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      """, draft.target.rawValue, number, freshName(), draft.type, draft.subject, draft.time,
+      Blob(draft.data))
+    try crowdOut(draft.target, last: number, now: draft.time)
+  }
+
+  /// Gives up the oldest events of a queue that is too long.
+  private func crowdOut(
+    _ target: OutboxTarget, last: Int, now: Timestamp
+  ) throws(StoreError) {
+    guard let queuedMax = context.outboxRules?.queuedMax else { return }
+    while let first = try oldest(of: target),
+      last - first.number >= max(queuedMax, 1),
+      let oldest = try events.oldest(for: target, limit: 1, bytesMax: .max).first
+    {
+      if try events.remove(oldest) {
+        try events.bury(DeadLetter(event: oldest, time: now, reason: .crowdedOut))
+        crowdedOut[target, default: 0] += 1
+      }
+    }
+  }
+
+  private func oldest(
+    of target: OutboxTarget
+  ) throws(StoreError) -> (number: Int, time: Timestamp)? {
+    try first(
+      "SELECT number, time FROM outbox WHERE target = $1 ORDER BY number LIMIT 1", target.rawValue
+    ) { ($0.integer(0), Timestamp($0.integer(1))) }
+  }
+
+  private func newest(
+    of target: OutboxTarget
+  ) throws(StoreError) -> (number: Int, time: Timestamp)? {
+    try first(
+      "SELECT number, time FROM outbox WHERE target = $1 ORDER BY number DESC LIMIT 1",
+      target.rawValue
+    ) { ($0.integer(0), Timestamp($0.integer(1))) }
+  }
+
+  package func standing(of target: OutboxTarget) throws(StoreError) -> OutboxStanding {
+    var standing = OutboxStanding()
+    if let oldest = try oldest(of: target), let newest = try newest(of: target) {
+      standing.queued = newest.number - oldest.number + 1
+      standing.oldest = oldest.time
+    }
+    standing.nextDue = try first(
+      "SELECT due FROM outbox_held WHERE target = $1 ORDER BY due LIMIT 1", target.rawValue
+    ) { Timestamp($0.integer(0)) }
+    standing.crowdedOut = crowdedOut[target] ?? 0
+    if deadLetterCounts[target] == nil {
+      deadLetterCounts[target] = try first(
+        "SELECT count(*) FROM dead_letters WHERE target = $1", target.rawValue
+      ) { $0.integer(0) }
+    }
+    standing.deadLetters = deadLetterCounts[target] ?? 0
+    return standing
+  }
+
+  package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
+    for event in events {
+      let found = try first(
+        "SELECT 1 FROM outbox WHERE target = $1 AND number = $2 AND id = $3", event.target.rawValue,
+        event.number, event.id
+      ) { _ in true }
+      guard found != nil else { return false }
+    }
+    return true
+  }
+
+  /// The oldest of any target may go with the new one.
+  package func noteBuried() { deadLetterCounts = [:] }
+}

@@ -1,0 +1,92 @@
+public import ParleyGatewayPorts
+public import ParleyStoreRecords
+
+/// Opens the SQLite store at a path for a server.
+public struct SQLiteProvisioning: StoreProvisioning {
+  private let path: String
+  private let retention: Retention?
+
+  /// - Parameters:
+  ///   - path: The file, as for ``SQLiteStore/init(path:)``.
+  ///   - retention: The part of long logs that is kept; all of it if `nil`.
+  public init(path: String, retention: Retention? = nil) {
+    self.path = path
+    self.retention = retention
+  }
+
+  /// See ``StoreProvisioning``.
+  public func exists() throws -> Bool { try SQLiteStore.exists(at: path) }
+
+  /// See ``StoreProvisioning``.
+  public func open() throws -> sending any ServerStore {
+    let store = try SQLiteStore(path: path)
+    store.retention = retention
+    // A disk that is full now takes no mark, and no changes that could be missing.
+    try? store.markRunning()
+    return store
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openForReading() throws -> sending any DocumentStore {
+    try SQLiteStore(reading: path)
+  }
+
+  /// See ``StoreProvisioning``.
+  public func openIndex() throws -> any SearchIndex { try SQLiteSearchIndex(beside: path) }
+}
+
+/// The store's upkeep and secrets, beside requests.
+extension SQLiteStore: RepairableStore {
+  private var folding: FoldingRules<SQLiteDatabase> { FoldingRules(store: database) }
+
+  /// The state of a store on one machine, and whether its files are where they were.
+  public var state: StoreState { StoreState(problem: database.watch?.problem) }
+
+  /// See ``ServerStore``.
+  public func settle() -> StoreRemark? {
+    do throws(StoreError) {
+      // The mark's removal is in the log then, which stays if the log cannot be emptied.
+      try? unmarkRunning()
+      try emptyLog()
+      return nil
+    } catch {
+      let reason = if case .unavailable(let words) = error { words } else { "\(error)" }
+      return StoreRemark(
+        message: "store closed with its log beside it", reason: reason,
+        hint: "copy \(path) and \(path)-wal together; the next start merges them")
+    }
+  }
+
+  /// See ``ServerStore``.
+  public var hasHelper: Bool {
+    get { database.context.foldsBeside }
+    set { database.context.foldsBeside = newValue }
+  }
+
+  /// See ``ServerStore``.
+  public func takeChores() -> [StoreChore] {
+    folding.takeFoldOrders().map { StoreChore($0.id, $0) }
+  }
+
+  /// See ``ServerStore``.
+  public func work(on chore: StoreChore) throws(StoreError) -> StoreChore.Result? {
+    guard let order = chore.content as? FoldOrder else { return nil }
+    return try folding.fold(order).map { StoreChore.Result($0) }
+  }
+
+  /// See ``ServerStore``.
+  public func keep(_ result: StoreChore.Result) throws(StoreError) {
+    if let folded = result.content as? FoldedSnapshots { try folding.keep(folded) }
+  }
+
+  /// See ``ServerStore``.
+  public func postpone(_ chore: StoreChore) {
+    if let order = chore.content as? FoldOrder { database.context.upkeep.postpone(order) }
+  }
+
+  /// See ``ServerStore``.
+  public var hasFailedChores: Bool { database.context.upkeep.awaitsRetry }
+
+  /// See ``ServerStore``.
+  public func retryChores() { database.context.upkeep.retry() }
+}

@@ -1,0 +1,199 @@
+import CParleyLibwebsocketsShim
+import ParleyGatewayPorts
+import Glibc
+import ParleyHTTP1
+
+/// A listening socket.
+struct Door {
+  let listener: Int32
+  let entrance: Entrance
+  /// The listener's key in the poller: smaller than any connection's.
+  let key: Poller.Key
+  /// Whether connections may wait there.
+  var isCalling = false
+}
+
+extension Loop {
+  /// Accepts waiting connections, a bounded number in a turn.
+  func acceptAll() {
+    for index in doors.indices where doors[index].isCalling {
+      doors[index].isCalling = false
+      pulse.enter(.opening)
+      accept(from: doors[index])
+    }
+  }
+
+  private func accept(from door: Door) {
+    // The poller reports the listener again while connections wait.
+    for _ in 0..<64 {
+      var address = sockaddr_storage()
+      let descriptor = parley_accept(door.listener, &address)
+      guard descriptor >= 0 else {
+        let failure = errno
+        if Self.shortages.contains(failure) { pauseAccepting(because: failure) }
+        return
+      }
+      var one: Int32 = 1
+      setsockopt(
+        descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+      let name = Listener.name(of: &address)
+      var verdict = census(of: door.entrance).enter(name, now: now)
+      if verdict == .full, makeRoom(at: door.entrance) {
+        verdict = census(of: door.entrance).enter(name, now: now)
+      }
+      refused.count(verdict)
+      switch verdict {
+      case .welcome:
+        if let crew, dealOut(descriptor, name, door, crew) { continue }
+        guard let session = admit(descriptor, from: name, at: door.entrance, isCounted: true) else {
+          census(of: door.entrance).leave(name)
+          crew?.left(place)
+          continue
+        }
+        session.awaitsProxy = isAnnounced(name)
+      case .full:
+        turnAway(descriptor, name, door, 503, "the server is full; try again later")
+      case .fullForAddress:
+        turnAway(
+          descriptor, name, door, 429, "too many connections from your address; close some first")
+      case .tooFast(let milliseconds):
+        turnAway(
+          descriptor, name, door, 429, "too many new connections from your address; wait",
+          retryAfter: (milliseconds + 999) / 1_000)
+      }
+    }
+  }
+
+  /// Closes the connection that has waited longest for a request, if it has waited for more than a second.
+  ///
+  /// Looks once in a turn, since that goes through all connections that wait.
+  ///
+  /// - Returns: Whether one was closed.
+  private func makeRoom(at entrance: Entrance) -> Bool {
+    guard roomMadeAt != now else { return false }
+    roomMadeAt = now
+    guard let session = longestIdle, session.isCounted, session.entrance == entrance,
+      second - session.heard >= 2
+    else { return false }
+    refused.idle += 1
+    retire(session)
+    return true
+  }
+
+  private func isAnnounced(_ address: String) -> Bool {
+    IPAddress(address).map(configuration.isAnnounced) ?? false
+  }
+
+  /// Deals a connection out to one of the loops, and counts it there; whether it is another than this.
+  private func dealOut(
+    _ descriptor: Int32, _ address: String, _ door: Door, _ crew: LoopCrew
+  ) -> Bool {
+    let chosen = crew.deal()
+    guard chosen != place else { return false }
+    // TLS is begun here, where the certificate is read again, too.
+    guard let stream = ByteStream(descriptor: descriptor, tls: tls) else {
+      _ = Glibc.close(descriptor)
+      census(of: door.entrance).leave(address)
+      crew.left(chosen)
+      return true
+    }
+    crew.send(
+      Passenger(
+        stream, from: address, at: door.entrance, http: nil, .new(awaitsProxy: isAnnounced(address))
+      ), to: chosen)
+    return true
+  }
+
+  /// The number of connections up to which a rejected client is given time to read the reason.
+  private static let turnedAwayMax = 1_024
+
+  /// Answers a connection beyond a limit at once, without waiting for its request. An encrypted one
+  /// is closed: its handshake would cost more than it is worth.
+  private func turnAway(
+    _ descriptor: Int32, _ address: String, _ door: Door, _ status: Int, _ message: String,
+    retryAfter seconds: Int64? = nil
+  ) {
+    guard tls == nil, turnedAwayCount < Self.turnedAwayMax else {
+      _ = Glibc.close(descriptor)
+      return
+    }
+    guard
+      let session = admit(descriptor, from: address, at: door.entrance, isCounted: false),
+      let http = session.http
+    else { return }
+    refreshDate()
+    http.connection.date = date
+    let seconds = seconds.map(Int.init) ?? Int.random(in: Self.retrySeconds)
+    http.connection.refuse(
+      with: .last(status, message, [("retry-after", "\(seconds)")]), now: now)
+    settle(session, http)
+  }
+
+  /// Reads where a proxy says that its client is, and counts the connection as the client's.
+  func readAnnouncement(of session: Session, into room: UnsafeMutableRawBufferPointer) {
+    let count: Int
+    switch session.stream.peek(into: room) {
+    case .bytes(let number): count = number
+    case .blocked: return
+    case .ended, .failed: return retire(session)
+    }
+    switch ProxyHeader.read(UnsafeRawBufferPointer(rebasing: room[..<count])) {
+    case .incomplete:
+      // An event announces more, or the deadline of the first request passes.
+      if session.stream.isHungUp { retire(session) }
+    case .malformed:
+      refuseAnnouncement(of: session)
+    case .whole(let client, let byteCount):
+      guard session.stream.skip(byteCount, using: room) else { return retire(session) }
+      session.awaitsProxy = false
+      // A proxy that looks whether the server is there speaks for itself.
+      guard let client = client.map({ IPAddress(bytes: $0).description }) else { return }
+      let census = census(of: session.entrance)
+      let verdict = census.move(from: session.address, to: client, now: now)
+      refused.count(verdict)
+      guard verdict == .welcome else { return retire(session) }
+      session.address = client
+    }
+  }
+
+  /// Closes a proxy's connection that began with something else, and tells the operator at times.
+  private func refuseAnnouncement(of session: Session) {
+    refused.unannounced += 1
+    unreportedAnnouncements += 1
+    let address = session.address
+    retire(session)
+    guard now >= announcementsSilentUntil else { return }
+    announcementsSilentUntil = now + 60_000
+    configuration.announcementRefused(address, unreportedAnnouncements)
+    unreportedAnnouncements = 0
+  }
+
+  func closeDoors() {
+    for door in doors {
+      poller.unwatch(door.listener)
+      _ = Glibc.close(door.listener)
+    }
+    doors = []
+    pausedUntil = 0
+  }
+
+  private static let shortages: Set = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
+
+  /// Stops watching the listeners for a moment, since the poller would report them for as long as
+  /// descriptors are short, and closes the connection that has been idle for longest.
+  private func pauseAccepting(because failure: Int32) {
+    if now >= silentUntil {
+      silentUntil = now + 60_000
+      configuration.acceptFailed(systemMessage(failure))
+    }
+    if let session = longestIdle { retire(session) }
+    guard pausedUntil == 0 else { return }
+    pausedUntil = now + 200
+    for door in doors { poller.unwatch(door.listener) }
+  }
+
+  func resumeAccepting() {
+    pausedUntil = 0
+    for door in doors { poller.watch(listener: door.listener, as: door.key) }
+  }
+}

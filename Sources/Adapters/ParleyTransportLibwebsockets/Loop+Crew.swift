@@ -1,0 +1,113 @@
+import ParleyGatewayPorts
+import ParleyHTTP1
+
+/// Connections that come from other loops, and go to them.
+extension Loop {
+  // MARK: Going
+
+  /// The result of a look at where a request belongs.
+  enum Belonging {
+    /// It is to be answered here.
+    case here
+    /// It was refused.
+    case refused
+    /// The connection has gone, and the request with it.
+    case elsewhere
+  }
+
+  /// Hands a connection on if its request belongs to another loop.
+  func sendHome(
+    _ event: HTTPServerConnection.Event, rest: UnsafeRawBufferPointer, _ session: Session,
+    _ http: HTTPHalf, _ crew: LoopCrew
+  ) -> Belonging {
+    let request: HTTPRequestHead
+    switch event {
+    case .request(_, let head, _), .upgrade(_, let head, _), .asksForBody(let head, _):
+      request = head
+    case .rejected, .abandoned: return .here
+    }
+    guard session.isCounted, let place = crew.home(RequestHead(request, of: session)),
+      place != self.place
+    else { return .here }
+    guard http.asked.isEmpty, http.tickets.isEmpty else {
+      refuseAmongOthers(event, http)
+      return .refused
+    }
+    switch event {
+    case .request(let number, let head, let body):
+      handOver(session, to: place, .request(number, head, body: body, rest: Array(rest)), crew)
+    case .upgrade(let number, let head, let offer):
+      handOver(session, to: place, .upgrade(number, head, offer), crew)
+    case .asksForBody(let head, let byteCount):
+      handOver(session, to: place, .body(head, byteCount: byteCount), crew)
+    case .rejected, .abandoned: break
+    }
+    return .elsewhere
+  }
+
+  /// Refuses a request that belongs to another loop while others of its connection are here.
+  private func refuseAmongOthers(_ event: HTTPServerConnection.Event, _ http: HTTPHalf) {
+    let refusal = HTTPResponse.last(
+      503,
+      "a session's requests come one at a time; send it again when those before it are answered")
+    switch event {
+    case .request(let number, _, _), .upgrade(let number, _, _):
+      http.connection.respond(to: number, with: refusal, now: now)
+    case .asksForBody: http.connection.refuseBody(with: refusal, now: now)
+    case .rejected, .abandoned: break
+    }
+  }
+
+  /// Lets a connection go to another loop. Its name here is not used again.
+  private func handOver(
+    _ session: Session, to place: Int, _ errand: Passenger.Errand, _ crew: LoopCrew
+  ) {
+    poller.unwatch(session.stream.descriptor)
+    stopCounting(session)
+    let passenger = Passenger(
+      session.stream, from: session.address, at: session.entrance, http: session.http, errand)
+    session.isGone = true
+    session.http = nil
+    dropTime(of: session)
+    freeSlot(of: session)
+    crew.left(self.place)
+    crew.came(to: place)
+    crew.send(passenger, to: place)
+  }
+
+  // MARK: Coming
+
+  /// Takes a connection that another loop has sent.
+  func take(_ passenger: Passenger) {
+    guard let crew else { return }
+    guard stopDeadline == nil,
+      let session = seat(
+        passenger.stream, from: passenger.address, at: passenger.entrance, isCounted: true,
+        http: passenger.http ?? HTTPHalf(newConnection()))
+    else { return crew.drop(passenger, at: place) }
+    if session.stream.mayRead { markReady(session) }
+    if session.unsentByteCount > 0 { markDirty(session) }
+    switch passenger.errand {
+    case .new(let awaitsProxy): session.awaitsProxy = awaitsProxy
+    case .request(let number, let head, let body, let rest):
+      guard let http = session.http else { return }
+      pulse.enter(.request)
+      handle(.request(number, head, body: body), session, http)
+      guard session.http === http, !session.isGone else { return }
+      rest.withUnsafeBytes { takeRequests($0, session, http) }
+    case .body(let head, let byteCount):
+      guard let http = session.http else { return }
+      refreshDate()
+      http.connection.date = date
+      handle(.asksForBody(head, byteCount: byteCount), session, http)
+      takeRequests(UnsafeRawBufferPointer(start: nil, count: 0), session, http)
+    case .upgrade(let number, let head, let offer):
+      guard let http = session.http else { return }
+      refreshDate()
+      http.connection.date = date
+      handle(.upgrade(number, head, offer), session, http)
+      guard session.http === http, !session.isGone else { return }
+      settle(session, http)
+    }
+  }
+}

@@ -1,0 +1,415 @@
+import ParleyGatewayPorts
+import ParleyJSON
+import ParleySocketIO
+import SocketMessages
+
+/// The events of the Twake family over Socket.IO.
+extension SocketIODialect {
+  /// An event has come.
+  func receivedTwake(
+    _ name: String, _ arguments: [JSONValue], id: Int?, _ link: SocketIOLink
+  ) {
+    // Unknown events are not passed on; the original sent `message` to all clients.
+    guard let event = TwakeEvent(rawValue: name) else { return }
+    switch event {
+    case .authenticate: authenticate(TwakeFields(arguments.first).token, link)
+    case .join: joinTwake(TwakeFields(arguments.first), link)
+    case .leave: leaveTwake(room: TwakeFields(arguments.first), link)
+    case .event: emit(TwakeFields(arguments.first), link)
+    case .getOnline: answerOnline(Self.users(in: arguments), id: id, link)
+    case .setOnline:
+      // Connected users are online, whatever a client says of others or of itself.
+      answerOnline([link.connection.person], id: id, link)
+    }
+  }
+
+  /// Answers an event over a rate, if its protocol has an answer for that.
+  func refuseTwake(
+    _ name: String, _ arguments: [JSONValue], _ excess: Excess, _ link: SocketIOLink
+  ) {
+    let words = excess.words(settings.limits)
+    switch TwakeEvent(rawValue: name) {
+    case .authenticate: refuse(words, link)
+    case .join, .leave, .event:
+      reply(name + ":error", TwakeFields(arguments.first).name, words, to: link)
+    case .getOnline, .setOnline, nil: break
+    }
+  }
+
+  // MARK: Authentication
+
+  private func authenticate(_ token: String?, _ link: SocketIOLink) {
+    do throws(AuthenticationError) {
+      let identity = try access.identity(for: token)
+      if isRefused(identity, link) { return }
+      let link = take(identity, link)
+      // None if the session that the client resumed has ended meanwhile.
+      if !link.session.hasEnded { send(SocketPacket(event: "authenticated", []), to: link) }
+    } catch {
+      log(.notice, "token refused", "\(error)")
+      refuse(error.words, link)
+    }
+  }
+
+  /// Refuses a client whose user has too many connections or sessions. A resumed session is no further connection.
+  ///
+  /// - Returns: Whether it is refused.
+  func isRefused(_ identity: Identity, _ link: SocketIOLink) -> Bool {
+    if link.connection.identity == nil, link.claim == nil,
+      let excess = access.excess(ofConnecting: identity)
+    {
+      refuse(excess.words(settings.limits), link)
+      return true
+    }
+    guard let refusal = table.identify(link.connection, as: identity) else { return false }
+    refuse(refusal.reason.words, link)
+    return true
+  }
+
+  /// Gives the client an identity, and lets it resume the session that it has claimed.
+  ///
+  /// - Returns: The link that continues.
+  func take(_ identity: Identity, _ link: SocketIOLink) -> SocketIOLink {
+    link.authenticateBy = nil
+    admit(link, as: identity)
+    if let claim = link.claim {
+      link.claim = nil
+      return recover(link, claim, as: identity)
+    }
+    let connection = link.connection
+    if let old = connection.identity, !old.user.utf8.elementsEqual(identity.user.utf8) {
+      // It is another user now: no state of the former one stays.
+      leaveTwake(link)
+    }
+    let isFirst = connection.identity == nil
+    if isFirst { access.count(connection, towards: identity) }
+    connection.identity = identity
+    connection.name = access.name(of: identity, claimed: "Twake")
+    if isFirst {
+      cameOnline(link)
+    } else {
+      // The newer token may grant less.
+      applyRights(to: link)
+    }
+    return link
+  }
+
+  /// Reports to the client that it is not authorised, and ends the session.
+  func refuse(_ reason: String, _ link: SocketIOLink) {
+    let error: JSONValue = ["message": JSONValue(reason), "data": Self.refusalData(reason)]
+    send(SocketPacket(event: "unauthorized", [error]), to: link)
+    send(SocketPacket(.disconnect), to: link)
+    perform(link.session.end(.dismissed), for: link)
+  }
+
+  /// Returns the machine-readable data of `unauthorized` and of a refused `CONNECT`.
+  static func refusalData(_ reason: String) -> JSONValue {
+    [
+      "message": JSONValue(reason), "code": JSONValue("invalid_token"),
+      "type": JSONValue("UnauthorizedError"),
+    ]
+  }
+
+  /// Whether the client may do this in a room: by its own rights, or by the room's token.
+  private func may(
+    _ verbs: Verbs, in room: RoomName, token: String?, _ link: SocketIOLink
+  ) -> Bool {
+    guard let identity = connectionIdentity(link.connection) else { return false }
+    if identity.may(verbs, .room(room)) { return true }
+    if settings.dialects.allowsLegacyRoomTokens {
+      if token?.utf8.elementsEqual("twake".utf8) ?? false { return true }
+      if room.utf8.starts(with: "previous::".utf8) { return true }
+    }
+    return token.map { access.admits($0, to: room, user: identity.user) } ?? false
+  }
+
+  /// Returns the connection's identity, as long as its token is valid.
+  private func connectionIdentity(_ connection: Connection) -> Identity? {
+    connection.identity.flatMap { $0.isExpired(at: surroundings.clock.now) ? nil : $0 }
+  }
+
+  // MARK: Rooms
+
+  private func reply(
+    _ event: String, _ room: String, _ message: String? = nil, to link: SocketIOLink
+  ) {
+    var fields: JSONFields = ["name": JSONValue(room)]
+    if let message { fields.append(.init("message", JSONValue(message))) }
+    send(SocketPacket(event: event, [JSONValue(fields)]), to: link)
+  }
+
+  private func joinTwake(_ fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
+    let connection = link.connection
+    let token = fields.token
+    guard rooms.problem(ofRoom: room) == nil, may(.read, in: room, token: token, link) else {
+      reply("realtime:join:error", room, "User is not authorized to join room", to: link)
+      return
+    }
+    let roomsMax = settings.limits.roomsPerConnectionMax
+    guard connection.rooms.contains(room) || connection.rooms.count < roomsMax else {
+      reply(
+        "realtime:join:error", room, "A connection may join \(roomsMax) rooms; leave one first",
+        to: link)
+      return
+    }
+    if connection.identity?.may(.read, .room(room)) ?? false {
+      link.roomsByToken.remove(room)
+    } else {
+      link.roomsByToken.insert(room)
+    }
+    if let position = fields.position {
+      catchUpTwake(room, from: position, link)
+    } else {
+      link.numberedRooms.remove(room)
+      if !connection.rooms.contains(room) { link.recovery?.joined[room] = recoveryLog.head }
+      rooms.join(room: room, connection)
+      reply("realtime:join:success", room, to: link)
+    }
+    showOnline(forRoom: room, link)
+  }
+
+  /// Shows the user as online in the room that shows presence for this one.
+  func showOnline(forRoom room: RoomName, _ link: SocketIOLink) {
+    if let presenceRoom = Self.presenceRoom(for: room) { showOnline(in: presenceRoom, link) }
+  }
+
+  /// Joins a room for a client that asks for places: its events carry them, and it first receives what came
+  /// after the place that it names, if it names one.
+  private func catchUpTwake(_ room: RoomName, from place: JSONValue, _ link: SocketIOLink) {
+    let connection = link.connection
+    var position: RoomPosition?
+    if let parts = place.values(of: "epoch", "offset"), let epoch = parts[0]?.string,
+      let offset = parts[1]?.integer, offset >= 0
+    {
+      position = RoomPosition(epoch: epoch, offset: offset)
+    }
+    link.numberedRooms.insert(room)
+    let attempt = rooms.beginSubscribing(to: room, connection)
+    link.recovery?.joined[room] = .max
+    rooms.recover(
+      RoomSubscribing(
+        room: room, position: position, subscriber: .socketIO(connection.id), attempt: attempt))
+  }
+
+  /// Makes a client a member of a room, and sends what it has missed.
+  func finish(
+    _ work: RoomSubscribing, _ outcome: StoreOutcome<RoomRecovery>, at place: ConnectionID
+  ) {
+    let room = work.room
+    guard let link = byPlace[place], !link.isGone,
+      link.connection.attempts[room] == work.attempt
+    else { return }
+    let connection = link.connection
+    connection.attempts[room] = nil
+    guard case .success(let recovery) = outcome else {
+      leaveTwake(room, link)
+      return reply("realtime:join:error", room, "Try again later", to: link)
+    }
+    link.recovery?.joined[room] = recoveryLog.head
+    rooms.admit(to: room, connection)
+    let head: JSONValue = [
+      "epoch": JSONValue(recovery.head.epoch), "offset": JSONValue(recovery.head.offset),
+    ]
+    let success: JSONValue = [
+      "name": JSONValue(room), "position": head,
+      "recovered": JSONValue(work.position != nil && recovery.missed != nil),
+    ]
+    send(SocketPacket(event: "realtime:join:success", [success]), to: link)
+    for publication in recovery.missed ?? [] where rooms.isFor(connection, by: publication.personID)
+    {
+      let point = RoomPosition(epoch: recovery.head.epoch, offset: publication.offset)
+      send(RoomView.numbered(RoomView.placed(publication), point, in: room), to: link)
+    }
+  }
+
+  private func leaveTwake(room fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
+    leaveTwake(room, link)
+    reply("realtime:leave:success", room, to: link)
+  }
+
+  private func leaveTwake(_ room: RoomName, _ link: SocketIOLink) {
+    rooms.leave(room: room, link.connection)
+    link.numberedRooms.remove(room)
+    link.roomsByToken.remove(room)
+    link.recovery?.joined[room] = nil
+  }
+
+  /// Takes the client out of the rooms that its user may no longer read, and notifies it in the words for a
+  /// room that may not be joined.
+  func applyRights(to link: SocketIOLink) {
+    for room in Array(link.connection.rooms) where !link.roomsByToken.contains(room) {
+      guard !link.connection.verbs(on: .room(room)).contains(.read) else { continue }
+      leaveTwake(room, link)
+      reply("realtime:join:error", room, "User is not authorized to join room", to: link)
+    }
+  }
+
+  private func emit(_ fields: TwakeFields, _ link: SocketIOLink) {
+    let room = fields.name
+    guard rooms.problem(ofRoom: room) == nil, let data = fields.data,
+      may(.publish, in: room, token: fields.token, link)
+    else {
+      reply("realtime:event:error", room, "User is not authorized to emit in this room", to: link)
+      return
+    }
+    if let problem = rooms.problem(ofData: data.utf8.count) {
+      return reply("realtime:event:error", room, problem, to: link)
+    }
+    let person = link.connection.person
+    let stamped = Self.stamped(data, person)
+    guard stamped.value(of: "type")?.string != "writing" else {
+      // Typing is of no interest later, so it is not stored.
+      relay(event: stamped, in: room)
+      return
+    }
+    rooms.publish(
+      PublishRequest(room: room, data: stamped, person: person),
+      for: .socketIO(link.connection.id))
+  }
+
+  /// Tells a client that its event was not taken.
+  func answer(_ place: ConnectionID, _ result: PublishResult, in room: RoomName) {
+    guard case .refused(_, let message) = result, let link = byPlace[place] else { return }
+    reply("realtime:event:error", room, message, to: link)
+  }
+
+  /// The data with the sender's own id wherever it names a user: no client speaks for others.
+  private static func stamped(_ data: JSONValue, _ person: PersonID) -> JSONValue {
+    guard let parts = data.values(of: "user_id", "event") else { return data }
+    let own = JSONFields.Field("user_id", JSONValue(person))
+    var fields: [JSONFields.Field] = []
+    if parts[0] != nil { fields.append(own) }
+    if let event = parts[1], event.value(of: "user_id") != nil {
+      fields.append(.init("event", event.replacing([own])))
+    }
+    return data.replacing(fields)
+  }
+
+  /// Sends an event to the subscribers of a room that it concerns now, without storing it.
+  private func relay(event data: JSONValue, in room: RoomName) {
+    let typing = data.value(of: "event")?.values(of: "user_id", "is_writing")
+    let user = typing?[0]?.string
+    deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
+    guard let user else { return }
+    let started = typing?[1]?.boolean == false ? nil : Int(surroundings.clock.now)
+    owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
+  }
+
+  /// The session has left the default namespace: the user is no longer there.
+  func leaveTwake(_ link: SocketIOLink) {
+    let connection = link.connection
+    for room in Array(connection.rooms) { leaveTwake(room, link) }
+    if connection.identity != nil { wentOffline(link) }
+    connection.identity = nil
+    link.claim = nil
+    link.recovery?.arrived = recoveryLog.head
+    connection.meter.count(towards: nil)
+  }
+
+  // MARK: Presence
+
+  /// The room where people of a company see who is online, for a room of that company's or for
+  /// that room itself.
+  private static func presenceRoom(for room: RoomName) -> RoomName? {
+    for prefix in ["/users/online/", "/companies/", "/company/"] {
+      guard room.utf8.starts(with: prefix.utf8) else { continue }
+      let company = room.utf8.dropFirst(prefix.utf8.count).prefix { $0 != UInt8(ascii: "/") }
+      guard !company.isEmpty else { return nil }
+      return "/users/online/" + String(decoding: company, as: UTF8.self)
+    }
+    return nil
+  }
+
+  func cameOnline(_ link: SocketIOLink) {
+    online[link.connection.person, default: []].insert(link.connection.id)
+    rooms.goOnline(link.connection)
+  }
+
+  private func showOnline(in room: RoomName, _ link: SocketIOLink) {
+    let person = link.connection.person
+    guard !link.presenceRooms.contains(room) else { return }
+    link.presenceRooms.insert(room)
+    if let leaving = self.leaving.removeValue(forKey: person) {
+      // It was never gone, not even for those rooms that it does not rejoin in time.
+      for room in leaving.rooms { link.presenceRooms.insert(room) }
+      if leaving.rooms.contains(room) { return }
+    }
+    let isShown = otherSessions(of: person, than: link).contains {
+      $0.presenceRooms.contains(room)
+    }
+    if !isShown { tell(room, person, isOnline: true) }
+  }
+
+  private func otherSessions(
+    of person: PersonID, than link: SocketIOLink
+  ) -> [SocketIOLink] {
+    (online[person] ?? []).filter { $0 != link.connection.id }
+      .compactMap { byPlace[$0] }
+  }
+
+  func wentOffline(_ link: SocketIOLink) {
+    let person = link.connection.person
+    rooms.goOffline(link.connection)
+    online[person]?.remove(link.connection.id)
+    if online[person]?.isEmpty ?? false { online[person] = nil }
+    let rooms = link.presenceRooms
+    link.presenceRooms = []
+    if let other = otherSessions(of: person, than: link).first {
+      // Another of the user's devices says in these rooms that the user is there.
+      for room in rooms { other.presenceRooms.insert(room) }
+      return
+    }
+    var leaving = self.leaving[person]?.rooms ?? []
+    for room in rooms { leaving.insert(room) }
+    self.leaving[person] = (
+      surroundings.clock.uptime + settings.dialects.graceMilliseconds, leaving
+    )
+  }
+
+  /// Reports users who have not returned in time.
+  func tickPresence(_ now: Int64) {
+    for (person, leaving) in Array(self.leaving) where leaving.until <= now {
+      self.leaving[person] = nil
+      guard online[person] == nil else { continue }
+      for room in leaving.rooms { tell(room, person, isOnline: false) }
+    }
+  }
+
+  private func tell(_ room: RoomName, _ person: PersonID, isOnline: Bool) {
+    let company = String(decoding: room.utf8.dropFirst("/users/online/".utf8.count), as: UTF8.self)
+    let entry: JSONValue = [
+      "company_id": JSONValue(company), "user_id": JSONValue(person),
+      "is_online": JSONValue(isOnline),
+    ]
+    let list: JSONValue = ["online": JSONValue([entry])]
+    let resource: JSONValue = [
+      "action": JSONValue("event"), "room": JSONValue(room), "type": JSONValue("user:online"),
+      "resource": list, "path": .null,
+    ]
+    deliver(.packet(SocketPacket(event: "realtime:resource", [resource]), author: nil), in: room)
+  }
+
+  /// The ids in `{"data": [...]}`, in a list, or one by one as arguments.
+  private static func users(in arguments: [JSONValue]) -> [String] {
+    let data = arguments.first?.value(of: "data")
+    let users = (data ?? arguments.first)?.firstElements(usersMax) ?? data.map { [$0] } ?? arguments
+    return users.compactMap { $0.utf8.count <= TwakeFields.nameBytesMax ? $0.string : nil }
+  }
+
+  /// Users in one answer, at most; those named after them are left out.
+  private static let usersMax = 1_000
+
+  private func answerOnline(_ users: [String], id: Int?, _ link: SocketIOLink) {
+    guard let id, connectionIdentity(link.connection) != nil else { return }
+    let pairs = users.prefix(Self.usersMax).map { user in
+      JSONValue([
+        JSONValue(user),
+        JSONValue(online[user] != nil || leaving[user] != nil),
+      ])
+    }
+    let answer: JSONValue = ["data": JSONValue(Array(pairs))]
+    send(SocketPacket(.acknowledgement, id: id, data: JSONValue([answer])), to: link)
+  }
+}

@@ -1,0 +1,46 @@
+package import ParleyGatewayPorts
+import ParleyJSON
+
+/// Requests about a room that leave nothing in it, by the names of tests: a store keeps no record of the room for them.
+package enum RefusedRoomRequests {
+  package static let room: RoomName = "refused"
+
+  package static let all: [(name: String, request: StoreRequest)] = [
+    (
+      "a group without a name",
+      .groups(.put(room, GroupChanges(), by: actor("ann"), time: 1))
+    ),
+    ("a group of no person", .groups(.put(room, named("G"), by: actor(nil), time: 1))),
+    ("too many marks", .groups(.read(room, "ann", through: 1, marksMax: 0))),
+    ("a member who leaves", .people(.member(room, "ann", isMember: false))),
+    ("an epoch that is over", .room(.renewEpoch(room, from: "another", to: "newer"))),
+    (
+      "a publication out of reach",
+      .within(
+        FolderCondition(id: "missing", rights: rights),
+        .room(
+          .publish(
+            room, PublicationDraft(time: 1, data: .null), memory: .standard, keyAge: 1)))
+    ),
+  ]
+
+  private static func actor(_ person: PersonID?) -> ChangeActor {
+    ChangeActor(person: person, name: "", manages: false)
+  }
+
+  private static func named(_ name: String) -> GroupChanges {
+    var changes = GroupChanges()
+    changes.name = name
+    return changes
+  }
+
+  /// Any rights by folders: the note is not there.
+  private static var rights: FolderRights {
+    let identity = Identity(
+      user: "ann", grants: [Grant(.folders, NamePattern("f/*"), .all)])
+    guard case .inFolders(let rights) = identity.right(to: .read, ofNote: "missing") else {
+      preconditionFailure("a right to a folder is one to notes in it")
+    }
+    return rights
+  }
+}

@@ -1,0 +1,98 @@
+import ParleyGatewayPorts
+
+/// Receipts, membership, blocks and presence times of people, in memory.
+extension MemoryRooms {
+  mutating func reply(to request: PeopleRequest) -> PeopleReply {
+    switch request {
+    case .receipt(let place, let receipt):
+      guard let author = author(of: place) else { return .unknownPublication }
+      let key = Mark(place, receipt.personID)
+      if let known = people.receipts[key], known >= receipt.stage {
+        return .receipt(
+          Receipt(personID: receipt.personID, stage: known), author: author, isChanged: false)
+      }
+      people.receipts[key] = receipt.stage
+      if receipt.stage == .read {
+        noteRead(place.room, by: receipt.personID, through: place.offset)
+      }
+      return .receipt(receipt, author: author, isChanged: true)
+    case .receipts(let place):
+      guard let author = author(of: place) else { return .unknownPublication }
+      let receipts = people.receipts.filter { $0.key == Mark(place, $0.key.person.text) }
+        .map { Receipt(personID: $0.key.person.text, stage: $0.value) }
+        .sorted { $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) }
+      return .receipts(receipts, author: author)
+    case .flag(let room, let flag):
+      let place = PublicationPlace(room: room, offset: flag.offset)
+      guard author(of: place) != nil else { return .unknownPublication }
+      people.flags[Mark(place, flag.personID)] = flag
+      return .done
+    case .unflag(let place, let person):
+      people.flags[Mark(place, person)] = nil
+      return .done
+    case .flags(let room, let limit):
+      let flags = people.flags.filter { $0.key.room == ExactName(room) }.values.sorted {
+        $0.offset == $1.offset
+          ? $0.personID.utf8.lexicographicallyPrecedes($1.personID.utf8) : $0.offset > $1.offset
+      }
+      return .flags(Array(flags.prefix(limit)))
+    case .member(let room, let person, let isMember):
+      if isMember {
+        people.members[ExactName(room), default: []].insert(ExactName(person))
+      } else {
+        people.members[ExactName(room)]?.remove(ExactName(person))
+      }
+      return .done
+    case .members(let room):
+      return .members(
+        (people.members[ExactName(room)] ?? []).map(\.text).sorted {
+          $0.utf8.lexicographicallyPrecedes($1.utf8)
+        })
+    case .block(let block, let isBlocked):
+      let names = [ExactName(block.person), ExactName(block.blocked)]
+      if isBlocked { people.blocks.insert(names) } else { people.blocks.remove(names) }
+      return .done
+    case .blocks:
+      return .blocks(
+        people.blocks.map { PersonBlock(person: $0[0].text, blocked: $0[1].text) }.sorted {
+          ($0.person, $0.blocked) < ($1.person, $1.blocked)
+        })
+    case .online(let seen, let time):
+      for person in seen {
+        let name = ExactName(person)
+        people.lastOnline[name] = TimeOrder.following(people.lastOnline[name] ?? time, time)
+      }
+      return .done
+    case .lastOnline(let asked): return .lastOnline(asked.map { people.lastOnline[ExactName($0)] })
+    }
+  }
+
+  private func author(of place: PublicationPlace) -> PersonID?? {
+    guard let found = publications(of: place.room).first(where: { $0.offset == place.offset })
+    else { return nil }
+    return .some(found.personID)
+  }
+
+  /// All that people have done.
+  struct People: Sendable {
+    var receipts: [Mark: ReceiptStage] = [:]
+    var flags: [Mark: PublicationFlag] = [:]
+    var members: [ExactName: Set<ExactName>] = [:]
+    /// Pairs of a blocking and a blocked person.
+    var blocks: Set<[ExactName]> = []
+    var lastOnline: [ExactName: Timestamp] = [:]
+  }
+
+  /// A person and a publication, as a key.
+  struct Mark: Hashable, Sendable {
+    let room: ExactName
+    let offset: Int
+    let person: ExactName
+
+    init(_ place: PublicationPlace, _ person: PersonID) {
+      room = ExactName(place.room)
+      offset = place.offset
+      self.person = ExactName(person)
+    }
+  }
+}

@@ -1,0 +1,139 @@
+package import ParleyGatewayPorts
+import ParleyJSON
+
+/// Rooms' histories in memory: a value, so that a batch is taken back by putting it back.
+package struct MemoryRooms: Sendable {
+  struct Room: Sendable {
+    var position: RoomPosition
+    /// All that was ever published: a simulation checks it all.
+    var publications: [Publication] = []
+    var keys: [ExactName: (draft: PublicationDraft, offset: Int, time: Timestamp)] = [:]
+  }
+
+  private var rooms: [ExactName: Room] = [:]
+  private let firstEpoch: String
+  var people = People()
+  var groups = Groups()
+
+  package init(firstEpoch: String) { self.firstEpoch = firstEpoch }
+
+  /// Everything that was published in a room, forgotten or not.
+  package func publications(of name: RoomName) -> [Publication] {
+    rooms[ExactName(name)]?.publications ?? []
+  }
+
+  mutating func reply(to request: RoomRequest) -> RoomReply {
+    switch request {
+    case .publish(let name, let draft, _, let keyAge):
+      return publish(draft, in: name, keyAge: keyAge)
+    case .page(let name, let range, let limit, let bytesMax, let memory, let now):
+      return .page(
+        page(of: room(name), range, limit: max(limit, 1), bytesMax: bytesMax, memory, now: now))
+    case .recover(let name, let position, let limit, let bytesMax, let memory, let now):
+      return .recovery(
+        recover(room(name), position, limit: limit, bytesMax: bytesMax, memory, now: now))
+    case .renewEpoch(let name, let from, let to):
+      var room = room(name)
+      if room.position.epoch == from { room.position.epoch = to }
+      rooms[ExactName(name)] = room
+      return .recovery(RoomRecovery(head: room.position, missed: nil))
+    case .heads(let names):
+      return .heads(
+        names.map { name in
+          let room = room(name)
+          return RoomHead(position: room.position, time: room.publications.last?.time ?? 0)
+        })
+    }
+  }
+
+  private func room(_ name: RoomName) -> Room {
+    rooms[ExactName(name)] ?? Room(position: RoomPosition(epoch: firstEpoch, offset: 0))
+  }
+
+  private mutating func publish(
+    _ draft: PublicationDraft, in name: RoomName, keyAge: Timestamp
+  ) -> RoomReply {
+    var room = room(name)
+    var publication = draft.publication
+    publication.time = TimeOrder.following(
+      room.publications.last?.time ?? 0, publication.time)
+    publication.offset = room.position.offset + 1
+    if let key = draft.key.map(ExactName.init(_:)) {
+      if let earlier = room.keys[key], earlier.time + keyAge > publication.time {
+        guard earlier.draft.publication.data == draft.publication.data,
+          earlier.draft.publication.personID == draft.publication.personID
+        else { return .keyReused }
+        return .published(
+          RoomPosition(epoch: room.position.epoch, offset: earlier.offset), time: earlier.time,
+          isRepeated: true)
+      }
+      room.keys[key] = (draft, publication.offset, publication.time)
+    }
+    room.publications.append(publication)
+    room.position.offset = publication.offset
+    rooms[ExactName(name)] = room
+    if let author = publication.personID {
+      noteRead(name, by: author, through: publication.offset)
+    }
+    return .published(room.position, time: publication.time, isRepeated: false)
+  }
+
+  private func kept(
+    _ room: Room, _ memory: RoomMemory, now: Timestamp
+  ) -> ArraySlice<Publication> {
+    room.publications.suffix(max(memory.publicationsMax, 0)).drop {
+      $0.time <= now - memory.ageMax
+    }
+  }
+
+  private func page(
+    of room: Room, _ range: RoomRange, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    now: Timestamp
+  ) -> RoomPage {
+    let kept = kept(room, memory, now: now)
+    var found: [Publication] = []
+    var bytes = 0
+    func fits(_ publication: Publication) -> Bool {
+      bytes += publication.data.utf8.count
+      return found.isEmpty || (found.count < limit && bytes <= bytesMax)
+    }
+    switch range {
+    case .since(let offset):
+      let after = kept.drop { $0.offset <= offset }
+      for publication in after {
+        guard fits(publication) else { break }
+        found.append(publication)
+      }
+      return RoomPage(
+        head: room.position, publications: found,
+        hasGap: max(offset, 0) < room.position.offset
+          && after.first?.offset != max(offset, 0) + 1,
+        hasMore: found.count < after.count)
+    case .newest, .before:
+      var end = Int.max
+      if case .before(let offset) = range { end = offset }
+      let before = kept.filter { $0.offset < end }
+      for publication in before.reversed() {
+        guard fits(publication) else { break }
+        found.append(publication)
+      }
+      return RoomPage(
+        head: room.position, publications: found.reversed(), hasGap: false,
+        hasMore: found.count < before.count)
+    }
+  }
+
+  private func recover(
+    _ room: Room, _ position: RoomPosition?, limit: Int, bytesMax: Int, _ memory: RoomMemory,
+    now: Timestamp
+  ) -> RoomRecovery {
+    guard let position, position.epoch == room.position.epoch,
+      (0...room.position.offset).contains(position.offset)
+    else { return RoomRecovery(head: room.position, missed: nil) }
+    let missed = kept(room, memory, now: now).filter { $0.offset > position.offset }
+    let isWhole =
+      missed.count == room.position.offset - position.offset && missed.count <= limit
+      && missed.reduce(0) { $0 + $1.data.utf8.count } <= bytesMax
+    return RoomRecovery(head: room.position, missed: isWhole ? missed : nil)
+  }
+}

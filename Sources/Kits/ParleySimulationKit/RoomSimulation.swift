@@ -1,0 +1,534 @@
+package import Gateway
+import ParleyGatewayPorts
+import ParleyJSON
+import SocketMessages
+import ParleyWebSocketFrames
+
+/// Gateways with one room and its subscribers, from one seed: clients publish, drop, resume;
+/// processes die, commits fail; of several nodes on one store, some are cut off or stopped, and
+/// hints between them are lost. Then everything heals, and the invariants are checked.
+package struct RoomSimulation {
+  /// A broken requirement, with the seed that shows it again.
+  package typealias Violation = Simulation.Violation
+
+  /// The plan of a run.
+  package struct Plan: Sendable {
+    /// Subscribers, who come to any node.
+    package var clients = 2
+    /// Steps before everything heals.
+    package var steps = 400
+    /// Gateways on one store.
+    package var nodes = 1
+    /// Of a hundred hints between nodes, those that are lost.
+    package var hintsLostPercent = 20
+    /// Whether a standby may take the store's place that lacks the newest commits.
+    package var losesTails = false
+    /// The gateways' settings.
+    package var settings = GatewaySettings()
+
+    package init() {}
+
+    /// A plan drawn from the seed: other crowds, windows, and losses for each.
+    package static func everything(seed: UInt64, nodes: Int) -> Self {
+      var plan = Self()
+      plan.nodes = nodes
+      plan.clients = 2 + Int(seed % 4)
+      // Some windows are so small that gaps come all the time.
+      plan.settings.roomMemory = RoomMemory(
+        publicationsMax: [4, 20, 1_000, 0][Int(seed % (nodes > 1 ? 4 : 3))], ageMax: 86_400_000)
+      plan.settings.recoveryMax = seed % 2 == 0 ? 6 : 1_000
+      plan.settings.presenceGraceMilliseconds = seed % 5 == 0 ? 0 : 800
+      plan.hintsLostPercent = [0, 20, 20, 60, 100][Int(seed / 3 % 5)]
+      plan.losesTails = nodes > 1 && seed / 7 % 3 == 0
+      return plan
+    }
+  }
+
+  private struct Seat {
+    var twin: RoomTwin
+    var link: SimulatedLink?
+  }
+
+  /// A gateway, its line to the store, and the hints that come to it.
+  private struct Node {
+    var gateway: Gateway
+    var presence: CountedPresence
+    let clock: VirtualClock
+    let store: MemoryStoreHandle
+    var storeQueue: [(ticket: StoreTicket, request: StoreRequest)] = []
+    var completions: [(ticket: StoreTicket, reply: StoreReply)] = []
+    var topics: Set<String> = []
+    var isFrozen = false
+    /// Connections whose end it notices when it continues.
+    var ended: [ConnectionID] = []
+
+    /// Whether nothing is under way but a look at the heads.
+    var isAtRest: Bool {
+      completions.isEmpty && gateway.isSettled
+        && storeQueue.allSatisfy {
+          switch $0.request {
+          case .room(.heads), .people(.blocks), .heads: true
+          default: false
+          }
+        }
+    }
+  }
+
+  private struct Hint {
+    let node: Int
+    let topic: String
+    let bytes: [UInt8]
+    let sent: Int64
+  }
+
+  private static let room = "room"
+  private static let topic = "room/room"
+
+  private let seed: UInt64
+  private let plan: Plan
+  private var random: SimulationRandom
+  private let store: MemoryStore
+  private var seats: [Seat]
+  private var nodes: [Node] = []
+  private var generation = 0
+  private var hints: [Hint] = []
+  /// Of a hundred hints between nodes, those that are lost now.
+  private var hintsLostPercent: Int
+  /// The longest time that a hint has taken.
+  private var hintDelayMax: Int64 = 0
+  private var lateStatements: [[StoreRequest]] = []
+  private var nextConnection: UInt64 = 1
+  /// The time at which each client without a connection lost its last one.
+  private var goneAt: [String: Int64] = [:]
+  /// Publications that a failover has lost.
+  private var lost: [Publication] = []
+  private var lostTails = 0
+  /// The counts of events.
+  package private(set) var tally = Tally()
+
+  package init(seed: UInt64, plan: Plan) {
+    self.seed = seed
+    self.plan = plan
+    random = SimulationRandom(seed: seed)
+    hintsLostPercent = plan.hintsLostPercent
+    store = MemoryStore(isShared: plan.nodes > 1)
+    seats = (0..<plan.clients).map { Seat(twin: RoomTwin(name: "c\($0)", room: Self.room)) }
+    for _ in 0..<plan.nodes {
+      let clock = VirtualClock()
+      let (gateway, presence) = makeGateway(clock)
+      nodes.append(
+        Node(gateway: gateway, presence: presence, clock: clock, store: MemoryStoreHandle(store)))
+    }
+  }
+
+  private mutating func makeGateway(_ clock: VirtualClock) -> (Gateway, CountedPresence) {
+    defer { generation += 1 }
+    var settings = plan.settings
+    settings.sharesStore = plan.nodes > 1
+    var people = PeopleHandlers.standard(settings)
+    let presence = CountedPresence(graceMilliseconds: settings.presenceGraceMilliseconds)
+    people.presence = presence
+    let gateway = Gateway(
+      settings: settings,
+      surroundings: Gateway.Surroundings(
+        clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
+        log: NoLog(), people: people, queuedBytes: { _ in 0 }))
+    if plan.nodes > 1 { gateway.hintsChanged(arrive: plan.hintsLostPercent < 100) }
+    return (gateway, presence)
+  }
+
+  private var now: Int64 { nodes[0].clock.uptime }
+
+  /// Runs, heals, and checks.
+  package mutating func run() throws(Violation) {
+    do {
+      for _ in 0..<plan.steps { try step() }
+      try heal()
+    } catch let violation as Violation {
+      throw violation
+    } catch {
+      throw self.violation("\(error)")
+    }
+    try check()
+  }
+
+  private mutating func step() throws {
+    if nodes.count > 1 { stepAmongNodes() }
+    let seat = random.below(seats.count)
+    switch random.below(24) {
+    case 0, 1, 2: try publish(seat)
+    case 3...9: deliverUp(seat)
+    case 10...16: try deliverDown(seat)
+    case 17, 18: storeWorks(for: anyNode())
+    case 19, 20: storeReports(to: anyNode())
+    case 21: if seats[seat].link == nil { try connect(seat) }
+    case 22: try tick(Int64(random.below(400)))
+    default: fault(seat)
+    }
+  }
+
+  private mutating func anyNode() -> Int { nodes.count > 1 ? random.below(nodes.count) : 0 }
+
+  private mutating func fault(_ seat: Int) {
+    if nodes.count > 1, random.chance(40) { return faultAmongNodes() }
+    switch random.below(10) {
+    case 0...4: disconnect(seat)
+    case 5, 6: store.commitsToFail = 1
+    case 7, 8: nodes[anyNode()].clock.set(aheadBy: random.clockOffset())
+    default: kill(anyNode())
+    }
+  }
+
+  private mutating func publish(_ seat: Int) throws {
+    let messages = try seats[seat].twin.publish(now: now)
+    seats[seat].link?.upstream += messages
+  }
+
+  private mutating func tick(_ milliseconds: Int64) throws {
+    for node in nodes.indices { nodes[node].clock.advance(milliseconds: milliseconds) }
+    for node in nodes.indices where !nodes[node].isFrozen {
+      nodes[node].gateway.ticked()
+      perform(node)
+      try checkGhosts(at: node)
+    }
+    for seat in seats.indices where seats[seat].twin.wakeAt ?? .max <= now {
+      let messages = try seats[seat].twin.wake(now: now)
+      seats[seat].link?.upstream += messages
+      if seats[seat].twin.hasHungUp { disconnect(seat) }
+    }
+  }
+
+  private mutating func connect(_ seat: Int) throws {
+    let moving = nodes.indices.filter { !nodes[$0].isFrozen }
+    guard !moving.isEmpty else { return }
+    let node = moving.count > 1 ? moving[random.below(moving.count)] : moving[0]
+    let id = ConnectionID(nextConnection)
+    nextConnection += 1
+    nodes[node].gateway.opened(id, as: .native)
+    var link = SimulatedLink(id: id, node: node)
+    link.upstream = try seats[seat].twin.connected(now: now)
+    seats[seat].link = link
+    perform(node)
+  }
+
+  private mutating func disconnect(_ seat: Int, tellGateway: Bool = true) {
+    guard let link = seats[seat].link else { return }
+    seats[seat].link = nil
+    seats[seat].twin.disconnected(now: now)
+    if let id = seats[seat].twin.clientID { goneAt[id] = now }
+    guard tellGateway else { return }
+    guard !nodes[link.node].isFrozen else {
+      nodes[link.node].ended.append(link.id)
+      return
+    }
+    nodes[link.node].gateway.closed(link.id)
+    perform(link.node)
+  }
+
+  private mutating func deliverUp(_ seat: Int) {
+    guard let link = seats[seat].link, !link.upstream.isEmpty, !nodes[link.node].isFrozen else {
+      return
+    }
+    let message = seats[seat].link?.upstream.removeFirst() ?? []
+    message.withUnsafeBytes {
+      nodes[link.node].gateway.received(link.id, message: $0, kind: .text)
+    }
+    perform(link.node)
+  }
+
+  private mutating func deliverDown(_ seat: Int) throws {
+    guard let item = seats[seat].link?.popDownstream() else { return }
+    switch item {
+    case .close(let code):
+      if code.rawValue == CloseReason.rejoin.rawValue { tally[.rejoinCloses] += 1 }
+      disconnect(seat)
+    case .fragment: break
+    case .message(let payload):
+      var twin = seats[seat].twin
+      let now = now
+      let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
+      seats[seat].twin = twin
+      seats[seat].link?.upstream += answers
+    }
+  }
+
+  private mutating func perform(_ node: Int) {
+    for action in nodes[node].gateway.takeActions() {
+      switch action {
+      case .send(let frame, let id): push(.frame(frame), to: id)
+      case .broadcast(let frame, let ids):
+        for id in ids { push(.frame(frame), to: id) }
+      case .close(let id, let code, _): push(.close(code), to: id)
+      case .respond, .search, .gather, .forget, .admit, .count: break
+      case .store(let ticket, let request):
+        if case .room(.page(_, .since, _, _, _, _)) = request { tally[.historyReads] += 1 }
+        nodes[node].storeQueue.append((ticket, request))
+      case .publish(let topic, let bytes): publish(bytes, under: topic, from: node)
+      case .follow(let topic): nodes[node].topics.insert(topic)
+      case .leave(let topic): nodes[node].topics.remove(topic)
+      }
+    }
+  }
+
+  private mutating func push(_ item: SimulatedLink.Downstream, to id: ConnectionID) {
+    guard let seat = seats.firstIndex(where: { $0.link?.id == id }) else { return }
+    seats[seat].link?.push(item)
+  }
+
+  private mutating func storeWorks(for node: Int) {
+    let queue = nodes[node].storeQueue
+    guard !queue.isEmpty else { return }
+    let count = 1 + random.below(queue.count)
+    let batch = queue[..<count]
+    let replies = nodes[node].store.perform(batch.map(\.request))
+    for (item, reply) in zip(batch, replies) {
+      nodes[node].completions.append((item.ticket, reply))
+    }
+    nodes[node].storeQueue.removeFirst(count)
+  }
+
+  private mutating func storeReports(to node: Int) {
+    guard !nodes[node].isFrozen else { return }
+    let reported = nodes[node].completions
+    nodes[node].completions = []
+    for completion in reported {
+      nodes[node].gateway.stored(completion.ticket, reply: completion.reply)
+    }
+    perform(node)
+  }
+
+  private mutating func kill(_ node: Int) {
+    tally[.kills] += 1
+    for seat in seats.indices where seats[seat].link?.node == node {
+      disconnect(seat, tellGateway: false)
+    }
+    if nodes.count > 1 {
+      let asked = nodes[node].storeQueue.map(\.request)
+      if !asked.isEmpty, random.chance(50) { lateStatements.append(asked) }
+    } else {
+      store.restart()
+    }
+    nodes[node].storeQueue = []
+    nodes[node].completions = []
+    nodes[node].topics = []
+    nodes[node].ended = []
+    nodes[node].isFrozen = false
+    nodes[node].store.isCut = false
+    nodes[node].store.answersToLose = 0
+    (nodes[node].gateway, nodes[node].presence) = makeGateway(nodes[node].clock)
+  }
+
+  // MARK: Among nodes
+
+  private mutating func publish(_ bytes: [UInt8], under topic: String, from sender: Int) {
+    for node in nodes.indices where node != sender && nodes[node].topics.contains(topic) {
+      guard !random.chance(hintsLostPercent) else {
+        tally[.hintsLost] += 1
+        continue
+      }
+      let hint = Hint(node: node, topic: topic, bytes: bytes, sent: now)
+      hints.append(hint)
+      if random.chance(10) { hints.append(hint) }
+      // Of another cluster, or a part of a hint.
+      if random.chance(2) {
+        hints.append(
+          Hint(
+            node: node, topic: topic, bytes: Array(bytes.dropLast(1 + random.below(9))), sent: now))
+        hints.append(
+          Hint(
+            node: node, topic: topic,
+            bytes: Array(#"{"n":"x","t":1,"published":\#(random.below(99))}"#.utf8), sent: now))
+      }
+    }
+  }
+
+  private mutating func stepAmongNodes() {
+    if !hints.isEmpty, random.chance(50) { hear(random.below(hints.count)) }
+    if !lateStatements.isEmpty, random.chance(3) { doLateStatement() }
+    if random.chance(20) { storeWorks(for: anyNode()) }
+    if random.chance(20) { storeReports(to: anyNode()) }
+  }
+
+  private mutating func hear(_ place: Int) {
+    let hint = hints.remove(at: place)
+    guard !nodes[hint.node].isFrozen else { return }
+    tally[.hintsHeard] += 1
+    hintDelayMax = max(hintDelayMax, now - hint.sent)
+    nodes[hint.node].gateway.heard(hint.topic, hint.bytes)
+    perform(hint.node)
+  }
+
+  private mutating func doLateStatement() {
+    _ = store.perform(lateStatements.remove(at: random.below(lateStatements.count)))
+  }
+
+  private mutating func faultAmongNodes() {
+    let node = anyNode()
+    switch random.below(plan.losesTails ? 6 : 5) {
+    case 0, 1:
+      if nodes[node].isFrozen { thaw(node) } else { nodes[node].isFrozen = true }
+    case 2: nodes[node].store.isCut.toggle()
+    case 3:
+      nodes[node].store.answersToLose = 1
+      tally[.answersLost] += 1
+    case 4: breakLine(of: node)
+    default: failOver()
+    }
+  }
+
+  private mutating func thaw(_ node: Int) {
+    nodes[node].isFrozen = false
+    let ended = nodes[node].ended
+    nodes[node].ended = []
+    for id in ended { nodes[node].gateway.closed(id) }
+    perform(node)
+  }
+
+  private mutating func breakLine(of node: Int) {
+    let queue = nodes[node].storeQueue
+    nodes[node].storeQueue = []
+    guard !queue.isEmpty else { return }
+    if random.chance(70) { lateStatements.append(queue.map(\.request)) }
+    for item in queue {
+      nodes[node].completions.append(
+        (item.ticket, .failed(.unknownOutcome("the line to the store broke"))))
+    }
+  }
+
+  /// A standby takes the store's place that lacks the newest commits.
+  private mutating func failOver() {
+    for node in nodes.indices { breakLine(of: node) }
+    lateStatements = []
+    let before = store.rooms.publications(of: Self.room)
+    store.restart(losingCommits: min(1 + random.below(3), store.keptCommitCount))
+    let after = store.rooms.publications(of: Self.room)
+    guard after.count < before.count else { return }
+    lost += before[after.count...]
+    lostTails += 1
+    tally[.lostTails] += 1
+  }
+
+  private mutating func heal() throws {
+    store.commitsToFail = 0
+    // A person that is not confirmed three times in a row is hidden for a moment.
+    if hintsLostPercent < 100 { hintsLostPercent = min(hintsLostPercent, 10) }
+    for node in nodes.indices {
+      if nodes[node].isFrozen { thaw(node) }
+      nodes[node].store.isCut = false
+      nodes[node].store.answersToLose = 0
+    }
+    while !lateStatements.isEmpty { doLateStatement() }
+    // What was lost is found by looking at the heads: nothing else happens in these rounds.
+    var quietRoundsLeft = nodes.count > 1 ? 25 : 0
+    for _ in 0..<2_000 {
+      for seat in seats.indices {
+        if seats[seat].link == nil { try connect(seat) }
+        deliverUp(seat)
+        try deliverDown(seat)
+      }
+      while !hints.isEmpty { hear(random.below(hints.count)) }
+      for node in nodes.indices {
+        storeWorks(for: node)
+        storeReports(to: node)
+      }
+      try tick(100)
+      guard isAtRest else { continue }
+      guard quietRoundsLeft > 0 else { return }
+      quietRoundsLeft -= 1
+    }
+    let busy = nodes.indices.filter { !nodes[$0].isAtRest }
+    let restless = seats.indices.filter { seat in
+      guard let link = seats[seat].link else { return true }
+      return !link.upstream.isEmpty || !link.downstream.isEmpty || !seats[seat].twin.isSettled
+    }
+    let blind = seats.indices.filter { seat in
+      seats[seat].link.map { seats[seat].twin.present != everybody(at: $0.node) } ?? false
+    }
+    throw violation(
+      "the clients do not come to rest, or see ghosts: clients \(restless), nodes \(busy), "
+        + "and clients \(blind) do not see all people")
+  }
+
+  /// Whether nothing is under way, and each client sees all people and no others.
+  private var isAtRest: Bool {
+    nodes.allSatisfy(\.isAtRest)
+      && seats.allSatisfy { seat in
+        guard let link = seat.link else { return false }
+        return link.upstream.isEmpty && link.downstream.isEmpty && seat.twin.isSettled
+          && seat.twin.present == everybody(at: link.node)
+      }
+  }
+
+  /// The people that clients of a node are to see.
+  private func everybody(at node: Int) -> Set<String> {
+    Set(
+      seats.filter { plan.hintsLostPercent < 100 || $0.link?.node == node }
+        .compactMap(\.twin.clientID))
+  }
+
+  // MARK: What must hold
+
+  /// Checks that a person without a connection is not shown at a node for longer than six seconds
+  /// and the grace.
+  private func checkGhosts(at node: Int) throws {
+    let connected = Set(seats.filter { $0.link != nil }.compactMap(\.twin.clientID))
+    let boundary =
+      now - 6_000 - plan.settings.presenceGraceMilliseconds
+      - hintDelayMax - 400
+    for person in nodes[node].presence.present(in: Self.room)
+    where !connected.contains(person.personID) {
+      // A connection without a recorded end is gone from the start.
+      guard let gone = goneAt[person.personID] else { continue }
+      // A node that was stopped learns of ended connections in a turn of its own.
+      guard gone > boundary else {
+        throw violation(
+          "node \(node) shows \(person.personID), who is gone since \(gone), at \(now)")
+      }
+    }
+  }
+
+  private func check() throws(Violation) {
+    let log = store.rooms.publications(of: Self.room)
+    guard log.map(\.offset) == Array(1..<(log.count + 1)) else {
+      throw violation("the offsets of the log have gaps")
+    }
+    guard lostTails > 0 || Set(log.map(\.data)).count == log.count else {
+      throw violation("a key was published twice")
+    }
+    if lostTails == 0, seats.contains(where: { $0.twin.position?.epoch != "first" }) {
+      throw violation("a history was given up of which nothing was lost")
+    }
+    for (index, seat) in seats.enumerated() {
+      let twin = seat.twin
+      guard twin.position?.offset == log.count else {
+        throw violation("client \(index) is not at the head")
+      }
+      for sighting in twin.sightings {
+        if log.indices.contains(sighting.offset - 1),
+          log[sighting.offset - 1].data.utf8 == sighting.data
+        {
+          continue
+        }
+        guard
+          lost.contains(where: { $0.offset == sighting.offset && $0.data.utf8 == sighting.data })
+        else { throw violation("client \(index) saw another publication at \(sighting.offset)") }
+      }
+      // A tail that was lost shows in another epoch, in which numbers come again.
+      guard lostTails == 0 else { continue }
+      let seen = twin.sightings.map(\.offset)
+      guard zip(seen, seen.dropFirst()).allSatisfy({ $0 < $1 }) else {
+        throw violation("client \(index) saw a publication twice, or out of order")
+      }
+      let known = Set(seen).union(twin.gaps.flatMap { Array($0) })
+      guard known.count == log.count else {
+        throw violation("client \(index) missed a publication and was not told")
+      }
+      for key in twin.published
+      where !log.contains(where: { $0.data.utf8 == Array("\"\(key)\"".utf8) }) {
+        throw violation("\(key) was answered and is not in the log")
+      }
+    }
+  }
+
+  private func violation(_ what: String) -> Violation { Violation(seed: seed, what: what) }
+}

@@ -1,0 +1,143 @@
+import ParleyGatewayPorts
+import OTCore
+
+/// Requirements that hold once everything has healed.
+extension Simulation {
+  func check() throws(Violation) {
+    for id in Set(seats.map(\.documentID)).sorted() {
+      guard let log = store.log(of: id) else { throw violation("\(id) is gone") }
+      try checkLog(log, of: id)
+      let text = try fold(log, of: id)
+      guard text == store.document(id) else {
+        throw violation("\(id) is not the fold of its log")
+      }
+      for (index, seat) in seats.enumerated() where seat.documentID == id {
+        guard seat.client.document == text else {
+          throw violation("client \(index) has another text than the log of \(id)")
+        }
+        try checkSightings(of: seat.client, index, in: log, losses: store.lostEntries[id] ?? [])
+      }
+      try checkTyped(log, text, of: id)
+    }
+    try checkOwnNotes()
+    // A client that has seen more at another node knows of no lost tail.
+    if nodes.count > 1, lostTails == 0, tally[.epochRenewals] > 0 {
+      throw violation("a history was given up of which nothing was lost")
+    }
+  }
+
+  /// Notes that were made over the socket are there, and were made once; what a lying disk forgot
+  /// may be made again.
+  private func checkOwnNotes() throws(Violation) {
+    let mayForget = plan.faults.contains(.loseTail)
+    for case .native(let twin) in seats.map(\.client) {
+      guard let id = twin.ownNote, twin.notesMade != (0, 0) else { continue }
+      if !mayForget, twin.notesMade.anew > 1 { throw violation("\(id) was made twice") }
+      if !mayForget, store.log(of: DocumentID(id)) == nil { throw violation("\(id) is gone") }
+    }
+  }
+
+  /// Revisions without a gap; of each client that numbers its changes, each number once, in order,
+  /// from 1.
+  private func checkLog(_ log: [LogEntry], of id: DocumentID) throws(Violation) {
+    var last: [String: Int] = [:]
+    for (index, entry) in log.enumerated() {
+      guard entry.revision == index + 1 else {
+        throw violation("\(id): revision \(entry.revision) is at place \(index + 1)")
+      }
+      if entry.sequence == 0, last[entry.client] == nil { continue }
+      guard entry.sequence == last[entry.client, default: 0] + 1 else {
+        throw violation(
+          "\(id): \(entry.client) has \(entry.sequence) after \(last[entry.client, default: 0])")
+      }
+      last[entry.client] = entry.sequence
+    }
+  }
+
+  private func fold(_ log: [LogEntry], of id: DocumentID) throws(Violation) -> Document {
+    var document = Document()
+    for entry in log {
+      do throws(OperationError) {
+        try document.apply(entry.operation)
+      } catch {
+        throw violation("\(id): revision \(entry.revision) does not apply: \(error)")
+      }
+    }
+    return document
+  }
+
+  /// Checks that all a client was shown or promised is in the log, at that revision: a prefix
+  /// of the log. Only what a lying disk forgot may have been seen and not be there.
+  private func checkSightings(
+    of client: Client, _ index: Int, in log: [LogEntry], losses: [LogEntry]
+  ) throws(Violation) {
+    guard case .native(let twin) = client else { return }
+    for sighting in twin.sightings {
+      let revision = sighting.revision
+      if log.indices.contains(revision - 1), Self.is(log[revision - 1], sighting) { continue }
+      if losses.contains(where: { $0.revision == revision && Self.is($0, sighting) }) { continue }
+      guard log.indices.contains(revision - 1) else {
+        throw violation("client \(index) saw revision \(revision), which is not there")
+      }
+      throw violation("client \(index) saw another change as revision \(revision)")
+    }
+  }
+
+  private static func `is`(_ entry: LogEntry, _ sighting: NativeTwin.Sighting) -> Bool {
+    entry.client == sighting.client && entry.sequence == sighting.sequence
+      && (sighting.operation ?? entry.operation) == entry.operation
+  }
+
+  /// Checks that typed text is in the log once, and in the text until it is deleted.
+  ///
+  /// A native client's text is never dropped, whatever happens to it on the way: a failed commit, a
+  /// refusal, a merge. A Whaler client's may be dropped with its line, but not once it was
+  /// acknowledged.
+  private func checkTyped(
+    _ log: [LogEntry], _ text: Document, of id: DocumentID
+  ) throws(Violation) {
+    var inserted: [Int: Int] = [:]
+    for mark in log.flatMap({ Marks.marks(in: $0.operation) }) { inserted[mark, default: 0] += 1 }
+    let standing = Marks.marks(in: text.text)
+    guard standing.count == Set(standing).count else {
+      throw violation("typed text is in \(id) twice")
+    }
+    let lost = Set(
+      (store.lostEntries[id] ?? []).flatMap { Marks.marks(in: $0.operation) })
+    let acknowledged = Set(
+      seats.flatMap { seat in
+        if case .whaler(let twin) = seat.client {
+          twin.acknowledged.flatMap(Marks.marks)
+        } else {
+          [Int]()
+        }
+      })
+    let givenUp = Set(writers.flatMap { $0.givenUp.flatMap(Marks.marks) })
+    let isStanding = Set(standing)
+    for (mark, seat) in marks.seats.enumerated() where documentID(ofAuthor: seat) == id {
+      let count = inserted[mark, default: 0]
+      guard count <= 1 else { throw violation("what client \(seat) typed is in the log twice") }
+      // Deleted by its author before it was sent, forgotten by the server's disk, or typed so
+      // shortly before its author's process ended that it was not kept.
+      let mayBeMissing =
+        marks.deleted.contains(mark) || lost.contains(mark) || unkept.contains(mark)
+      if count == 0, !mayBeMissing {
+        guard seat < seats.count else {
+          if givenUp.contains(mark) { continue }
+          throw violation("what writer \(seat - seats.count) added is not in the log")
+        }
+        switch seats[seat].client {
+        case .native: throw violation("what client \(seat) typed is not in the log")
+        case .whaler where acknowledged.contains(mark):
+          throw violation("what client \(seat) typed was acknowledged and is not in the log")
+        case .whaler: break
+        }
+      }
+      if count == 1, !isStanding.contains(mark), !marks.deleted.contains(mark) {
+        throw violation("what client \(seat) typed was not deleted and is gone")
+      }
+    }
+  }
+
+  func violation(_ what: String) -> Violation { Violation(seed: seed, what: what) }
+}

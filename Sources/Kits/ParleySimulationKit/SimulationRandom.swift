@@ -1,0 +1,53 @@
+package import OTCore
+import ParleyOTWorkloads
+
+/// The random choices of a simulation, from one seed.
+package struct SimulationRandom: RandomNumberGenerator {
+  private var generator: SplitMix64
+
+  package init(seed: UInt64) { generator = SplitMix64(seed: seed) }
+
+  package mutating func next() -> UInt64 { generator.next() }
+
+  /// A number from 0 up to `bound`.
+  package mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
+
+  /// Whether something that happens in so many percent of cases happens now.
+  package mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+
+  /// Milliseconds by which the wall clock is set ahead of what is right, or back.
+  package mutating func clockOffset() -> Int64 {
+    chance(25)
+      ? 0 : Int64.random(in: -VirtualClock.offsetMax...VirtualClock.offsetMax, using: &self)
+  }
+
+  /// Letters of one to four bytes, marks that combine, line ends of two scalars.
+  private static let pieces = [
+    "a", "b", " ", "\n", "é", "e\u{301}", "漢", "👍🏽", "👩‍👩‍👧", "\r\n", "\u{e000}", "𝄞", "xyz",
+  ]
+
+  /// An edit as a user types it: mostly short, now and then several places at once.
+  ///
+  /// - Parameter mark: Goes before what is inserted: something that is found again.
+  package mutating func edit(
+    of length: Int, marking mark: (inout SimulationRandom) -> String = { _ in "" }
+  ) -> TextOperation {
+    var operation = TextOperation()
+    var left = length
+    for _ in 0...(chance(15) ? 2 : 0) {
+      let kept = below(left + 1)
+      operation.retain(kept)
+      left -= kept
+      let deletesFirst = chance(20)
+      let deleted = chance(35) ? min(left, 1 + below(4)) : 0
+      if deletesFirst { operation.delete(deleted) }
+      if deleted == 0 || chance(30) {
+        operation.insert(mark(&self) + Self.pieces[below(Self.pieces.count)])
+      }
+      if !deletesFirst { operation.delete(deleted) }
+      left -= deleted
+    }
+    operation.retain(left)
+    return operation
+  }
+}

@@ -1,0 +1,167 @@
+public import ParleyJSON
+
+/// An event, from either dialect.
+public enum DomainEvent: Sendable, Hashable {
+  /// The action on a resource.
+  public enum Action: Sendable, Hashable {
+    /// It is new, or was changed: the wire does not tell which.
+    case saved
+    /// It is new.
+    case created
+    /// It was changed.
+    case updated
+    /// It is gone.
+    case deleted
+  }
+
+  /// A message: its room, its thread, and its content as far as the wire tells it.
+  case message(Action, id: String, place: String, thread: String?, content: JSONFields?)
+  /// The echo of one of the receiver's own messages, recognised by its `source_guid`.
+  case echo(id: String, sourceGUID: String)
+  /// The members of a group or channel; typed where the wire tells who.
+  case members(place: String, GroupChat.Change?)
+  /// Name, picture or other facts of a group or channel.
+  case groupInfo(Action, place: String, GroupChat.Change?)
+  /// Something happened in a channel last at this time, in milliseconds since 1970.
+  case activity(place: String, time: Int, last: Twake.MessageSummary?)
+  /// A person likes a message.
+  case like(messageID: String, userID: String)
+  /// A person types, or has stopped.
+  case typing(place: String, userID: String, isTyping: Bool)
+  /// Presence by user id: true for users who are online now.
+  case presence([String: Bool])
+  /// Counts of what is unread have changed.
+  case badges
+  /// Nothing of interest: a sign of life, or the confirmation of a subscription.
+  case nothing
+  /// Something that is not known here; its type.
+  case other(type: String)
+}
+
+/// The one place where the events of dialects become typed events.
+///
+/// Types and structured parts decide the kind, never sentences: those are in one language, and
+/// names in them can say anything.
+public struct DomainRouter: Sendable {
+  /// `source_guid`s of messages that this app has sent, by which it knows them again.
+  ///
+  /// To be noted before sending: the event may come sooner than the answer.
+  private var sent: [String] = []
+  /// The number of them that are remembered.
+  private let sentMax: Int
+
+  /// A router that has sent nothing.
+  public init(rememberedMax: Int = 1_000) { sentMax = rememberedMax }
+
+  /// Notes that a message is being sent under this name.
+  public mutating func willSend(sourceGUID: String) {
+    sent.append(sourceGUID)
+    if sent.count > sentMax { sent.removeFirst() }
+  }
+
+  // MARK: Group chats over Bayeux
+
+  /// Returns the event of a push on this channel.
+  public func route(_ push: GroupChat.Push, on channel: String) -> DomainEvent {
+    switch push.type {
+    case .ping, .subscribe: return .nothing
+    case .typing:
+      guard let user = push.userID else { return .other(type: push.type.rawValue) }
+      return .typing(place: channel, userID: user, isTyping: push.started != nil)
+    case .membership:
+      return .members(place: push.subject?["id"]?.string ?? channel, nil)
+    case .line, .directMessage, .messageUpdate, .messageDeletion: return routeLine(push, channel)
+    case .like, .favorite:
+      guard let like = push.subject.flatMap({ try? GroupChat.Like($0) }) else {
+        return .other(type: push.type.rawValue)
+      }
+      return .like(messageID: like.line.id, userID: like.userID)
+    default: return .other(type: push.type.rawValue)
+    }
+  }
+
+  private func routeLine(_ push: GroupChat.Push, _ channel: String) -> DomainEvent {
+    guard let subject = push.subject, let line = try? GroupChat.Line(subject) else {
+      return .other(type: push.type.rawValue)
+    }
+    let place = line.groupID ?? channel
+    if let event = line.event {
+      switch GroupChat.Change(event) {
+      case .memberAdded?, .memberRemoved?, .memberRenamed?:
+        return .members(place: place, GroupChat.Change(event))
+      case .groupRenamed?, .avatarChanged?:
+        return .groupInfo(.updated, place: place, GroupChat.Change(event))
+      case .like(let messageID, let user)?: return .like(messageID: messageID, userID: user.id)
+      case nil: return .other(type: event.type.rawValue)
+      }
+    }
+    if push.type == .line || push.type == .directMessage, let guid = line.sourceGUID,
+      sent.contains(where: { $0.utf8.elementsEqual(guid.utf8) })
+    {
+      return .echo(id: line.id, sourceGUID: guid)
+    }
+    let action: DomainEvent.Action =
+      push.type == .messageUpdate ? .updated : push.type == .messageDeletion ? .deleted : .created
+    return .message(action, id: line.id, place: place, thread: nil, content: subject)
+  }
+
+  // MARK: Twake over Socket.IO
+
+  /// Returns the event of a `realtime:event`.
+  public func route(_ event: Twake.SocketIOEvent) -> DomainEvent {
+    let action: DomainEvent.Action
+    switch event.data.action {
+    case .remove: action = .deleted
+    case .update: action = .updated
+    default: return .other(type: event.data.action.rawValue)
+    }
+    return .message(
+      action, id: event.data.messageID, place: event.name, thread: event.data.threadID,
+      content: nil)
+  }
+
+  /// Returns the event of a `realtime:resource`.
+  public func route(_ resource: Twake.SocketIOResource) -> DomainEvent {
+    let fields = resource.resource
+    let place = fields["id"]?.string ?? resource.path ?? resource.room ?? ""
+    switch resource.type {
+    case .message:
+      guard let id = fields["id"]?.string, let action = Self.action(resource.action) else { break }
+      return .message(
+        action, id: id, place: resource.room ?? place, thread: fields["thread_id"]?.string,
+        content: fields)
+    case .channel, .channels:
+      guard let action = Self.action(resource.action) else { break }
+      return .groupInfo(action, place: place, nil)
+    case .channelMember:
+      return .members(place: fields["channel_id"]?.string ?? place, nil)
+    case .channelActivity:
+      guard let time = fields["last_activity"]?.integer else { break }
+      return .activity(
+        place: place, time: time,
+        last: fields["last_message"]?.fields.flatMap { try? Twake.MessageSummary($0) })
+    case .notificationBadges: return .badges
+    case .online:
+      guard let list = fields["online"]?.elements else { break }
+      var online: [String: Bool] = [:]
+      for entry in list.compactMap(\.fields) {
+        guard let user = entry["user_id"]?.string, let isOnline = entry["is_online"]?.boolean
+        else { continue }
+        online[user] = isOnline
+      }
+      return .presence(online)
+    default: break
+    }
+    return .other(type: resource.type.rawValue)
+  }
+
+  private static func action(_ action: Twake.ResourceAction) -> DomainEvent.Action? {
+    switch action {
+    case .created: .created
+    case .saved: .saved
+    case .updated: .updated
+    case .deleted: .deleted
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,224 @@
+public import ParleyJSON
+import ParleyModel
+
+/// Goes through the fields of a model, reading them from JSON or writing them to it.
+public struct JSONFieldVisitor {
+  /// The rest of the fields that are read.
+  private(set) var rest = JSONFields()
+  /// The fields written so far.
+  private(set) var written = JSONFields()
+  private let isReading: Bool
+
+  init(reading fields: JSONFields) {
+    rest = fields
+    isReading = true
+  }
+
+  private init(isReading: Bool) { self.isReading = isReading }
+
+  static func writing() -> JSONFieldVisitor { JSONFieldVisitor(isReading: false) }
+
+  /// Takes a field's value out of the rest; a `null` stays there and counts as none.
+  private mutating func take(_ name: String) -> JSONValue? {
+    guard let value = rest[name], !value.isNull else { return nil }
+    rest.remove(name)
+    return value
+  }
+
+  private mutating func write(_ name: String, _ value: JSONValue?) {
+    if let value { written.append(JSONFields.Field(name, value)) }
+  }
+
+  /// A field that may be missing.
+  public mutating func optional<Form: JSONFieldForm>(
+    _ name: String, _ property: inout Form?
+  ) throws(ModelError) {
+    guard isReading else { return write(name, property?.jsonValue) }
+    guard let value = take(name) else { return property = nil }
+    guard let form = Form(jsonValue: value) else {
+      throw .wrongType(field: name, expected: Form.jsonExpectation)
+    }
+    property = form
+  }
+
+  /// A field that has to be there.
+  public mutating func required<Form: JSONFieldForm>(
+    _ name: String, _ property: inout Form
+  ) throws(ModelError) {
+    var value: Form? = isReading ? nil : property
+    try optional(name, &value)
+    guard let value else { throw .missing(field: name) }
+    property = value
+  }
+
+  /// A field that has a value even where it is missing.
+  ///
+  /// It is written when its value differs from the default. A field that was received with just the
+  /// default stays in the rest, and so is written as well.
+  public mutating func defaulted<Form: JSONFieldForm & Equatable>(
+    _ name: String, _ property: inout Form, to standard: Form
+  ) throws(ModelError) {
+    guard isReading else { return write(name, property == standard ? nil : property.jsonValue) }
+    let stood = rest[name]
+    var value: Form?
+    try optional(name, &value)
+    property = value ?? standard
+    if property == standard, let stood, !stood.isNull {
+      rest.append(JSONFields.Field(name, stood))
+    }
+  }
+
+  /// A model within the model.
+  public mutating func required<Model: JSONModel>(
+    model name: String, _ property: inout Model
+  ) throws(ModelError) {
+    guard isReading else { return write(name, JSONValue(property.fields)) }
+    guard let value = take(name) else { throw .missing(field: name) }
+    property = try Self.model(value, name)
+  }
+
+  /// A model within the model that may be missing.
+  public mutating func optional<Model: JSONModel>(
+    model name: String, _ property: inout Model?
+  ) throws(ModelError) {
+    guard isReading else { return write(name, property.map { JSONValue($0.fields) }) }
+    guard let value = take(name) else { return property = nil }
+    property = try Self.model(value, name) as Model
+  }
+
+  /// A list of models.
+  public mutating func required<Model: JSONModel>(
+    models name: String, _ property: inout [Model]
+  ) throws(ModelError) {
+    guard isReading else {
+      return write(name, JSONValue(property.map { JSONValue($0.fields) }))
+    }
+    guard let value = take(name) else { throw .missing(field: name) }
+    guard let elements = value.elements else {
+      throw .wrongType(field: name, expected: "an array of objects")
+    }
+    property = []
+    for element in elements { property.append(try Self.model(element, name)) }
+  }
+
+  private static func model<Model: JSONModel>(
+    _ value: JSONValue, _ name: String
+  ) throws(ModelError) -> Model {
+    guard let fields = value.fields else { throw .wrongType(field: name, expected: "an object") }
+    return try Model(fields)
+  }
+}
+
+/// A type of a model's field.
+public protocol JSONFieldForm {
+  /// The type in words, for errors.
+  static var jsonExpectation: String { get }
+  /// Reads it; `nil` if the value is something else.
+  init?(jsonValue: JSONValue)
+  /// Writes it.
+  var jsonValue: JSONValue { get }
+}
+
+extension String: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "a string" }
+  /// Reads a string.
+  public init?(jsonValue: JSONValue) {
+    guard let text = jsonValue.string else { return nil }
+    self = text
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(self) }
+}
+
+extension Int: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "an integer" }
+  /// Reads an integer.
+  public init?(jsonValue: JSONValue) {
+    guard let number = jsonValue.integer else { return nil }
+    self = number
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(self) }
+}
+
+extension Bool: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "true or false" }
+  /// Reads a flag.
+  public init?(jsonValue: JSONValue) {
+    guard let flag = jsonValue.boolean else { return nil }
+    self = flag
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(self) }
+}
+
+extension JSONValue: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "any value" }
+  /// Takes anything.
+  public init?(jsonValue: JSONValue) { self = jsonValue }
+  /// Itself.
+  public var jsonValue: JSONValue { self }
+}
+
+extension JSONFields: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "an object" }
+  /// Reads an object.
+  public init?(jsonValue: JSONValue) {
+    guard let fields = jsonValue.fields else { return nil }
+    self = fields
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(self) }
+}
+
+extension Array: JSONFieldForm where Element: JSONFieldForm {
+  /// In words.
+  public static var jsonExpectation: String { "an array, each element \(Element.jsonExpectation)" }
+  /// Reads an array.
+  public init?(jsonValue: JSONValue) {
+    guard let elements = jsonValue.elements else { return nil }
+    self = []
+    for element in elements {
+      guard let form = Element(jsonValue: element) else { return nil }
+      append(form)
+    }
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(map(\.jsonValue)) }
+}
+
+/// A word out of a list that may grow: words that are not known here survive.
+public protocol JSONWord: RawRepresentable, JSONFieldForm, Sendable, Hashable
+where RawValue == String {
+  /// Takes any word.
+  init(rawValue: String)
+  /// The words that have a meaning here.
+  static var known: [Self] { get }
+}
+
+extension JSONWord {
+  /// Whether the word has a meaning here.
+  public var isKnown: Bool { Self.known.contains(self) }
+  /// In words.
+  public static var jsonExpectation: String { "a word" }
+  /// Reads a word.
+  public init?(jsonValue: JSONValue) {
+    guard let text = jsonValue.string else { return nil }
+    self.init(rawValue: text)
+  }
+  /// The value as JSON.
+  public var jsonValue: JSONValue { JSONValue(rawValue) }
+}
+
+/// A hash of a text that is the same everywhere and always: 64-bit FNV-1a of its UTF-8.
+///
+/// The hash functions of languages differ from each other, and some from run to run; apps use the
+/// sums below only to see that something has changed.
+public func stableHash(_ text: String?) -> Int {
+  text.map { Int(truncatingIfNeeded: FNV1a($0.utf8).value) } ?? 0
+}

@@ -1,0 +1,115 @@
+public import ParleyJSON
+
+extension Twake {
+  /// A push notification for a new message.
+  public struct FirebaseNotification: JSONModel {
+    /// The texts that are shown.
+    public var headers: NotificationHeaders = NotificationHeaders()
+    /// The message of the notification.
+    public var payload: NotificationPayload = NotificationPayload()
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required(model: "headers", &headers)
+      try fields.required(model: "payload", &payload)
+    }
+  }
+
+  /// The texts of a notification.
+  public struct NotificationHeaders: JSONModel {
+    /// The title.
+    public var title: String = ""
+    /// The text.
+    public var body: String = ""
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required("title", &title)
+      try fields.required("body", &body)
+    }
+  }
+
+  /// The message of a notification.
+  public struct NotificationPayload: JSONModel {
+    /// The company.
+    public var companyID: String = ""
+    /// The workspace.
+    public var workspaceID: String = ""
+    /// The channel.
+    public var channelID: String = ""
+    /// The thread.
+    public var threadID: String?
+    /// The message.
+    public var messageID: String = ""
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required("company_id", &companyID)
+      try fields.required("workspace_id", &workspaceID)
+      try fields.required("channel_id", &channelID)
+      try fields.optional("thread_id", &threadID)
+      try fields.required("message_id", &messageID)
+    }
+  }
+
+  /// A notification that the app makes itself.
+  public struct LocalNotification: JSONModel {
+    /// The type of the notification.
+    public var type: LocalNotificationType = .message
+    /// The subject of the notification.
+    public var payload: JSONFields = JSONFields()
+    /// Fields of other versions.
+    public var rest = JSONFields()
+
+    /// An empty one.
+    public init() {}
+
+    /// Names the fields.
+    public mutating func visit(_ fields: inout JSONFieldVisitor) throws(ModelError) {
+      try fields.required("type", &type)
+      try fields.required("payload", &payload)
+    }
+  }
+
+  /// The type of a notification.
+  public struct LocalNotificationType: JSONWord {
+    /// The word on the wire.
+    public let rawValue: String
+
+    /// Takes any word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A message.
+    public static let message = Self(rawValue: "message")
+    /// A file.
+    public static let file = Self(rawValue: "file")
+
+    /// The words that have a meaning here.
+    public static var known: [Self] { [.message, .file] }
+  }
+}
+
+extension Twake.NotificationPayload {
+  /// The payload as JSON text.
+  public var stringified: String { String(decoding: json, as: UTF8.self) }
+}
+
+extension Twake.LocalNotification {
+  /// The notification as JSON text.
+  public var stringified: String { String(decoding: json, as: UTF8.self) }
+}

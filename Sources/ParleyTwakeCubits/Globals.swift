@@ -1,0 +1,43 @@
+import ParleyDialectModels
+
+/// The user's selections and token, for all cubits of an app.
+@MainActor public final class Globals: Cubit<Globals.Values> {
+  /// The values.
+  public struct Values: Sendable, Hashable {
+    /// The selected company.
+    public var companyID: String?
+    /// The selected workspace.
+    public var workspaceID: String?
+    /// The selected channel.
+    public var channelID: String?
+    /// The selected thread.
+    public var threadID: String?
+    /// The token of requests.
+    public var token: String?
+    /// The user who is signed in.
+    public var userID: String?
+
+    /// Nothing selected.
+    public init() {}
+  }
+
+  /// Makes globals; values of a former process are the app's to hand in.
+  public override init(_ values: Values = Values()) { super.init(values) }
+
+  /// The number of sign-outs: an answer to a request from before the last one is dropped, and
+  /// nothing of it is kept.
+  package private(set) var session = 0
+
+  /// Forgets the values: no user is signed in.
+  package func endSession() {
+    session += 1
+    emit(Values())
+  }
+
+  /// Changes values.
+  public func set(_ change: (inout Values) -> Void) {
+    var values = state
+    change(&values)
+    emit(values)
+  }
+}

@@ -1,0 +1,289 @@
+public import ParleyDialectModels
+
+/// The state of a channel's or a thread's messages.
+public enum MessagesState: Sendable, Equatable {
+  /// Nothing was asked for yet.
+  case initial
+  /// They are being fetched, and none are kept.
+  case loading
+  /// Earlier ones are being fetched.
+  case loadingBefore(Shown)
+  /// They are here, kept or fetched.
+  case loaded(Shown)
+
+  /// Messages as they are shown.
+  public struct Shown: Sendable, Equatable {
+    /// The messages, the oldest first; what is being sent, too.
+    public var messages: [Twake.Message]
+    /// The message that the thread is about.
+    public var parent: Twake.Message?
+
+    /// Changes with what is shown.
+    public var hash: Int { messages.reduce(parent?.hash ?? 0) { $0 &+ $1.hash } }
+  }
+}
+
+/// Messages of a channel or a thread: loaded, sent, edited, reacted to and deleted. What the user does is
+/// shown at once, and taken back if the server does not take it.
+@MainActor public final class MessagesCubit: Cubit<MessagesState> {
+  private let source: any MessagesSource
+  private let storage: any CubitStorage
+  private let globals: Globals
+  private let now: @Sendable () -> Int
+  private var place: MessagesPlace?
+  private var list = OptimisticList<Twake.Message> { $0.id }
+  private var parent: Twake.Message?
+  /// Numbers the places that were asked for: an answer for a former one is dropped.
+  private var visit = 0
+  /// The session whose messages these are.
+  private var session = 0
+
+  /// Makes a cubit.
+  ///
+  /// - Parameter now: The time in milliseconds since 1970, shown for messages until the server says theirs.
+  public init(
+    _ source: any MessagesSource, storage: any CubitStorage = MemoryCubitStorage(),
+    globals: Globals, now: @escaping @Sendable () -> Int
+  ) {
+    self.source = source
+    self.storage = storage
+    self.globals = globals
+    self.now = now
+    super.init(.initial)
+  }
+
+  // MARK: Loading
+
+  /// Shows a channel's messages, or a thread's: those that are kept, then the server's.
+  ///
+  /// - Throws: The source's error; what is kept stays shown.
+  public func fetch(channelID: String, threadID: String? = nil) async throws {
+    let place = MessagesPlace(channelID: channelID, threadID: threadID)
+    if place != self.place || session != globals.session {
+      let shown = session == globals.session ? list.shown : []
+      session = globals.session
+      self.place = place
+      visit += 1
+      list.clear()
+      parent = threadID.flatMap { id in shown.first { $0.id == id } }
+      emit(.loading)
+    }
+    let visit = visit
+    if list.base.isEmpty, let kept: [Twake.Message] = await storage.list(Self.name(place)) {
+      guard isCurrent(visit) else { return }
+      if list.base.isEmpty { put(kept) }
+    }
+    let fetched = try await source.messages(in: place, before: nil)
+    guard isCurrent(visit) else { return }
+    // Messages of this range that the server no longer has go; earlier ones stay.
+    let first = fetched.map(\.creationDate).min() ?? .min
+    list.replace(list.base.filter { $0.creationDate < first })
+    put(fetched)
+    await keep()
+  }
+
+  /// Fetches what comes before the first message that is shown.
+  public func fetchBefore() async throws {
+    guard let place, case .loaded(let shown) = state, let first = list.base.first else { return }
+    let visit = visit
+    emit(.loadingBefore(shown))
+    do {
+      let fetched = try await source.messages(in: place, before: first)
+      guard isCurrent(visit) else { return }
+      put(fetched)
+      await keep()
+    } catch {
+      if isCurrent(visit) { show() }
+      throw error
+    }
+  }
+
+  // MARK: Changing
+
+  /// Sends a message. It is shown at once.
+  ///
+  /// - Throws: The source's error; the message is no longer shown then.
+  public func send(_ text: String, attachments: [Twake.File] = []) async throws {
+    guard let place else { return }
+    let key = RequestKey.make()
+    var draft = Twake.Message()
+    draft.id = "sending:" + key
+    draft.channelID = place.channelID
+    draft.threadID = place.threadID
+    draft.userID = globals.state.userID
+    draft.creationDate = now()
+    draft.modificationDate = draft.creationDate
+    draft.content.originalText = text
+    let shown = draft
+    try await change {
+      $0 + [shown]
+    } making: { [source] in
+      try await source.send(text, attachments: attachments, to: place, key: key)
+    } then: { list, sent in
+      list.merge([sent])
+    }
+  }
+
+  /// Changes a message's text. It is shown at once.
+  ///
+  /// - Throws: The source's error; the former text is shown again then.
+  public func edit(
+    _ message: Twake.Message, text: String, attachments: [Twake.File] = []
+  ) async throws {
+    let time = now()
+    try await change {
+      $0.map { shown in
+        guard shown.id == message.id else { return shown }
+        var edited = shown
+        edited.content.originalText = text
+        edited.modificationDate = time
+        return edited
+      }
+    } making: { [source] in
+      try await source.edit(message, text: text, attachments: attachments)
+    } then: { list, edited in
+      list.merge([edited])
+    }
+  }
+
+  /// Chooses a reaction, or takes it back if it was chosen. Each user has one. It is shown at once.
+  ///
+  /// - Throws: The source's error; the former reactions are shown again then.
+  public func react(to message: Twake.Message, _ reaction: String) async throws {
+    let user = globals.state.userID ?? ""
+    let isBack =
+      list.shown.first { $0.id == message.id }?
+      .reactions.contains { $0.name == reaction && $0.users.contains(user) } ?? false
+    let chosen = isBack ? "" : reaction
+    let apply: @Sendable ([Twake.Message]) -> [Twake.Message] = { messages in
+      messages.map { $0.id == message.id ? $0.reacted(by: user, chosen) : $0 }
+    }
+    try await change(apply) { [source] in
+      try await source.react(to: message, chosen)
+    } then: { list, _ in
+      list.replace(apply(list.base))
+    }
+  }
+
+  /// Deletes a message. It is gone at once.
+  ///
+  /// - Throws: The source's error; the message is shown again then.
+  public func delete(_ message: Twake.Message) async throws {
+    try await change {
+      $0.filter { $0.id != message.id }
+    } making: { [source] in
+      try await source.delete(message)
+    } then: { list, _ in
+      list.remove(message.id)
+    }
+  }
+
+  /// Shows a change, sends it, and shows the outcome.
+  private func change<Answer: Sendable>(
+    _ apply: @escaping ([Twake.Message]) -> [Twake.Message],
+    making make: @Sendable () async throws -> Answer,
+    then finish: (inout OptimisticList<Twake.Message>, Answer) -> Void
+  ) async throws {
+    let visit = visit
+    let number = list.begin(apply)
+    show()
+    do {
+      let answer = try await make()
+      guard isCurrent(visit) else { return }
+      list.end(number)
+      finish(&list, answer)
+      sort()
+      show()
+      await keep()
+    } catch {
+      if isCurrent(visit) {
+        list.end(number)
+        show()
+      }
+      throw error
+    }
+  }
+
+  // MARK: Threads, and what others do
+
+  /// Selects a thread.
+  public func selectThread(_ messageID: String) { globals.set { $0.threadID = messageID } }
+
+  /// Selects no thread.
+  public func clearSelectedThread() { globals.set { $0.threadID = nil } }
+
+  /// Follows what others do, as ``DomainRouter`` tells it, until the events end.
+  public func listen(to events: some AsyncSequence<DomainEvent, Never> & Sendable) async {
+    for await event in events {
+      guard case .message(let action, let id, _, let thread, _) = event, let place else { continue }
+      guard session == globals.session else { continue }
+      guard thread == nil || thread == place.threadID || id == thread || place.threadID == nil
+      else { continue }
+      let visit = visit
+      if action == .deleted {
+        list.remove(id)
+        show()
+      } else if let message = try? await source.message(id, in: place), isCurrent(visit) {
+        put([message])
+      }
+      await keep()
+    }
+  }
+
+  // MARK: Showing
+
+  /// Whether an answer is for what is shown now, and for the person who is signed in.
+  private func isCurrent(_ visit: Int) -> Bool {
+    visit == self.visit && session == globals.session
+  }
+
+  private func put(_ messages: [Twake.Message]) {
+    list.merge(messages)
+    sort()
+    show()
+  }
+
+  private func sort() { list.sort { $0.creationDate < $1.creationDate } }
+
+  private func show() {
+    emit(.loaded(MessagesState.Shown(messages: list.shown, parent: parent)))
+  }
+
+  private func keep() async {
+    // Once the user has signed out, nothing of theirs is kept.
+    guard let place, session == globals.session else { return }
+    await storage.keep(Array(list.base.suffix(Self.keptMax)), as: Self.name(place))
+  }
+
+  /// Messages that are kept of a place.
+  private static let keptMax = 1_000
+
+  private static func name(_ place: MessagesPlace) -> String {
+    "messages/\(place.channelID)/\(place.threadID ?? "")"
+  }
+}
+
+extension Twake.Message {
+  /// The message once a user has chosen a reaction, or none: an empty one.
+  func reacted(by user: String, _ reaction: String) -> Twake.Message {
+    var message = self
+    for index in message.reactions.indices where message.reactions[index].users.contains(user) {
+      message.reactions[index].users.removeAll { $0 == user }
+      message.reactions[index].count -= 1
+    }
+    if !reaction.isEmpty {
+      if let index = message.reactions.firstIndex(where: { $0.name == reaction }) {
+        message.reactions[index].users.append(user)
+        message.reactions[index].count += 1
+      } else {
+        var chosen = Twake.Reaction()
+        chosen.name = reaction
+        chosen.users = [user]
+        chosen.count = 1
+        message.reactions.append(chosen)
+      }
+    }
+    message.reactions.removeAll { $0.count <= 0 }
+    return message
+  }
+}
