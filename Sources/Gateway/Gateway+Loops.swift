@@ -29,12 +29,12 @@ extension Gateway {
   ///
   /// - Parameters:
   ///   - body: The request's, which that gateway has done.
-  ///   - goOn: Called when all connections are held to it, with how many were closed.
-  public func takeBackElsewhere(_ body: [UInt8], then goOn: @escaping (_ closed: Int) -> Void) {
+  ///   - proceed: Called when all connections are held to it, with how many were closed.
+  public func takeBackElsewhere(_ body: [UInt8], then proceed: @escaping (_ closed: Int) -> Void) {
     let connection = AccessJSON.fields(in: body)?.client
       .flatMap { connectionsByClient[$0] }.flatMap { connections[$0] }
     connection.map(rights.closeRevoked)
-    rights.applyRevocations { goOn($0 + (connection == nil ? 0 : 1)) }
+    rights.applyRevocations { proceed($0 + (connection == nil ? 0 : 1)) }
   }
 }
 
@@ -42,7 +42,7 @@ extension HTTP {
   /// Answers a request about the connections of all gateways of the process, with the other gateways'
   /// answers, if there are any.
   func respondForAll(_ call: Call, _ response: Response) {
-    guard surroundings.hasOthers, !call.isPart else { return respond(call.request, response) }
+    guard dependencies.hasOthers, !call.isPart else { return respond(call.request, response) }
     act(.gather(call.request, call.head, call.body, response))
   }
 }

@@ -15,14 +15,14 @@ extension Gateway: RoomsOwner, PeopleStore {
   /// actions afterwards.
   public func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
-    then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
+    then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {
-    rooms.notifications(of: publication, epoch: epoch, in: room, then: goOn)
+    rooms.notifications(of: publication, epoch: epoch, in: room, then: proceed)
   }
 
   /// Has the store work with what people do; see ``PeopleStore``.
-  public func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
-    rooms.perform(request, then: goOn)
+  public func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
+    rooms.perform(request, then: proceed)
   }
 
   // MARK: Rooms

@@ -23,7 +23,7 @@ extension Gateway {
       documents.made(for: id, messageID: messageID, reply.outcome(of: \.making))
     case .publication(let work): rooms.published(work, reply.outcome(of: \.publication))
     case .recovery(let work): rooms.recovered(work, reply.outcome(of: \.recovery))
-    case .recoveryAnew(let work): rooms.finish(work, reply.outcome(of: \.recovery))
+    case .repeatedRecovery(let work): rooms.finish(work, reply.outcome(of: \.recovery))
     case .page(let work): rooms.read(work, reply.outcome(of: \.page))
     case .roomPlace(let room): rooms.foundPlace(in: room, reply.outcome(of: \.recovery))
     case .roomNews(let room, let reading):
@@ -67,12 +67,12 @@ extension Gateway {
 
   /// Requests and bytes that wait for the store, and how long the oldest has waited.
   package var storeBacklog: (requests: Int, bytes: Int, waitMilliseconds: Int64) {
-    (backlog.requests, backlog.bytes, backlog.wait(at: surroundings.clock.uptime))
+    (backlog.requests, backlog.bytes, backlog.wait(at: dependencies.clock.uptime))
   }
 
   /// Why changes are not taken because of what waits for the store; `nil` if they are.
   var backlogProblem: String? {
-    let wait = backlog.wait(at: surroundings.clock.uptime)
+    let wait = backlog.wait(at: dependencies.clock.uptime)
     if wait >= settings.storeStallMilliseconds {
       return "the store has not responded for \(wait / 1_000) s: check the disk; reading continues"
     }

@@ -16,7 +16,7 @@ public import ParleyWebSocketFrames
 /// No client sees an edit, its author included, before ``stored(_:reply:)`` says that it is on disk.
 public final class Gateway: Part, SwitchboardOwner {
   /// The gateway's ports.
-  public struct Surroundings {
+  public struct Dependencies {
     /// For the switchboard, and so for every part.
     fileprivate let board: Switchboard.Ports
     /// For ``Access`` alone.
@@ -99,12 +99,12 @@ public final class Gateway: Part, SwitchboardOwner {
   let apps: AppRequests
 
   /// Makes a gateway without connections.
-  public init(settings: GatewaySettings, surroundings: Surroundings) {
+  public init(settings: GatewaySettings, dependencies: Dependencies) {
     board = Switchboard(
-      settings: settings, surroundings: surroundings.board, place: surroundings.place)
-    access = Access(board, surroundings.access)
+      settings: settings, dependencies: dependencies.board, place: dependencies.place)
+    access = Access(board, dependencies.access)
     documents = Documents(board)
-    rooms = Rooms(board, people: surroundings.people ?? .standard(settings))
+    rooms = Rooms(board, people: dependencies.people ?? .standard(settings))
     native = NativeDialect(board, documents, rooms, access)
     whaler = WhalerDialect(board, documents, rooms)
     rights = Rights(board, access, documents, rooms)
@@ -226,7 +226,7 @@ public final class Gateway: Part, SwitchboardOwner {
     let identity = access.identity(openingWith: token)
     access.count(id, from: limited)
     let connection: Connection
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     switch opening {
     case .socketIO(let query, let place):
       socketIO.opened(id, query: query, address: place, from: limited)
@@ -240,11 +240,11 @@ public final class Gateway: Part, SwitchboardOwner {
     case .native:
       connection = Connection(
         id: id, dialect: native, address: address, openedAt: now,
-        phase: .greeting(deadline: surroundings.clock.uptime + settings.helloMilliseconds))
+        phase: .greeting(deadline: dependencies.clock.uptime + settings.helloMilliseconds))
     case .whaler:
       connection = Connection(
         id: id, dialect: whaler, address: address, openedAt: now, phase: .ready)
-      connection.client = surroundings.names.next()
+      connection.client = dependencies.names.next()
       connection.name = identity.map { access.name(of: $0, claimed: "Whaler") } ?? "Whaler"
     }
     connection.identity = identity
@@ -274,7 +274,7 @@ public final class Gateway: Part, SwitchboardOwner {
     }
     guard connection.isOpen else { return }
     guard rights.hold(connection) else { return }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     rooms.heard(connection, now: now)
     let excess = excess(of: connection, bytes: message.count, now: now)
     if let excess, rights.closeIfFlooding(connection, excess, now: now) { return }
@@ -356,7 +356,7 @@ public final class Gateway: Part, SwitchboardOwner {
 
   /// Time has passed: hellos that did not come, readers that have drained, documents without readers.
   public func ticked() {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     rights.ticked()
     socketIO.ticked()
     bayeux.ticked()

@@ -120,7 +120,7 @@ public struct EditHistory<Operation: SynchronizedOperation>: Sendable {
     let attributes = edit.writtenAttributes
     let change = attributes == nil ? nil : OneChange(of: edit.text)
     redos.removeAll()
-    if let last = undos.last, let run, let change, change.goesOn(run.place, run.isWriting),
+    if let last = undos.last, let run, let change, change.continues(run.place, run.isWriting),
       attributes == run.attributes,
       milliseconds - run.milliseconds <= pauseMilliseconds
     {
@@ -260,7 +260,7 @@ private struct OneChange {
 
   /// Whether this carries on what ended at this place: writing on after it, or deleting on before or
   /// after it.
-  func goesOn(_ place: Int, _ isWriting: Bool) -> Bool {
+  func continues(_ place: Int, _ isWriting: Bool) -> Bool {
     if isWriting { return deleted == 0 && position == place }
     return inserted == 0 && (position == place || position + deleted == place)
   }

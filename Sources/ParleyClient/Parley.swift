@@ -33,7 +33,7 @@ package import SocketMessages
   @ObservationIgnored private var rooms: [String: Room] = [:]
   /// Callers that wait for answers from rooms that are closed.
   @ObservationIgnored private var publishing: [String: Publishing] = [:]
-  @ObservationIgnored private var requests = RequestDesk()
+  @ObservationIgnored private var requests = PendingRequests()
   @ObservationIgnored private var resourceListeners = ResourceListeners()
   /// The server's clock at a time of this client's.
   @ObservationIgnored private var clock: (server: Int64, own: Int64)?

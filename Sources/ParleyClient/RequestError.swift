@@ -35,7 +35,7 @@ extension RequestError: CustomStringConvertible {
 }
 
 /// Callers that wait for answers to their requests, by number.
-struct RequestDesk {
+struct PendingRequests {
   typealias Answer = Result<RoomReply, RoomRequestFailure>
 
   private var waiting: [Int64: Feed<Answer>] = [:]

@@ -81,7 +81,7 @@ struct NoteMachine: Sendable {
   var selectionIsNews = false
   var selectAt: Int64?
 
-  private var toldStatus: NoteStatus?
+  private var reportedStatus: NoteStatus?
 
   init(documentID: String, timing: ClientTiming) {
     self.documentID = documentID
@@ -307,8 +307,8 @@ struct NoteMachine: Sendable {
   /// Tells the state if it is another.
   mutating func tellStatus(_ turn: inout Turn) {
     let status = status
-    guard status != toldStatus else { return }
-    toldStatus = status
+    guard status != reportedStatus else { return }
+    reportedStatus = status
     tell(.status(status), &turn)
   }
 

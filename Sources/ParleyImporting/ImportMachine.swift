@@ -105,7 +105,7 @@ public struct ImportMachine: Sendable {
 
   /// Returns what to do next.
   public mutating func next() -> Step {
-    while ready.isEmpty, case .between(let archive) = state { goOn(archive) }
+    while ready.isEmpty, case .between(let archive) = state { proceed(archive) }
     if let step = ready.popLast() { return step }
     switch state {
     case .idle: return .done
@@ -177,7 +177,7 @@ public struct ImportMachine: Sendable {
     return files
   }
 
-  private mutating func goOn(_ archive: Archive) {
+  private mutating func proceed(_ archive: Archive) {
     guard archive.index < archive.entries.count else {
       state = .idle
       return

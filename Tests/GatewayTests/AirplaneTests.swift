@@ -59,20 +59,20 @@ struct AirplaneTests {
 
   /// A client that ships, on a line of the rig.
   private struct Traveller {
-    let twin = NativeTwin(name: "Ann", documentID: AirplaneTests.document)
+    let client = SimulatedClient(name: "Ann", documentID: AirplaneTests.document)
     var line: UInt64?
 
     mutating func connect(_ rig: GatewayRig) {
-      #expect(twin.connects(now: rig.clock.uptime) { "" })
+      #expect(client.connects(now: rig.clock.uptime) { "" })
       let id = rig.connect()
       line = id
-      send(twin.connected(now: rig.clock.uptime), rig)
+      send(client.connected(now: rig.clock.uptime), rig)
     }
 
     mutating func disconnect(_ rig: GatewayRig) {
       if let line { rig.close(line) }
       line = nil
-      twin.disconnected(now: rig.clock.uptime)
+      client.disconnected(now: rig.clock.uptime)
     }
 
     func send(_ messages: [[UInt8]], _ rig: GatewayRig) {
@@ -88,7 +88,7 @@ struct AirplaneTests {
       guard !waiting.isEmpty else { return false }
       let now = rig.clock.uptime
       let message = Array(waiting.removeFirst().utf8)
-      send(try message.withUnsafeBytes { try twin.receive($0, now: now) }, rig)
+      send(try message.withUnsafeBytes { try client.receive($0, now: now) }, rig)
       return true
     }
   }
@@ -131,7 +131,7 @@ struct AirplaneTests {
     var waiting: [String] = []
     traveller.connect(rig)
     while try traveller.step(rig, &waiting) {}
-    #expect(traveller.twin.revision == 1)
+    #expect(traveller.client.revision == 1)
 
     // One change is on its way when the connection breaks; its outcome is unknown.
     var own = Lines(count: lineCount)
@@ -140,10 +140,10 @@ struct AirplaneTests {
     func type(_ number: Int) throws -> [[UInt8]] {
       let line = random.below(lineCount)
       if number > 0, random.chance(10), hyphens.remove(line) != nil {
-        return try traveller.twin.edit(own.deleteHyphen(in: line), now: rig.clock.uptime)
+        return try traveller.client.edit(own.deleteHyphen(in: line), now: rig.clock.uptime)
       }
       words[line].insert(number, at: 0)
-      return try traveller.twin.edit(
+      return try traveller.client.edit(
         own.insert(String(Character(Self.word(number))), in: line), now: rig.clock.uptime)
     }
     let first = try type(0)
@@ -178,13 +178,13 @@ struct AirplaneTests {
     _ = rig.pushes(other)
 
     // The traveller returns: the process dies before it connects, and in the middle of the pages.
-    if dies { _ = traveller.twin.restart(keepsFirst: true, now: rig.clock.uptime) }
+    if dies { _ = traveller.client.restart(keepsFirst: true, now: rig.clock.uptime) }
     traveller.connect(rig)
     var steps = 0
-    while !traveller.twin.isSettled {
+    while !traveller.client.isSettled {
       guard try traveller.step(rig, &waiting) else {
         rig.pass(milliseconds: 1_000)
-        traveller.send(try traveller.twin.wake(now: rig.clock.uptime), rig)
+        traveller.send(try traveller.client.wake(now: rig.clock.uptime), rig)
         steps += 1
         if steps > 1_000 { break }
         continue
@@ -192,14 +192,14 @@ struct AirplaneTests {
       if dies, random.chance(8) {
         waiting = []
         traveller.disconnect(rig)
-        _ = traveller.twin.restart(keepsFirst: random.chance(50), now: rig.clock.uptime)
+        _ = traveller.client.restart(keepsFirst: random.chance(50), now: rig.clock.uptime)
         traveller.connect(rig)
       }
     }
-    #expect(traveller.twin.isSettled)
+    #expect(traveller.client.isSettled)
 
     let document = try #require(rig.store.document(DocumentID(Self.document)))
-    #expect(traveller.twin.document == document)
+    #expect(traveller.client.document == document)
     let found = document.text.split(separator: "\n", omittingEmptySubsequences: false)
     #expect(found.count == lineCount + 1)
     for line in 0..<lineCount {
@@ -210,7 +210,7 @@ struct AirplaneTests {
       #expect(scalars.count { $0 == "o" } == letters[line])
       #expect(scalars.contains("-") == hyphens.contains(line), "line \(line)")
     }
-    #expect(traveller.twin.tally[.pagesOfChanges] > 5)
-    #expect(traveller.twin.tally[.resumesBySnapshot] == 0)
+    #expect(traveller.client.tally[.pagesOfChanges] > 5)
+    #expect(traveller.client.tally[.resumesBySnapshot] == 0)
   }
 }

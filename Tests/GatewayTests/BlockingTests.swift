@@ -191,8 +191,8 @@ struct BlockingTests {
   private final class SlowStore: PeopleStore {
     var waiting: [(PeopleReply) -> Void] = []
 
-    func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
-      waiting.append(goOn)
+    func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
+      waiting.append(proceed)
     }
   }
 

@@ -14,8 +14,8 @@ struct DocumentPresenceTests {
 
     init(_ own: String, joining presence: DocumentPresence) {
       self.own = own
-      people = presence.toldCount
-      for person in presence.told where person.clientID != own {
+      people = presence.announcedCount
+      for person in presence.announced where person.clientID != own {
         names[person.clientID] = person.name
       }
     }
@@ -93,26 +93,26 @@ struct DocumentPresenceTests {
       let isLast = step == 399
       if let turn = presence.takeTurn(tellsCount: isLast || step % 5 == 0) {
         for client in followers.keys { unread[client, default: []].append(turn) }
-        #expect((turn.people != nil) == (presence.toldCount != nil))
+        #expect((turn.people != nil) == (presence.announcedCount != nil))
         #expect(turn.people.map { $0 == here.count } ?? true)
       }
       for client in followers.keys where isLast || Bool.random(using: &random) { read(client) }
-      let isCounted = presence.toldCount != nil
+      let isCounted = presence.announcedCount != nil
       if isCounted != wasCounted { crossings += 1 }
       wasCounted = isCounted
       // Over the limit they are counted, far below it they are listed, as soon as a turn has ended.
       if here.count > limit { #expect(isCounted) }
       if here.count <= limit * 3 / 4 { #expect(!isCounted) }
       #expect(presence.count == here.count)
-      #expect(presence.told.count <= limit || !isCounted)
+      #expect(presence.announced.count <= limit || !isCounted)
     }
     let named = Dictionary(
-      uniqueKeysWithValues: presence.told.map { ($0.clientID, $0.name) })
+      uniqueKeysWithValues: presence.announced.map { ($0.clientID, $0.name) })
     for (client, name) in named { #expect(here[Int(client.dropFirst()) ?? -1] == name) }
-    if presence.toldCount == nil { #expect(named.count == here.count) }
+    if presence.announcedCount == nil { #expect(named.count == here.count) }
     for (_, follower) in followers {
       #expect(follower.names == named.filter { $0.key != follower.own })
-      #expect(follower.people == (presence.toldCount == nil ? nil : here.count))
+      #expect(follower.people == (presence.announcedCount == nil ? nil : here.count))
     }
     #expect(crossings > 2)
   }
@@ -152,7 +152,7 @@ struct DocumentPresenceTests {
     #expect(turn?.people == 5)
     #expect(turn?.joined == [])
     #expect(turn?.left == ["c0", "c1", "c3"])
-    #expect(presence.told == [Self.person(2)])
+    #expect(presence.announced == [Self.person(2)])
     // More newcomers change the count, which is not sent by itself in each turn.
     presence.enter(Self.person(5))
     #expect(presence.takeTurn(tellsCount: false) == nil)
@@ -168,8 +168,8 @@ struct DocumentPresenceTests {
     turn = presence.takeTurn(tellsCount: false)
     #expect(turn?.joined == [Self.person(4)])
     #expect(turn?.left == [] && turn?.people == nil && turn?.changesForm == true)
-    #expect(presence.told.map(\.clientID) == ["c2", "c4", "c5"])
-    #expect(presence.toldCount == nil)
+    #expect(presence.announced.map(\.clientID) == ["c2", "c4", "c5"])
+    #expect(presence.announcedCount == nil)
   }
 
   @Test("as many are named beside a count as the limit: the last who acted")
@@ -189,7 +189,7 @@ struct DocumentPresenceTests {
     _ = acts(0)
     _ = acts(2)
     #expect(acts(3)?.joined == [Self.person(3)])
-    #expect(presence.told.count == 2)
+    #expect(presence.announced.count == 2)
   }
 
   @Test("coming, acting and going cost the same in a large crowd")
@@ -198,17 +198,17 @@ struct DocumentPresenceTests {
       size
     } run: { size in
       var presence = DocumentPresence(limit: 200)
-      var told = 0
+      var announced = 0
       for client in 0..<size {
         presence.enter(Self.person(client))
         presence.act("c\(client)")
-        told += presence.takeTurn(tellsCount: client % 50 == 0)?.joined.count ?? 0
+        announced += presence.takeTurn(tellsCount: client % 50 == 0)?.joined.count ?? 0
       }
       for client in 0..<size {
         presence.leave("c\(client)")
-        told += presence.takeTurn(tellsCount: client % 50 == 0)?.joined.count ?? 0
+        announced += presence.takeTurn(tellsCount: client % 50 == 0)?.joined.count ?? 0
       }
-      precondition(told >= size)
+      precondition(announced >= size)
     }
     let finding = law.check()
     #expect(finding.holds, "\(finding)")

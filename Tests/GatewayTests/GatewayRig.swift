@@ -91,7 +91,7 @@ final class GatewayRig {
     change(&settings)
     gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: clock, names: SeededNames(prefix: prefix), tokens: PlainTokens(), log: log,
         authenticator: book, apiKeys: KeyBook(), ownTokens: ownTokens, revocations: revocations,
         users: users, people: people, queuedBytes: { [queues] in queues.bytes[$0.rawValue] ?? 0 },
@@ -311,32 +311,32 @@ final class GatewayRig {
 
   /// Asks for work with sessions, as the program around the gateway does.
   func perform(
-    _ request: SessionRequest, then goOn: @escaping (Result<SessionReply, StoreError>) -> Void
+    _ request: SessionRequest, then proceed: @escaping (Result<SessionReply, StoreError>) -> Void
   ) {
-    gateway.perform(request, then: goOn)
+    gateway.perform(request, then: proceed)
     perform()
   }
 
   /// Finds the note that a link's key opens, and its title, as the program around the gateway does.
   func openLink(
-    _ key: String, then goOn: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
+    _ key: String, then proceed: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
   ) {
-    gateway.openLink(key, then: goOn)
+    gateway.openLink(key, then: proceed)
     perform()
   }
 
   /// Finds the note that is published under a name, as the program around the gateway does.
   func openName(
-    _ text: String, then goOn: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
+    _ text: String, then proceed: @escaping (Result<Gateway.OpenedLink?, StoreError>) -> Void
   ) {
-    guard let name = try? ReadableName(text) else { return goOn(.success(nil)) }
-    gateway.openName(name, then: goOn)
+    guard let name = try? ReadableName(text) else { return proceed(.success(nil)) }
+    gateway.openName(name, then: proceed)
     perform()
   }
 
   /// Finds the title of a note, as the program around the gateway does.
-  func openTitle(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
-    gateway.openTitle(of: note, then: goOn)
+  func openTitle(of note: DocumentID, then proceed: @escaping (String?) -> Void) {
+    gateway.openTitle(of: note, then: proceed)
     perform()
   }
 

@@ -95,9 +95,9 @@ struct LeftChangeTests {
   }
 
   private func settle() {
-    var goesOn = true
-    while goesOn || !rig.isSettled {
-      goesOn = rig.endTurn()
+    var continues = true
+    while continues || !rig.isSettled {
+      continues = rig.endTurn()
       rig.storeWorks()
     }
   }

@@ -280,11 +280,11 @@ struct PeopleTests {
     #expect(give(.delivered) == .delivered)
     #expect(give(.read) == .read)
     #expect(give(.delivered) == .read)
-    let told = rig.pushes(ann).compactMap {
+    let announced = rig.pushes(ann).compactMap {
       if case .receipt(let receipt) = $0 { receipt } else { nil }
     }
-    #expect(told.map(\.state) == [.delivered, .read])
-    #expect(told.map(\.personID) == ["ben", "ben"])
+    #expect(announced.map(\.state) == [.delivered, .read])
+    #expect(announced.map(\.personID) == ["ben", "ben"])
     #expect(rig.pushes(eve).isEmpty)
     guard
       case .receipts(let list) = rig.ask(ann, .receipts(.init(room: "r", offset: offset)))
@@ -331,8 +331,8 @@ struct PeopleTests {
     let offset = try publish(ann)
     _ = rig.pushes(mod)
     let own = rig.ask(ann, .flag(.init(room: "r", offset: offset, isFlagged: true, reason: "")))
-    for told in [own, rig.pushes(mod).first] {
-      guard case .flag(let flag) = told else { throw Unexpected(message: told) }
+    for announced in [own, rig.pushes(mod).first] {
+      guard case .flag(let flag) = announced else { throw Unexpected(message: announced) }
       #expect(flag.isFlagged && flag.reason == nil)
     }
     let listed = rig.ask(mod, .flags(.init(room: "r")))
@@ -431,7 +431,7 @@ struct PeopleTests {
     }
     let ann = try enter("ann", in: rig)
     /// The people who are seen online, and the receivers of a push.
-    func look() throws -> (online: [String], told: [String]) {
+    func look() throws -> (online: [String], announced: [String]) {
       let reply = rig.ask(ann, .lastOnline(.init(room: room, people: ["bay", "sio"])))
       guard case .lastOnline(let answer) = reply else { throw Unexpected(message: reply) }
       pushes.all = []

@@ -78,7 +78,7 @@ struct PusherTests {
   @Test("members of a presence channel see each other, a user with several sockets once")
   func presence() {
     let rig = Self.rig { $0.presenceGraceMilliseconds = 0 }
-    let (ann, twin, ben) = (PusherClient(rig), PusherClient(rig), PusherClient(rig))
+    let (ann, client, ben) = (PusherClient(rig), PusherClient(rig), PusherClient(rig))
     #expect(ann.subscribe("presence-r", as: "7")[0].contains(#"\"ids\":[\"7\"]"#))
     rig.pass(milliseconds: 1_000)
     #expect(rig.frames(ann.id) == [])
@@ -86,14 +86,14 @@ struct PusherTests {
     #expect(
       second.contains(
         #"\"hash\":{\"7\":{\"name\":\"The 7\"},\"8\":{\"name\":\"The 8\"}},\"count\":2"#))
-    _ = twin.subscribe("presence-r", as: "7")
+    _ = client.subscribe("presence-r", as: "7")
     rig.pass(milliseconds: 1_000)
     #expect(
       rig.frames(ann.id) == [
         #"{"event":"pusher_internal:member_added","channel":"presence-r","data":"{\"user_id\":\"8\",\"user_info\":{\"name\":\"The 8\"}}"}"#
       ])
     #expect(rig.frames(ben.id) == [])
-    rig.close(twin.id)
+    rig.close(client.id)
     rig.pass(milliseconds: 1_000)
     #expect(rig.frames(ben.id) == [])
     rig.close(ann.id)
@@ -107,9 +107,9 @@ struct PusherTests {
   @Test("a presence channel has as many members as a room has people")
   func full() {
     let rig = Self.rig { $0.limits.presentMax = 1 }
-    let (ann, twin, ben) = (PusherClient(rig), PusherClient(rig), PusherClient(rig))
+    let (ann, client, ben) = (PusherClient(rig), PusherClient(rig), PusherClient(rig))
     #expect(ann.subscribe("presence-r", as: "7")[0].contains("succeeded"))
-    #expect(twin.subscribe("presence-r", as: "7")[0].contains("succeeded"))
+    #expect(client.subscribe("presence-r", as: "7")[0].contains("succeeded"))
     #expect(ben.subscribe("presence-r", as: "8")[0].contains("LimitReached"))
     publish("1", in: "pusher/7/presence-r", rig)
     #expect(rig.frames(ben.id) == [])

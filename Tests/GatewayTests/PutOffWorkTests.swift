@@ -48,9 +48,9 @@ struct PutOffWorkTests {
   }
 
   private func settle(_ rig: GatewayRig) {
-    var goesOn = true
-    while goesOn || !rig.isSettled || !rig.stored.isEmpty {
-      goesOn = rig.endTurn()
+    var continues = true
+    while continues || !rig.isSettled || !rig.stored.isEmpty {
+      continues = rig.endTurn()
       rig.storeWorks()
     }
   }

@@ -61,7 +61,7 @@ final class QuietRig {
     settings.limits.typingMilliseconds = 6_000
     gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
         authenticator: book, queuedBytes: { _ in 0 }))
     make([Self.document])

@@ -44,7 +44,7 @@ final class TimedRig {
     let book = TokenBook()
     gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: clock, names: SeededNames(prefix: "g"), tokens: PlainTokens(), log: NoLog(),
         authenticator: book, apiKeys: KeyBook(), ownTokens: OwnTokenBook(),
         revocations: RevocationList(), queuedBytes: { _ in 0 }))

@@ -59,7 +59,7 @@ final class RevocationList: Revocations {
     didSet {
       guard !hangs else { return }
       defer { held = [] }
-      for (revocations, goOn) in held { add(revocations, then: goOn) }
+      for (revocations, proceed) in held { add(revocations, then: proceed) }
     }
   }
   private var held: [([Revocation], (RevocationError?) -> Void)] = []
@@ -77,12 +77,12 @@ final class RevocationList: Revocations {
 
   var all: [Revocation] { revoked.all }
 
-  func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void) {
-    guard !hangs else { return held.append((revocations, goOn)) }
-    guard !isBroken else { return goOn(.unwritable) }
+  func add(_ revocations: [Revocation], then proceed: @escaping (RevocationError?) -> Void) {
+    guard !hangs else { return held.append((revocations, proceed)) }
+    guard !isBroken else { return proceed(.unwritable) }
     waits += 1
     for revocation in revocations where revoked.insert(revocation) { generation += 1 }
-    goOn(nil)
+    proceed(nil)
   }
 
   /// Adds a revocation that another process has stored.

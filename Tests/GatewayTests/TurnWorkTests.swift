@@ -74,9 +74,9 @@ struct TurnWorkTests {
   /// - Returns: how many entries the note's log had after each.
   private func turns() -> [Int] {
     var counts: [Int] = []
-    var goesOn = true
-    while goesOn || !rig.isSettled {
-      goesOn = rig.endTurn()
+    var continues = true
+    while continues || !rig.isSettled {
+      continues = rig.endTurn()
       rig.storeWorks()
       counts.append(logCount("n1"))
     }
@@ -315,9 +315,9 @@ struct TurnWorkTests {
       if pace.chance(30) { _ = rig.endTurn() }
       if pace.chance(30) { rig.storeWorks() }
     }
-    var goesOn = true
-    while goesOn || !rig.isSettled {
-      goesOn = rig.endTurn()
+    var continues = true
+    while continues || !rig.isSettled {
+      continues = rig.endTurn()
       rig.storeWorks()
     }
     for connection in Set(authors.map(\.connection)) {

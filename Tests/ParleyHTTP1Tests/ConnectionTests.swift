@@ -241,7 +241,7 @@ struct ConnectionTests {
     #expect(!peer.connection.wantsInput)
     #expect(peer.connection.unsentByteCount < 2000)
     peer.takes = 10_000
-    peer.goOn()
+    peer.proceed()
     #expect(peer.requests.count == 100)
     #expect(peer.connection.unsentByteCount == 0)
   }
@@ -314,7 +314,7 @@ struct ConnectionTests {
     peer.respond(0, ok("a"))
     #expect(peer.seen.count == 1)
     peer.takes = .max
-    peer.goOn()
+    peer.proceed()
     #expect(peer.seen.count == 2)
     #expect(peer.upgraded == [])
   }
@@ -400,7 +400,7 @@ struct ConnectionTests {
     peer.now = 10_000
     if let event = peer.connection.expired(now: 10_000) { peer.handle(event) }
     #expect(peer.seen == [.rejected(.headTimeout)])
-    peer.goOn()
+    peer.proceed()
     #expect(peer.statuses == [408])
     #expect(peer.connection.ending == .endSending)
   }
@@ -444,7 +444,7 @@ struct ConnectionTests {
     }
     #expect(peer.connection.deadline == 16_008)
     if let event = peer.connection.expired(now: 16_008) { peer.handle(event) }
-    peer.goOn()
+    peer.proceed()
     #expect(peer.seen == [.rejected(.bodyTimeout)])
     #expect(peer.statuses == [408])
   }
@@ -484,7 +484,7 @@ struct ConnectionTests {
     let count = peer.connection.limits.pipelinedMax + 3
     peer.feed((0..<count).map { get("/\($0)") }.joined() + "GET /never HTTP/1.1\r\nHost:")
     peer.connection.peerEnded(now: 0)
-    peer.goOn()
+    peer.proceed()
     #expect(!peer.connection.wantsInput)
     for index in 0..<count {
       #expect(peer.connection.ending == .none)
@@ -502,7 +502,7 @@ struct ConnectionTests {
     var peer = Peer()
     peer.feed("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabc")
     peer.connection.peerEnded(now: 0)
-    peer.goOn()
+    peer.proceed()
     #expect(peer.requests.isEmpty && peer.output.isEmpty)
     #expect(peer.connection.ending == .close)
   }
@@ -511,7 +511,7 @@ struct ConnectionTests {
     var peer = quiet()
     peer.feed(get("/a"))
     peer.connection.peerEnded(now: 5)
-    peer.goOn()
+    peer.proceed()
     peer.connection.peerEnded(now: 20_000)
     _ = peer.connection.expired(now: 30_004)
     #expect(peer.connection.ending == .none)
@@ -524,7 +524,7 @@ struct ConnectionTests {
     var peer = quiet()
     peer.feed(get("/a") + get("/b"))
     peer.connection.cut()
-    peer.goOn()
+    peer.proceed()
     #expect(peer.seen.suffix(2) == [.abandoned, .abandoned])
     #expect(peer.connection.ending == .close)
     peer.respond(0, ok("late"))
@@ -538,7 +538,7 @@ struct ConnectionTests {
     peer.connection.peerEnded(now: 0)
     #expect(peer.connection.ending == .none)
     peer.takes = .max
-    peer.goOn()
+    peer.proceed()
     #expect(peer.statuses == [200])
     #expect(peer.connection.ending == .close)
   }

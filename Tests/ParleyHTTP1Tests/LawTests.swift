@@ -108,7 +108,7 @@ struct LawTests {
           }
         default: peer.write(generator.below(100))
         }
-        peer.goOn()
+        peer.proceed()
       }
       // Then everything is answered and sent, and time passes.
       for round in 0..<100 {
@@ -118,7 +118,7 @@ struct LawTests {
             with: HTTPResponse(status: 200, fields: [("x-index", "\(index)")]), now: peer.now)
         }
         peer.takes = .max
-        peer.goOn()
+        peer.proceed()
         if round > 5, let deadline = peer.connection.deadline {
           peer.now = max(peer.now, deadline)
           if let event = peer.connection.expired(now: peer.now) { peer.handle(event) }

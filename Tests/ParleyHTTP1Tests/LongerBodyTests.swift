@@ -175,12 +175,12 @@ struct LongerBodyTests {
     #expect(deadline != nil)
     peer.now = deadline ?? 0
     if let event = peer.connection.expired(now: peer.now) { peer.handle(event) }
-    peer.goOn()
+    peer.proceed()
     #expect(peer.statuses == [408])
     var other = Peer(Self.limits)
     other.feed(Self.post(25) + "xx")
     other.connection.peerEnded(now: 0)
-    other.goOn()
+    other.proceed()
     #expect(other.requests.isEmpty && other.output.isEmpty)
   }
 

@@ -162,7 +162,7 @@ struct StateTests {
       case "cut": peer.connection.cut()
       default: return "no such step"
       }
-      peer.goOn()
+      peer.proceed()
       return seen(actions)
     }
 

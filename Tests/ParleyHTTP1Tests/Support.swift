@@ -95,7 +95,7 @@ struct Peer {
   }
 
   /// Continues with what was held back.
-  mutating func goOn() {
+  mutating func proceed() {
     var input = UnsafeRawBufferPointer(start: nil, count: 0)
     drain(&input)
   }
@@ -150,7 +150,7 @@ struct Peer {
   /// Answers the request with this index.
   mutating func respond(_ index: Int, _ response: HTTPResponse) {
     connection.respond(to: requests[index].number, with: response, now: now)
-    goOn()
+    proceed()
   }
 
   /// Feeds bytes cut at the places given. A connection that wants no input is given it all the

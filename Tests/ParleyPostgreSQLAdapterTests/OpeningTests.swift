@@ -10,10 +10,10 @@ struct OpeningTests {
     try #require(PostgresAddress(text))
   }
 
-  private func impatient() -> Patience {
-    var patience = Patience()
-    patience.opening = 0
-    return patience
+  private func impatient() -> StoreTimeouts {
+    var timeouts = StoreTimeouts()
+    timeouts.opening = 0
+    return timeouts
   }
 
   private func error(
@@ -21,7 +21,7 @@ struct OpeningTests {
   ) throws -> PostgresOpenError? {
     let address = try address(text)
     do throws(PostgresOpenError) {
-      _ = try PostgresStore(address, sharing: sharing, patience: impatient())
+      _ = try PostgresStore(address, sharing: sharing, timeouts: impatient())
       return nil
     } catch {
       return error

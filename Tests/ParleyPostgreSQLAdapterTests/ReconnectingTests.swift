@@ -13,13 +13,14 @@ struct ReconnectingTests {
     let server: PostgresServer
     let database: String
 
-    init(sharing: PostgresStore.Sharing = .shared, patience: Patience = Patience()) throws {
+    init(sharing: PostgresStore.Sharing = .shared, timeouts: StoreTimeouts = StoreTimeouts()) throws
+    {
       server = try PostgresServer.shared.get()
       line = try PostgresProxy(to: server)
       database = try server.newDatabase()
       let address = database.replacing(server.folder, with: line.folder)
       store = try PostgresStore(
-        try #require(PostgresAddress(address)), sharing: sharing, patience: patience)
+        try #require(PostgresAddress(address)), sharing: sharing, timeouts: timeouts)
       let made = store.perform([.create(id: "n", epoch: "e", title: "N", time: 1)])
       #expect(made.first?.failure == nil)
     }
@@ -82,10 +83,10 @@ struct ReconnectingTests {
       .loseRequest, .loseAnswer("BEGIN"), .loseAnswer("COMMIT"), .loseAnswer("UPDATE"), .silence,
       .none,
     ]
-    var patience = Patience()
+    var timeouts = StoreTimeouts()
     // On a busy machine, opening the store must not take as long.
-    if step == 4 { patience.answer = 3_000 }
-    let used = try Rig(patience: patience)
+    if step == 4 { timeouts.answer = 3_000 }
+    let used = try Rig(timeouts: timeouts)
     used.line.bring(troubles[step])
     let reply = used.store.perform([.rename(id: "n", title: "Other", time: 9)])[0]
     guard case .note(let note) = reply else {
@@ -125,9 +126,9 @@ struct ReconnectingTests {
 
   @Test("of two appends the one that is done stays done when the connection is lost for the other")
   func halfDone() throws {
-    var patience = Patience()
-    patience.reconnecting = 100
-    let rig = try Rig(patience: patience)
+    var timeouts = StoreTimeouts()
+    timeouts.reconnecting = 100
+    let rig = try Rig(timeouts: timeouts)
     let made = rig.store.perform([.create(id: "m", epoch: "e", title: "M", time: 1)])
     #expect(made.first?.failure == nil)
     let chain = try #require(try rig.load().chain)
@@ -153,9 +154,9 @@ struct ReconnectingTests {
 
   @Test("stopping does not wait for a database that is away", arguments: [true, false])
   func givenUp(isShared: Bool) throws {
-    var patience = Patience()
-    patience.reconnecting = 3_600_000
-    let rig = try Rig(sharing: isShared ? .shared : .alone, patience: patience)
+    var timeouts = StoreTimeouts()
+    timeouts.reconnecting = 3_600_000
+    let rig = try Rig(sharing: isShared ? .shared : .alone, timeouts: timeouts)
     rig.store.interruption()()
     #expect(try rig.load().summary.title == "N")
     rig.line.bring(.down)
@@ -166,9 +167,9 @@ struct ReconnectingTests {
 
   @Test("a database that stays away is reported as away, until it returns")
   func away() throws {
-    var patience = Patience()
-    patience.reconnecting = 100
-    let rig = try Rig(patience: patience)
+    var timeouts = StoreTimeouts()
+    timeouts.reconnecting = 100
+    let rig = try Rig(timeouts: timeouts)
     rig.line.bring(.down)
     guard case .failed(.unavailable(let words)) = rig.store.perform([.list])[0] else {
       Issue.record("it answered")

@@ -239,12 +239,12 @@ struct RefusedBatchTests {
     let first = try #require(
       try store.exchange([.token("one"), .user("ada", before: 5), .token(endless)], after: 0))
     #expect(first.revocations == [.token("one"), .user("ada", before: 5)])
-    #expect(first.newest == first.place && first.isTold && !first.hasMore)
+    #expect(first.newest == first.place && first.isShared && !first.hasMore)
     try server.execute(
       "ALTER TABLE parley.revocations ADD CHECK (before < 9) NOT VALID", in: database)
     let second = try #require(try other.exchange([.user("ben", before: 10)], after: 0))
     #expect(second.revocations == first.revocations)
-    #expect(!second.isTold && second.life == first.life)
+    #expect(!second.isShared && second.life == first.life)
     try server.execute("DELETE FROM parley.revocations", in: database)
     let third = try #require(try other.exchange([], after: first.place))
     #expect(third.revocations.isEmpty && third.newest == 0)

@@ -19,12 +19,12 @@ struct StandbyTests {
   }
 
   private func open(_ sharing: PostgresStore.Sharing = .shared) throws -> PostgresStore {
-    var patience = Patience()
-    patience.answer = 500
-    patience.reconnecting = 200
-    patience.looking = 0
+    var timeouts = StoreTimeouts()
+    timeouts.answer = 500
+    timeouts.reconnecting = 200
+    timeouts.looking = 0
     return try PostgresStore(
-      try #require(PostgresAddress(database)), sharing: sharing, patience: patience)
+      try #require(PostgresAddress(database)), sharing: sharing, timeouts: timeouts)
   }
 
   private func load(_ store: PostgresStore) throws -> StoredDocument {

@@ -16,16 +16,16 @@ struct StandingStillTests {
     let server = try PostgresServer.shared.get()
     line = try PostgresProxy(to: server)
     let database = try server.newDatabase()
-    var patience = Patience()
+    var timeouts = StoreTimeouts()
     // The server does not end stopped processes: a transaction that waits for their rows waits in
     // vain.
-    (patience.holding, patience.answer, patience.reconnecting) = (3_600_000, 3_600_000, 100)
+    (timeouts.holding, timeouts.answer, timeouts.reconnecting) = (3_600_000, 3_600_000, 100)
     still = try PostgresStore(
       try #require(PostgresAddress(database.replacing(server.folder, with: line.folder))),
-      sharing: .shared, patience: patience)
-    patience.answer = 20_000
+      sharing: .shared, timeouts: timeouts)
+    timeouts.answer = 20_000
     other = try PostgresStore(
-      try #require(PostgresAddress(database)), sharing: .shared, patience: patience)
+      try #require(PostgresAddress(database)), sharing: .shared, timeouts: timeouts)
     for id in ["n", "beside"] {
       #expect(
         still.perform([.create(id: DocumentID(id), epoch: "e", title: "N", time: 1)])[0].failure

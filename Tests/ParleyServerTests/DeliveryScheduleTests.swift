@@ -54,7 +54,7 @@ struct DeliveryScheduleTests {
     send(events(1...2), now: 100)
     answer(.accepted, now: 120)
     #expect(
-      schedule.next(now: 120) == .settle(told: events(1...2), givenUp: [], .tooOld))
+      schedule.next(now: 120) == .settle(delivered: events(1...2), givenUp: [], .tooOld))
     schedule.settled(true, now: 125)
     #expect(schedule.next(now: 125) == .take(limit: 3))
     schedule.taken([], now: 126)
@@ -131,7 +131,7 @@ struct DeliveryScheduleTests {
     send(events(1...1), now: 100)
     answer(.unwanted, now: 100)
     #expect(
-      schedule.next(now: 100) == .settle(told: [], givenUp: events(1...1), .unwanted))
+      schedule.next(now: 100) == .settle(delivered: [], givenUp: events(1...1), .unwanted))
   }
 
   @Test("only what a call has failed for can be too old")
@@ -141,7 +141,7 @@ struct DeliveryScheduleTests {
     send(sent, now: 100)
     answer(.failed(retryAfterSeconds: nil), now: 100, timeOfDay: 60_999)
     #expect(
-      schedule.next(now: 100) == .settle(told: [], givenUp: [sent[0]], .tooOld))
+      schedule.next(now: 100) == .settle(delivered: [], givenUp: [sent[0]], .tooOld))
     schedule.settled(true, now: 101)
     #expect(schedule.wakeAt == 600, "the pause is not shorter for that")
   }
@@ -153,11 +153,11 @@ struct DeliveryScheduleTests {
     answer(.faulted, now: 100, timeOfDay: .max)
     send(events(1...1), now: 600, limit: 1)
     answer(.accepted, now: 600)
-    #expect(schedule.next(now: 600) == .settle(told: events(1...1), givenUp: [], .tooOld))
+    #expect(schedule.next(now: 600) == .settle(delivered: events(1...1), givenUp: [], .tooOld))
     schedule.settled(true, now: 600)
     send(events(2...2), now: 600, limit: 1)
     answer(.faulted, now: 600, timeOfDay: 60_000)
-    #expect(schedule.next(now: 600) == .settle(told: [], givenUp: events(2...2), .tooOld))
+    #expect(schedule.next(now: 600) == .settle(delivered: [], givenUp: events(2...2), .tooOld))
     schedule.settled(true, now: 600)
     send(events(3...3), now: 1_600, limit: 1)
     answer(.accepted, now: 1_600)
@@ -175,7 +175,7 @@ struct DeliveryScheduleTests {
     _ = schedule.next(now: 100)
     schedule.settled(false, now: 110)
     #expect(schedule.wakeAt == 1_110 && schedule.next(now: 500) == nil)
-    #expect(schedule.next(now: 1_110) == .settle(told: events(1...1), givenUp: [], .tooOld))
+    #expect(schedule.next(now: 1_110) == .settle(delivered: events(1...1), givenUp: [], .tooOld))
   }
 
   @Test("a store that cannot be read is asked again")
@@ -218,10 +218,10 @@ struct DeliveryScheduleTests {
         schedule.answered(
           answers.randomElement(using: &rng) ?? .accepted, now: now, timeOfDay: now,
           chance: Double.random(in: 0..<1, using: &rng))
-      case .settle(let told, let givenUp, _):
+      case .settle(let delivered, let givenUp, _):
         let isWritable = Int.random(in: 0..<9, using: &rng) > 0
         if isWritable {
-          let done = (told + givenUp).map(\.number)
+          let done = (delivered + givenUp).map(\.number)
           ended += done
           queue.removeAll { done.contains($0.number) }
         }

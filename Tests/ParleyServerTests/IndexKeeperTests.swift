@@ -214,13 +214,13 @@ struct IndexKeeperTests {
 
   @Test("more edited notes than may wait are found by comparing")
   func tooMany() {
-    var resting = RestingNotes()
-    for number in 0...RestingNotes.countMax { resting.edited("n\(number)", at: 1) }
+    var resting = UnindexedNotes()
+    for number in 0...UnindexedNotes.countMax { resting.edited("n\(number)", at: 1) }
     #expect(resting.isOverfull)
-    #expect(resting.count == RestingNotes.countMax)
+    #expect(resting.count == UnindexedNotes.countMax)
     var due = 0
     while resting.takeDue(at: 10_000) != nil { due += 1 }
-    #expect(due == RestingNotes.countMax)
+    #expect(due == UnindexedNotes.countMax)
   }
 
   /// An index that refuses a note, or has no room.

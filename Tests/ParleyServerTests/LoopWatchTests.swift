@@ -143,6 +143,6 @@ struct LoopWatchTests {
     (10_000, 1_000_000, 250), (10_000, 1, 20),
   ])
   func `samples are taken often enough for both`(limit: Int, watchdog: Int64?, period: Int) {
-    #expect(LoopGuard.period(limit: limit, watchdog) == period)
+    #expect(LoopWatchdog.period(limit: limit, watchdog) == period)
   }
 }

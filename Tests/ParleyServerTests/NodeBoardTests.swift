@@ -10,9 +10,9 @@ struct NodeBoardTests {
       connections: 3, notes: 4, lag: 250)
   }
 
-  private func begins(_ board: inout NodeBoard, _ now: Int64) -> Bool { board.begins(now: now) }
+  private func begins(_ board: inout ClusterStatus, _ now: Int64) -> Bool { board.begins(now: now) }
 
-  private func names(_ board: NodeBoard, now: Int64) -> [String] {
+  private func names(_ board: ClusterStatus, now: Int64) -> [String] {
     board.list(now: now).map(\.report.name)
   }
 
@@ -35,7 +35,7 @@ struct NodeBoardTests {
       #"{"run":"a","name":"n","version":"1","started":"1","loops":1,"connections":1,"notes":1}"#,
     ])
   func nonsense(text: String) {
-    var board = NodeBoard()
+    var board = ClusterStatus()
     board.hear(Array(text.utf8), own: "me", now: 0)
     let long = [UInt8](repeating: 0x20, count: NodeReport.bytesMax) + Array(text.utf8)
     board.hear(long, own: "me", now: 0)
@@ -44,7 +44,7 @@ struct NodeBoardTests {
 
   @Test("others are listed by name with the time since they were heard, and forgotten at last")
   func silence() {
-    var board = NodeBoard()
+    var board = ClusterStatus()
     #expect(begins(&board, 0))
     board.hear(report("b").encoded, own: "me", now: 100)
     board.hear(report("a").encoded, own: "me", now: 200)
@@ -52,30 +52,30 @@ struct NodeBoardTests {
     #expect(names(board, now: 300) == ["a", "b"])
     #expect(board.list(now: 1_300).map(\.silence) == [1_100, 1_200])
     board.hear(report("a").encoded, own: "me", now: 50_000)
-    #expect(begins(&board, NodeBoard.keptMilliseconds + 100))
-    #expect(names(board, now: NodeBoard.keptMilliseconds + 100) == ["a"])
+    #expect(begins(&board, ClusterStatus.keptMilliseconds + 100))
+    #expect(names(board, now: ClusterStatus.keptMilliseconds + 100) == ["a"])
   }
 
   @Test("a report goes out every two seconds, and soon to a new node")
   func pauses() {
-    var board = NodeBoard()
+    var board = ClusterStatus()
     #expect(begins(&board, 1_000))
-    #expect(!begins(&board, 999 + NodeBoard.reportMilliseconds))
-    #expect(begins(&board, 1_000 + NodeBoard.reportMilliseconds))
+    #expect(!begins(&board, 999 + ClusterStatus.reportMilliseconds))
+    #expect(begins(&board, 1_000 + ClusterStatus.reportMilliseconds))
     board.hear(report("a").encoded, own: "me", now: 3_000)
-    #expect(!begins(&board, 2_999 + NodeBoard.greetingMilliseconds))
-    #expect(begins(&board, 3_000 + NodeBoard.greetingMilliseconds))
+    #expect(!begins(&board, 2_999 + ClusterStatus.greetingMilliseconds))
+    #expect(begins(&board, 3_000 + ClusterStatus.greetingMilliseconds))
     board.hear(report("a").encoded, own: "me", now: 3_500)
-    #expect(!begins(&board, 3_000 + 2 * NodeBoard.greetingMilliseconds))
+    #expect(!begins(&board, 3_000 + 2 * ClusterStatus.greetingMilliseconds))
   }
 
   @Test("beyond so many, more are passed by")
   func bound() {
-    var board = NodeBoard()
-    for number in 0..<(NodeBoard.nodesMax + 10) {
+    var board = ClusterStatus()
+    for number in 0..<(ClusterStatus.nodesMax + 10) {
       board.hear(report("\(number)").encoded, own: "me", now: 0)
     }
-    #expect(board.list(now: 0).count == NodeBoard.nodesMax)
+    #expect(board.list(now: 0).count == ClusterStatus.nodesMax)
     board.hear(report("0").encoded, own: "me", now: 500)
     #expect(board.list(now: 500).contains { $0.silence == 0 })
   }

@@ -11,7 +11,7 @@ struct RevocationExchangeTests {
   }
 
   @Test("a list that grows is read on")
-  func goesOn() {
+  func continues() {
     var exchange = RevocationExchange()
     for (place, newest) in [(0, 0), (1_000, 1_500), (1_500, 1_500), (1_500, 1_500), (1_501, 1_501)]
     {
@@ -42,9 +42,9 @@ struct RevocationExchangeTests {
     #expect(RevocationFile.append(.token("own"), to: path))
     let revocations = try SharedRevocations(path: path, hasOthers: true, log: SilentLog())
     revocations.takeOver([.token("other")])
-    #expect(revocations.takeUntold(atMost: 9) == [.token("own")])
-    revocations.tellAgain()
-    #expect(Set(revocations.takeUntold(atMost: 9)) == [.token("own"), .token("other")])
+    #expect(revocations.takeUnshared(atMost: 9) == [.token("own")])
+    revocations.shareAgain()
+    #expect(Set(revocations.takeUnshared(atMost: 9)) == [.token("own"), .token("other")])
     // What they have told is on the disk, too.
     revocations.stop()
     #expect(

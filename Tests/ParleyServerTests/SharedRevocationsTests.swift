@@ -89,6 +89,6 @@ struct SharedRevocationsTests {
     revocations.stop()
     #expect(revocations.isRevoked(identity("t")))
     #expect(revocations.generation == 1)
-    #expect(revocations.takeUntold(atMost: 9) == [.token("t")])
+    #expect(revocations.takeUnshared(atMost: 9) == [.token("t")])
   }
 }

@@ -710,7 +710,7 @@ struct StoreGrowthTests {
     },
     Row(outbox: .settle) { stage in
       .settle(
-        told: [], givenUp: [], .crowdedOut, now: 1,
+        delivered: [], givenUp: [], .crowdedOut, now: 1,
         adding: [Stage.draft(stage.size)])
     },
     Row(outbox: .deadLetters) { _ in .deadLetters(limit: 50) },

@@ -95,7 +95,7 @@ struct StoreWorkTests {
         case .events(let events) = stage.store.perform(
           .take(.webhook, limit: count, bytesMax: .max, now: 1))
       else { throw StoreError.damaged("no events came") }
-      _ = stage.store.perform(.settle(told: [], givenUp: events, .tooOld, now: 1, adding: []))
+      _ = stage.store.perform(.settle(delivered: [], givenUp: events, .tooOld, now: 1, adding: []))
       #expect(stage.store.takeOutboxChanges()[.webhook]?.deadLetters == count)
       stage.perform([.tell([StoreGrowthTests.Stage.draft(0)])])
       return stage.store.instructions {

@@ -110,7 +110,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
 
   /// An echo server, unless told otherwise.
   init(
-    in crew: LoopCrew? = nil, place: Int = 0,
+    in balancer: ConnectionBalancer? = nil, place: Int = 0,
     _ shape: (TestServer, inout LibwebsocketsTransport.Configuration) -> Void = { _, _ in }
   ) throws {
     self.place = place
@@ -130,7 +130,7 @@ final class TestServer: TransportDelegate, @unchecked Sendable {
     var configuration = LibwebsocketsTransport.Configuration()
     shape(self, &configuration)
     transport = LibwebsocketsTransport(
-      configuration: configuration, delegate: self, crew: crew, place: place)
+      configuration: configuration, delegate: self, balancer: balancer, place: place)
     try transport.start()
   }
 

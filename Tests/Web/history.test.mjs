@@ -71,7 +71,7 @@ function world() {
         asked.push({ path, method, signal, answer: resolve, fail: reject });
         signal?.addEventListener("abort", () => reject(new Error("given up")));
       }),
-    surroundings: {
+    dependencies: {
       setTimeout: (callback) => {
         timers.push(callback);
         return callback;

@@ -234,7 +234,7 @@ export class World {
       profile: () => ({ name: "Ann", color: "#123456" }),
       token: () => this.token,
       identity: options?.identity,
-      surroundings: {
+      dependencies: {
         open: (url, protocols) => {
           if (!this.opens) throw new Error("SecurityError");
           const socket = {

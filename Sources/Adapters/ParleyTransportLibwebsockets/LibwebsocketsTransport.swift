@@ -35,17 +35,19 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   ///   - configuration: The addresses and limits.
   ///   - delegate: Kept until the transport has stopped. After `start`, it belongs to the loop's
   ///     thread.
-  ///   - crew: The loops among which connections are dealt out; `nil` for one that serves alone.
+  ///   - balancer: The loops among which connections are dealt out; `nil` for one that serves alone.
   ///   - place: Its number among them. The first listens for all.
   public init(
-    configuration: Configuration, delegate: any TransportDelegate, crew: LoopCrew? = nil,
+    configuration: Configuration, delegate: any TransportDelegate,
+    balancer: ConnectionBalancer? = nil,
     place: Int = 0
   ) {
     self.configuration = configuration
     self.place = place
     loop = Loop(
-      configuration: configuration, mailbox: mailbox, delegate: delegate, crew: crew, place: place)
-    crew?.join(place, mailbox)
+      configuration: configuration, mailbox: mailbox, delegate: delegate, balancer: balancer,
+      place: place)
+    balancer?.join(place, mailbox)
   }
 
   /// The port listened on; 0 before `start`.
@@ -149,7 +151,7 @@ public final class LibwebsocketsTransport: Transport, TransportControl, @uncheck
   }
 
   /// The loop's progress, readable from any thread.
-  package var pulse: LoopPulse { loop.pulse }
+  package var pulse: LoopProgress { loop.pulse }
 
   /// Open connections, HTTP included. On the loop's thread.
   public var connectionCount: Int { loop.sessionCount }

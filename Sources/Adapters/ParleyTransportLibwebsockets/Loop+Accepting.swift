@@ -37,17 +37,17 @@ extension Loop {
       setsockopt(
         descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
       let name = Listener.name(of: &address)
-      var verdict = census(of: door.entrance).enter(name, now: now)
+      var verdict = counts(of: door.entrance).enter(name, now: now)
       if verdict == .full, makeRoom(at: door.entrance) {
-        verdict = census(of: door.entrance).enter(name, now: now)
+        verdict = counts(of: door.entrance).enter(name, now: now)
       }
       refused.count(verdict)
       switch verdict {
       case .welcome:
-        if let crew, dealOut(descriptor, name, door, crew) { continue }
+        if let balancer, dealOut(descriptor, name, door, balancer) { continue }
         guard let session = admit(descriptor, from: name, at: door.entrance, isCounted: true) else {
-          census(of: door.entrance).leave(name)
-          crew?.left(place)
+          counts(of: door.entrance).leave(name)
+          balancer?.left(place)
           continue
         }
         session.awaitsProxy = isAnnounced(name)
@@ -86,19 +86,19 @@ extension Loop {
 
   /// Deals a connection out to one of the loops, and counts it there; whether it is another than this.
   private func dealOut(
-    _ descriptor: Int32, _ address: String, _ door: Door, _ crew: LoopCrew
+    _ descriptor: Int32, _ address: String, _ door: Door, _ balancer: ConnectionBalancer
   ) -> Bool {
-    let chosen = crew.deal()
+    let chosen = balancer.deal()
     guard chosen != place else { return false }
     // TLS is begun here, where the certificate is read again, too.
     guard let stream = ByteStream(descriptor: descriptor, tls: tls) else {
       _ = Glibc.close(descriptor)
-      census(of: door.entrance).leave(address)
-      crew.left(chosen)
+      counts(of: door.entrance).leave(address)
+      balancer.left(chosen)
       return true
     }
-    crew.send(
-      Passenger(
+    balancer.send(
+      MovedConnection(
         stream, from: address, at: door.entrance, http: nil, .new(awaitsProxy: isAnnounced(address))
       ), to: chosen)
     return true
@@ -148,8 +148,8 @@ extension Loop {
       session.awaitsProxy = false
       // A proxy that looks whether the server is there speaks for itself.
       guard let client = client.map({ IPAddress(bytes: $0).description }) else { return }
-      let census = census(of: session.entrance)
-      let verdict = census.move(from: session.address, to: client, now: now)
+      let counts = counts(of: session.entrance)
+      let verdict = counts.move(from: session.address, to: client, now: now)
       refused.count(verdict)
       guard verdict == .welcome else { return retire(session) }
       session.address = client

@@ -17,8 +17,8 @@ extension Loop {
     http.connection.date = date
     var input = bytes
     while let event = http.connection.next(&input, now: now) {
-      if let crew {
-        switch sendHome(event, rest: input, session, http, crew) {
+      if let balancer {
+        switch sendHome(event, rest: input, session, http, balancer) {
         case .here: break
         case .refused: continue
         case .elsewhere: return

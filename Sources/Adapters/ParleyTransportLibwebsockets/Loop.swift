@@ -14,14 +14,14 @@ import ParleyWebSocketFrames
 final class Loop {
   let configuration: LibwebsocketsTransport.Configuration
   let mailbox: LoopMailbox
-  let pulse = LoopPulse()
+  let pulse = LoopProgress()
   let limits: HTTPLimits
   /// Fields to add to whatever answers a request.
   private let addedFields: (@Sendable (HTTPRequestHead) -> [HTTPServerConnection.Field])?
-  private let census: Census
-  private let backCensus: Census
+  private let counts: ConnectionCounts
+  private let backCounts: ConnectionCounts
   /// The loops that connections are dealt out among; `nil` for one that serves alone.
-  let crew: LoopCrew?
+  let balancer: ConnectionBalancer?
   /// Its number among them.
   let place: Int
   /// Released when the loop ends, since owner and transport usually hold each other.
@@ -52,7 +52,7 @@ final class Loop {
   private(set) var turnedAwayCount = 0
 
   /// Connections that other loops have sent, and how many of them were taken.
-  private var arrivals: [Passenger] = []
+  private var arrivals: [MovedConnection] = []
   private var arrivalsTaken = 0
   /// The number of arrivals that are taken in one turn: each may bring a request.
   private static let arrivalsPerTurn = 256
@@ -114,9 +114,9 @@ final class Loop {
 
   init(
     configuration: LibwebsocketsTransport.Configuration, mailbox: LoopMailbox,
-    delegate: any TransportDelegate, crew: LoopCrew?, place: Int
+    delegate: any TransportDelegate, balancer: ConnectionBalancer?, place: Int
   ) {
-    self.crew = crew
+    self.balancer = balancer
     self.place = place
     self.configuration = configuration
     self.mailbox = mailbox
@@ -128,10 +128,11 @@ final class Loop {
       } else {
         nil
       }
-    accounts = crew?.accounts ?? ByteAccounts(configuration)
+    accounts = balancer?.accounts ?? ByteAccounts(configuration)
     waitingBodies = WaitingBodies(accounts.responses)
-    census = crew?.census ?? Census(configuration)
-    backCensus = crew?.backCensus ?? Census(totalMax: configuration.backConnectionsMax)
+    counts = balancer?.counts ?? ConnectionCounts(configuration)
+    backCounts =
+      balancer?.backCounts ?? ConnectionCounts(totalMax: configuration.backConnectionsMax)
   }
 
   deinit {
@@ -140,10 +141,10 @@ final class Loop {
   }
 
   /// Returns the census that counts connections at this entrance.
-  func census(of entrance: Entrance) -> Census {
+  func counts(of entrance: Entrance) -> ConnectionCounts {
     switch entrance {
-    case .front: census
-    case .back: backCensus
+    case .front: counts
+    case .back: backCounts
     }
   }
 
@@ -238,14 +239,14 @@ final class Loop {
   }
 
   private func end() {
-    for letter in mailbox.shut() {
-      switch letter {
+    for item in mailbox.shut() {
+      switch item {
       case .closeDoors(let done): done.change { $0 = true }
-      case .arrival(let passenger): crew?.drop(passenger, at: place)
+      case .arrival(let moved): balancer?.drop(moved, at: place)
       case .work, .stop: break
       }
     }
-    for passenger in arrivals[arrivalsTaken...] { crew?.drop(passenger, at: place) }
+    for moved in arrivals[arrivalsTaken...] { balancer?.drop(moved, at: place) }
     arrivals = []
     closeDoors()
     for case let session? in slots { retire(session) }
@@ -256,13 +257,13 @@ final class Loop {
 
   private func readMailbox() {
     pulse.enter(.mailbox)
-    let (letters, isForOwner) = mailbox.collect()
-    for letter in letters {
-      switch letter {
+    let (items, isForOwner) = mailbox.collect()
+    for item in items {
+      switch item {
       case .closeDoors(let done):
         closeDoors()
         done.change { $0 = true }
-      case .arrival(let passenger): arrivals.append(passenger)
+      case .arrival(let moved): arrivals.append(moved)
       case .work(let work): work()
       case .stop(let order): beginStop(order)
       }
@@ -455,8 +456,8 @@ final class Loop {
     dropTime(of: session)
     freeSlot(of: session)
     if session.isCounted {
-      census(of: session.entrance).leave(session.address)
-      crew?.left(place)
+      counts(of: session.entrance).leave(session.address)
+      balancer?.left(place)
     } else {
       turnedAwayCount -= 1
     }

@@ -7,16 +7,16 @@ import ParleyLocks
 /// Whatever is posted between two turns of the loop costs one wake-up. After the loop has ended,
 /// posting does nothing.
 public final class LoopMailbox: Sendable {
-  enum Letter: Sendable {
+  enum Item: Sendable {
     case closeDoors(Monitor<Bool>)
     /// A connection that another loop has sent.
-    case arrival(Passenger)
+    case arrival(MovedConnection)
     case work(@Sendable () -> Void)
     case stop(StopOrder)
   }
 
   private struct State {
-    var letters: [Letter] = []
+    var items: [Item] = []
     var isWoken = false
     /// Whether the owner is to be notified, and not only the transport.
     var isForOwner = false
@@ -42,17 +42,17 @@ public final class LoopMailbox: Sendable {
   public func wake() -> Bool { put(nil) }
 
   @discardableResult
-  func put(_ letter: Letter?) -> Bool {
+  func put(_ item: Item?) -> Bool {
     state.withLock { state in
       guard state.wakeUp >= 0 else { return false }
-      switch letter {
+      switch item {
       case nil:
         state.isForOwner = true
       case .work?:
         state.isForOwner = true
         fallthrough
       case .closeDoors?, .stop?, .arrival?:
-        if let letter { state.letters.append(letter) }
+        if let item { state.items.append(item) }
       }
       if !state.isWoken {
         state.isWoken = true
@@ -63,22 +63,22 @@ public final class LoopMailbox: Sendable {
     }
   }
 
-  func collect() -> (letters: [Letter], isForOwner: Bool) {
+  func collect() -> (items: [Item], isForOwner: Bool) {
     state.withLock { state in
       state.isWoken = false
       let isForOwner = state.isForOwner
       state.isForOwner = false
-      if state.letters.isEmpty { return ([], isForOwner) }
-      var letters: [Letter] = []
-      swap(&letters, &state.letters)
-      return (letters, isForOwner)
+      if state.items.isEmpty { return ([], isForOwner) }
+      var items: [Item] = []
+      swap(&items, &state.items)
+      return (items, isForOwner)
     }
   }
 
   /// Takes a wake for the owner, if no letter is to be read before it. The loop's wake-up remains.
   func takeWake() -> Bool {
     state.withLock { state in
-      guard state.isForOwner, state.letters.isEmpty else { return false }
+      guard state.isForOwner, state.items.isEmpty else { return false }
       state.isForOwner = false
       return true
     }
@@ -96,11 +96,11 @@ public final class LoopMailbox: Sendable {
   }
 
   /// Rejects letters from now on, and returns the unread ones.
-  func shut() -> [Letter] {
+  func shut() -> [Item] {
     state.withLock { state in
       state.wakeUp = -1
-      defer { state.letters = [] }
-      return state.letters
+      defer { state.items = [] }
+      return state.items
     }
   }
 }

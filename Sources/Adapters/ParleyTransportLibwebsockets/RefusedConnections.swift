@@ -17,7 +17,7 @@ public struct RefusedConnections: Sendable, Equatable {
   /// Counts nothing yet.
   public init() {}
 
-  mutating func count(_ verdict: Census.Verdict) {
+  mutating func count(_ verdict: ConnectionCounts.Verdict) {
     switch verdict {
     case .welcome: break
     case .full: full += 1

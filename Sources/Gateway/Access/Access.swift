@@ -30,7 +30,7 @@ final class Access: Part {
     self.ports = ports
     isDemo = board.settings.isDemo && ports.authenticator == nil
     rates = RateLimiter(
-      board.allowances, clock: board.surroundings.clock, shared: ports.limits)
+      board.allowances, clock: board.dependencies.clock, shared: ports.limits)
   }
 
   // MARK: Tokens that come
@@ -61,7 +61,7 @@ final class Access: Part {
   private func unrevokedIdentity(for token: String?) throws(AuthenticationError) -> Identity {
     if let token, token.utf8.count > Self.tokenBytesMax { throw .malformed }
     // Links are good in demo mode too, where they narrow what may be done.
-    if let token, let own = try ports.ownTokens?.identity(of: token, now: surroundings.clock.now) {
+    if let token, let own = try ports.ownTokens?.identity(of: token, now: dependencies.clock.now) {
       if own.isPublicReader, !settings.names.isOffered { throw .revoked }
       return own.isGuest ? own : try unreserved(own)
     }
@@ -70,7 +70,7 @@ final class Access: Part {
       return .demo
     }
     guard let token, !token.isEmpty else { throw .missing }
-    return try unreserved(authenticator.authenticate(token, now: surroundings.clock.now))
+    return try unreserved(authenticator.authenticate(token, now: dependencies.clock.now))
   }
 
   /// Refuses a token whose user would pass for a link, or for a program.
@@ -83,7 +83,7 @@ final class Access: Part {
   func admits(_ roomToken: String, to room: RoomName, user: String) -> Bool {
     guard roomToken.utf8.count <= Self.tokenBytesMax else { return false }
     return ports.authenticator?.admits(
-      roomToken, to: room, user: user, now: surroundings.clock.now) ?? false
+      roomToken, to: room, user: user, now: dependencies.clock.now) ?? false
   }
 
   /// Whether a token is an API key, by its prefix.
@@ -95,7 +95,7 @@ final class Access: Part {
   /// The bearer of a token, or the program with an API key.
   func bearer(of token: String?) throws(AuthenticationError) -> Identity {
     guard let token, isKey(token) else { return try identity(for: token) }
-    guard let program = ports.apiKeys?.identity(for: token, now: surroundings.clock.now) else {
+    guard let program = ports.apiKeys?.identity(for: token, now: dependencies.clock.now) else {
       throw .unknownKey
     }
     return program
@@ -127,17 +127,17 @@ final class Access: Part {
 
   /// Milliseconds for which other gateways' revocations may be unknown here.
   var revocationsAge: Int64 {
-    ports.revocations?.age(uptime: surroundings.clock.uptime) ?? 0
+    ports.revocations?.age(uptime: dependencies.clock.uptime) ?? 0
   }
 
-  /// Takes tokens back, all or none, for good: `goOn` is called when it is on the disk, or cannot be.
-  func revoke(_ meant: [Revocation], then goOn: @escaping (RevocationError?) -> Void) {
-    guard let revocations = ports.revocations else { return goOn(.unwritable) }
-    revocations.add(meant, then: goOn)
+  /// Takes tokens back, all or none, for good: `proceed` is called when it is on the disk, or cannot be.
+  func revoke(_ meant: [Revocation], then proceed: @escaping (RevocationError?) -> Void) {
+    guard let revocations = ports.revocations else { return proceed(.unwritable) }
+    revocations.add(meant, then: proceed)
   }
 
   /// Reads what was taken back elsewhere.
-  func refreshRevocations() { ports.revocations?.refresh(now: surroundings.clock.now) }
+  func refreshRevocations() { ports.revocations?.refresh(now: dependencies.clock.now) }
 
   /// A number that changes with each revocation.
   var revocationsGeneration: Int { ports.revocations?.generation ?? 0 }
@@ -145,7 +145,7 @@ final class Access: Part {
   // MARK: Users of the server's own
 
   /// Reads the list of users again.
-  func refreshUsers() { ports.users?.refresh(now: surroundings.clock.now) }
+  func refreshUsers() { ports.users?.refresh(now: dependencies.clock.now) }
 
   /// A number that changes when users are added, removed or changed.
   var usersGeneration: Int { ports.users?.generation ?? 0 }
@@ -166,7 +166,7 @@ final class Access: Part {
   ///
   /// - Throws: Why its token is no longer valid.
   func current(_ identity: Identity) throws(AuthenticationError) -> Identity {
-    if identity.isExpired(at: surroundings.clock.now) { throw .expired }
+    if identity.isExpired(at: dependencies.clock.now) { throw .expired }
     if isAbandoned, identity != .demo { throw .unverified }
     guard !isRevoked(identity), let current = updated(identity) else { throw .revoked }
     return current

@@ -78,8 +78,8 @@ final class Comments: Part {
     if let thread = fields.thread {
       try countComment(by: identity)
       let answer = Comment(
-        id: surroundings.names.next(), thread: thread, author: author,
-        person: Self.person(identity), text: text, createdAt: surroundings.clock.now)
+        id: dependencies.names.next(), thread: thread, author: author,
+        person: Self.person(identity), text: text, createdAt: dependencies.clock.now)
       add(answer, to: note, request, by: identity, under: right)
       return
     }
@@ -117,7 +117,7 @@ final class Comments: Part {
     }
     let author = try access.author(fields.author, identity)
     let who = actor(identity, named: author, note)
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     if let text = fields.text {
       try check(text)
       perform(.edit(id, text: text, by: who, time: now), on: note, request, identity, right)
@@ -188,7 +188,7 @@ final class Comments: Part {
   private func countComment(by identity: Identity) throws(Response) {
     // In sixtieths, for a bucket counts by the second.
     let rate = Rate(perSecond: limits.perMinuteMax, burst: 60 * limits.perMinuteMax)
-    let wait = usages.draw(60, by: identity.user, at: rate, now: surroundings.clock.uptime)
+    let wait = usages.draw(60, by: identity.user, at: rate, now: dependencies.clock.uptime)
     guard wait > 0 else { return }
     throw .tooMany(
       .problem(
@@ -240,9 +240,9 @@ final class Comments: Part {
         return refuse(request, reply)
       }
       let comment = Comment(
-        id: surroundings.names.next(), author: draft.author,
+        id: dependencies.names.next(), author: draft.author,
         person: Self.person(draft.identity), text: draft.text,
-        createdAt: surroundings.clock.now,
+        createdAt: dependencies.clock.now,
         origin: Comment.Origin(epoch: epoch, anchor: draft.anchor, quote: quote), anchor: anchor)
       add(comment, to: draft.note, request, by: draft.identity, under: draft.right)
     case .changed(let request, let work, let identity):

@@ -107,11 +107,11 @@ extension SessionMessaging where Self: SessionDialect {
   ///   - limited: The same, if it has limits.
   func makePlace(at address: String, from limited: IPAddress?) -> Connection? {
     let place = Connection(
-      id: board.placeID(), dialect: self, address: address, openedAt: surroundings.clock.now,
+      id: board.placeID(), dialect: self, address: address, openedAt: dependencies.clock.now,
       phase: .ready)
     guard table.enter(place, from: limited) else { return nil }
     metrics.connectionsOpened += 1
-    place.client = surroundings.names.next()
+    place.client = dependencies.names.next()
     board.enter(place)
     return place
   }

@@ -10,7 +10,7 @@ extension Documents {
     _ operation: TextOperation, of author: String, at arrival: Int64? = nil, in room: DocumentRoom
   ) {
     let weight = 64 + operation.insertedBytes + 8 * operation.componentCount
-    let arrival = arrival ?? surroundings.clock.microseconds
+    let arrival = arrival ?? dependencies.clock.microseconds
     room.changes.add(.init(arrival: arrival, weight: weight), of: author)
     backlog.add(bytes: weight)
   }

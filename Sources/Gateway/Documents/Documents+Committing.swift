@@ -30,7 +30,7 @@ extension Documents {
     turn.begin()
     people.endTurn()
     let (ready, pause) = commits.endTurn(
-      at: surroundings.clock.microseconds,
+      at: dependencies.clock.microseconds,
       followersPerMillisecond: settings.followersPerMillisecond)
     for room in ready { handOver(room) }
     return turn.isLeft ? 0 : pause
@@ -45,7 +45,7 @@ extension Documents {
       id: room.id, epoch: live.epoch, entries: entries, condition: live.commitCondition)
     let (work, kept) = keepingAnswers(of: append, entries, in: room)
     let ticket = store(work, under: .housekeeping, then: .commit(room.id))
-    room.changes.begin(.init(ticket: ticket, kept: kept), at: surroundings.clock.microseconds)
+    room.changes.begin(.init(ticket: ticket, kept: kept), at: dependencies.clock.microseconds)
   }
 
   /// The commit of a document's entries, with the answers to the edits among them.
@@ -70,7 +70,7 @@ extension Documents {
       measure(entries.count, in: room)
       publish(entries, in: room)
       hint(of: room)
-      goOn(room)
+      proceed(room)
     case .success(.lostRace(let entries, let chain)):
       metrics.racesLost += 1
       guard room.live?.isFollowed(by: entries) ?? false else {
@@ -78,9 +78,9 @@ extension Documents {
       }
       storeFailure = nil
       overtaken(by: entries, chain: chain, in: room)
-      goOn(room)
+      proceed(room)
     case .success(.undecided(let error)):
-      surroundings.log.write(
+      dependencies.log.write(
         .error, "commit failed, and may turn up after a crash", [("error", error.logName)])
       storeFailure = error
       wipeFailedCommit(of: room)
@@ -88,13 +88,13 @@ extension Documents {
       guard drop(clients, in: room) else {
         return fail(.damaged("the log refuses clients that are not among the changes"), in: room)
       }
-      goOn(room)
+      proceed(room)
     case .failure(.answeredElsewhere(let places)):
       guard dropAnswered(places, of: commit, in: room) else {
         return fail(
           .damaged("the store has answers to edits that are not among the changes"), in: room)
       }
-      goOn(room)
+      proceed(room)
     case .failure(.unknownOutcome(let words)) where room.live?.isShared ?? false:
       unsettle(.unknownOutcome(words), in: room)
     case .failure(let error): fail(error, in: room)
@@ -128,13 +128,13 @@ extension Documents {
     // Its carets are of the revision before.
     room.people.named = nil
     delivery.deliver(entries, in: room)
-    room.changes.told(entries)
+    room.changes.sent(entries)
     commits.delivered(room)
     answerEdits(entries, in: room)
   }
 
   /// Continues with the work that waited for a commit to end.
-  func goOn(_ room: DocumentRoom) {
+  func proceed(_ room: DocumentRoom) {
     let window = settings.windowEntries(forFollowers: room.subscriptions.count)
     room.live?.trim(keeping: window, forBases: Self.basesMax)
     endLeaving(room)
@@ -149,7 +149,7 @@ extension Documents {
   /// If the outcome is unknown and the log has one owner, followers are not notified that the log lacks their
   /// changes: they join again, and learn from the log which of them it has.
   func fail(_ error: StoreError, in room: DocumentRoom) {
-    surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+    dependencies.log.write(.error, "commit failed", [("error", error.logName)])
     failed(error)
     let isUnknown = error.isUnknownOutcome && !(room.live?.isShared ?? false)
     guard let fallen = room.live?.commitFailed() else { return }
@@ -178,7 +178,7 @@ extension Documents {
   private func measure(_ count: Int, in room: DocumentRoom) {
     metrics.changesAccepted += count
     let changes = settle(count, in: room)
-    let now = surroundings.clock.microseconds
+    let now = dependencies.clock.microseconds
     for change in changes { metrics.acknowledgement.record(now - change.arrival) }
     delivery.measure(changes)
   }

@@ -5,7 +5,7 @@ import SocketMessages
 extension Documents {
   /// Lets another history begin: what was taken is committed first.
   func renewEpoch(of room: DocumentRoom) {
-    surroundings.log.write(.error, "a client knows more than the log: its tail was lost", [])
+    dependencies.log.write(.error, "a client knows more than the log: its tail was lost", [])
     room.pause(for: .settling)
     storeEpoch(of: room)
   }
@@ -15,7 +15,7 @@ extension Documents {
     guard room.pause == .settling, let live = room.live, live.isSettled, room.log.read == nil
     else { return }
     room.pause(for: .storingEpoch)
-    let epoch = surroundings.names.next()
+    let epoch = dependencies.names.next()
     store(
       .renewEpoch(id: room.id, from: live.epoch, to: epoch), under: .housekeeping,
       then: .renewal(room.id, epoch: epoch))
@@ -29,7 +29,7 @@ extension Documents {
       return readAgain(room)
     }
     if case .failure(let error) = outcome {
-      surroundings.log.write(.error, "epoch not renewed", [("error", error.logName)])
+      dependencies.log.write(.error, "epoch not renewed", [("error", error.logName)])
       for waiting in room.waiting.takeAll() {
         // A client that knows more than the log tries again: with the text and the old epoch it would
         // forget what no other client knows.

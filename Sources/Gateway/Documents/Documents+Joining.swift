@@ -141,7 +141,7 @@ extension Documents {
     let room = subscription.room
     connection.subscriptions[room.id] = nil
     if subscription.hasWaited { room.adoptChanges(of: connection) }
-    room.remove(subscription, now: surroundings.clock.uptime)
+    room.remove(subscription, now: dependencies.clock.uptime)
     if subscription.verbs.contains(.presence) { people.hide(subscription) }
     if room.subscriptions.isEmpty { people.partFromNodes(in: room) }
   }

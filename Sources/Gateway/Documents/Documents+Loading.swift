@@ -9,10 +9,10 @@ extension Documents {
     if let room = documents[id] { return room }
     let room = documents.enter(id) { number in
       DocumentRoom(
-        id: id, numbers: DocumentNumbers(document: number, time: surroundings.clock.now),
+        id: id, numbers: DocumentNumbers(document: number, time: dependencies.clock.now),
         presenceListMax: settings.presenceListMax,
         idleMilliseconds: settings.idleDocumentMilliseconds,
-        now: surroundings.clock.uptime)
+        now: dependencies.clock.uptime)
     }
     load(id)
     return room
@@ -39,11 +39,11 @@ extension Documents {
       }
       store(
         .create(
-          id: id, epoch: surroundings.names.next(), title: OneLine.made(of: id.text),
-          time: surroundings.clock.now),
+          id: id, epoch: dependencies.names.next(), title: OneLine.made(of: id.text),
+          time: dependencies.clock.now),
         under: right, then: .creation(id))
     case .failure(let error):
-      surroundings.log.write(.error, "document not readable", [("error", error.logName)])
+      dependencies.log.write(.error, "document not readable", [("error", error.logName)])
       turnAway(
         room, error.isRetryable ? .unavailable : .damaged,
         error.isRetryable
@@ -62,7 +62,7 @@ extension Documents {
     case .failure(.exists):
       load(id)
     case .failure(let error):
-      surroundings.log.write(.error, "document not made", [("error", error.logName)])
+      dependencies.log.write(.error, "document not made", [("error", error.logName)])
       turnAway(room, .unavailable, "the document could not be made; try again")
     }
   }

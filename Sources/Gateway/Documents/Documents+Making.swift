@@ -10,7 +10,7 @@ extension Documents {
   ) {
     store(
       .once(
-        .create(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
+        .create(draft, epoch: dependencies.names.next(), restMax: settings.answers.ageMax)),
       under: right, then: .making(connection.id, messageID: messageID))
   }
 
@@ -37,7 +37,7 @@ extension Documents {
         .unknownDocument, "the note with this id was deleted; take a new id", ref: ref,
         to: connection)
     case .failure(let error):
-      surroundings.log.write(.error, "note not made", [("error", error.logName)])
+      dependencies.log.write(.error, "note not made", [("error", error.logName)])
       sendError(
         .unavailable, "the store cannot do this now; try again later", ref: ref, to: connection)
     }

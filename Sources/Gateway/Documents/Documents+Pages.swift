@@ -16,7 +16,7 @@ extension Documents {
     // do: writers go first.
     guard connection.pageReads[id] == nil, !backlog.isFull,
       connection.pageReads.count < settings.limits.documentsPerConnectionMax,
-      surroundings.queuedBytes(connection.id) <= settings.laggingBytes
+      dependencies.queuedBytes(connection.id) <= settings.laggingBytes
     else {
       return turnAway(
         connection, .busy, "read the page before, and ask for the next one then", ref: messageID)
@@ -28,7 +28,7 @@ extension Documents {
     }
     connection.pageReads[id] = .document
     let room = room(of: id)
-    room.use(now: surroundings.clock.uptime)
+    room.use(now: dependencies.clock.uptime)
     readPage(page, of: room, messageID: messageID, connection)
   }
 

@@ -55,8 +55,8 @@ extension Documents {
       guard mayBegin(.edit(change), in: room) else { return room.waiting.append(.edit(change)) }
     }
     let submission = LiveDocument.Submission(
-      client: surroundings.names.next(), sequence: 0, revision: revision,
-      operation: operation, author: edit.author, time: surroundings.clock.now,
+      client: dependencies.names.next(), sequence: 0, revision: revision,
+      operation: operation, author: edit.author, time: dependencies.clock.now,
       isResendable: false)
     switch sequence(submission, in: room) {
     case .accepted(let revision):

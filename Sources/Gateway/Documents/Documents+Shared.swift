@@ -24,7 +24,7 @@ extension Documents {
 
   /// The commit under way has an unknown outcome.
   func unsettle(_ error: StoreError, in room: DocumentRoom) {
-    surroundings.log.write(
+    dependencies.log.write(
       .error, "commit has no known outcome; the log is read", [("error", error.logName)])
     metrics.unknownOutcomes += 1
     storeFailure = error
@@ -235,7 +235,7 @@ extension Documents {
     } else {
       answer(read.asking, in: room, read.sessions.merging(stretch.sessions) { own, _ in own })
     }
-    goOn(room)
+    proceed(room)
   }
 
   /// Continues for the clients that waited for a read of the log.
@@ -269,7 +269,7 @@ extension Documents {
   private func couldNotRead(
     _ room: DocumentRoom, _ read: LogReading.Read, _ error: StoreError
   ) {
-    surroundings.log.write(.error, "log not readable", [("error", error.logName)])
+    dependencies.log.write(.error, "log not readable", [("error", error.logName)])
     room.log.end()
     failed(error)
     for asking in read.asking {

@@ -28,7 +28,7 @@ extension Files {
 
   /// Time has passed.
   func ticked() {
-    let (now, uptime) = (surroundings.clock.now, surroundings.clock.uptime)
+    let (now, uptime) = (dependencies.clock.now, dependencies.clock.uptime)
     guard collection.times.isDue(now: now, uptime: uptime), !collection.isBusy, !board.isDraining
     else { return }
     collection.isBusy = true
@@ -79,7 +79,7 @@ extension Files {
 
   func haveSettled(_ note: DocumentID, _ outcome: StoreOutcome<FileReply>) {
     if case .success(.settled(let removed)) = outcome, removed > 0 {
-      surroundings.log.write(
+      dependencies.log.write(
         .info, "unused files removed", [("document", note.text), ("count", "\(removed)")])
     }
     searchNext()

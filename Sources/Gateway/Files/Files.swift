@@ -106,7 +106,7 @@ final class Files: Part {
     try admit(call.body.count, of: call.identity)
     let draft = FileDraft(
       name: FileName.clean(try call.query.text("name") ?? ""), bytes: call.body,
-      time: surroundings.clock.now)
+      time: dependencies.clock.now)
     uploads.append(
       Upload(
         request: call.request, note: call.note, draft: draft, identity: call.identity,
@@ -149,7 +149,7 @@ final class Files: Part {
           "a note may have \(room.noteFilesMax) files; this one has \(count): put it into another note"
         ))
     case .success(.diskFull(let byteCount)):
-      surroundings.log.write(
+      dependencies.log.write(
         .error, "file not kept",
         [
           ("reason", "the disk has \(byteCount) bytes left"),

@@ -44,7 +44,7 @@ final class Folders: Part {
   }
 
   /// The store has done a step of a page.
-  private func goOn(
+  private func proceed(
     _ request: RequestID, _ page: FolderPage, _ folders: [FolderCount], next: FolderPlace?
   ) {
     var page = page
@@ -90,7 +90,7 @@ final class Folders: Part {
     switch (outcome, work) {
     case (_, .list) where !board.isReading(request): break
     case (.success(.folders(let folders, let next)), .list(let page)):
-      goOn(request, page, folders, next: next)
+      proceed(request, page, folders, next: next)
     case (.success(.moved(let notes, let hasMore, let rest)), .moveAll):
       respond(request, .json(200, FolderJSON.moved(notes.count, hasMore: hasMore, next: rest)))
       documents.moved(notes)

@@ -33,7 +33,7 @@ extension HTTP {
   private func view(_ connection: Connection) -> ConnectionJSON.Item {
     ConnectionJSON.Item(
       connection: connection,
-      queuedBytes: connection.dialect.carrier(of: connection).map(surroundings.queuedBytes) ?? 0,
+      queuedBytes: connection.dialect.carrier(of: connection).map(dependencies.queuedBytes) ?? 0,
       isLagging: documents.delivery.isLagging(connection.id))
   }
 
@@ -116,7 +116,7 @@ extension HTTP {
   }
 
   private func answer(_ call: Call, _ work: String, count: Int) {
-    surroundings.log.write(
+    dependencies.log.write(
       .notice, "asked by an operator", [("work", work), ("connections", "\(count)")])
     let body = JSONWriter.object { $0.field("connections", count, &$1) }
     respondForAll(call, .json(200, body))

@@ -28,7 +28,7 @@ extension HTTP {
   }
 
   /// The store has read some deleted notes for a page.
-  func goOn(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
+  func proceed(_ request: RequestID, _ work: NotesRequest.DeletedPage, _ notes: [DeletedNote]) {
     var work = work
     let identity = work.identity
     let step = work.take(notes, at: NotePlace.init) { identity.may(.manage, $0.note) }
@@ -54,12 +54,12 @@ extension HTTP {
   /// The deletion of a note, if deleted notes are kept here.
   func deletion(_ author: String) -> Deletion? {
     settings.deletedMilliseconds > 0
-      ? Deletion(time: surroundings.clock.now, author: author) : nil
+      ? Deletion(time: dependencies.clock.now, author: author) : nil
   }
 
   /// Time has passed: notes that were deleted long ago are removed for good.
   func ticked() {
-    let (now, uptime) = (surroundings.clock.now, surroundings.clock.uptime)
+    let (now, uptime) = (dependencies.clock.now, dependencies.clock.uptime)
     guard removals.isDue(now: now, uptime: uptime) else { return }
     store(
       .deleted(
@@ -71,6 +71,6 @@ extension HTTP {
   func removed(_ outcome: StoreOutcome<Void>) {
     // They are looked for again.
     guard case .failure(let error) = outcome else { return }
-    surroundings.log.write(.warning, "deleted notes not removed", [("error", error.logName)])
+    dependencies.log.write(.warning, "deleted notes not removed", [("error", error.logName)])
   }
 }

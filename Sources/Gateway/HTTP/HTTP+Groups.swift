@@ -45,7 +45,7 @@ extension HTTP {
     try check(changes.picture ?? nil, Self.addressBytesMax, "picture")
     try checkOneLine(changes.name ?? "", "a name")
     try perform(
-      .put(call.name, changes, by: actor(of: call), time: surroundings.clock.now), for: call)
+      .put(call.name, changes, by: actor(of: call), time: dependencies.clock.now), for: call)
   }
 
   func deleteGroup(_ call: Call) throws(Response) {
@@ -67,7 +67,7 @@ extension HTTP {
     try perform(
       .putMember(
         call.name, member, nickname: nickname, by: actor(of: call),
-        time: surroundings.clock.now, membersMax: Self.membersMax), for: call)
+        time: dependencies.clock.now, membersMax: Self.membersMax), for: call)
   }
 
   func removeMember(_ call: Call) throws(Response) {

@@ -94,7 +94,7 @@ extension HTTP {
     try access.checkName(name)
     try checkOneLine(name, "a version's name")
     let version = NamedVersion(
-      revision: revision, name: name, author: author, time: surroundings.clock.now)
+      revision: revision, name: name, author: author, time: dependencies.clock.now)
     documents.save(
       VersionNaming(request: call.request, version: version, right: try call.right),
       of: call.note)

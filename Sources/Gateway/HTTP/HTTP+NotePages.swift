@@ -62,7 +62,7 @@ extension HTTP {
   }
 
   /// The store has read some notes for the whole list.
-  func goOn(_ request: RequestID, _ list: WholeNoteList, _ notes: [NoteSummary]) {
+  func proceed(_ request: RequestID, _ list: WholeNoteList, _ notes: [NoteSummary]) {
     // What may not be read is not named either.
     let identity = list.identity
     if let place = list.take(notes, if: { identity.may(.read, $0) }) {
@@ -101,7 +101,7 @@ extension HTTP {
   }
 
   /// The store has read some notes for a page.
-  func goOn(
+  func proceed(
     _ request: RequestID, _ work: NotesRequest.Page, in folder: FolderPath?,
     _ notes: [NoteSummary]
   ) {
@@ -130,6 +130,6 @@ extension HTTP {
 
   /// A new note has a random name, which only a pattern covers.
   private func mayCreate(_ identity: Identity, in folder: FolderPath = .none) -> Bool {
-    identity.may(.manage, .document(DocumentID(surroundings.names.next()), in: folder))
+    identity.may(.manage, .document(DocumentID(dependencies.names.next()), in: folder))
   }
 }

@@ -20,7 +20,7 @@ extension HTTP {
   }
 
   func createNote(_ call: Call) throws(Response) {
-    let id = DocumentID(surroundings.names.next())
+    let id = DocumentID(dependencies.names.next())
     let fields = NoteJSON.fields(in: call.body)
     let folder = try FolderPath(asked: fields?.folder ?? "")
     let right = try access.requireMaking(id, in: folder, of: call.identity)
@@ -33,7 +33,7 @@ extension HTTP {
     }
     try store(
       .create(
-        id: id, epoch: surroundings.names.next(), title: title, time: surroundings.clock.now,
+        id: id, epoch: dependencies.names.next(), title: title, time: dependencies.clock.now,
         folder: folder),
       for: call, under: right, .create)
   }
@@ -51,11 +51,11 @@ extension HTTP {
           + "ask for the path with that id")
     }
     let draft = NoteDraft(
-      id: call.note, title: title, owner: Self.owner(call.identity), time: surroundings.clock.now,
+      id: call.note, title: title, owner: Self.owner(call.identity), time: dependencies.clock.now,
       folder: folder)
     try store(
       .once(
-        .create(draft, epoch: surroundings.names.next(), restMax: settings.answers.ageMax)),
+        .create(draft, epoch: dependencies.names.next(), restMax: settings.answers.ageMax)),
       for: call, under: right, .put(call.identity))
   }
 
@@ -65,7 +65,7 @@ extension HTTP {
     guard fields?.folder == nil else { return try moveNote(call, fields) }
     let title = try title(in: fields)
     try store(
-      .rename(id: call.note, title: title, time: surroundings.clock.now), for: call, .rename)
+      .rename(id: call.note, title: title, time: dependencies.clock.now), for: call, .rename)
   }
 
   /// Moves a note. The caller can thereby show it to users with rights to the other folder, and hide it
@@ -78,7 +78,7 @@ extension HTTP {
     let title = try fields?.title == nil ? nil : title(in: fields)
     try store(
       .folders(
-        .move(id: call.note, to: folder, title: title, time: surroundings.clock.now)),
+        .move(id: call.note, to: folder, title: title, time: dependencies.clock.now)),
       for: call, under: right, .move(renames: title != nil))
   }
 
@@ -104,12 +104,12 @@ extension HTTP {
     if kind.isLong, !board.isReading(request) { return }
     do throws(StoreError) {
       switch kind {
-      case .list(let list): goOn(request, list, try reply.value(of: \.notes))
-      case .page(let work, nil): goOn(request, work, in: nil, try reply.value(of: \.notes))
+      case .list(let list): proceed(request, list, try reply.value(of: \.notes))
+      case .page(let work, nil): proceed(request, work, in: nil, try reply.value(of: \.notes))
       case .page(let work, let folder?):
-        goOn(request, work, in: folder, try reply.value(of: \.folderNotes))
+        proceed(request, work, in: folder, try reply.value(of: \.folderNotes))
       case .answer(let answer): try finish(answer, reply, for: request)
-      case .deletedPage(let work): goOn(request, work, try reply.value(of: \.deletedNotes))
+      case .deletedPage(let work): proceed(request, work, try reply.value(of: \.deletedNotes))
       case .replay(let response, let remover):
         respond(request, try replayed(response, reply, remover: remover))
       case .text(let format, let revision, let known):

@@ -36,7 +36,7 @@ extension HTTP {
     let keyed = KeyedRequest(
       owner: Self.owner(identity), key: "\(head.method) \(head.path) \(key)",
       variant: "\(head.query)\n\(head.headers["if-match"] ?? "")", body: body,
-      time: surroundings.clock.now)
+      time: dependencies.clock.now)
     if let first = once.first(of: keyed) {
       try wait(request, keyed, by: identity, for: first)
     } else {
@@ -108,7 +108,7 @@ extension HTTP {
     case .note(let verbs):
       return StoreRight(verbs, onNote: call.note, of: identity)
     case .newNote(let verbs), .chosenNote(let verbs):
-      let id = call.name.isEmpty ? DocumentID(surroundings.names.next()) : call.note
+      let id = call.name.isEmpty ? DocumentID(dependencies.names.next()) : call.note
       let folder = try? FolderPath(NoteJSON.fields(in: call.body)?.folder ?? "")
       isGranted = folder.map { identity.may(verbs, .document(id, in: $0)) } ?? false
     case .folders: return folders.rightToMoveAll(call.body, by: identity)
@@ -188,7 +188,7 @@ extension HTTP {
     for request: RequestID, _ identity: (TokenStamp) -> Identity
   ) -> TokenStamp {
     if let stamp = once[request]?.stamp { return stamp }
-    var stamp = TokenStamp(id: surroundings.names.next(), time: surroundings.clock.now)
+    var stamp = TokenStamp(id: dependencies.names.next(), time: dependencies.clock.now)
     // A token of the very millisecond of a revocation would count as taken back. Only at first: a later
     // revocation applies, however often the request comes.
     if access.isRevoked(identity(stamp)) { stamp.time += 1 }

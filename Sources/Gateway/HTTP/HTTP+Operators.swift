@@ -23,7 +23,7 @@ extension HTTP {
     switch (fields.user, fields.token, fields.client) {
     // All callers of an open demo have the empty name: it names no user.
     case (let user?, nil, nil) where !user.isEmpty:
-      takeBack(.user(user, before: surroundings.clock.now), call)
+      takeBack(.user(user, before: dependencies.clock.now), call)
     case (nil, let token?, nil) where !token.isEmpty: takeBack(.token(token), call)
     case (nil, nil, let client?):
       // A connection alone: its token stays good.
@@ -46,7 +46,7 @@ extension HTTP {
   }
 
   private func haveTakenBack(closing closed: Int, _ call: Call) {
-    surroundings.log.write(.notice, "taken back", [("connections", "\(closed)")])
+    dependencies.log.write(.notice, "taken back", [("connections", "\(closed)")])
     let body = JSONWriter.object { $0.field("connections", closed, &$1) }
     respondForAll(call, .json(200, body))
   }

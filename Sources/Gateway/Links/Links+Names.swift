@@ -35,8 +35,8 @@ extension Links {
       throw .problem(400, .badMessage, "\(error)")
     }
     let draft = PublicName(
-      id: PublicName.idPrefix + surroundings.names.next(), name: name, note: call.note,
-      maker: call.identity.user, createdAt: surroundings.clock.now)
+      id: PublicName.idPrefix + dependencies.names.next(), name: name, note: call.note,
+      maker: call.identity.user, createdAt: dependencies.clock.now)
     let work = NameRequest.publish(draft, settings.names.limits)
     let request = call.request
     perform(.links(.names(work)), request, under: try call.right, \.publishing) {
@@ -65,7 +65,7 @@ extension Links {
     let (request, note, right) = (call.request, call.note, try call.right)
     perform(.links(.names(.of(note: note))), request, under: right, \.foundName) {
       [self] published, _ in
-      let now = surroundings.clock.now
+      let now = dependencies.clock.now
       let tokens = published.map {
         Revocation.timed($0.id, until: now + PublicName.tokenMilliseconds + 60_000)
       }
@@ -86,13 +86,13 @@ extension Links {
   }
 
   /// Finds the note that is published under a name; `nil` for none, and for all where names are not offered.
-  func open(_ name: ReadableName, then goOn: @escaping (StoreOutcome<OpenedName?>) -> Void) {
-    guard settings.names.isOffered else { return goOn(.success(nil)) }
+  func open(_ name: ReadableName, then proceed: @escaping (StoreOutcome<OpenedName?>) -> Void) {
+    guard settings.names.isOffered else { return proceed(.success(nil)) }
     ask(.links(.names(.open(name))), under: .token, \.openedName) { [self] outcome in
-      goOn(
+      proceed(
         outcome.map { found in
           guard let (published, title) = found else { return nil }
-          let reader = Identity.publicReader(of: published, at: surroundings.clock.now)
+          let reader = Identity.publicReader(of: published, at: dependencies.clock.now)
           guard !access.isRevoked(reader), let token = access.token(for: reader) else { return nil }
           return OpenedName(published: published, title: title, token: token, reader: reader)
         })

@@ -53,7 +53,7 @@ final class Links: Part {
       201, LinkJSON.made(link, key: key, token: token, isProtected: !access.isDemo))
     guard !isRepeated else {
       // For callers that still reach the note, which the store knows.
-      let look = StoreRequest.links(.list(note: link.note, now: surroundings.clock.now))
+      let look = StoreRequest.links(.list(note: link.note, now: dependencies.clock.now))
       return perform(look, request, under: right, \.list) { [self] _ in respond(request, answer) }
     }
     let work = keeping(.links(.make(link, key: key, countMax: NoteLink.countMax)))
@@ -77,7 +77,7 @@ final class Links: Part {
   /// Lists the links of a note, with the keys of links that grant no more than the caller has.
   func list(_ call: Call) throws(Response) {
     let (request, note, identity) = (call.request, call.note, call.identity)
-    let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
+    let work = StoreRequest.links(.list(note: note, now: dependencies.clock.now))
     perform(work, request, under: try call.right, \.list) { [self] links, folder in
       let shown = links.filter { !access.isRevoked(guest(of: $0)) }.map { link in
         let mayHave = identity.may(link.access.verbs, .document(note, in: folder))
@@ -90,7 +90,7 @@ final class Links: Part {
   /// Ends a link of a note.
   func end(_ call: Call) throws(Response) {
     let (request, note, right, id) = (call.request, call.note, try call.right, call.item ?? "")
-    let work = StoreRequest.links(.list(note: note, now: surroundings.clock.now))
+    let work = StoreRequest.links(.list(note: note, now: dependencies.clock.now))
     perform(work, request, under: right, \.list) { [self] links, _ in
       let link = links.first { $0.id.utf8.elementsEqual(id.utf8) }
       let tokens = link.map { Revocation.timed($0.id, until: $0.expiresAt) }
@@ -113,7 +113,7 @@ final class Links: Part {
     let (request, note) = (call.request, call.note)
     perform(.links(.end(note: note, id: nil)), request, under: try call.right, \.ended) {
       [self] _ in
-      let tokens = Revocation.user(Identity.guestPrefix + note.text, before: surroundings.clock.now)
+      let tokens = Revocation.user(Identity.guestPrefix + note.text, before: dependencies.clock.now)
       rights.takeBack([tokens]) { [self] closed in
         respond(request, closed == nil ? .storeFailed : Response(status: 204))
       }
@@ -130,10 +130,10 @@ final class Links: Part {
   }
 
   /// Finds the link that a key opens; `nil` for none.
-  func open(_ key: String, then goOn: @escaping (StoreOutcome<Opened?>) -> Void) {
-    ask(.links(.open(key: key, now: surroundings.clock.now)), under: .token, \.opened) {
+  func open(_ key: String, then proceed: @escaping (StoreOutcome<Opened?>) -> Void) {
+    ask(.links(.open(key: key, now: dependencies.clock.now)), under: .token, \.opened) {
       [self] outcome in
-      goOn(
+      proceed(
         outcome.map { found in
           guard let (link, title) = found else { return nil }
           let guest = guest(of: link)
@@ -144,11 +144,11 @@ final class Links: Part {
   }
 
   /// Finds the title of a note that every client may read.
-  func title(of note: DocumentID, then goOn: @escaping (String?) -> Void) {
+  func title(of note: DocumentID, then proceed: @escaping (String?) -> Void) {
     guard access.isDemo, note.text.utf8.count <= settings.limits.documentIDBytesMax,
       let right = StoreRight(.read, onNote: note, of: .demo)
-    else { return goOn(nil) }
-    let callback = titleCallbacks.add { goOn(try? $0.get().title) }
+    else { return proceed(nil) }
+    let callback = titleCallbacks.add { proceed(try? $0.get().title) }
     store(.note(id: note), under: right, then: .title(callback))
   }
 
@@ -158,11 +158,11 @@ final class Links: Part {
   func perform<Value>(
     _ work: StoreRequest, _ request: RequestID, under right: StoreRight,
     _ value: @escaping (LinkReply) -> Value?,
-    then goOn: @escaping (Value) -> Void
+    then proceed: @escaping (Value) -> Void
   ) {
     ask(work, under: right, value) { [self] outcome in
       switch outcome {
-      case .success(let value): goOn(value)
+      case .success(let value): proceed(value)
       case .failure(.outOfReach): respond(request, .notGranted)
       case .failure(.unknownDocument):
         respond(request, .problem(404, .unknownDocument, "no note has this id"))
@@ -176,9 +176,9 @@ final class Links: Part {
   /// Has the store work with links, and reads the value of its reply.
   func ask<Value>(
     _ work: StoreRequest, under right: StoreRight, _ value: @escaping (LinkReply) -> Value?,
-    then goOn: @escaping (StoreOutcome<Value>) -> Void
+    then proceed: @escaping (StoreOutcome<Value>) -> Void
   ) {
-    let callback = callbacks.add { goOn($0.flatMap { $0.outcome(value) }) }
+    let callback = callbacks.add { proceed($0.flatMap { $0.outcome(value) }) }
     store(work, under: right, then: .links(callback))
   }
 

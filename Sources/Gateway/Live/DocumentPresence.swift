@@ -33,9 +33,9 @@ package struct DocumentPresence {
     /// The person's place in the order of arrival.
     let order: Int
     /// Whether followers know the person by name.
-    var isTold = false
+    var isAnnounced = false
     /// Whether followers know the client by name from before it left and came again in this turn.
-    var wasTold = false
+    var wasAnnounced = false
     /// Whether the next turn has to look at it.
     var isNews = false
     /// Whether name or colour have changed since they were sent to followers.
@@ -81,7 +81,7 @@ package struct DocumentPresence {
   package var count: Int { entries.count }
 
   /// The number of people who are here, as a newcomer receives it; `nil` if followers know all by name.
-  package var toldCount: Int? { isCounted ? entries.count : nil }
+  package var announcedCount: Int? { isCounted ? entries.count : nil }
 
   /// Whether there is news to send at the end of the turn.
   package var hasNews: Bool {
@@ -104,17 +104,19 @@ package struct DocumentPresence {
   /// The people that followers know by name.
   ///
   /// - Complexity: O(*n* log *n*) people who are named.
-  package var told: [ServerMessage.Participant] {
+  package var announced: [ServerMessage.Participant] {
     if isCounted {
       return named[namedHead...].compactMap { place in
-        entries[place.client].flatMap { $0.isTold && $0.place == place.number ? $0.person : nil }
+        entries[place.client].flatMap {
+          $0.isAnnounced && $0.place == place.number ? $0.person : nil
+        }
       }
     }
-    return entries.values.filter(\.isTold).sorted { $0.order < $1.order }.map(\.person)
+    return entries.values.filter(\.isAnnounced).sorted { $0.order < $1.order }.map(\.person)
   }
 
   /// Whether followers know a client by name.
-  package func isTold(_ client: String) -> Bool { entries[client]?.isTold ?? false }
+  package func isAnnounced(_ client: String) -> Bool { entries[client]?.isAnnounced ?? false }
 
   // MARK: Events
 
@@ -128,10 +130,10 @@ package struct DocumentPresence {
     var entry = Entry(person: person, order: nextOrder)
     nextOrder += 1
     // Its carets are gone, so its name has to be sent again.
-    entry.wasTold = gone.removeValue(forKey: client) != nil
+    entry.wasAnnounced = gone.removeValue(forKey: client) != nil
     entries[client] = entry
     isCountNews = true
-    if !isCounted || entry.wasTold { note(client) }
+    if !isCounted || entry.wasAnnounced { note(client) }
   }
 
   /// Notes that a person who is here has sent name and colour again. They are sent to followers even if
@@ -141,15 +143,15 @@ package struct DocumentPresence {
     guard entries[client] != nil else { return }
     entries[client]?.person = person
     entries[client]?.isChanged = true
-    if !isCounted || isTold(client) { note(client) }
+    if !isCounted || isAnnounced(client) { note(client) }
   }
 
   /// Notes that a person follows the document no longer.
   package mutating func leave(_ client: String) {
     guard let entry = entries.removeValue(forKey: client) else { return }
     isCountNews = true
-    if entry.isTold, isCounted { namedCount -= 1 }
-    guard entry.isTold || entry.wasTold, gone[client] == nil else { return }
+    if entry.isAnnounced, isCounted { namedCount -= 1 }
+    guard entry.isAnnounced || entry.wasAnnounced, gone[client] == nil else { return }
     gone[client] = goneInOrder.count
     goneInOrder.append(client)
   }
@@ -158,7 +160,7 @@ package struct DocumentPresence {
   package mutating func act(_ client: String) {
     guard let entry = entries[client] else { return }
     if !entry.hasActed { entries[client]?.hasActed = true }
-    if !entry.isTold { note(client) }
+    if !entry.isAnnounced { note(client) }
   }
 
   private mutating func note(_ client: String) {
@@ -191,20 +193,20 @@ package struct DocumentPresence {
     for client in changed {
       guard let entry = entries[client], entry.isNews else { continue }
       entries[client]?.isNews = false
-      entries[client]?.wasTold = false
-      if entry.isTold {
+      entries[client]?.wasAnnounced = false
+      if entry.isAnnounced {
         if entry.isChanged { turn.updated.append(entry.person) }
       } else if !isCounted || entry.hasActed {
         name(client, &turn)
-      } else if entry.wasTold {
+      } else if entry.wasAnnounced {
         turn.left.append(client)
       }
       entries[client]?.isChanged = false
     }
     // If more act in one turn than can be named, the last ones are named.
-    if isCounted { turn.joined.removeAll { !isTold($0.clientID) } }
+    if isCounted { turn.joined.removeAll { !isAnnounced($0.clientID) } }
     guard turn != Turn() || tellsCount && hasCountNews else { return nil }
-    turn.people = toldCount
+    turn.people = announcedCount
     isCountNews = false
     return turn
   }
@@ -216,7 +218,7 @@ package struct DocumentPresence {
     named = []
     namedHead = 0
     namedCount = 0
-    for entry in entries.values.filter({ $0.isTold == isCounted }).sorted(by: {
+    for entry in entries.values.filter({ $0.isAnnounced == isCounted }).sorted(by: {
       $0.order < $1.order
     }) {
       let client = entry.person.clientID
@@ -225,7 +227,7 @@ package struct DocumentPresence {
       } else if entry.hasActed {
         keep(client)
       } else {
-        entries[client]?.isTold = false
+        entries[client]?.isAnnounced = false
         turn.left.append(client)
       }
     }
@@ -244,7 +246,7 @@ package struct DocumentPresence {
     guard let person = entries[client]?.person else { return }
     // A person without a place is named after a later act.
     if isCounted { while namedCount >= limit { guard dropOne(&turn) else { return } } }
-    entries[client]?.isTold = true
+    entries[client]?.isAnnounced = true
     turn.joined.append(person)
     guard isCounted else { return }
     keep(client)
@@ -259,7 +261,7 @@ package struct DocumentPresence {
     while namedHead < named.count {
       let place = named[namedHead]
       namedHead += 1
-      guard let entry = entries[place.client], entry.isTold, entry.place == place.number else {
+      guard let entry = entries[place.client], entry.isAnnounced, entry.place == place.number else {
         continue
       }
       guard looksLeft > 0 else {
@@ -272,7 +274,7 @@ package struct DocumentPresence {
         keep(place.client)
         continue
       }
-      entries[place.client]?.isTold = false
+      entries[place.client]?.isAnnounced = false
       turn.left.append(place.client)
       return true
     }
@@ -283,7 +285,7 @@ package struct DocumentPresence {
   private mutating func tidy() {
     guard named.count > 2 * namedCount + 16 else { return }
     named = named[namedHead...].filter { place in
-      entries[place.client].map { $0.isTold && $0.place == place.number } ?? false
+      entries[place.client].map { $0.isAnnounced && $0.place == place.number } ?? false
     }
     namedHead = 0
   }

@@ -57,14 +57,14 @@ struct PeopleExchange {
   /// The people that this node has under a topic.
   private struct Own {
     var people: ExactDictionary<(person: NodePerson, by: Set<ConnectionID>)> = [:]
-    var told: ExactDictionary<NodePerson> = [:]
+    var announced: ExactDictionary<NodePerson> = [:]
     /// The people who may differ from what was sent.
     var touched: ExactDictionary<Touch> = [:]
     var version = 0
     var beatAt: Int64 = 0
     /// The time from which the next change is sent.
     var changeAt: Int64 = .min
-    var toldAllAt: Int64?
+    var announcedAllAt: Int64?
     /// Whether another node has asked for all since then.
     var isAsked = false
 
@@ -221,17 +221,17 @@ struct PeopleExchange {
     for id in Self.sorted(own.touched.map(\.0)) {
       guard let touch = own.touched[id] else { continue }
       var change = PeopleChange()
-      switch (own.people[id]?.person, own.told[id]) {
-      case (let person?, let told):
-        if person != told { change.joined = [person] }
+      switch (own.people[id]?.person, own.announced[id]) {
+      case (let person?, let announced):
+        if person != announced { change.joined = [person] }
         if touch.hasMoved, place != nil {
           let moved = moved(id, topic)
-          if told != nil || !moved.selections.isEmpty { change.moved = [moved] }
+          if announced != nil || !moved.selections.isEmpty { change.moved = [moved] }
         }
       case (nil, .some): if touch.isBroken { change.broken = [id] } else { change.left = [id] }
       case (nil, nil): break
       }
-      own.told[id] = own.people[id]?.person
+      own.announced[id] = own.people[id]?.person
       guard let size = Self.cut(&change) else { continue }
       if changes.isEmpty || bytes + size > Self.partBytes {
         changes.append(PeopleChange(place: place))
@@ -281,14 +281,16 @@ struct PeopleExchange {
 
   private mutating func tellAll(_ topic: String, now: Int64) {
     guard let own = owns[topic], own.version > 0 else { return }
-    if let toldAllAt = own.toldAllAt, now - toldAllAt < Self.askMilliseconds { return }
-    owns[topic]?.toldAllAt = now
+    if let announcedAllAt = own.announcedAllAt, now - announcedAllAt < Self.askMilliseconds {
+      return
+    }
+    owns[topic]?.announcedAllAt = now
     owns[topic]?.isAsked = false
     let place = carets?.caretPlace(in: topic)
     var parts = [PeopleChange(place: place)]
     var bytes = 0
-    for id in Self.sorted(own.told.map(\.0)) {
-      guard let person = own.told[id] else { continue }
+    for id in Self.sorted(own.announced.map(\.0)) {
+      guard let person = own.announced[id] else { continue }
       var part = PeopleChange(joined: [person])
       let moved = moved(id, topic)
       if !moved.selections.isEmpty { part.moved = [moved] }

@@ -5,25 +5,25 @@ import SocketMessages
 extension Rights {
   /// Takes tokens back, all or none, for good, and ends what connections have by them.
   ///
-  /// - Parameter goOn: Called when the revocations are on the disk and applied to all connections, with how
+  /// - Parameter proceed: Called when the revocations are on the disk and applied to all connections, with how
   ///   many were closed; with `nil` if they cannot be stored.
-  func takeBack(_ revocations: [Revocation], then goOn: @escaping (Int?) -> Void) {
-    guard !revocations.isEmpty else { return goOn(0) }
+  func takeBack(_ revocations: [Revocation], then proceed: @escaping (Int?) -> Void) {
+    guard !revocations.isEmpty else { return proceed(0) }
     access.revoke(revocations) { [self] failure in
       if let failure {
         log(.error, "nothing taken back", "\(failure)")
-        return goOn(nil)
+        return proceed(nil)
       }
-      applyRevocations { goOn($0) }
+      applyRevocations { proceed($0) }
     }
   }
 
   /// Applies revocations since the last pass, from here or elsewhere, to all connections: to as many as a
   /// turn has time for, and to the others in later turns.
   ///
-  /// - Parameter goOn: Called at the end, with how many connections were closed.
-  func applyRevocations(then goOn: @escaping RevocationPasses.Waiting) {
-    revocationPasses.wait(goOn)
+  /// - Parameter proceed: Called at the end, with how many connections were closed.
+  func applyRevocations(then proceed: @escaping RevocationPasses.Waiting) {
+    revocationPasses.wait(proceed)
     applyRevocations()
   }
 
@@ -39,7 +39,7 @@ extension Rights {
       }
       guard !revocationPasses.isUnderWay else { return }
       let (waiting, closed) = revocationPasses.end()
-      for goOn in waiting { goOn(closed) }
+      for proceed in waiting { proceed(closed) }
       let hasNews = access.revocationsGeneration != seenRevocations
       guard hasNews || revocationPasses.isWanted else { return }
       seenRevocations = access.revocationsGeneration

@@ -39,7 +39,7 @@ final class Rights: Part {
     if access.isAbandoned { endUnverified() }
     access.refreshUsers()
     applyUsers()
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     for connection in connectionsInOrder({ isTimeUp($0, at: now) }) { watchTime(of: connection) }
   }
 
@@ -81,7 +81,7 @@ final class Rights: Part {
 
   /// Ends a connection whose token has ended, and returns whether it did.
   private func endIfExpired(_ connection: Connection) -> Bool {
-    guard let identity = connection.identity, identity.isExpired(at: surroundings.clock.now)
+    guard let identity = connection.identity, identity.isExpired(at: dependencies.clock.now)
     else { return false }
     sendError(.unauthorised, AuthenticationError.expired.words, ref: "", to: connection)
     close(connection, .tokenExpired, "the token has expired")
@@ -90,7 +90,7 @@ final class Rights: Part {
 
   /// Applies the end of tokens to a connection.
   private func watchTime(of connection: Connection) {
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     if connection.dialect.traits.hasIdentityPerSubscription {
       if connection.dialect.hasExpiredIdentity(connection, at: now) {
         applyRights(to: connection)
@@ -120,7 +120,7 @@ final class Rights: Part {
 
   /// Takes the rights of those further tokens that have ended.
   private func endPasses(of connection: Connection) {
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     guard connection.passes.contains(where: { $0.isExpired(at: now) }) else { return }
     connection.passes.removeAll { $0.isExpired(at: now) }
     applyRights(to: connection)
@@ -176,7 +176,7 @@ final class Rights: Part {
   func refresh(_ meant: [Connection], within seconds: Int) -> Int {
     access.refreshUsers()
     applyUsers()
-    let deadline = surroundings.clock.now + Timestamp(seconds) * 1_000
+    let deadline = dependencies.clock.now + Timestamp(seconds) * 1_000
     var count = 0
     for connection in meant where connection.isOpen {
       guard let identity = connection.identity, !identity.isGuest else { continue }

@@ -17,12 +17,12 @@ public protocol BlockingHandler: AnyObject {
   /// Begins a block, or ends it.
   func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
-    then goOn: @escaping (StoreError?) -> Void)
+    then proceed: @escaping (StoreError?) -> Void)
   /// Whether blocks are known; if not, they are being read. Until then no person is shown to another.
   var isReady: Bool { get }
   /// Reads blocks that another node may have changed, and returns which have begun or ended.
   func changedElsewhere(
-    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void)
+    store: any PeopleStore, then proceed: @escaping ([PersonBlock]) -> Void)
 }
 
 extension BlockingHandler {
@@ -31,7 +31,7 @@ extension BlockingHandler {
 
   /// Knows of no other nodes.
   public func changedElsewhere(
-    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void
+    store: any PeopleStore, then proceed: @escaping ([PersonBlock]) -> Void
   ) {}
 
   /// See ``BlockingHandler``.
@@ -70,7 +70,7 @@ public final class StoredBlocking: BlockingHandler {
 
   /// See ``BlockingHandler``.
   public func changedElsewhere(
-    store: any PeopleStore, then goOn: @escaping ([PersonBlock]) -> Void
+    store: any PeopleStore, then proceed: @escaping ([PersonBlock]) -> Void
   ) {
     guard isKnown, !isReading else { return }
     isReading = true
@@ -91,7 +91,7 @@ public final class StoredBlocking: BlockingHandler {
         }
       }
       changed.sort { ($0.person, $0.blocked) < ($1.person, $1.blocked) }
-      goOn(changed)
+      proceed(changed)
     }
   }
 
@@ -130,12 +130,12 @@ public final class StoredBlocking: BlockingHandler {
   /// See ``BlockingHandler``.
   public func set(
     _ block: PersonBlock, isBlocked: Bool, store: any PeopleStore,
-    then goOn: @escaping (StoreError?) -> Void
+    then proceed: @escaping (StoreError?) -> Void
   ) {
     store.perform(.block(block, isBlocked: isBlocked)) { [unowned self] reply in
-      if let error = reply.failure { return goOn(error) }
+      if let error = reply.failure { return proceed(error) }
       keep(block, isBlocked: isBlocked)
-      goOn(nil)
+      proceed(nil)
     }
   }
 

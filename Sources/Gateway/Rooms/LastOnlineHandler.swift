@@ -10,7 +10,7 @@ public protocol LastOnlineHandler: AnyObject {
   /// Returns when people were online last, in the order of the question.
   func times(
     of people: [PersonID], store: any PeopleStore,
-    then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void)
+    then proceed: @escaping (Result<[Timestamp?], StoreError>) -> Void)
 }
 
 extension LastOnlineHandler {
@@ -37,10 +37,10 @@ public final class StoredLastOnline: LastOnlineHandler {
   /// See ``LastOnlineHandler``.
   public func times(
     of people: [PersonID], store: any PeopleStore,
-    then goOn: @escaping (Result<[Timestamp?], StoreError>) -> Void
+    then proceed: @escaping (Result<[Timestamp?], StoreError>) -> Void
   ) {
     store.perform(.lastOnline(people)) { reply in
-      goOn(reply.outcome { if case .lastOnline(let times) = $0 { times } else { nil } })
+      proceed(reply.outcome { if case .lastOnline(let times) = $0 { times } else { nil } })
     }
   }
 }

@@ -5,11 +5,11 @@ public protocol MembershipHandler: AnyObject {
   /// Makes a person a member, or no member.
   func set(
     _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
-    then goOn: @escaping (StoreError?) -> Void)
+    then proceed: @escaping (StoreError?) -> Void)
   /// Lists the members of a room.
   func members(
     of room: RoomName, store: any PeopleStore,
-    then goOn: @escaping (Result<[PersonID], StoreError>) -> Void)
+    then proceed: @escaping (Result<[PersonID], StoreError>) -> Void)
 }
 
 /// Members in the gateway's own store.
@@ -20,20 +20,20 @@ public final class StoredMembership: MembershipHandler {
   /// See ``MembershipHandler``.
   public func set(
     _ person: PersonID, in room: RoomName, isMember: Bool, store: any PeopleStore,
-    then goOn: @escaping (StoreError?) -> Void
+    then proceed: @escaping (StoreError?) -> Void
   ) {
     store.perform(.member(room, person, isMember: isMember)) { reply in
-      goOn(reply.failure)
+      proceed(reply.failure)
     }
   }
 
   /// See ``MembershipHandler``.
   public func members(
     of room: RoomName, store: any PeopleStore,
-    then goOn: @escaping (Result<[PersonID], StoreError>) -> Void
+    then proceed: @escaping (Result<[PersonID], StoreError>) -> Void
   ) {
     store.perform(.members(room)) { reply in
-      goOn(reply.outcome { if case .members(let members) = $0 { members } else { nil } })
+      proceed(reply.outcome { if case .members(let members) = $0 { members } else { nil } })
     }
   }
 }

@@ -5,11 +5,11 @@ public protocol ModerationHandler: AnyObject {
   /// Keeps a report, or takes it back.
   func set(
     _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void)
+    then proceed: @escaping (PeopleReply) -> Void)
   /// Lists the reports of a room, the newest publications first: `flags` or `failed`.
   func list(
     _ room: RoomName, limit: Int, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void)
+    then proceed: @escaping (PeopleReply) -> Void)
 }
 
 /// Reports in the gateway's own store.
@@ -20,17 +20,17 @@ public final class StoredModeration: ModerationHandler {
   /// See ``ModerationHandler``.
   public func set(
     _ flag: PublicationFlag, in room: RoomName, isFlagged: Bool, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void
+    then proceed: @escaping (PeopleReply) -> Void
   ) {
     let place = PublicationPlace(room: room, offset: flag.offset)
-    store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.personID), then: goOn)
+    store.perform(isFlagged ? .flag(room, flag) : .unflag(place, flag.personID), then: proceed)
   }
 
   /// See ``ModerationHandler``.
   public func list(
     _ room: RoomName, limit: Int, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void
+    then proceed: @escaping (PeopleReply) -> Void
   ) {
-    store.perform(.flags(room, limit: limit), then: goOn)
+    store.perform(.flags(room, limit: limit), then: proceed)
   }
 }

@@ -63,7 +63,7 @@ public struct PeopleHandlers {
 /// The store as handlers see it.
 public protocol PeopleStore: AnyObject {
   /// Has the store work, and calls back with the outcome.
-  func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void)
+  func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void)
 }
 
 /// Notified when the first subscriber comes to a room, when the last has gone, and who comes and goes
@@ -89,7 +89,7 @@ extension Rooms: PeopleStore {
   }
 
   /// Has the store do work for people; see ``PeopleStore``.
-  func perform(_ request: PeopleRequest, then goOn: @escaping (PeopleReply) -> Void) {
-    store(.people(request), under: .token, then: .people(callbacks.add(goOn)))
+  func perform(_ request: PeopleRequest, then proceed: @escaping (PeopleReply) -> Void) {
+    store(.people(request), under: .token, then: .people(callbacks.add(proceed)))
   }
 }

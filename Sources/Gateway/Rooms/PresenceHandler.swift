@@ -35,7 +35,7 @@ public final class CountedPresence: PresenceHandler {
   private struct Gathering {
     var people: ExactDictionary<Entry> = [:]
     /// The profiles already announced.
-    var told: ExactDictionary<PersonProfile> = [:]
+    var announced: ExactDictionary<PersonProfile> = [:]
     /// People whose presence may differ from what was announced.
     var touched: ExactSet = []
   }
@@ -89,7 +89,7 @@ public final class CountedPresence: PresenceHandler {
 
   /// See ``PresenceHandler``.
   public func announced(in room: RoomName) -> [PersonProfile] {
-    rooms[room].map { Array($0.told.values) } ?? []
+    rooms[room].map { Array($0.announced.values) } ?? []
   }
 
   /// See ``PresenceHandler``.
@@ -109,13 +109,14 @@ public final class CountedPresence: PresenceHandler {
       guard var gathering = rooms[room] else { continue }
       var change = PresenceChange(room: room)
       for id in gathering.touched {
-        switch (gathering.people[id]?.profile, gathering.told[id]) {
+        switch (gathering.people[id]?.profile, gathering.announced[id]) {
         case (let profile?, nil): change.joined.append(profile)
-        case (let profile?, let told?) where profile != told: change.updated.append(profile)
+        case (let profile?, let announced?) where profile != announced:
+          change.updated.append(profile)
         case (nil, .some): change.left.append(id)
         case (.some, .some), (nil, nil): break
         }
-        gathering.told[id] = gathering.people[id]?.profile
+        gathering.announced[id] = gathering.people[id]?.profile
       }
       gathering.touched = []
       rooms[room] = gathering.people.isEmpty ? nil : gathering

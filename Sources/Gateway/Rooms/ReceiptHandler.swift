@@ -5,11 +5,11 @@ public protocol ReceiptHandler: AnyObject {
   /// Notes a receipt: `receipt`, `unknownPublication` or `failed`.
   func note(
     _ receipt: Receipt, of place: PublicationPlace, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void)
+    then proceed: @escaping (PeopleReply) -> Void)
   /// Lists the receipts of a publication: `receipts`, `unknownPublication` or `failed`.
   func list(
     _ place: PublicationPlace, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void)
+    then proceed: @escaping (PeopleReply) -> Void)
 }
 
 /// Receipts in the gateway's own store, kept as long as the publication.
@@ -20,16 +20,16 @@ public final class StoredReceipts: ReceiptHandler {
   /// See ``ReceiptHandler``.
   public func note(
     _ receipt: Receipt, of place: PublicationPlace, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void
+    then proceed: @escaping (PeopleReply) -> Void
   ) {
-    store.perform(.receipt(place, receipt), then: goOn)
+    store.perform(.receipt(place, receipt), then: proceed)
   }
 
   /// See ``ReceiptHandler``.
   public func list(
     _ place: PublicationPlace, store: any PeopleStore,
-    then goOn: @escaping (PeopleReply) -> Void
+    then proceed: @escaping (PeopleReply) -> Void
   ) {
-    store.perform(.receipts(place), then: goOn)
+    store.perform(.receipts(place), then: proceed)
   }
 }

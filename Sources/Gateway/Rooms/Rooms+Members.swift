@@ -148,7 +148,7 @@ extension Rooms {
   }
 
   func sendUnavailable(_ error: StoreError, ref: String, to connection: Connection) {
-    surroundings.log.write(.error, "room request failed", [("error", error.logName)])
+    dependencies.log.write(.error, "room request failed", [("error", error.logName)])
     sendError(
       error.isRetryable ? .unavailable : .damaged, "the store cannot do this now; try again later",
       ref: ref, to: connection)

@@ -29,7 +29,7 @@ extension Rooms {
       case .success(let notifications):
         for notification in notifications { push.notify(notification) }
       case .failure(let error):
-        surroundings.log.write(.error, "followers not told", [("error", error.logName)])
+        dependencies.log.write(.error, "followers not told", [("error", error.logName)])
       }
     }
   }
@@ -38,11 +38,11 @@ extension Rooms {
   /// actions afterwards.
   func notifications(
     of publication: Publication, epoch: String, in room: RoomName,
-    then goOn: @escaping (Result<[PushNotification], StoreError>) -> Void
+    then proceed: @escaping (Result<[PushNotification], StoreError>) -> Void
   ) {
-    guard let membership = people.membership else { return goOn(.success([])) }
+    guard let membership = people.membership else { return proceed(.success([])) }
     membership.members(of: room, store: self) { [unowned self] outcome in
-      goOn(
+      proceed(
         outcome.map { members in
           members.filter { online[$0] == nil && isFor($0, publication) }.map {
             PushNotification(person: $0, room: room, epoch: epoch, publication: publication)

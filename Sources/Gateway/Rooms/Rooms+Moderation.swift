@@ -15,7 +15,7 @@ extension Rooms {
     }
     let flag = PublicationFlag(
       offset: message.offset, personID: connection.person,
-      reason: reason.isEmpty ? nil : reason, time: surroundings.clock.now)
+      reason: reason.isEmpty ? nil : reason, time: dependencies.clock.now)
     moderation.set(flag, in: message.room, isFlagged: message.isFlagged, store: self) {
       [unowned self] reply in
       switch reply {

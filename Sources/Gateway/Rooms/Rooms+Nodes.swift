@@ -39,7 +39,7 @@ extension Rooms {
   private func tellNodes(_ content: NodeMessage.Content, under topic: String) -> Bool {
     guard let exchange else { return true }
     let message = NodeMessage(
-      node: exchange.node, sent: surroundings.clock.uptime, content: content)
+      node: exchange.node, sent: dependencies.clock.uptime, content: content)
     let bytes = message.encoded
     // A longer message is not sent: it has a long reason, or a long name of a resource.
     guard bytes.count <= NodeMessage.bytesMax else { return false }
@@ -59,7 +59,7 @@ extension Rooms {
   private func follow(topic: String) {
     guard exchange != nil else { return }
     act(.follow(topic: topic))
-    exchange?.follow(topic, now: surroundings.clock.uptime)
+    exchange?.follow(topic, now: dependencies.clock.uptime)
     takeFromExchange()
   }
 
@@ -99,14 +99,14 @@ extension Rooms {
     if let room {
       if rooms[room] != nil { hear(message, in: room, topic) }
     } else if case .blocks = message.content {
-      readBlocks(now: surroundings.clock.uptime)
+      readBlocks(now: dependencies.clock.uptime)
     } else {
       hear(topic, message)
     }
   }
 
   private func hear(_ topic: String, _ message: NodeMessage) {
-    exchange?.hear(topic, message, now: surroundings.clock.uptime)
+    exchange?.hear(topic, message, now: dependencies.clock.uptime)
     takeFromExchange()
   }
 
@@ -156,7 +156,7 @@ extension Rooms {
   }
 
   private func takeFromExchange() {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     metrics.nodeMessagesDropped += exchange?.takeDropped() ?? 0
     for news in exchange?.takeNews() ?? [] {
       let place = place(of: news.node)
@@ -209,7 +209,7 @@ extension Rooms {
   private func typing(
     _ person: PersonID, in room: RoomName, _ isTyping: Bool, _ message: NodeMessage
   ) {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     guard let handler = people.typing, let time = exchange?.time(of: message, now: now),
       time > now - PeopleExchange.silenceMilliseconds
     else { return }

@@ -23,7 +23,7 @@ extension Rooms {
     online[person] = nil
     // A client without a user is never asked for again.
     guard connection.user != nil else { return }
-    people.lastOnline?.ended(person, at: surroundings.clock.now, store: self)
+    people.lastOnline?.ended(person, at: dependencies.clock.now, store: self)
   }
 
   /// The native connections of a person who may do this in a room.
@@ -116,7 +116,7 @@ extension Rooms {
     guard let person = connection.present.removeValue(forKey: room) else { return }
     connection.profiles[room] = nil
     depart(
-      room, person, by: connection.id, isBroken: isBroken, now: surroundings.clock.uptime)
+      room, person, by: connection.id, isBroken: isBroken, now: dependencies.clock.uptime)
   }
 
   private func profile(of connection: Connection, in room: RoomName) -> PersonProfile {
@@ -190,7 +190,7 @@ extension Rooms {
       seen.append(person)
     }
     guard !seen.isEmpty else { return }
-    lastOnline.seen(seen, at: surroundings.clock.now, store: self)
+    lastOnline.seen(seen, at: dependencies.clock.now, store: self)
   }
 
   private func tell(_ change: PresenceChange) {
@@ -251,7 +251,7 @@ extension Rooms {
     let change =
       typing.isTyping
       ? handler.begin(
-        typing.room, connection.person, on: connection.id, now: surroundings.clock.uptime)
+        typing.room, connection.person, on: connection.id, now: dependencies.clock.uptime)
       : handler.end(typing.room, on: connection.id)
     if let change {
       tell(change)
@@ -281,7 +281,7 @@ extension Rooms {
 
   /// Counts a sign of life, unless there have been too many.
   func giveSign(_ connection: Connection) throws(Unfit) {
-    let wait = connection.signs.draw(1, at: allowances.signs, now: surroundings.clock.uptime)
+    let wait = connection.signs.draw(1, at: allowances.signs, now: dependencies.clock.uptime)
     guard wait > 0 else { return }
     metrics.limited["signsPerSecondMax", default: 0] += 1
     throw Unfit(

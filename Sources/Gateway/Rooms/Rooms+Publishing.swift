@@ -25,7 +25,7 @@ extension Rooms {
       return
     }
     let draft = PublicationDraft(
-      key: request.key, time: surroundings.clock.now, personID: request.person,
+      key: request.key, time: dependencies.clock.now, personID: request.person,
       senderID: request.senderID, data: request.data, pushes: request.pushes)
     publishing += 1
     let room = request.room
@@ -68,7 +68,7 @@ extension Rooms {
         .refused(.keyReused, "the key was used for another publication; take a new one"),
         in: work.room)
     case .failure(let error):
-      surroundings.log.write(.error, "commit failed", [("error", error.logName)])
+      dependencies.log.write(.error, "commit failed", [("error", error.logName)])
       failed(error)
       answer(
         work.publisher,

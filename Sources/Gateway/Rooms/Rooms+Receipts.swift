@@ -126,15 +126,15 @@ extension Rooms {
 
   /// Finds all members of a room: its followers, and its present subscribers.
   private func membersOf(
-    _ room: RoomName, then goOn: @escaping (Result<ExactSet, StoreError>) -> Void
+    _ room: RoomName, then proceed: @escaping (Result<ExactSet, StoreError>) -> Void
   ) {
     var members: ExactSet = []
     for id in rooms[room]?.members ?? [] {
       if let connection = connections[id] { members.insert(connection.person) }
     }
-    guard let membership = people.membership else { return goOn(.success(members)) }
+    guard let membership = people.membership else { return proceed(.success(members)) }
     membership.members(of: room, store: self) { outcome in
-      goOn(
+      proceed(
         outcome.map { followers in
           for person in followers { members.insert(person) }
           return members

@@ -41,7 +41,7 @@ extension Rooms {
       return false
     }
     if let cursor = rooms[name]?.cursor, !cursor.isIn(head.epoch) {
-      startAnew(name, isLost: false)
+      restart(name, isLost: false)
     }
     guard let cursor = rooms[name]?.cursor else {
       rooms[name]?.cursor = RoomCursor(position: head)
@@ -50,7 +50,7 @@ extension Rooms {
     if cursor.position.offset == head.offset { return true }
     rooms[name]?.cursor?.add(.init(work: work, recovery: recovery))
     if cursor.position.offset > head.offset {
-      startAnew(name, isLost: true)
+      restart(name, isLost: true)
     } else {
       hear(of: head.offset, in: name)
     }
@@ -66,7 +66,7 @@ extension Rooms {
       .room(
         .recover(
           name, from: nil, limit: 0, bytesMax: 0, memory: settings.memory(of: name),
-          now: surroundings.clock.now)),
+          now: dependencies.clock.now)),
       under: .housekeeping, then: .roomPlace(name))
   }
 
@@ -83,14 +83,14 @@ extension Rooms {
   ///
   /// - Parameter isLost: whether publications were lost that members have: then the room continues under
   ///   another epoch.
-  private func startAnew(_ name: RoomName, isLost: Bool) {
+  private func restart(_ name: RoomName, isLost: Bool) {
     guard let room = rooms[name], var cursor = room.cursor else { return }
-    surroundings.log.write(
+    dependencies.log.write(
       isLost ? .warning : .notice, "a room's history is another one at the store", [])
     rooms[name]?.cursor = nil
     if isLost {
       store(
-        .room(.renewEpoch(name, from: cursor.position.epoch, to: surroundings.names.next())),
+        .room(.renewEpoch(name, from: cursor.position.epoch, to: dependencies.names.next())),
         under: .housekeeping, then: .roomPlace(name))
       rooms[name]?.isFindingPlace = true
     }
@@ -108,10 +108,10 @@ extension Rooms {
   func arrived(_ publication: Publication, epoch: String, in name: RoomName) {
     tellNodes(.published(offset: publication.offset), in: name)
     guard let cursor = rooms[name]?.cursor else { return }
-    guard cursor.isIn(epoch) else { return startAnew(name, isLost: false) }
+    guard cursor.isIn(epoch) else { return restart(name, isLost: false) }
     // Answers come in the order of the numbers: a lower number was given a second time.
     guard publication.offset > cursor.position.offset else {
-      return startAnew(name, isLost: true)
+      return restart(name, isLost: true)
     }
     if publication.offset == cursor.position.offset + 1, knowsBlocks {
       deliverNext(publication, in: name)
@@ -146,7 +146,7 @@ extension Rooms {
           name, .since(cursor.position.offset - (isChecked ? 1 : 0)), limit: settings.recoveryMax,
           bytesMax: settings.pageBytes,
           // However old: another node's clock may be hours behind.
-          memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: surroundings.clock.now)),
+          memory: RoomMemory(publicationsMax: .max, ageMax: .max), now: dependencies.clock.now)),
       under: .housekeeping, then: .roomNews(name, reading: nextAttempt))
   }
 
@@ -163,9 +163,9 @@ extension Rooms {
       for waiting in rooms[name]?.cursor?.takeAll() ?? [] { finish(waiting.work, .failure(error)) }
       return
     }
-    guard cursor.isIn(page.head.epoch) else { return startAnew(name, isLost: false) }
+    guard cursor.isIn(page.head.epoch) else { return restart(name, isLost: false) }
     guard page.head.offset >= cursor.position.offset else {
-      return startAnew(name, isLost: true)
+      return restart(name, isLost: true)
     }
     for publication in page.publications {
       guard let here = rooms[name]?.cursor else { return }
@@ -173,15 +173,15 @@ extension Rooms {
       case ..<0: continue
       case 0:
         if let time = here.time, time != publication.time {
-          return startAnew(name, isLost: true)
+          return restart(name, isLost: true)
         }
       case 1: deliverNext(publication, in: name)
-      default: return startAnew(name, isLost: false)
+      default: return restart(name, isLost: false)
       }
     }
     guard let here = rooms[name]?.cursor, here.position.offset < page.head.offset else { return }
     // A page contains at least one publication, unless they are no longer kept.
-    guard page.hasMore else { return startAnew(name, isLost: false) }
+    guard page.hasMore else { return restart(name, isLost: false) }
     hear(of: page.head.offset, in: name)
   }
 
@@ -217,14 +217,14 @@ extension Rooms {
       }
       let offset = cursor.position.offset
       if !cursor.isIn(head.position.epoch) {
-        startAnew(name, isLost: false)
+        restart(name, isLost: false)
       } else if head.position.offset < offset {
-        startAnew(name, isLost: true)
+        restart(name, isLost: true)
       } else if head.position.offset > offset {
         lookedAt.lacks(ExactName(name), upTo: head.position.offset)
         hear(of: head.position.offset, in: name)
       } else if let time = cursor.time, time != head.time {
-        startAnew(name, isLost: true)
+        restart(name, isLost: true)
       } else {
         rooms[name]?.cursor?.time = head.time
       }

@@ -42,7 +42,7 @@ extension Rooms {
         .recover(
           work.room, from: work.position, limit: settings.recoveryMax,
           bytesMax: settings.recoveryBytesMax, memory: settings.memory(of: work.room),
-          now: surroundings.clock.now)),
+          now: dependencies.clock.now)),
       under: .token, then: .recovery(work))
   }
 
@@ -52,10 +52,10 @@ extension Rooms {
       position.epoch.utf8.elementsEqual(recovery.head.epoch.utf8),
       position.offset > recovery.head.offset
     {
-      surroundings.log.write(.warning, "a subscriber knows more than the store", [])
+      dependencies.log.write(.warning, "a subscriber knows more than the store", [])
       store(
-        .room(.renewEpoch(work.room, from: position.epoch, to: surroundings.names.next())),
-        under: .token, then: .recoveryAnew(work))
+        .room(.renewEpoch(work.room, from: position.epoch, to: dependencies.names.next())),
+        under: .token, then: .repeatedRecovery(work))
     } else {
       finish(work, outcome)
     }

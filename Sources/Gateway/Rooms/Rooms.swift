@@ -44,7 +44,7 @@ final class Rooms: Part {
     self.board = board
     self.people = people
     if board.settings.sharesStore {
-      exchange = PeopleExchange(node: board.surroundings.names.next())
+      exchange = PeopleExchange(node: board.dependencies.names.next())
     }
   }
 

@@ -133,7 +133,7 @@ final class Search: Part {
       return
     }
     switch reply {
-    case .ids(let ids, let folders): goOn(request, work, ids, folders)
+    case .ids(let ids, let folders): proceed(request, work, ids, folders)
     case .hits(let all):
       // Only now it is known when each note was made.
       let hits = all.filter { work.identity.may(.read, $0.note) }
@@ -143,13 +143,13 @@ final class Search: Part {
         request, work.reader.answer(SearchJSON.tags(tags, isCut: isCut), packing: .letters))
     case .busy: respond(request, .busy("too many searches wait; send it again later"))
     case .failed(let error):
-      surroundings.log.write(.error, "search failed", [("error", error.logName)])
+      dependencies.log.write(.error, "search failed", [("error", error.logName)])
       respond(
         request, .problem(503, .unavailable, "the notes cannot be searched now; try again later"))
     }
   }
 
-  private func goOn(
+  private func proceed(
     _ request: RequestID, _ work: Work, _ ids: [DocumentID], _ folders: [FolderPath?]
   ) {
     var work = work
@@ -183,7 +183,7 @@ final class Search: Part {
       return
     }
     let mayCreate = work.identity.may(
-      .manage, .document(DocumentID(surroundings.names.next()), in: FolderPath.none))
+      .manage, .document(DocumentID(dependencies.names.next()), in: FolderPath.none))
     respond(
       request,
       .json(

@@ -25,11 +25,11 @@ final class Sessions: Part {
 
   /// Has the store work with sessions. The tokens of sessions that end by it are taken back.
   func perform(
-    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ request: SessionRequest, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     switch request {
-    case .end(let user, let choice): return end(choice, of: user, then: goOn)
-    case .begin(let session, let countMax): return begin(session, countMax: countMax, then: goOn)
+    case .end(let user, let choice): return end(choice, of: user, then: proceed)
+    case .begin(let session, let countMax): return begin(session, countMax: countMax, then: proceed)
     case .renew, .list: break
     }
     ask(request) { [self] outcome in
@@ -38,19 +38,19 @@ final class Sessions: Part {
         log(.warning, "session ended", "its refresh token was used twice")
         takeBack([session]) { [self] _ in
           remove(.one(session.id), of: session.user, after: [session]) { removal in
-            if case .failure(let error) = removal { return goOn(.failure(error)) }
-            goOn(outcome)
+            if case .failure(let error) = removal { return proceed(.failure(error)) }
+            proceed(outcome)
           }
         }
-      case .success, .failure: goOn(outcome)
+      case .success, .failure: proceed(outcome)
       }
     }
   }
 
   private func ask(
-    _ request: SessionRequest, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ request: SessionRequest, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    store(.logins(request), under: .token, then: .logins(callbacks.add(goOn)))
+    store(.logins(request), under: .token, then: .logins(callbacks.add(proceed)))
   }
 
   /// The store has done a piece of work, or not.
@@ -65,16 +65,16 @@ final class Sessions: Part {
   /// The tokens of sessions that have to end for it are taken back first: a crash in between leaves no
   /// valid token of a session that is gone.
   private func begin(
-    _ session: Session, countMax: Int, then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    _ session: Session, countMax: Int, then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     ask(.list(user: session.user, now: session.begunAt)) { [self] outcome in
-      guard case .success(.sessions(let others)) = outcome else { return goOn(outcome) }
+      guard case .success(.sessions(let others)) = outcome else { return proceed(outcome) }
       let crowded = Array(others.dropFirst(max(countMax - 1, 0)))
       takeBack(crowded) { [self] _ in
         ask(.begin(session, countMax: countMax)) { [self] outcome in
-          guard case .success(.begun(let ended)) = outcome else { return goOn(outcome) }
+          guard case .success(.begun(let ended)) = outcome else { return proceed(outcome) }
           // Other sessions may have begun or been renewed meanwhile, so that another one had to go.
-          takeBack(Self.among(ended, butFor: crowded)) { _ in goOn(outcome) }
+          takeBack(Self.among(ended, butFor: crowded)) { _ in proceed(outcome) }
         }
       }
     }
@@ -88,29 +88,29 @@ final class Sessions: Part {
   /// no valid token of a session that is gone.
   private func end(
     _ choice: SessionChoice, of user: String,
-    then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
-    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
-      guard case .success(.sessions(let sessions)) = outcome else { return goOn(outcome) }
+    ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else { return proceed(outcome) }
       let chosen = sessions.filter { choice.includes($0.id) }
-      takeBack(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: goOn) }
+      takeBack(chosen) { [self] _ in remove(choice, of: user, after: chosen, then: proceed) }
     }
   }
 
   /// Ends sessions of a user; none of them stays valid if that succeeds.
   ///
-  /// - Parameter goOn: Called with how many there were; with `nil` if the store or the disk does not say. A
+  /// - Parameter proceed: Called with how many there were; with `nil` if the store or the disk does not say. A
   ///   second request then still finds them.
-  func end(_ choice: SessionChoice, of user: String, then goOn: @escaping (Int?) -> Void) {
-    ask(.list(user: user, now: surroundings.clock.now)) { [self] outcome in
-      guard case .success(.sessions(let sessions)) = outcome else { return goOn(nil) }
+  func end(_ choice: SessionChoice, of user: String, then proceed: @escaping (Int?) -> Void) {
+    ask(.list(user: user, now: dependencies.clock.now)) { [self] outcome in
+      guard case .success(.sessions(let sessions)) = outcome else { return proceed(nil) }
       let chosen = sessions.filter { choice.includes($0.id) }
-      guard !chosen.isEmpty else { return goOn(0) }
+      guard !chosen.isEmpty else { return proceed(0) }
       takeBack(chosen) { [self] isDone in
-        guard isDone else { return goOn(nil) }
+        guard isDone else { return proceed(nil) }
         remove(choice, of: user, after: chosen) { outcome in
-          guard case .success(.ended(let ended)) = outcome else { return goOn(nil) }
-          goOn(max(chosen.count, ended.count))
+          guard case .success(.ended(let ended)) = outcome else { return proceed(nil) }
+          proceed(max(chosen.count, ended.count))
         }
       }
     }
@@ -120,11 +120,11 @@ final class Sessions: Part {
   /// and of sessions renewed since, are taken back then.
   private func remove(
     _ choice: SessionChoice, of user: String, after taken: [Session],
-    then goOn: @escaping (StoreOutcome<SessionReply>) -> Void
+    then proceed: @escaping (StoreOutcome<SessionReply>) -> Void
   ) {
     ask(.end(user: user, choice)) { [self] outcome in
-      guard case .success(.ended(let ended)) = outcome else { return goOn(outcome) }
-      takeBack(Self.among(ended, butFor: taken)) { _ in goOn(outcome) }
+      guard case .success(.ended(let ended)) = outcome else { return proceed(outcome) }
+      takeBack(Self.among(ended, butFor: taken)) { _ in proceed(outcome) }
     }
   }
 
@@ -137,13 +137,13 @@ final class Sessions: Part {
 
   /// Takes back the tokens of sessions.
   ///
-  /// - Parameter goOn: Called with whether the revocation is on the disk.
-  private func takeBack(_ sessions: [Session], then goOn: @escaping (Bool) -> Void) {
-    let now = surroundings.clock.now
+  /// - Parameter proceed: Called with whether the revocation is on the disk.
+  private func takeBack(_ sessions: [Session], then proceed: @escaping (Bool) -> Void) {
+    let now = dependencies.clock.now
     let ends = sessions.map { session in
       Revocation.timed(session.id, until: now + settings.accessTokenMilliseconds)
     }
-    rights.takeBack(ends) { goOn($0 != nil) }
+    rights.takeBack(ends) { proceed($0 != nil) }
   }
 
   // MARK: Requests
@@ -152,7 +152,7 @@ final class Sessions: Part {
   func list(_ call: Call) throws(Response) {
     let (request, identity) = (call.request, call.identity)
     try requirePerson(identity)
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     ask(.list(user: identity.user, now: now)) { [self] outcome in
       guard case .success(.sessions(let sessions)) = outcome else {
         return respond(request, .storeFailed)
@@ -173,7 +173,7 @@ final class Sessions: Part {
           request,
           .problem(404, .unknownType, "no such session of yours; GET /api/sessions lists them"))
       }
-      surroundings.log.write(.notice, "sessions ended", [("sessions", "\(count)")])
+      dependencies.log.write(.notice, "sessions ended", [("sessions", "\(count)")])
       respond(request, .json(200, SessionJSON.ended(count)))
     }
   }

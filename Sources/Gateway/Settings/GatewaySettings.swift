@@ -44,7 +44,7 @@ public struct GatewaySettings: Sendable {
   /// Work on documents that one turn of the loop may do before larger changes wait for the next: bytes of
   /// text, and for each component of a change as much as for sixteen.
   public var turnWorkMax = 1 << 20
-  /// The followers of a document per millisecond between its commits, see ``RoundPace``.
+  /// The followers of a document per millisecond between its commits, see ``BroadcastPacer``.
   public var followersPerMillisecond = 100
   /// Milliseconds after which a refused change may be tried again.
   public var retryAfterMilliseconds = 1_000

@@ -27,7 +27,7 @@ enum Awaited {
   /// The publications that a subscriber missed; the room may have to take another epoch first.
   case recovery(RoomSubscribing)
   /// The publications that a subscriber missed, under another epoch.
-  case recoveryAnew(RoomSubscribing)
+  case repeatedRecovery(RoomSubscribing)
   case page(RoomReading)
   /// The head of a room, for members that hear from now on; the room may have to take another epoch first.
   case roomPlace(RoomName)

@@ -14,7 +14,7 @@ extension Part {
   // Reading in place copies and retains nothing.
   var settings: GatewaySettings { _read { yield board.settings } }
   var allowances: Allowances { _read { yield board.allowances } }
-  var surroundings: Switchboard.Ports { _read { yield board.surroundings } }
+  var dependencies: Switchboard.Ports { _read { yield board.dependencies } }
 
   var connections: [ConnectionID: Connection] { _read { yield board.connections } }
 
@@ -52,7 +52,7 @@ extension Part {
   /// Logs that entries could not be read, if the disk is the cause.
   func logUnread(_ error: StoreError) {
     guard error.isOfTheStore else { return }
-    surroundings.log.write(.error, "changes not readable", [("error", error.logName)])
+    dependencies.log.write(.error, "changes not readable", [("error", error.logName)])
   }
 
   func send(_ frame: Frame, to connection: Connection) { board.send(frame, to: connection) }
@@ -98,7 +98,7 @@ extension Part {
   /// - Parameter event: What has failed, for the log.
   func refuse(_ request: RequestID, _ error: StoreError, _ event: String) {
     // A client that has gone is not a failure.
-    if error != .cancelled { surroundings.log.write(.error, event, [("error", error.logName)]) }
+    if error != .cancelled { dependencies.log.write(.error, event, [("error", error.logName)]) }
     respond(request, .storeFailed)
   }
 
@@ -129,7 +129,7 @@ extension Part {
   }
 
   func log(_ level: LogLevel, _ message: String, _ reason: String) {
-    surroundings.log.write(level, message, [("reason", reason)])
+    dependencies.log.write(level, message, [("reason", reason)])
   }
 
   /// Has the store work under a right.

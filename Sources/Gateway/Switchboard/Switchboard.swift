@@ -9,7 +9,7 @@ import ParleyWebSocketFrames
 final class Switchboard {
   let settings: GatewaySettings
   let allowances: Allowances
-  let surroundings: Ports
+  let dependencies: Ports
 
   private(set) var connections: [ConnectionID: Connection] = [:]
   /// The connections in the order in which they were opened, with gaps where connections were removed.
@@ -85,10 +85,10 @@ final class Switchboard {
   }
 
   /// - Parameter place: The number of the gateway among those of its process, up to 127.
-  init(settings: GatewaySettings, surroundings: Ports, place: Int) {
+  init(settings: GatewaySettings, dependencies: Ports, place: Int) {
     nextPlace = (1 << 63) + UInt64(place) << 56 + 1
     self.settings = settings
-    self.surroundings = surroundings
+    self.dependencies = dependencies
     allowances = Allowances(settings.limits)
     backlog = StoreBacklog(
       StoreBacklog.Limits(
@@ -161,21 +161,21 @@ final class Switchboard {
   /// Whether few enough bytes wait for a connection's socket, after an attempt to write those that wait for
   /// a turn of the loop.
   func hasRoom(_ connection: ConnectionID, upTo limit: Int) -> Bool {
-    allHaveRoom(upTo: limit) || surroundings.queuedBytes(connection) <= limit
-      || surroundings.makeRoom(connection, limit)
+    allHaveRoom(upTo: limit) || dependencies.queuedBytes(connection) <= limit
+      || dependencies.makeRoom(connection, limit)
   }
 
   /// Whether a connection keeps up with a log: little waits for its socket, or only for a turn of the loop.
   /// Then a frame that all followers share is cheaper than a range of the log for each of them.
   func keepsUp(_ connection: ConnectionID) -> Bool {
-    let waiting = surroundings.queuedBytes(connection)
+    let waiting = dependencies.queuedBytes(connection)
     return waiting <= settings.laggingBytes
-      || waiting <= settings.queuedBytesMax / 4 && !surroundings.isStalled(connection)
+      || waiting <= settings.queuedBytesMax / 4 && !dependencies.isStalled(connection)
   }
 
   /// Whether few enough bytes wait for every connection's socket. Frames queued from here on count once
   /// they have been taken as actions.
-  func allHaveRoom(upTo limit: Int) -> Bool { surroundings.queuedBytesBound() <= limit }
+  func allHaveRoom(upTo limit: Int) -> Bool { dependencies.queuedBytesBound() <= limit }
 
   private func closeSlow(_ connection: Connection) {
     close(connection, .slowReader, "too slow; reconnect and resume")
@@ -274,7 +274,7 @@ final class Switchboard {
     if let weight { backlog.add(bytes: weight) }
     // A long read beside the commits does not mean that the disk hangs.
     if !traits.isAside {
-      backlog.begin(ticket.rawValue, at: surroundings.clock.uptime)
+      backlog.begin(ticket.rawValue, at: dependencies.clock.uptime)
     } else if let reader = task.awaited.reader {
       reads[reader] = ticket
     }

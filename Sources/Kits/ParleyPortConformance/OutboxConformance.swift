@@ -34,21 +34,21 @@ extension DocumentStoreConformance {
       try expect(rig.take(bytesMax: 25).map(\.type), ["1", "2"], "as many as fit")
       try expect(rig.take(bytesMax: 1).map(\.type), ["1"], "one at least")
       let first = try rig.take(limit: 2)
-      try rig.settle(told: first, adding: [rig.news("5")])
-      try rig.settle(told: first)
+      try rig.settle(delivered: first, adding: [rig.news("5")])
+      try rig.settle(delivered: first)
       try expect(rig.take().map(\.type), ["3", "4", "5"], "what is left and what follows")
       try expect(rig.take(for: .push), [], "another target's")
       try expect(rig.standing().queued, 3, "the number")
-      try rig.settle(told: rig.take())
+      try rig.settle(delivered: rig.take())
       try expect(rig.standing(), OutboxStanding(), "the end")
       try rig.add([rig.news("6")])
-      try rig.settle(told: first)
+      try rig.settle(delivered: first)
       try expect(rig.take().map(\.type), ["6"], "after stale settling")
       try rig.add([rig.news("7")])
       let both = try rig.take()
-      try rig.settle(told: Array(both.prefix(1)), adding: [rig.news("8")])
+      try rig.settle(delivered: Array(both.prefix(1)), adding: [rig.news("8")])
       // Another gateway has sent them, too, and was faster with the first.
-      try rig.settle(told: both, adding: [rig.news("8")])
+      try rig.settle(delivered: both, adding: [rig.news("8")])
       try expect(rig.take().map(\.type), ["7", "8"], "what follows is added once")
     },
     ConformanceCheck("news that is held back is replaced by newer news of the same") { rig in
@@ -126,7 +126,7 @@ extension DocumentStoreConformance {
 }
 
 /// Records events of notes made and renamed.
-private struct PlainScribe: OutboxScribe {
+private struct PlainRecorder: OutboxRecorder {
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft] {
     switch request {
     case .create(let id, _, _, let time, _, _): [draft("created", id, time)]
@@ -151,7 +151,7 @@ extension StoreRig {
   /// Makes the store record events.
   func tell(queuedMax: Int, deadLettersMax: Int = 9) throws {
     try outbox().outboxRules = OutboxRules(
-      scribe: PlainScribe(), queuedMax: queuedMax, deadLettersMax: deadLettersMax)
+      recorder: PlainRecorder(), queuedMax: queuedMax, deadLettersMax: deadLettersMax)
   }
 
   func news(
@@ -166,12 +166,12 @@ extension StoreRig {
   func add(_ drafts: [OutboxDraft]) throws { try done(.tell(drafts)) }
 
   func settle(
-    told: [OutboxEvent] = [], givenUp: [OutboxEvent] = [], now: Timestamp = 1,
+    delivered: [OutboxEvent] = [], givenUp: [OutboxEvent] = [], now: Timestamp = 1,
     adding drafts: [OutboxDraft] = []
   ) throws {
     try done(
       outbox().perform(
-        .settle(told: told, givenUp: givenUp, .unwanted, now: now, adding: drafts)))
+        .settle(delivered: delivered, givenUp: givenUp, .unwanted, now: now, adding: drafts)))
   }
 
   func take(

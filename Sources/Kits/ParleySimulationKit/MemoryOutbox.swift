@@ -30,11 +30,11 @@ struct MemoryOutbox: Sendable {
         $0.draft.target == target && ($0.due <= now || $0.since - ($0.due - $0.since) > now)
       }
       return .events(oldest(for: target, limit: max(limit, 1), bytesMax: bytesMax))
-    case .settle(let told, let givenUp, let reason, let now, let drafts):
-      let isOwn = told.allSatisfy { event in
+    case .settle(let delivered, let givenUp, let reason, let now, let drafts):
+      let isOwn = delivered.allSatisfy { event in
         queues[event.target]?.contains { $0.id == event.id } ?? false
       }
-      if isOwn { for event in told { _ = remove(event) } }
+      if isOwn { for event in delivered { _ = remove(event) } }
       for event in givenUp where remove(event) {
         bury(DeadLetter(event: event, time: now, reason: reason), rules)
       }

@@ -155,7 +155,7 @@ public final class MemoryStore: DocumentStore, Outbox {
   /// Records the events of a request, in the same commit.
   private func record(_ request: StoreRequest, _ reply: StoreReply, _ undo: inout [Undo]) {
     guard let outboxRules, request.isWriting, reply.isDone else { return }
-    let drafts = outboxRules.scribe.drafts(for: request, reply)
+    let drafts = outboxRules.recorder.drafts(for: request, reply)
     guard !drafts.isEmpty else { return }
     undo.append(.outbox(outbox))
     for draft in drafts { outbox.add(draft, outboxRules) }

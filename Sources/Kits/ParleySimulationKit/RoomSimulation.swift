@@ -45,7 +45,7 @@ package struct RoomSimulation {
   }
 
   private struct Seat {
-    var twin: RoomTwin
+    var client: SimulatedRoomClient
     var link: SimulatedLink?
   }
 
@@ -112,7 +112,9 @@ package struct RoomSimulation {
     random = SimulationRandom(seed: seed)
     hintsLostPercent = plan.hintsLostPercent
     store = MemoryStore(isShared: plan.nodes > 1)
-    seats = (0..<plan.clients).map { Seat(twin: RoomTwin(name: "c\($0)", room: Self.room)) }
+    seats = (0..<plan.clients).map {
+      Seat(client: SimulatedRoomClient(name: "c\($0)", room: Self.room))
+    }
     for _ in 0..<plan.nodes {
       let clock = VirtualClock()
       let (gateway, presence) = makeGateway(clock)
@@ -130,7 +132,7 @@ package struct RoomSimulation {
     people.presence = presence
     let gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
         log: NoLog(), people: people, queuedBytes: { _ in 0 }))
     if plan.nodes > 1 { gateway.hintsChanged(arrive: plan.hintsLostPercent < 100) }
@@ -180,7 +182,7 @@ package struct RoomSimulation {
   }
 
   private mutating func publish(_ seat: Int) throws {
-    let messages = try seats[seat].twin.publish(now: now)
+    let messages = try seats[seat].client.publish(now: now)
     seats[seat].link?.upstream += messages
   }
 
@@ -191,10 +193,10 @@ package struct RoomSimulation {
       perform(node)
       try checkGhosts(at: node)
     }
-    for seat in seats.indices where seats[seat].twin.wakeAt ?? .max <= now {
-      let messages = try seats[seat].twin.wake(now: now)
+    for seat in seats.indices where seats[seat].client.wakeAt ?? .max <= now {
+      let messages = try seats[seat].client.wake(now: now)
       seats[seat].link?.upstream += messages
-      if seats[seat].twin.hasHungUp { disconnect(seat) }
+      if seats[seat].client.hasHungUp { disconnect(seat) }
     }
   }
 
@@ -206,7 +208,7 @@ package struct RoomSimulation {
     nextConnection += 1
     nodes[node].gateway.opened(id, as: .native)
     var link = SimulatedLink(id: id, node: node)
-    link.upstream = try seats[seat].twin.connected(now: now)
+    link.upstream = try seats[seat].client.connected(now: now)
     seats[seat].link = link
     perform(node)
   }
@@ -214,8 +216,8 @@ package struct RoomSimulation {
   private mutating func disconnect(_ seat: Int, tellGateway: Bool = true) {
     guard let link = seats[seat].link else { return }
     seats[seat].link = nil
-    seats[seat].twin.disconnected(now: now)
-    if let id = seats[seat].twin.clientID { goneAt[id] = now }
+    seats[seat].client.disconnected(now: now)
+    if let id = seats[seat].client.clientID { goneAt[id] = now }
     guard tellGateway else { return }
     guard !nodes[link.node].isFrozen else {
       nodes[link.node].ended.append(link.id)
@@ -244,10 +246,10 @@ package struct RoomSimulation {
       disconnect(seat)
     case .fragment: break
     case .message(let payload):
-      var twin = seats[seat].twin
+      var client = seats[seat].client
       let now = now
-      let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
-      seats[seat].twin = twin
+      let answers = try payload.withUnsafeBytes { try client.receive($0, now: now) }
+      seats[seat].client = client
       seats[seat].link?.upstream += answers
     }
   }
@@ -439,10 +441,10 @@ package struct RoomSimulation {
     let busy = nodes.indices.filter { !nodes[$0].isAtRest }
     let restless = seats.indices.filter { seat in
       guard let link = seats[seat].link else { return true }
-      return !link.upstream.isEmpty || !link.downstream.isEmpty || !seats[seat].twin.isSettled
+      return !link.upstream.isEmpty || !link.downstream.isEmpty || !seats[seat].client.isSettled
     }
     let blind = seats.indices.filter { seat in
-      seats[seat].link.map { seats[seat].twin.present != everybody(at: $0.node) } ?? false
+      seats[seat].link.map { seats[seat].client.present != everybody(at: $0.node) } ?? false
     }
     throw violation(
       "the clients do not come to rest, or see ghosts: clients \(restless), nodes \(busy), "
@@ -454,8 +456,8 @@ package struct RoomSimulation {
     nodes.allSatisfy(\.isAtRest)
       && seats.allSatisfy { seat in
         guard let link = seat.link else { return false }
-        return link.upstream.isEmpty && link.downstream.isEmpty && seat.twin.isSettled
-          && seat.twin.present == everybody(at: link.node)
+        return link.upstream.isEmpty && link.downstream.isEmpty && seat.client.isSettled
+          && seat.client.present == everybody(at: link.node)
       }
   }
 
@@ -463,7 +465,7 @@ package struct RoomSimulation {
   private func everybody(at node: Int) -> Set<String> {
     Set(
       seats.filter { plan.hintsLostPercent < 100 || $0.link?.node == node }
-        .compactMap(\.twin.clientID))
+        .compactMap(\.client.clientID))
   }
 
   // MARK: What must hold
@@ -471,7 +473,7 @@ package struct RoomSimulation {
   /// Checks that a person without a connection is not shown at a node for longer than six seconds
   /// and the grace.
   private func checkGhosts(at node: Int) throws {
-    let connected = Set(seats.filter { $0.link != nil }.compactMap(\.twin.clientID))
+    let connected = Set(seats.filter { $0.link != nil }.compactMap(\.client.clientID))
     let boundary =
       now - 6_000 - plan.settings.presenceGraceMilliseconds
       - hintDelayMax - 400
@@ -495,15 +497,15 @@ package struct RoomSimulation {
     guard lostTails > 0 || Set(log.map(\.data)).count == log.count else {
       throw violation("a key was published twice")
     }
-    if lostTails == 0, seats.contains(where: { $0.twin.position?.epoch != "first" }) {
+    if lostTails == 0, seats.contains(where: { $0.client.position?.epoch != "first" }) {
       throw violation("a history was given up of which nothing was lost")
     }
     for (index, seat) in seats.enumerated() {
-      let twin = seat.twin
-      guard twin.position?.offset == log.count else {
+      let client = seat.client
+      guard client.position?.offset == log.count else {
         throw violation("client \(index) is not at the head")
       }
-      for sighting in twin.sightings {
+      for sighting in client.sightings {
         if log.indices.contains(sighting.offset - 1),
           log[sighting.offset - 1].data.utf8 == sighting.data
         {
@@ -515,15 +517,15 @@ package struct RoomSimulation {
       }
       // A tail that was lost shows in another epoch, in which numbers come again.
       guard lostTails == 0 else { continue }
-      let seen = twin.sightings.map(\.offset)
+      let seen = client.sightings.map(\.offset)
       guard zip(seen, seen.dropFirst()).allSatisfy({ $0 < $1 }) else {
         throw violation("client \(index) saw a publication twice, or out of order")
       }
-      let known = Set(seen).union(twin.gaps.flatMap { Array($0) })
+      let known = Set(seen).union(client.gaps.flatMap { Array($0) })
       guard known.count == log.count else {
         throw violation("client \(index) missed a publication and was not told")
       }
-      for key in twin.published
+      for key in client.published
       where !log.contains(where: { $0.data.utf8 == Array("\"\(key)\"".utf8) }) {
         throw violation("\(key) was answered and is not in the log")
       }

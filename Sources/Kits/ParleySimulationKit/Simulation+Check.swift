@@ -30,9 +30,9 @@ extension Simulation {
   /// may be made again.
   private func checkOwnNotes() throws(Violation) {
     let mayForget = plan.faults.contains(.loseTail)
-    for case .native(let twin) in seats.map(\.client) {
-      guard let id = twin.ownNote, twin.notesMade != (0, 0) else { continue }
-      if !mayForget, twin.notesMade.anew > 1 { throw violation("\(id) was made twice") }
+    for case .native(let client) in seats.map(\.client) {
+      guard let id = client.ownNote, client.notesMade != (0, 0) else { continue }
+      if !mayForget, client.notesMade.created > 1 { throw violation("\(id) was made twice") }
       if !mayForget, store.log(of: DocumentID(id)) == nil { throw violation("\(id) is gone") }
     }
   }
@@ -71,8 +71,8 @@ extension Simulation {
   private func checkSightings(
     of client: Client, _ index: Int, in log: [LogEntry], losses: [LogEntry]
   ) throws(Violation) {
-    guard case .native(let twin) = client else { return }
-    for sighting in twin.sightings {
+    guard case .native(let client) = client else { return }
+    for sighting in client.sightings {
       let revision = sighting.revision
       if log.indices.contains(revision - 1), Self.is(log[revision - 1], sighting) { continue }
       if losses.contains(where: { $0.revision == revision && Self.is($0, sighting) }) { continue }
@@ -83,7 +83,7 @@ extension Simulation {
     }
   }
 
-  private static func `is`(_ entry: LogEntry, _ sighting: NativeTwin.Sighting) -> Bool {
+  private static func `is`(_ entry: LogEntry, _ sighting: SimulatedClient.Sighting) -> Bool {
     entry.client == sighting.client && entry.sequence == sighting.sequence
       && (sighting.operation ?? entry.operation) == entry.operation
   }
@@ -106,8 +106,8 @@ extension Simulation {
       (store.lostEntries[id] ?? []).flatMap { Marks.marks(in: $0.operation) })
     let acknowledged = Set(
       seats.flatMap { seat in
-        if case .whaler(let twin) = seat.client {
-          twin.acknowledged.flatMap(Marks.marks)
+        if case .whaler(let client) = seat.client {
+          client.acknowledged.flatMap(Marks.marks)
         } else {
           [Int]()
         }

@@ -105,16 +105,16 @@ extension Simulation {
       nodes[anyNode()].clock.set(aheadBy: random.clockOffset())
     case .freeze, .cut, .loseAnswer, .breakLine: faultAmongNodes(fault)
     case .killClient:
-      guard case .native(let twin) = seats[seat].client else { return }
+      guard case .native(let client) = seats[seat].client else { return }
       if random.chance(50) {
         // In the middle of whatever it does next.
-        twin.actionsToDeath = random.below(4)
+        client.actionsToDeath = random.below(4)
       } else {
         revive(seat)
       }
     case .fillClientDisk:
-      guard case .native(let twin) = seats[seat].client else { return }
-      twin.isDiskFull.toggle()
+      guard case .native(let client) = seats[seat].client else { return }
+      client.isDiskFull.toggle()
     case .forgetClaim:
       guard case .native = seats[seat].client else { return }
       tally[.claimsForgotten] += 1
@@ -127,20 +127,20 @@ extension Simulation {
     guard case .native = seats[seat].client else { return }
     trace?("client \(seat) dies")
     tally[.clientKills] += 1
-    disconnect(seat, random.chance(50) ? .told : .haunting)
-    guard case .native(let twin) = seats[seat].client else { return }
-    restart(twin, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
+    disconnect(seat, random.chance(50) ? .noticed : .haunting)
+    guard case .native(let client) = seats[seat].client else { return }
+    restart(client, of: seat, keepsFirst: false, forgettingClaim: forgettingClaim)
   }
 
   mutating func restart(
-    _ twin: NativeTwin, of seat: Int, keepsFirst: Bool, forgettingClaim: Bool = false
+    _ client: SimulatedClient, of seat: Int, keepsFirst: Bool, forgettingClaim: Bool = false
   ) {
-    let unconfirmed = twin.restart(
+    let unconfirmed = client.restart(
       keepsFirst: keepsFirst, forgetsClaim: forgettingClaim, now: clock.uptime)
     guard let unconfirmed else { return }
     // What was typed in the last moment may be gone with the process, and so may what it deleted.
     let before = Set(Marks.marks(in: unconfirmed.text.text))
-    var after = Set(Marks.marks(in: twin.document?.text ?? ""))
+    var after = Set(Marks.marks(in: client.document?.text ?? ""))
     let typed = Set(Marks.marks(in: unconfirmed.lost))
     after.formIntersection(typed)
     let gone = typed.subtracting(after)
@@ -202,8 +202,8 @@ extension Simulation {
     tally[.lostTails] += 1
     tally[.lostChanges] += lost
     for (seat, head) in zip(seats, after) {
-      if case .native(let twin) = seat.client {
-        tally[.lostChangesSeen] += max(0, twin.revision - head)
+      if case .native(let client) = seat.client {
+        tally[.lostChangesSeen] += max(0, client.revision - head)
       }
     }
   }
@@ -227,9 +227,9 @@ extension Simulation {
     hints = []
     for seat in seats.indices {
       seats[seat].link?.isStalled = false
-      guard case .native(let twin) = seats[seat].client else { continue }
-      twin.isDiskFull = false
-      twin.actionsToDeath = nil
+      guard case .native(let client) = seats[seat].client else { continue }
+      client.isDiskFull = false
+      client.actionsToDeath = nil
     }
     // What was lost is found by looking at the heads: nothing else happens in these rounds.
     var quietRoundsLeft = nodes.count > 1 ? 25 : 0

@@ -10,20 +10,20 @@ extension Simulation {
     let id = ConnectionID(nextConnection)
     var link = SimulatedLink(id: id, node: node)
     switch seats[seat].client {
-    case .native(let twin):
-      if random.chance(20) { restart(twin, of: seat, keepsFirst: true) }
-      let opens = twin.connects(now: clock.uptime) { makeToken(for: seat) }
-      guard opens, !twin.isDead else { return settle(seat, twin, sending: []) }
+    case .native(let client):
+      if random.chance(20) { restart(client, of: seat, keepsFirst: true) }
+      let opens = client.connects(now: clock.uptime) { makeToken(for: seat) }
+      guard opens, !client.isDead else { return settle(seat, client, sending: []) }
       nextConnection += 1
       nodes[node].gateway.opened(id, as: .native)
       seats[seat].link = link
-      let messages = twin.connected(now: clock.uptime)
-      settle(seat, twin, sending: messages)
-    case .whaler(let twin):
+      let messages = client.connected(now: clock.uptime)
+      settle(seat, client, sending: messages)
+    case .whaler(let client):
       nodes[node].gateway.opened(
         id, as: .whaler(pool: nil), token: plan.usesTokens ? TimedTokens.endless : nil)
       nextConnection += 1
-      link.upstream = [twin.connect()]
+      link.upstream = [client.connect()]
       seats[seat].link = link
     }
     trace?("client \(seat) opens connection \(id.rawValue)")
@@ -31,9 +31,9 @@ extension Simulation {
   }
 
   /// The fate of a connection that a client has lost.
-  enum Aftermath {
+  enum ConnectionFate {
     /// The gateway is notified at once.
-    case told
+    case noticed
     /// The gateway does not notice, and continues to believe in it.
     case haunting
     /// There is no gateway that could be notified.
@@ -41,22 +41,22 @@ extension Simulation {
   }
 
   mutating func disconnect(
-    _ seat: Int, _ aftermath: Aftermath = .told, code: CloseCode? = nil
+    _ seat: Int, _ fate: ConnectionFate = .noticed, code: CloseCode? = nil
   ) {
     guard let link = seats[seat].link else { return }
     seats[seat].link = nil
-    trace?("client \(seat) loses connection \(link.id.rawValue): \(aftermath)")
+    trace?("client \(seat) loses connection \(link.id.rawValue): \(fate)")
     switch seats[seat].client {
-    case .native(let twin):
-      twin.disconnected(code?.rawValue ?? 1006, now: clock.uptime)
-      settle(seat, twin, sending: [])
-    case .whaler(let twin):
-      twin.disconnected()
+    case .native(let client):
+      client.disconnected(code?.rawValue ?? 1006, now: clock.uptime)
+      settle(seat, client, sending: [])
+    case .whaler(let client):
+      client.disconnected()
     }
     // A frozen node does not notice.
-    switch nodes[link.node].isFrozen && aftermath == .told ? .haunting : aftermath {
+    switch nodes[link.node].isFrozen && fate == .noticed ? .haunting : fate {
     case .haunting: ghosts.append(link)
-    case .told:
+    case .noticed:
       tally[.messagesDropped] += link.messageCount
       nodes[link.node].network.queuedBytes[link.id] = nil
       nodes[link.node].gateway.closed(link.id)
@@ -117,12 +117,12 @@ extension Simulation {
       payload.withUnsafeBytes { condense($0) }
       trace?("\(id.rawValue) ▼ \(String(decoding: payload, as: UTF8.self))")
       switch seats[seat].client {
-      case .native(let twin):
+      case .native(let client):
         let now = clock.uptime
-        let answers = try payload.withUnsafeBytes { try twin.receive($0, now: now) }
-        settle(seat, twin, sending: answers)
-      case .whaler(let twin):
-        let answer = try payload.withUnsafeBytes { try twin.receive($0) }
+        let answers = try payload.withUnsafeBytes { try client.receive($0, now: now) }
+        settle(seat, client, sending: answers)
+      case .whaler(let client):
+        let answer = try payload.withUnsafeBytes { try client.receive($0) }
         if let answer { seats[seat].link?.upstream.append(answer) }
       }
       // It may have hung up, or died.
@@ -141,26 +141,26 @@ extension Simulation {
       perform(node)
     }
     for seat in seats.indices {
-      guard case .native(let twin) = seats[seat].client else { continue }
+      guard case .native(let client) = seats[seat].client else { continue }
       let now = clock.uptime
-      if twin.wakeAt ?? .max <= now {
-        let messages = try twin.wake(now: now)
-        settle(seat, twin, sending: messages)
+      if client.wakeAt ?? .max <= now {
+        let messages = try client.wake(now: now)
+        settle(seat, client, sending: messages)
       }
       // A token takes its time, and sometimes there is none.
-      guard twin.wantsToken, random.chance(30) else { continue }
-      twin.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
-      settle(seat, twin, sending: try twin.finish())
+      guard client.wantsToken, random.chance(30) else { continue }
+      client.answer(random.chance(80) ? makeToken(for: seat) : nil, now: now)
+      settle(seat, client, sending: try client.finish())
     }
   }
 
   /// A native client has done something: what it sends is on its way. It may have hung up, or died.
-  mutating func settle(_ seat: Int, _ twin: NativeTwin, sending messages: [[UInt8]]) {
+  mutating func settle(_ seat: Int, _ client: SimulatedClient, sending messages: [[UInt8]]) {
     if !messages.isEmpty { seats[seat].link?.upstream += messages }
-    if twin.isDead {
+    if client.isDead {
       tally[.clientKillsBetweenActions] += 1
       revive(seat)
-    } else if twin.hasHungUp {
+    } else if client.hasHungUp {
       disconnect(seat)
     }
   }

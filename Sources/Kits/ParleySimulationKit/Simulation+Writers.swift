@@ -6,7 +6,7 @@ extension Simulation {
   mutating func addWriters(to ids: [DocumentID]) {
     for index in 0..<plan.writers {
       writers.append(
-        WriterTwin(
+        SimulatedWriter(
           name: "writer-\(index)", documentID: ids[index % ids.count],
           token: plan.usesTokens ? TimedTokens.endless : nil))
     }
@@ -38,7 +38,7 @@ extension Simulation {
   }
 
   /// A writer asks for what it wants next, at any node that moves.
-  mutating func ask(_ writer: WriterTwin) {
+  mutating func ask(_ writer: SimulatedWriter) {
     guard writer.asked.count < 4, let node = nodeToConnect() else { return }
     let id = RequestID(nextRequest)
     guard let asked = writer.ask(id, at: node) else { return }
@@ -56,7 +56,7 @@ extension Simulation {
     trace?("answer to \(id.rawValue): \(answer.status)")
     answer.body.withUnsafeBytes { condense($0) }
     for (index, writer) in writers.enumerated() {
-      do throws(TwinError) {
+      do throws(SimulatedClientError) {
         try writer.take(answer, to: id) { scalars in random.below(scalars + 1) }
       } catch {
         mistakes.append("writer \(index): \(error)")

@@ -28,20 +28,20 @@ package struct Simulation {
   }
 
   enum Client {
-    case native(NativeTwin)
-    case whaler(WhalerTwin)
+    case native(SimulatedClient)
+    case whaler(SimulatedWhalerClient)
 
     var document: Document? {
       switch self {
-      case .native(let twin): twin.document
-      case .whaler(let twin): twin.document
+      case .native(let client): client.document
+      case .whaler(let client): client.document
       }
     }
 
     var isSettled: Bool {
       switch self {
-      case .native(let twin): twin.isSettled
-      case .whaler(let twin): twin.document != nil && twin.isSettled
+      case .native(let client): client.isSettled
+      case .whaler(let client): client.document != nil && client.isSettled
       }
     }
   }
@@ -86,7 +86,7 @@ package struct Simulation {
   var lateStatements: [[StoreRequest]] = []
   var nextConnection: UInt64 = 1
   /// Programs that write over HTTP.
-  var writers: [WriterTwin] = []
+  var writers: [SimulatedWriter] = []
   var nextRequest: UInt64 = 1
   /// Answers that must not have been given, noted where nothing can be thrown.
   var mistakes: [String] = []
@@ -114,11 +114,11 @@ package struct Simulation {
       let client: Client =
         index < plan.natives
         ? .native(
-          NativeTwin(
+          SimulatedClient(
             name: "native-\(index)", documentID: id.text, usesTokens: plan.usesTokens,
             takesNumbers: index % 2 == 0,
             ownNote: plan.makesNotes && index % 3 != 2 ? "own-\(index)" : nil))
-        : .whaler(WhalerTwin(name: "whaler-\(index)", resourceID: id.text))
+        : .whaler(SimulatedWhalerClient(name: "whaler-\(index)", resourceID: id.text))
       seats.append(Seat(documentID: id, client: client))
     }
     addWriters(to: ids)
@@ -130,7 +130,7 @@ package struct Simulation {
     if plan.usesTokens { settings.isDemo = false }
     let gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: clock, names: SeededNames(prefix: "g\(generation)-"), tokens: PlainTokens(),
         log: NoLog(), authenticator: plan.usesTokens ? TimedTokens() : nil,
         queuedBytes: { network.queuedBytes[$0, default: 0] },
@@ -195,14 +195,14 @@ package struct Simulation {
       random.chance(70) ? marks.next(for: seat) : ""
     }
     switch seats[seat].client {
-    case .native(let twin):
+    case .native(let client):
       // First the edit: it happens without a line, too.
-      let messages = try twin.edit(operation, now: clock.uptime)
-      settle(seat, twin, sending: messages)
-    case .whaler(let twin):
+      let messages = try client.edit(operation, now: clock.uptime)
+      settle(seat, client, sending: messages)
+    case .whaler(let client):
       // Without a line such a client would lose what is typed.
       guard seats[seat].link != nil else { return marks.takeBack(to: marksBefore) }
-      let message = try twin.edit(operation)
+      let message = try client.edit(operation)
       if let message { seats[seat].link?.upstream.append(message) }
     }
     marks.note(operation, on: document)
@@ -210,17 +210,17 @@ package struct Simulation {
   }
 
   private mutating func sendAgain(_ seat: Int) throws {
-    guard case .native(let twin) = seats[seat].client, seats[seat].link != nil else { return }
-    let messages = try twin.sendAgain(now: clock.uptime)
-    settle(seat, twin, sending: messages)
+    guard case .native(let client) = seats[seat].client, seats[seat].link != nil else { return }
+    let messages = try client.sendAgain(now: clock.uptime)
+    settle(seat, client, sending: messages)
   }
 
   func report() -> Report {
     var total = tally
-    for case .native(let twin) in seats.map(\.client) { total.add(twin.tally) }
+    for case .native(let client) in seats.map(\.client) { total.add(client.tally) }
     for writer in writers { total.add(writer.tally) }
     for node in nodes { total.add(node.gateway.metrics) }
-    for case .whaler(let twin) in seats.map(\.client) { total[.whalerResyncs] += twin.resyncs }
+    for case .whaler(let client) in seats.map(\.client) { total[.whalerResyncs] += client.resyncs }
     total[.runsWithSeveralLostTails] = lostTails > 1 ? 1 : 0
     let revisions = Set(seats.map(\.documentID)).reduce(0) {
       $0 + (store.log(of: $1)?.count ?? 0)

@@ -137,7 +137,7 @@ public struct OutboxStanding: Sendable, Equatable {
 }
 
 /// Creates events about changes in a store.
-public protocol OutboxScribe: Sendable {
+public protocol OutboxRecorder: Sendable {
   /// Returns the events that report a request with this reply; mostly none.
   func drafts(for request: StoreRequest, _ reply: StoreReply) -> [OutboxDraft]
 }
@@ -145,15 +145,15 @@ public protocol OutboxScribe: Sendable {
 /// The rules of an outbox: the events it records, and its limits.
 public struct OutboxRules: Sendable {
   /// Creates the events.
-  public var scribe: any OutboxScribe
+  public var recorder: any OutboxRecorder
   /// Events that wait for a target, at most: beyond, its oldest become dead letters.
   public var queuedMax: Int
   /// Dead letters, at most: beyond, the oldest are forgotten.
   public var deadLettersMax: Int
 
   /// Makes rules.
-  public init(scribe: any OutboxScribe, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000) {
-    self.scribe = scribe
+  public init(recorder: any OutboxRecorder, queuedMax: Int = 10_000, deadLettersMax: Int = 1_000) {
+    self.recorder = recorder
     self.queuedMax = queuedMax
     self.deadLettersMax = deadLettersMax
   }
@@ -164,13 +164,13 @@ public enum OutboxRequest: Sendable {
   /// Reads the oldest events for a target, at most `limit`, and of more than one at most `bytesMax` bytes
   /// of data. Events whose hold has ended are among them.
   case take(OutboxTarget, limit: Int, bytesMax: Int, now: Timestamp)
-  /// Finishes events: `told` are removed, `givenUp` become dead letters, and `adding` follows from them,
+  /// Finishes events: `delivered` are removed, `givenUp` become dead letters, and `adding` follows from them,
   /// all at once. Events given up that are no longer there are passed over.
   ///
-  /// If one of `told` is no longer there, another gateway has taken them over and finished them: then
-  /// `told` and `adding` are passed over, so that what follows is added once. What is left is taken again.
+  /// If one of `delivered` is no longer there, another gateway has taken them over and finished them: then
+  /// `delivered` and `adding` are passed over, so that what follows is added once. What is left is taken again.
   case settle(
-    told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
+    delivered: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason, now: Timestamp,
     adding: [OutboxDraft])
   /// Lists the dead letters, the newest first.
   case deadLetters(limit: Int)

@@ -126,19 +126,19 @@ public struct RevocationPage: Sendable {
   /// The life of the database: another one once a standby has taken its place, or an older backup.
   public var life: Int
   /// Whether this node's own were added; if not, they are to be sent again.
-  public var isTold: Bool
+  public var isShared: Bool
 
   /// Makes a page.
   public init(
     revocations: [Revocation], place: Int, hasMore: Bool, newest: Int, life: Int,
-    isTold: Bool = true
+    isShared: Bool = true
   ) {
     self.revocations = revocations
     self.place = place
     self.hasMore = hasMore
     self.newest = newest
     self.life = life
-    self.isTold = isTold
+    self.isShared = isShared
   }
 }
 

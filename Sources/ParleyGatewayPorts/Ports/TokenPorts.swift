@@ -31,9 +31,9 @@ public protocol Revocations: AnyObject {
   /// Takes tokens back, all or none, without waiting for a disk. The disk is written once, however many
   /// there are.
   ///
-  /// - Parameter goOn: Called on the caller's thread, now or later: when the revocations would survive the
+  /// - Parameter proceed: Called on the caller's thread, now or later: when the revocations would survive the
   ///   process, or with the error. Until then the tokens may count.
-  func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void)
+  func add(_ revocations: [Revocation], then proceed: @escaping (RevocationError?) -> Void)
 }
 
 extension Revocations {

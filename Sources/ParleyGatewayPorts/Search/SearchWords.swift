@@ -145,7 +145,7 @@ private struct Scanner {
   /// A tag that has begun.
   private var tag: SearchWords.Word?
   private var hasTagLetter = false
-  private var goesOn = true
+  private var continues = true
 
   init(_ body: @escaping (SearchWords.Word) -> Bool) { self.body = body }
 
@@ -153,7 +153,7 @@ private struct Scanner {
     var place = 0
     var previous: Unicode.Scalar = " "
     for scalar in text.unicodeScalars {
-      guard goesOn, place < SearchWords.scalarsMax else { break }
+      guard continues, place < SearchWords.scalarsMax else { break }
       let kind = SearchWords.kind(of: scalar)
       take(scalar, kind, at: place)
       takeForTag(scalar, kind, at: place, after: previous)
@@ -196,7 +196,7 @@ private struct Scanner {
     guard isInWord else { return }
     isInWord = false
     word.range = word.range.lowerBound..<place
-    if goesOn, !word.folded.isEmpty { goesOn = body(word) }
+    if continues, !word.folded.isEmpty { continues = body(word) }
   }
 
   // MARK: Tags
@@ -243,6 +243,6 @@ private struct Scanner {
     // "#12" counts something.
     guard hasTagLetter else { return }
     ended.range = ended.range.lowerBound..<place
-    if goesOn { goesOn = body(ended) }
+    if continues { continues = body(ended) }
   }
 }

@@ -9,7 +9,7 @@ struct LoopGroup: Sendable {
   let loops: [ServerLoop]
   let transports: [LibwebsocketsTransport]
   /// The registry of all loops; `nil` for a single loop.
-  let company: LoopCompany?
+  let registry: LoopRegistry?
   /// The broker of hints between the loops; `nil` for a single loop.
   let hub: LoopBroker?
   /// Limits that apply to all loops together; `nil` for a single loop.
@@ -19,21 +19,21 @@ struct LoopGroup: Sendable {
     let count = configuration.loopCount
     let settings = configuration.share(among: count)
     let transportSettings = Self.transportSettings(settings, log: log)
-    let crew =
+    let balancer =
       count > 1
-      ? LoopCrew(
+      ? ConnectionBalancer(
         count: count, configuration: transportSettings,
         home: { Configuration.home(of: $0, among: count) })
       : nil
     let loops = (0..<count).map { ServerLoop(configuration: settings, place: $0, log: log) }
     let transports = loops.map {
       LibwebsocketsTransport(
-        configuration: transportSettings, delegate: $0, crew: crew, place: $0.place)
+        configuration: transportSettings, delegate: $0, balancer: balancer, place: $0.place)
     }
     self.settings = settings
     self.loops = loops
     self.transports = transports
-    company = count > 1 ? LoopCompany(count: count) : nil
+    registry = count > 1 ? LoopRegistry(count: count) : nil
     hub = count > 1 ? LoopBroker(count: count) { transports[$0].mailbox.wake() } : nil
     limits = count > 1 ? ProcessLimits(Allowances(configuration.announcedLimits)) : nil
   }

@@ -17,14 +17,14 @@ import ParleyTransportLibwebsockets
 ///
 /// With several loops, each has its own pair of threads, like a separate node:
 ///
-///     loop 0   accepts ─▶ LoopCrew deals out connections ─▶ loops 0 … n
+///     loop 0   accepts ─▶ ConnectionBalancer deals out connections ─▶ loops 0 … n
 ///     loop i   Gateway ◀─▶ LoopBroker ◀─▶ the gateways of the other loops, and of other machines
 public final class Server: Sendable {
   private let group: LoopGroup
   private let shared: SharedParts
   /// The store thread of each loop.
   private let storeThreads: [StoreThread]
-  private let loopGuard: LoopGuard
+  private let loopGuard: LoopWatchdog
   private let stopStage = Monitor("requests under way")
   /// The paths of certificate and key; `nil` without TLS.
   private let tls: (certificatePath: String, keyPath: String)?
@@ -62,7 +62,7 @@ public final class Server: Sendable {
       try group.start()
     } catch {
       shared.stop(with: storeThreads)
-      group.company?.dissolve()
+      group.registry?.dissolve()
       throw error
     }
     tls = configuration.transport.tls.map { ($0.certificatePath, $0.keyPath) }
@@ -70,7 +70,7 @@ public final class Server: Sendable {
     self.group = group
     self.shared = shared
     self.storeThreads = storeThreads
-    loopGuard = LoopGuard(
+    loopGuard = LoopWatchdog(
       group.transports.map(\.pulse), limit: configuration.turnTimeMax, manager: manager
     ) { data in
       let hint = "please report this line; the service manager may start the server again"
@@ -97,13 +97,14 @@ public final class Server: Sendable {
 
   /// Starts the thread that calls webhooks, if any are configured.
   private func startHooks(_ configuration: Configuration, _ secrets: WebhookSecrets) {
-    guard let inbox = shared.hooks, let scribe = configuration.scribe else { return }
-    storeThreads[0].tell(scribe.serverStarted(at: SystemClock().now))
+    guard let inbox = shared.hooks, let recorder = configuration.recorder else { return }
+    storeThreads[0].tell(recorder.serverStarted(at: SystemClock().now))
     let (first, mailbox) = (group.loops[0], group.transports[0].mailbox)
-    HookDesk.start(
+    WebhookDispatcher.start(
       configuration.hooks, secrets: secrets, inbox: inbox, store: storeThreads[0],
       isShared: configuration.isStoreInDatabase,
-      resolve: { news, goOn in mailbox.post { first.drafts(for: news, then: goOn) } }, log: log)
+      resolve: { news, proceed in mailbox.post { first.drafts(for: news, then: proceed) } },
+      log: log)
   }
 
   /// The listen port; chosen by the system if the setting is 0.
@@ -172,7 +173,7 @@ public final class Server: Sendable {
         code: CloseCode(CloseReason.draining.rawValue),
         reason: "the server is stopping; reconnect", within: share)
     }
-    group.company?.dissolve()
+    group.registry?.dissolve()
     // Calls without a response are repeated after the next start.
     stopStage.withLock { $0 = "calls to services" }
     shared.hooks?.stop()

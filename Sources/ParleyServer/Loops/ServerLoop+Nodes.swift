@@ -17,11 +17,11 @@ extension ServerLoop {
       followsNodes = true
       let name = configuration.nodeName ?? Self.machineName(port: attached.transport.boundPort)
       attached.nodes.withLock { $0.ownName = name }
-      attached.broker?.follow(NodeBoard.topic)
+      attached.broker?.follow(ClusterStatus.topic)
     }
     guard let broker = attached.broker else { return }
     if attached.nodes.withLock({ $0.begins(now: SystemClock().uptime) }) {
-      broker.publish(NodeBoard.topic, nodeReport.encoded)
+      broker.publish(ClusterStatus.topic, nodeReport.encoded)
     }
   }
 

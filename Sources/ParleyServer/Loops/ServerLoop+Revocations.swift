@@ -77,26 +77,26 @@ extension ServerLoop {
     guard let revocations = attached.sharedRevocations,
       exchange.begins(now: SystemClock().uptime)
     else { return }
-    let untold = revocations.takeUntold(atMost: RevocationExchange.countMax)
+    let unshared = revocations.takeUnshared(atMost: RevocationExchange.countMax)
     let (loop, mailbox) = (self, attached.transport.mailbox)
-    attached.storeThread.exchange(untold, after: exchange.place) { page in
-      mailbox.post { loop.exchanged(untold, page) }
+    attached.storeThread.exchange(unshared, after: exchange.place) { page in
+      mailbox.post { loop.exchanged(unshared, page) }
     }
   }
 
-  private func exchanged(_ told: [Revocation], _ page: RevocationPage?) {
+  private func exchanged(_ completion: [Revocation], _ page: RevocationPage?) {
     if let page {
       attached.sharedRevocations?.takeOver(page.revocations)
       if exchange.take(page) {
-        attached.sharedRevocations?.tellAgain()
+        attached.sharedRevocations?.shareAgain()
       } else if !page.hasMore {
         attached.sharedRevocations?.complete(at: exchange.begunAt)
       }
     }
-    let isTold = page?.isTold ?? false
-    if !isTold { attached.sharedRevocations?.putBack(told) }
+    let isShared = page?.isShared ?? false
+    if !isShared { attached.sharedRevocations?.putBack(completion) }
     let hasMore =
-      page?.hasMore ?? false || (isTold && told.count == RevocationExchange.countMax)
+      page?.hasMore ?? false || (isShared && completion.count == RevocationExchange.countMax)
     exchange.ended(hasMore: hasMore, now: SystemClock().uptime)
   }
 }

@@ -36,7 +36,7 @@ extension ServerLoop {
   }
 
   private func readiness() -> Response {
-    let reason = gateway.unreadiness ?? (attached.company == nil ? nil : total.gateway.unreadiness)
+    let reason = gateway.unreadiness ?? (attached.registry == nil ? nil : total.gateway.unreadiness)
     return reason.map { .plain(503, $0 + "\n") } ?? .plain(200, "ready\n")
   }
 
@@ -87,7 +87,7 @@ extension ServerLoop {
 
   /// A sample of the counters.
   var sample: ActivitySample {
-    guard attached.company != nil else {
+    guard attached.registry != nil else {
       return ActivitySample(
         gateway.metrics, attached.storeThread.metrics, time: SystemClock().microseconds)
     }
@@ -97,22 +97,22 @@ extension ServerLoop {
   }
 
   /// The current counts of this loop.
-  var report: LoopCompany.Report {
-    LoopCompany.Report(
+  var report: LoopRegistry.Report {
+    LoopRegistry.Report(
       gateway: GatewaySummary(gateway), store: attached.storeThread.metrics,
       refused: attached.transport.refusedConnections, logins: attached.loginThread?.load,
       connections: attached.transport.connectionCount)
   }
 
   /// The counts of each loop of the process; those of other loops are as of their last report.
-  private var reports: [LoopCompany.Report] {
-    attached.company?.reports(with: report, of: place) ?? [report]
+  private var reports: [LoopRegistry.Report] {
+    attached.registry?.reports(with: report, of: place) ?? [report]
   }
 
   /// The sum of the counts of all loops.
-  var total: LoopCompany.Report { Self.total(of: reports) }
+  var total: LoopRegistry.Report { Self.total(of: reports) }
 
-  private static func total(of reports: [LoopCompany.Report]) -> LoopCompany.Report {
+  private static func total(of reports: [LoopRegistry.Report]) -> LoopRegistry.Report {
     var total = reports[0]
     for report in reports.dropFirst() { total.add(report) }
     return total

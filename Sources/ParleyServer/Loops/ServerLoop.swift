@@ -28,22 +28,22 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     let loginThread: LoginThread?
     let packingThread: PackingThread
     let provider: ProviderService?
-    let hooks: HookInbox?
+    let hooks: WebhookInbox?
     let broker: (any ServerBroker)?
     /// Set if this loop exchanges revocations with other gateways.
     let sharedRevocations: SharedRevocations?
     /// The registry of the process's loops; `nil` for a single loop.
-    let company: LoopCompany?
+    let registry: LoopRegistry?
     /// The gateways on the same database; shared by all loops.
-    let nodes: Monitor<NodeBoard>
+    let nodes: Monitor<ClusterStatus>
 
     fileprivate init(
       transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
       gateway: Gateway, ownTokens: SelfSignedTokens, sessions: SessionService, links: LinkService,
       login: LoginService?, loginThread: LoginThread?, packingThread: PackingThread,
-      provider: ProviderService?, hooks: HookInbox?,
-      broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, company: LoopCompany?,
-      nodes: Monitor<NodeBoard>
+      provider: ProviderService?, hooks: WebhookInbox?,
+      broker: (any ServerBroker)?, sharedRevocations: SharedRevocations?, registry: LoopRegistry?,
+      nodes: Monitor<ClusterStatus>
     ) {
       self.transport = transport
       self.storeThread = storeThread
@@ -59,7 +59,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       self.hooks = hooks
       self.broker = broker
       self.sharedRevocations = sharedRevocations
-      self.company = company
+      self.registry = registry
       self.nodes = nodes
     }
   }
@@ -135,26 +135,26 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
   func attach(
     transport: LibwebsocketsTransport, storeThread: StoreThread, searchThread: SearchThread,
     access: Access, loginThread: LoginThread?, packingThread: PackingThread,
-    provider: ProviderParts?, hooks: HookInbox?,
-    broker: (any ServerBroker)?, company: LoopCompany? = nil, nodes: Monitor<NodeBoard>
+    provider: ProviderParts?, hooks: WebhookInbox?,
+    broker: (any ServerBroker)?, registry: LoopRegistry? = nil, nodes: Monitor<ClusterStatus>
   ) {
     var settings = configuration.gateway
     settings.dialects.pusher.apps = access.pusherApps
     var people = PeopleHandlers.standard(settings)
-    if let scribe = configuration.scribe {
-      let posting = OutboxPosting(scribe, store: storeThread)
-      if scribe.pushes { people.push = posting }
+    if let recorder = configuration.recorder {
+      let posting = OutboxPosting(recorder, store: storeThread)
+      if recorder.pushes { people.push = posting }
       people.rooms = posting
     }
     let revocations = LoopRevocations(access.revocations, mailbox: transport.mailbox)
     let gateway = Gateway(
       settings: settings,
-      surroundings: Gateway.Surroundings(
+      dependencies: Gateway.Dependencies(
         clock: SystemClock(), names: RandomNames(), tokens: access.tokens, log: log,
         authenticator: access.authenticator, apiKeys: access.apiKeys,
         ownTokens: access.ownTokens, revocations: revocations,
         users: access.users, people: people, limits: access.limits, place: place,
-        hasOthers: company != nil,
+        hasOthers: registry != nil,
         queuedBytes: { [unowned transport] in transport.queuedBytes(for: $0) },
         queuedBytesBound: { [unowned transport] in transport.queuedBytesBound },
         isStalled: { [unowned transport] in transport.isStalled($0) },
@@ -185,7 +185,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
       broker: broker,
       // Only the first loop exchanges revocations with other nodes, since the process has one file.
       sharedRevocations: configuration.isStoreInDatabase && place == 0 ? access.revocations : nil,
-      company: company, nodes: nodes)
+      registry: registry, nodes: nodes)
   }
 
   var attached: Attachments {
@@ -266,16 +266,16 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     perform()
   }
 
-  /// Passes notifications for the offline followers of a publication's room to `goOn`; `nil` if the
+  /// Passes notifications for the offline followers of a publication's room to `proceed`; `nil` if the
   /// store cannot be read.
   func drafts(
-    for news: PublicationNews, then goOn: @escaping @Sendable ([OutboxDraft]?) -> Void
+    for news: PublicationNews, then proceed: @escaping @Sendable ([OutboxDraft]?) -> Void
   ) {
-    guard let scribe = configuration.scribe else { return goOn([]) }
+    guard let recorder = configuration.recorder else { return proceed([]) }
     gateway.notifications(of: news.publication, epoch: news.epoch, in: news.room) { outcome in
       switch outcome {
-      case .success(let notifications): goOn(notifications.map(scribe.push))
-      case .failure: goOn(nil)
+      case .success(let notifications): proceed(notifications.map(recorder.push))
+      case .failure: proceed(nil)
       }
     }
   }
@@ -428,7 +428,7 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     for news in attached.broker?.takeNews() ?? [] {
       switch news {
       case .heard(let topic, let bytes):
-        if topic.utf8.elementsEqual(NodeBoard.topic.utf8) {
+        if topic.utf8.elementsEqual(ClusterStatus.topic.utf8) {
           heardNode(bytes)
         } else {
           attached.gateway.heard(topic, bytes)
@@ -455,15 +455,15 @@ final class ServerLoop: TransportDelegate, @unchecked Sendable {
     gateway.storeProblem = attached.storeThread.problem
     gateway.ticked()
     perform()
-    attached.company?.report(report, by: place)
+    attached.registry?.report(report, by: place)
   }
 
   /// Reports a change of readiness to the other loops at once: the process is ready only if all
   /// loops are.
   private func tellReadiness() {
-    guard let company = attached.company, (gateway.unreadiness == nil) != wasReady else { return }
+    guard let registry = attached.registry, (gateway.unreadiness == nil) != wasReady else { return }
     wasReady.toggle()
-    company.report(report, by: place)
+    registry.report(report, by: place)
   }
 
   func turnEnded() -> Int? {

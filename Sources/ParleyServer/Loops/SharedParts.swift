@@ -14,8 +14,8 @@ struct SharedParts: Sendable {
   let loginThread: LoginThread?
   let packingThread: PackingThread
   let provider: ServerLoop.ProviderParts?
-  let hooks: HookInbox?
-  private let nodes = Monitor(NodeBoard())
+  let hooks: WebhookInbox?
+  private let nodes = Monitor(ClusterStatus())
   private let linkAttempts = Monitor(LoginAttempts())
   private let configuration: Configuration
   private let log: any LogSink
@@ -32,7 +32,7 @@ struct SharedParts: Sendable {
     self.users = users
     self.revocations = revocations
     self.log = log
-    hooks = configuration.hooks.isNeeded ? HookInbox() : nil
+    hooks = configuration.hooks.isNeeded ? WebhookInbox() : nil
     searchThread = SearchThread(
       store: try stores.reading(),
       open: { [stores = stores.provisioning] in try stores.openIndex() },
@@ -74,7 +74,7 @@ struct SharedParts: Sendable {
     let mailbox = group.transports[loop.place].mailbox
     return StoreThread(
       store: store, readingStore: try stores.reading(), log: log,
-      untoldMax: StoreBacklog.Limits(
+      unrecordedMax: StoreBacklog.Limits(
         requestsMax: group.settings.storeQueueMax, bytesMax: group.settings.storeQueueBytesMax),
       wake: { mailbox.wake() }, committed: { [searchThread] in searchThread.note($0) },
       outboxChanged: { [hooks] in hooks?.put(.changed($0)) })
@@ -100,8 +100,8 @@ struct SharedParts: Sendable {
       transport: transport, storeThread: storeThread, searchThread: searchThread,
       access: access, loginThread: isFirst ? loginThread : nil, packingThread: packingThread,
       provider: isFirst ? provider : nil, hooks: hooks,
-      broker: group.hub?.end(of: loop.place) ?? broker, company: group.company, nodes: nodes)
-    group.company?.add(loop, transport.mailbox)
+      broker: group.hub?.end(of: loop.place) ?? broker, registry: group.registry, nodes: nodes)
+    group.registry?.add(loop, transport.mailbox)
   }
 
   /// Stops all threads of a server that has failed to start.

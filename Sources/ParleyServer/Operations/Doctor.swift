@@ -104,7 +104,7 @@ package struct Doctor {
 
   private mutating func examineListening() {
     let transport = LibwebsocketsTransport(
-      configuration: configuration.transport, delegate: Nobody())
+      configuration: configuration.transport, delegate: RejectingDelegate())
     do throws(TransportError) {
       try transport.start()
       transport.stop(within: 0)

@@ -13,7 +13,7 @@ import ParleyJSON
 /// the keys are fetched again once.
 struct ProviderExchange {
   /// The part of a sign-in to perform.
-  enum Wish: Sendable {
+  enum Query: Sendable {
     /// Find the address at the provider to which the browser is redirected.
     case begin
     /// Exchange the code with which the provider has redirected the browser back.
@@ -89,11 +89,11 @@ struct ProviderExchange {
   private static let answerBytesMax = 256 << 10
 
   private let settings: ProviderSettings
-  private let wish: Wish
+  private let query: Query
   private var state = State.begun
 
-  init(_ wish: Wish, settings: ProviderSettings) {
-    self.wish = wish
+  init(_ query: Query, settings: ProviderSettings) {
+    self.query = query
     self.settings = settings
   }
 
@@ -103,7 +103,7 @@ struct ProviderExchange {
       state = .description
       return .fetch(request(settings.descriptionAddress))
     }
-    return goOn(description)
+    return proceed(description)
   }
 
   /// Handles the response to the last request, and returns the next action.
@@ -120,12 +120,12 @@ struct ProviderExchange {
         let body = try Self.body(of: answer, "its description")
         let description = try ProviderDescription(json: body, issuer: settings.issuer)
         memory.keep(description, now: uptime)
-        return goOn(description)
+        return proceed(description)
       case .code(let description):
         let tokens = try Self.tokens(in: answer)
         guard let keys = memory.keys(now: uptime) else { return fetchKeys(description, tokens) }
         do throws(IDTokenError) {
-          return try goOn(check(tokens, keys, now), description, tokens)
+          return try proceed(check(tokens, keys, now), description, tokens)
         } catch .unknownKey, .signature {
           // The provider may have changed its keys since they were fetched.
           return fetchKeys(description, tokens)
@@ -142,7 +142,7 @@ struct ProviderExchange {
         }
         memory.keep(keys, now: uptime)
         do throws(IDTokenError) {
-          return try goOn(check(tokens, keys, now), description, tokens)
+          return try proceed(check(tokens, keys, now), description, tokens)
         } catch {
           throw Self.failure(error)
         }
@@ -158,8 +158,8 @@ struct ProviderExchange {
 
   // MARK: Steps
 
-  private mutating func goOn(_ description: ProviderDescription) -> Action {
-    guard case .finish(let code, let issuer, let values) = wish else {
+  private mutating func proceed(_ description: ProviderDescription) -> Action {
+    guard case .finish(let code, let issuer, let values) = query else {
       state = .ended
       return .end(.described(description))
     }
@@ -188,7 +188,7 @@ struct ProviderExchange {
   private func check(
     _ tokens: Tokens, _ keys: ProviderKeys, _ now: Timestamp
   ) throws(IDTokenError) -> IDToken {
-    guard case .finish(_, _, let values) = wish else { throw .malformed }
+    guard case .finish(_, _, let values) = query else { throw .malformed }
     return try IDToken(
       tokens.idToken, keys: keys,
       expecting: IDToken.Expectation(
@@ -196,7 +196,7 @@ struct ProviderExchange {
         clockSkewMilliseconds: settings.clockSkewMilliseconds), now: now)
   }
 
-  private mutating func goOn(
+  private mutating func proceed(
     _ token: IDToken, _ description: ProviderDescription, _ tokens: Tokens
   ) -> Action {
     if settings.wantsMore(than: token.claims), let address = description.userInfoAddress,

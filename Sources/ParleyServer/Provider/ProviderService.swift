@@ -78,7 +78,7 @@ final class ProviderService {
     let browser = known.flatMap { SignInSeal.isBrowser($0) ? $0 : nil } ?? SignInSeal.newBrowser()
     return submit(
       ProviderThread.Job(
-        request: request, wish: .begin, browser: browser,
+        request: request, query: .begin, browser: browser,
         stranger: Stranger(address: head.limitedAddress)))
   }
 
@@ -100,7 +100,7 @@ final class ProviderService {
     }
     return submit(
       ProviderThread.Job(
-        request: request, wish: .finish(code: code, issuer: query["iss"], values),
+        request: request, query: .finish(code: code, issuer: query["iss"], values),
         browser: browser, stranger: Stranger(address: head.limitedAddress)))
   }
 

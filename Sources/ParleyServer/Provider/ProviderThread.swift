@@ -10,7 +10,7 @@ final class ProviderThread: Sendable {
   /// A part of a sign-in that requires the provider.
   struct Job: Sendable {
     var request: RequestID
-    var wish: ProviderExchange.Wish
+    var query: ProviderExchange.Query
     /// The browser's secret.
     var browser: String
     /// The unauthenticated client whose share the job uses; `nil` for an address without limits.
@@ -46,7 +46,7 @@ final class ProviderThread: Sendable {
     done: @escaping @Sendable (Job, ProviderExchange.Outcome) -> Void
   ) {
     SystemThread.start { [self] in
-      // Library handles are released before the thread ends, see HookDesk.
+      // Library handles are released before the thread ends, see WebhookDispatcher.
       work(settings, done)
       state.change { $0.hasStopped = true }
     }
@@ -104,7 +104,7 @@ final class ProviderThread: Sendable {
     while let jobs = take() {
       for job in jobs {
         var attempt = Attempt(
-          job: job, exchange: ProviderExchange(job.wish, settings: settings),
+          job: job, exchange: ProviderExchange(job.query, settings: settings),
           deadline: clock.uptime + Int64(settings.timeoutMilliseconds))
         let action = attempt.exchange.start(memory, uptime: clock.uptime)
         perform(action, attempt)

@@ -83,7 +83,7 @@ extension Configuration {
     case .native?, .whaler?, nil: break
     }
     guard let connection = connection(in: head.path) else { return nil }
-    let loop = LoopCrew.loop(of: connection)
+    let loop = ConnectionBalancer.loop(of: connection)
     return loop < count ? loop : nil
   }
 

@@ -176,7 +176,7 @@ extension Setting {
     _ name: String, _ property: any WritableKeyPath<Configuration, Int?> & Sendable,
     _ section: Section, help: String
   ) -> Setting {
-    let range = 1...LoopCrew.countMax
+    let range = 1...ConnectionBalancer.countMax
     return Setting(
       name, property, section, .value, "NUMBER",
       expected: "a whole number from \(range.lowerBound) to \(range.upperBound), or auto",

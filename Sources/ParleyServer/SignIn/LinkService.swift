@@ -97,8 +97,8 @@ final class LinkService {
     guard head.method == "GET", head.path.hasPrefix(Self.pagesPrefix), !rest.contains("/") else {
       return nil
     }
-    return { [self] goOn in
-      find(Self.name(in: head.path, after: Self.pagesPrefix), for: head, then: goOn)
+    return { [self] proceed in
+      find(Self.name(in: head.path, after: Self.pagesPrefix), for: head, then: proceed)
     }
   }
 
@@ -115,11 +115,11 @@ final class LinkService {
 
   /// Finds a published note. Unknown names count only by address, like keys of ended links.
   private func find(
-    _ name: ReadableName?, for head: RequestHead, then goOn: @escaping (NameOutcome) -> Void
+    _ name: ReadableName?, for head: RequestHead, then proceed: @escaping (NameOutcome) -> Void
   ) {
     let address = head.remoteAddress
     let wait = attempts.withLock { $0.begin(address: address, user: nil, now: clock.uptime) }
-    guard wait == 0 else { return goOn(.wait(wait)) }
+    guard wait == 0 else { return proceed(.wait(wait)) }
     func end(_ outcome: NameOutcome) {
       attempts.withLock {
         if case .unknown = outcome {
@@ -128,7 +128,7 @@ final class LinkService {
           $0.cancelled(address: address, user: nil)
         }
       }
-      goOn(outcome)
+      proceed(outcome)
     }
     guard let name else { return end(.unknown) }
     gateway.openName(name) { outcome in
@@ -157,26 +157,26 @@ final class LinkService {
   // MARK: Previews
 
   /// Finds the title for a preview of a page; `nil` if the address alone does not open the note.
-  func title(at head: RequestHead, then goOn: @escaping (String?) -> Void) {
+  func title(at head: RequestHead, then proceed: @escaping (String?) -> Void) {
     if let key = Self.key(in: head.path) {
-      guard Self.isKey(key), begin(head, key) == 0 else { return goOn(nil) }
+      guard Self.isKey(key), begin(head, key) == 0 else { return proceed(nil) }
       gateway.openLink(key) { [self] outcome in
         switch outcome {
         case .success(let opened?):
           succeeded(head, key)
-          goOn(opened.title)
+          proceed(opened.title)
         case .success(nil):
           failed(head, key)
-          goOn(nil)
+          proceed(nil)
         case .failure:
           cancelled(head, key)
-          goOn(nil)
+          proceed(nil)
         }
       }
     } else if let note = PercentEncoding.decoded(head.path.dropFirst(Self.notePrefix.count)) {
-      gateway.openTitle(of: DocumentID(note), then: goOn)
+      gateway.openTitle(of: DocumentID(note), then: proceed)
     } else {
-      goOn(nil)
+      proceed(nil)
     }
   }
 

@@ -325,10 +325,10 @@ final class LoginService {
 
   private func renew(
     _ token: RefreshToken, of user: User,
-    then goOn: @escaping (Timestamp, SessionService.Outcome) -> Void
+    then proceed: @escaping (Timestamp, SessionService.Outcome) -> Void
   ) {
     let time = sessions.time(for: user.id, since: user.since)
-    sessions.renew(token, at: time) { goOn(time, $0) }
+    sessions.renew(token, at: time) { proceed(time, $0) }
   }
 
   /// Returns a response with the tokens of a session.

@@ -24,10 +24,10 @@ final class LoopRevocations: Revocations, @unchecked Sendable {
 
   func age(uptime: Int64) -> Int64 { shared.age(uptime: uptime) }
 
-  func add(_ revocations: [Revocation], then goOn: @escaping (RevocationError?) -> Void) {
+  func add(_ revocations: [Revocation], then proceed: @escaping (RevocationError?) -> Void) {
     let number = nextNumber
     nextNumber += 1
-    waiting[number] = goOn
+    waiting[number] = proceed
     shared.add(revocations) { [self] failure in
       mailbox.post { self.waiting.removeValue(forKey: number)?(failure) }
     }

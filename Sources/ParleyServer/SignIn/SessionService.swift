@@ -56,26 +56,28 @@ final class SessionService {
   ///   - isAlone: Whether all other sessions of the user end.
   func begin(
     for user: String, at time: Timestamp, endsAt: Timestamp, on device: Session.Device,
-    isAlone: Bool = false, then goOn: @escaping (Outcome) -> Void
+    isAlone: Bool = false, then proceed: @escaping (Outcome) -> Void
   ) {
     let session = Session(
       id: Session.idPrefix + names.next(), user: user, begunAt: time, endsAt: endsAt,
       device: device, rule)
     guard !isAlone else {
-      return gateway.perform(.end(user: user, .all)) { [self] _ in begin(session, then: goOn) }
+      return gateway.perform(.end(user: user, .all)) { [self] _ in begin(session, then: proceed) }
     }
-    begin(session, then: goOn)
+    begin(session, then: proceed)
   }
 
-  private func begin(_ session: Session, then goOn: @escaping (Outcome) -> Void) {
+  private func begin(_ session: Session, then proceed: @escaping (Outcome) -> Void) {
     gateway.perform(.begin(session, countMax: Session.countMax)) { [log] outcome in
-      guard case .success(.begun(let ended)) = outcome else { return goOn(.failure(.unavailable)) }
+      guard case .success(.begun(let ended)) = outcome else {
+        return proceed(.failure(.unavailable))
+      }
       if !ended.isEmpty {
         log.write(
           .notice, "sessions ended",
           [("sessions", "\(ended.count)"), ("reason", "more than \(Session.countMax) of one user")])
       }
-      goOn(.success(session))
+      proceed(.success(session))
     }
   }
 
@@ -85,18 +87,18 @@ final class SessionService {
   ///   - token: The refresh token, already validated.
   ///   - time: The issue time, from ``time(for:since:)``.
   func renew(
-    _ token: RefreshToken, at time: Timestamp, then goOn: @escaping (Outcome) -> Void
+    _ token: RefreshToken, at time: Timestamp, then proceed: @escaping (Outcome) -> Void
   ) {
     let identity = token.identity
-    guard let id = identity.tokenID else { return goOn(.failure(.ended)) }
+    guard let id = identity.tokenID else { return proceed(.failure(.ended)) }
     gateway.perform(
       .renew(id: id, user: identity.user, turn: token.turn, now: time, rule)
     ) { outcome in
       switch outcome {
       case .success(.renewed(let session, .renewed)), .success(.renewed(let session, .repeated)):
-        goOn(.success(session))
-      case .success: goOn(.failure(.ended))
-      case .failure: goOn(.failure(.unavailable))
+        proceed(.success(session))
+      case .success: proceed(.failure(.ended))
+      case .failure: proceed(.failure(.unavailable))
       }
     }
   }
@@ -109,8 +111,8 @@ final class SessionService {
   }
 
   /// Ends the session of a refresh token.
-  func end(_ token: RefreshToken, then goOn: @escaping (Bool) -> Void) {
-    guard let id = token.identity.tokenID else { return goOn(true) }
-    gateway.endSession(id, of: token.identity.user, then: goOn)
+  func end(_ token: RefreshToken, then proceed: @escaping (Bool) -> Void) {
+    guard let id = token.identity.tokenID else { return proceed(true) }
+    gateway.endSession(id, of: token.identity.user, then: proceed)
   }
 }

@@ -10,12 +10,12 @@ import ParleyLocks
 ///     other nodes    takeOver ─▶ known, and then by the thread into the file
 package final class SharedRevocations: Sendable {
   /// Called on any thread once the revocations are on disk, or with the error.
-  package typealias Told = @Sendable (RevocationError?) -> Void
+  package typealias Completion = @Sendable (RevocationError?) -> Void
 
   /// Revocations to be written, with the caller's completion.
   private struct Addition {
     let revocations: [Revocation]
-    let told: Told
+    let completion: Completion
   }
 
   /// The work that the thread takes in one turn.
@@ -35,7 +35,7 @@ package final class SharedRevocations: Sendable {
     /// A counter that increases when revocations are added.
     var generation = 0
     /// Revocations to be sent to other nodes.
-    var untold: [Revocation]
+    var unshared: [Revocation]
     var work = Work()
     var lookedAt: Timestamp = 0
     /// The uptime at which all revocations of other nodes were last known; `nil` if never.
@@ -64,7 +64,7 @@ package final class SharedRevocations: Sendable {
   /// - Parameter hasOthers: Whether other gateways can revoke tokens that this one accepts.
   package init(path: String, hasOthers: Bool, log: any LogSink) throws(FileError) {
     let file = try RevocationFile(path: path, log: log)
-    state = Monitor(State(known: file.revoked, untold: file.takeNews()))
+    state = Monitor(State(known: file.revoked, unshared: file.takeNews()))
     self.hasOthers = hasOthers
     let handover = Handover(file)
     SystemThread.start { [state] in
@@ -90,13 +90,13 @@ package final class SharedRevocations: Sendable {
   }
 
   /// Revokes tokens, all or none. The tokens remain valid until the revocations are on disk.
-  package func add(_ revocations: [Revocation], then told: @escaping Told) {
+  package func add(_ revocations: [Revocation], then completion: @escaping Completion) {
     let isQueued = state.withLock { state in
       guard state.work.additions.count < Self.additionsMax else { return false }
-      state.work.additions.append(Addition(revocations: revocations, told: told))
+      state.work.additions.append(Addition(revocations: revocations, completion: completion))
       return true
     }
-    if isQueued { state.signal() } else { told(.busy) }
+    if isQueued { state.signal() } else { completion(.busy) }
   }
 
   /// Has the thread check the file for changes by other processes, at most once a second.
@@ -125,21 +125,21 @@ package final class SharedRevocations: Sendable {
   }
 
   /// Removes and returns revocations that have to be sent to other nodes.
-  package func takeUntold(atMost limit: Int) -> [Revocation] {
+  package func takeUnshared(atMost limit: Int) -> [Revocation] {
     state.withLock { state in
-      let taken = Array(state.untold.prefix(limit))
-      state.untold.removeFirst(taken.count)
+      let taken = Array(state.unshared.prefix(limit))
+      state.unshared.removeFirst(taken.count)
       return taken
     }
   }
 
   /// Queues revocations again after they could not be sent.
   func putBack(_ revocations: [Revocation]) {
-    state.withLock { $0.untold = revocations + $0.untold }
+    state.withLock { $0.unshared = revocations + $0.unshared }
   }
 
   /// Queues all revocations for the other nodes again.
-  package func tellAgain() { state.withLock { $0.untold = $0.known.all } }
+  package func shareAgain() { state.withLock { $0.unshared = $0.known.all } }
 
   /// Applies revocations of other nodes. They apply even if they cannot be written.
   package func takeOver(_ revocations: [Revocation]) {
@@ -187,7 +187,7 @@ package final class SharedRevocations: Sendable {
       return
     }
     hold(file.takeNews(), state)
-    for addition in additions { addition.told(failure) }
+    for addition in additions { addition.completion(failure) }
   }
 
   /// Applies the file's new revocations, and queues them for the other nodes.
@@ -195,7 +195,7 @@ package final class SharedRevocations: Sendable {
     guard !news.isEmpty else { return }
     state.withLock { state in
       let own = state.hold(news)
-      state.untold += own
+      state.unshared += own
     }
   }
 }

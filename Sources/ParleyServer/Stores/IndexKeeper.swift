@@ -16,11 +16,11 @@ package struct IndexKeeper {
   /// Notes that the index has rejected once; a note that it rejects again is left out of the index.
   private var refused: Set<DocumentID> = []
   /// The failure that was logged last.
-  private var told = ""
+  private var reported = ""
   /// The error of the last step; `nil` if it succeeded.
   package private(set) var failure: StoreError?
 
-  private var resting = RestingNotes()
+  private var resting = UnindexedNotes()
   /// Notes that are indexed without a delay, oldest change first.
   private var urgent: [DocumentID] = []
   /// The number of notes at the beginning of `urgent` that are done.
@@ -173,9 +173,9 @@ package struct IndexKeeper {
     if case .damaged = error {
       log.write(.warning, "index of words rebuilt", [("reason", "it is damaged")])
       try? index?.clear()
-    } else if told != Self.words(of: error) {
-      told = Self.words(of: error)
-      log.write(.warning, "index of words not kept", [("reason", told)])
+    } else if reported != Self.words(of: error) {
+      reported = Self.words(of: error)
+      log.write(.warning, "index of words not kept", [("reason", reported)])
     }
     // The next step opens the index again.
     index = nil

@@ -122,7 +122,7 @@ final class SearchThread: Sendable {
   func note(_ changes: [SearchedChange]) {
     guard !changes.isEmpty else { return }
     let isIdle = state.withLock { state in
-      guard state.changes.count + changes.count <= RestingNotes.countMax else {
+      guard state.changes.count + changes.count <= UnindexedNotes.countMax else {
         state.hasMissedChanges = true
         return false
       }

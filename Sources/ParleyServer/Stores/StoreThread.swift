@@ -32,7 +32,7 @@ package final class StoreThread: Sendable {
     /// Requests in order of arrival; for a request without a ticket, no reply is returned.
     var requests: [(ticket: StoreTicket?, request: StoreRequest)] = []
     /// The count and size of the queued requests without a reply.
-    var untold: StoreBacklog
+    var unrecorded: StoreBacklog
     var outboxWork: [OutboxWork] = []
     /// Revocations to exchange with other nodes.
     var exchange: Exchange?
@@ -70,7 +70,7 @@ package final class StoreThread: Sendable {
   /// - Parameters:
   ///   - readingStore: The same store, opened for reading on a second thread. Without it, all
   ///     requests run on one thread.
-  ///   - untoldMax: The limits of queued requests without a reply; beyond them, events are dropped.
+  ///   - unrecordedMax: The limits of queued requests without a reply; beyond them, events are dropped.
   ///   - retry: The retry schedule of failed chores.
   ///   - log: Receives a line if the store could not be closed as one file.
   ///   - wake: Called on the store's thread or the reading thread when completions are ready.
@@ -79,14 +79,14 @@ package final class StoreThread: Sendable {
   package init(
     store: Handover<any ServerStore>, readingStore: Handover<any DocumentStore>? = nil,
     log: any LogSink,
-    untoldMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
+    unrecordedMax: StoreBacklog.Limits = StoreBacklog.Limits(requestsMax: .max, bytesMax: .max),
     retry: ChoreRetry = ChoreRetry(),
     wake: @escaping @Sendable () -> Void,
     committed: @escaping @Sendable ([SearchedChange]) -> Void = { _ in },
     outboxChanged: @escaping @Sendable ([OutboxTarget: OutboxStanding]) -> Void = { _ in }
   ) {
     self.wake = wake
-    state = Monitor(State(untold: StoreBacklog(untoldMax)))
+    state = Monitor(State(unrecorded: StoreBacklog(unrecordedMax)))
     interruptions = [
       store.prepare { $0.interruption() },
       readingStore?.prepare { ($0 as? any ServerStore)?.interruption() },
@@ -153,11 +153,11 @@ package final class StoreThread: Sendable {
   package func tell(_ drafts: [OutboxDraft]) {
     guard !drafts.isEmpty else { return }
     state.change { state in
-      guard !state.untold.isFull else {
+      guard !state.unrecorded.isFull else {
         state.metrics.failures += 1
         return
       }
-      state.untold.add(bytes: drafts.reduce(0) { $0 + 256 + $1.data.count })
+      state.unrecorded.add(bytes: drafts.reduce(0) { $0 + 256 + $1.data.count })
       state.requests.append((nil, .tell(drafts)))
     }
   }
@@ -264,7 +264,7 @@ package final class StoreThread: Sendable {
       defer { (state.requests, state.outboxWork, state.exchange) = ([], [], nil) }
       // One chore at a time: storing the snapshot of a long text takes as long as several commits.
       let chore = state.chores.isEmpty ? nil : state.chores.removeFirst()
-      state.untold.removeAll()
+      state.unrecorded.removeAll()
       return (state.requests, state.outboxWork, chore, state.exchange)
     }
     return state.wait(atMostMilliseconds: milliseconds, until: isWanted, then: take)

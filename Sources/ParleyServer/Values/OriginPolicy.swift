@@ -22,8 +22,8 @@ package struct OriginPolicy: Sendable {
     guard let normalized = Self.normalized(origin) else { return false }
     if allowed.contains(normalized) { return true }
     // A proxy that is not configured may hide the scheme, but not the host.
-    let isTold = head.headers["x-forwarded-proto"] != nil
-    let schemes = head.isSecure ? ["https"] : isTold ? ["http"] : ["http", "https"]
+    let isForwarded = head.headers["x-forwarded-proto"] != nil
+    let schemes = head.isSecure ? ["https"] : isForwarded ? ["http"] : ["http", "https"]
     let hosts = [head.headers["host"], head.headers["x-forwarded-host"]?.firstOfList]
     return hosts.contains { host in
       guard let host else { return false }

@@ -35,9 +35,9 @@ package struct DeliverySchedule: Sendable {
     case take(limit: Int)
     /// Send these events, then call ``answered(_:now:timeOfDay:chance:)``.
     case send([OutboxEvent])
-    /// Remove `told` from the queue, move `givenUp` to the dead letters, then call
+    /// Remove `delivered` from the queue, move `givenUp` to the dead letters, then call
     /// ``settled(_:now:)``.
-    case settle(told: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason)
+    case settle(delivered: [OutboxEvent], givenUp: [OutboxEvent], DeadLetter.Reason)
   }
 
   /// The outcome of a call to a target.
@@ -53,7 +53,7 @@ package struct DeliverySchedule: Sendable {
   }
 
   private struct Settlement: Equatable {
-    var told: [OutboxEvent] = []
+    var delivered: [OutboxEvent] = []
     var givenUp: [OutboxEvent] = []
     var reason = DeadLetter.Reason.tooOld
     /// The end of the pause that follows, in milliseconds of uptime.
@@ -162,7 +162,7 @@ package struct DeliverySchedule: Sendable {
     switch answer {
     case .accepted:
       succeed(events)
-      state = .unsettled(Settlement(told: events, pauseEnd: now), from: now)
+      state = .unsettled(Settlement(delivered: events, pauseEnd: now), from: now)
     case .unwanted:
       succeed(events)
       state = .unsettled(
@@ -241,7 +241,8 @@ package struct DeliverySchedule: Sendable {
     case .unsettled(let settlement, let start):
       guard start <= now else { return nil }
       state = .settling(settlement)
-      return .settle(told: settlement.told, givenUp: settlement.givenUp, settlement.reason)
+      return .settle(
+        delivered: settlement.delivered, givenUp: settlement.givenUp, settlement.reason)
     case .taking, .sending, .settling: return nil
     }
   }

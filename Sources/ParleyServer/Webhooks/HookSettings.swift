@@ -45,10 +45,10 @@ extension Configuration {
   }
 
   /// The recorder of events for the services; `nil` if no service is configured.
-  var scribe: WebhookScribe? {
+  var recorder: WebhookRecorder? {
     let hooks = hooks
     guard hooks.isNeeded else { return nil }
-    return WebhookScribe(
+    return WebhookRecorder(
       clock: SystemClock(),
       events: webhookURL == nil ? [] : Set(webhookEvents.compactMap(WebhookEvent.init)),
       changeMilliseconds: Timestamp(webhookChangeInterval.milliseconds), pushes: pushURL != nil,
@@ -57,9 +57,9 @@ extension Configuration {
 
   /// The rules for the store's outbox; `nil` if no events are recorded.
   var outboxRules: OutboxRules? {
-    scribe.map {
+    recorder.map {
       OutboxRules(
-        scribe: $0, queuedMax: webhookQueueMax, deadLettersMax: webhookDeadLettersMax)
+        recorder: $0, queuedMax: webhookQueueMax, deadLettersMax: webhookDeadLettersMax)
     }
   }
 

@@ -37,7 +37,7 @@ const holdWithin = 10_000;
 const heldMax = 500;
 
 /**
- * @typedef {object} Surroundings The parts of the browser that a test replaces.
+ * @typedef {object} Dependencies The parts of the browser that a test replaces.
  * @property {(url: string, protocols: string[]) => WebSocket} open
  * @property {(callback: () => void, delay: number) => any} setTimeout
  * @property {(timer: any) => void} clearTimeout
@@ -45,7 +45,7 @@ const heldMax = 500;
  * @property {() => number} random 0 ..< 1.
  */
 
-/** @type {Surroundings} */
+/** @type {Dependencies} */
 const browser = {
   open: (url, protocols) => new WebSocket(url, protocols),
   setTimeout: (callback, delay) => setTimeout(callback, delay),
@@ -90,7 +90,7 @@ export class Connection extends Emitter {
 
   #core;
   #url;
-  #surroundings;
+  #dependencies;
   #token;
   /** @type {string | undefined} The token that the core has. */
   #givenToken;
@@ -121,17 +121,17 @@ export class Connection extends Emitter {
    * @param {() => {name: string, color: string}} options.profile
    * @param {() => string | undefined} [options.token] Asked before each connection.
    * @param {ClientIdentity} [options.identity] Who this client was before a reload.
-   * @param {Partial<Surroundings>} [options.surroundings]
+   * @param {Partial<Dependencies>} [options.dependencies]
    */
-  constructor({ core, url, profile, token, identity, surroundings }) {
+  constructor({ core, url, profile, token, identity, dependencies }) {
     super();
     this.#core = core;
     this.#url = url;
     this.#token = token ?? (() => undefined);
-    this.#surroundings = { ...browser, ...surroundings };
+    this.#dependencies = { ...browser, ...dependencies };
     this.identity = identity;
     if (identity) this.#identities.set(identity.id, identity);
-    core.create(profile(), Math.floor(this.#surroundings.random() * 2 ** 52), identity);
+    core.create(profile(), Math.floor(this.#dependencies.random() * 2 ** 52), identity);
   }
 
   get isOnline() {
@@ -234,11 +234,11 @@ export class Connection extends Emitter {
   async holding(ask, before) {
     this.#held ??= [];
     this.#holds += 1;
-    const timer = this.#surroundings.setTimeout(() => this.#release(), holdWithin);
+    const timer = this.#dependencies.setTimeout(() => this.#release(), holdWithin);
     try {
       before(await ask());
     } finally {
-      this.#surroundings.clearTimeout(timer);
+      this.#dependencies.clearTimeout(timer);
       this.#holds -= 1;
       if (this.#holds === 0) this.#release();
     }
@@ -270,7 +270,7 @@ export class Connection extends Emitter {
   // The core.
 
   get #now() {
-    return Math.floor(this.#surroundings.now());
+    return Math.floor(this.#dependencies.now());
   }
 
   /**
@@ -366,12 +366,12 @@ export class Connection extends Emitter {
 
   /** @param {number | undefined} at */
   #wakeAt(at) {
-    this.#surroundings.clearTimeout(this.#timer);
+    this.#dependencies.clearTimeout(this.#timer);
     this.#timer = undefined;
     if (at === undefined) return;
     // The longest that a browser's timer takes.
     const delay = Math.min(Math.max(0, at - this.#now), 2 ** 31 - 1);
-    this.#timer = this.#surroundings.setTimeout(() => this.handle("wake"), delay);
+    this.#timer = this.#dependencies.setTimeout(() => this.handle("wake"), delay);
   }
 
   /** @param {{state: string, until: number, code: number, error: string}} line */
@@ -398,7 +398,7 @@ export class Connection extends Emitter {
     /** @type {WebSocket} */
     let socket;
     try {
-      socket = this.#surroundings.open(this.#url, [subprotocol]);
+      socket = this.#dependencies.open(this.#url, [subprotocol]);
     } catch {
       this.handle("closed", 1006);
       return;

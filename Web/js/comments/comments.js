@@ -193,7 +193,7 @@ export class Comments extends Emitter {
   }
 
   /** Ranges that an edit has made doubtful. */
-  placeAnew() {
+  placeAgain() {
     this.#wantsPlaces = true;
     this.#settle();
   }

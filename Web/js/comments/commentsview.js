@@ -127,7 +127,7 @@ export class CommentsView {
   #followText() {
     this.editor.onComments({
       moved: () => this.#drawPlaces(),
-      doubtful: () => this.#comments.placeAnew(),
+      doubtful: () => this.#comments.placeAgain(),
       selected: this.#commentButton.draw,
       clicked: (id) => {
         this.#open(true);

@@ -136,13 +136,13 @@ export class NoteHistory extends Emitter {
    * @param {object} options
    * @param {string} options.documentId
    * @param {typeof request} [options.ask] What a test replaces, like the timers.
-   * @param {import("./latestanswer.js").Timers} [options.surroundings]
+   * @param {import("./latestanswer.js").Timers} [options.dependencies]
    */
-  constructor({ documentId, ask, surroundings }) {
+  constructor({ documentId, ask, dependencies }) {
     super();
     this.#path = `/api/notes/${encodeURIComponent(documentId)}`;
     this.#request = ask ?? request;
-    const timers = surroundings ?? {
+    const timers = dependencies ?? {
       setTimeout: (callback, delay) => setTimeout(callback, delay),
       clearTimeout: (timer) => clearTimeout(timer),
     };

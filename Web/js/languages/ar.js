@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "سجّل الدخول مرة أخرى لتتابع دون انقطاع.",
   "line.otherTab": "هذه الملاحظة مفتوحة الآن في علامة تبويب أخرى.",
   "line.otherTabText": "توقفت علامة التبويب هذه كي لا تتعارضا.",
-  "line.goOnHere": "المتابعة هنا",
+  "line.continueHere": "المتابعة هنا",
   "access.linkEnded": "انتهت صلاحية الرابط",
   "access.linkEndedTitle": "لم يعد هذا الرابط يعمل.",
   "access.linkEndedText": "انتهت صلاحيته أو سُحب. اطلب رابطًا جديدًا ممن أعطاك إياه.",

@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "Wer sich jetzt neu anmeldet, kann ohne Pause weiterschreiben.",
   "line.otherTab": "Diese Notiz ist jetzt in einem anderen Tab offen.",
   "line.otherTabText": "Dieser hier hat angehalten, damit beide sich nicht in die Quere kommen.",
-  "line.goOnHere": "Hier weitermachen",
+  "line.continueHere": "Hier weitermachen",
   "access.linkEnded": "Link abgelaufen",
   "access.linkEndedTitle": "Dieser Link funktioniert nicht mehr.",
   "access.linkEndedText": "Er ist abgelaufen oder wurde zurückgezogen. Einen neuen gibt es dort, wo er herkam.",

@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "Sign in again to continue without a break.",
   "line.otherTab": "This note is open in another tab now.",
   "line.otherTabText": "This tab has stopped, so that the two do not conflict.",
-  "line.goOnHere": "Continue here",
+  "line.continueHere": "Continue here",
   "access.linkEnded": "Link has expired",
   "access.linkEndedTitle": "This link no longer works.",
   "access.linkEndedText": "It has expired, or was withdrawn. Ask the person who sent it for a new one.",

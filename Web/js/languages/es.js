@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "Inicia sesión de nuevo para seguir sin interrupción.",
   "line.otherTab": "Esta nota está ahora abierta en otra pestaña.",
   "line.otherTabText": "Esta pestaña se ha detenido, para que las dos no entren en conflicto.",
-  "line.goOnHere": "Seguir aquí",
+  "line.continueHere": "Seguir aquí",
   "access.linkEnded": "Enlace caducado",
   "access.linkEndedTitle": "Este enlace ya no funciona.",
   "access.linkEndedText": "Ha caducado o se ha retirado. Pide otro a quien te lo dio.",

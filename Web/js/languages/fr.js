@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "Reconnectez-vous pour continuer sans interruption.",
   "line.otherTab": "Cette note est maintenant ouverte dans un autre onglet.",
   "line.otherTabText": "Cet onglet s’est arrêté, pour que les deux n’entrent pas en conflit.",
-  "line.goOnHere": "Continuer ici",
+  "line.continueHere": "Continuer ici",
   "access.linkEnded": "Lien expiré",
   "access.linkEndedTitle": "Ce lien ne fonctionne plus.",
   "access.linkEndedText": "Il a expiré ou a été retiré. Demandez-en un nouveau à qui vous l’a donné.",

@@ -452,7 +452,7 @@ export default {
   "line.signInEndsText": "もう一度サインインすると、中断せずに続けられます。",
   "line.otherTab": "このノートは今、別のタブで開いています。",
   "line.otherTabText": "競合しないように、このタブは停止しました。",
-  "line.goOnHere": "ここで続ける",
+  "line.continueHere": "ここで続ける",
   "access.linkEnded": "リンクの期限切れ",
   "access.linkEndedTitle": "このリンクは使えなくなりました。",
   "access.linkEndedText": "期限が切れたか、取り消されました。リンクの提供者に新しいリンクを依頼してください。",

@@ -28,7 +28,7 @@ let htmlTagLanguage;
 /** @type {any} Markdown with all of these. */
 let whole = markdownAlone;
 
-function bindAnew() {
+function rebind() {
   whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: languageHere });
 }
 
@@ -37,7 +37,7 @@ export async function markdownWithHTML() {
   const { html } = await import("../html.js");
   if (!htmlTagLanguage) {
     htmlTagLanguage = html({ matchClosingTags: false });
-    bindAnew();
+    rebind();
   }
   return whole;
 }
@@ -46,7 +46,7 @@ export async function markdownWithHTML() {
 async function markdownWithCode(name) {
   await fetchLanguage(name);
   codeLanguages.add(name);
-  bindAnew();
+  rebind();
   return whole;
 }
 

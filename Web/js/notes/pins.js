@@ -18,10 +18,10 @@ export class Pins extends Emitter {
   #read;
 
   /**
-   * @param {object} surroundings
-   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
-   * @param {() => string} surroundings.owner Who this is.
-   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Its events report what other tabs keep.
+   * @param {object} dependencies
+   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
+   * @param {() => string} dependencies.owner Who this is.
+   * @param {Pick<EventTarget, "addEventListener">} [dependencies.window] Its events report what other tabs keep.
    */
   constructor({ storage, owner, window }) {
     super();

@@ -74,8 +74,8 @@ function endTyping() {
   page.emit("notes", undefined);
 }
 
-/** @param {() => void} goOn Called after the title, to move to the text. */
-export function setUpTitle(goOn) {
+/** @param {() => void} proceed Called after the title, to move to the text. */
+export function setUpTitle(proceed) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;
     if (event.key === "Escape") {
@@ -83,7 +83,7 @@ export function setUpTitle(goOn) {
       drawTitle();
     } else if (event.key !== "Enter") return;
     event.preventDefault();
-    goOn();
+    proceed();
   });
   titleField.addEventListener("input", () => {
     isEdited = true;

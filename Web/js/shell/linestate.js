@@ -91,7 +91,7 @@ export function drawConnectionNotice() {
     isBad: !isReplaced,
     buttons: [
       {
-        label: isReplaced ? t("line.goOnHere") : t("reload"),
+        label: isReplaced ? t("line.continueHere") : t("reload"),
         run: () => {
           if (isReplaced) forgetIdentity();
           location.reload();

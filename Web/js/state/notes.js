@@ -79,21 +79,21 @@ export class NoteList extends Emitter {
 
   /**
    * @param {Connection} connection
-   * @param {object} [surroundings]
-   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
-   * @param {() => string} [surroundings.owner] Who this is.
-   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Where
+   * @param {object} [dependencies]
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [dependencies.storage]
+   * @param {() => string} [dependencies.owner] Who this is.
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [dependencies.drawer] Where
    *   titles outlive the tab.
-   * @param {import("./copies.js").ListCopy} [surroundings.copy] What is shown until the server is there.
-   * @param {() => boolean} [surroundings.isLive] Whether this person may hear of changes of the list.
+   * @param {import("./copies.js").ListCopy} [dependencies.copy] What is shown until the server is there.
+   * @param {() => boolean} [dependencies.isLive] Whether this person may hear of changes of the list.
    */
-  constructor(connection, surroundings = {}) {
+  constructor(connection, dependencies = {}) {
     super();
-    this.#storage = surroundings.storage;
-    this.#owner = surroundings.owner ?? (() => "");
-    this.#isLive = surroundings.isLive ?? (() => true);
-    this.#drawer = surroundings.drawer;
-    const { copy } = surroundings;
+    this.#storage = dependencies.storage;
+    this.#owner = dependencies.owner ?? (() => "");
+    this.#isLive = dependencies.isLive ?? (() => true);
+    this.#drawer = dependencies.drawer;
+    const { copy } = dependencies;
     if (copy && "parts" in copy) this.held = copy;
     this.#heldBy = this.#owner();
     this.#notes = copy && ("parts" in copy ? notesOf(copy) : copy.notes);

@@ -13,9 +13,9 @@ export class Recent extends Emitter {
   #owner;
 
   /**
-   * @param {object} surroundings
-   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
-   * @param {() => string} surroundings.owner Who this is.
+   * @param {object} dependencies
+   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
+   * @param {() => string} dependencies.owner Who this is.
    */
   constructor({ storage, owner }) {
     super();

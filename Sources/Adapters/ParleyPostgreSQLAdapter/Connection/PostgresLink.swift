@@ -12,7 +12,7 @@ struct PostgresLink: ~Copyable {
 
   private let address: PostgresAddress
   private let sharing: PostgresStore.Sharing
-  private let patience: Patience
+  private let timeouts: StoreTimeouts
   /// Whether the tables may be such as a move is still filling.
   private let isUnfinished: Bool
   /// Set when no caller waits for the database any longer.
@@ -37,16 +37,16 @@ struct PostgresLink: ~Copyable {
   private var nextLook: Int64 = 0
 
   init(
-    _ address: PostgresAddress, sharing: PostgresStore.Sharing, patience: Patience,
+    _ address: PostgresAddress, sharing: PostgresStore.Sharing, timeouts: StoreTimeouts,
     isUnfinished: Bool = false
   ) throws(PostgresOpenError) {
     self.isUnfinished = isUnfinished
     self.address = address
     self.sharing = sharing
-    self.patience = patience
+    self.timeouts = timeouts
     writer = randomBytes(count: 12).hexadecimal
     let connection = try Self.open(
-      address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished)
+      address, sharing, timeouts, &state.machines, &life, isUnfinished: isUnfinished)
     do throws(PostgresFailure) {
       if sharing != .reading {
         _ = try connection.run([
@@ -58,7 +58,7 @@ struct PostgresLink: ~Copyable {
       throw PostgresSchema.openError(error, address)
     }
     self.connection = connection
-    nextLook = monotonicMilliseconds() + patience.looking
+    nextLook = monotonicMilliseconds() + timeouts.looking
   }
 
   // MARK: Statements
@@ -147,17 +147,17 @@ struct PostgresLink: ~Copyable {
       throw .unreachable("it was not there a moment ago")
     }
     let began = monotonicMilliseconds()
-    let deadline = nextAttempt == nil ? began + patience.reconnecting : 0
+    let deadline = nextAttempt == nil ? began + timeouts.reconnecting : 0
     while true {
       let pause = min(max((monotonicMilliseconds() - began) / 8, 20), 1_000)
       do throws(PostgresOpenError) {
         try awaitFormer()
         connection = try Self.open(
-          address, sharing, patience, &state.machines, &life, isUnfinished: isUnfinished,
+          address, sharing, timeouts, &state.machines, &life, isUnfinished: isUnfinished,
           isFirst: false)
         try bringToStandby()
         nextAttempt = nil
-        nextLook = monotonicMilliseconds() + patience.looking
+        nextLook = monotonicMilliseconds() + timeouts.looking
         state.reconnections += 1
         return true
       } catch {
@@ -178,7 +178,7 @@ struct PostgresLink: ~Copyable {
     guard sharing != .reading, monotonicMilliseconds() >= nextLook else { return true }
     do throws(PostgresOpenError) {
       state.machines = try PostgresDurability.machines(connection, address, writes: true)
-      nextLook = monotonicMilliseconds() + patience.looking
+      nextLook = monotonicMilliseconds() + timeouts.looking
       return true
     } catch {
       // Reconnecting reports the reason.
@@ -230,13 +230,13 @@ struct PostgresLink: ~Copyable {
   /// Checks that no commit of the former connection still waits for a standby.
   private mutating func awaitFormer() throws(PostgresOpenError) {
     guard let former else { return }
-    if former.isOver(within: isGivenUp.isSet ? 0 : min(patience.answer, 1_000)) {
+    if former.isOver(within: isGivenUp.isSet ? 0 : min(timeouts.answer, 1_000)) {
       self.former = nil
       return
     }
     // It may be silent for another reason, such as a line that has gone: the server knows.
     let asking = try PostgresConnection.opened(
-      address, application: "parley", answerMilliseconds: patience.answer)
+      address, application: "parley", answerMilliseconds: timeouts.answer)
     let found = try? asking.run([
       PostgresCommand(
         "SELECT 1::bigint FROM pg_catalog.pg_stat_activity WHERE pid = $1::int AND wait_event = 'SyncRep'",
@@ -281,15 +281,15 @@ struct PostgresLink: ~Copyable {
 
   /// Connects, and sees that the database is one to rely on.
   private static func open(
-    _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ patience: Patience,
+    _ address: PostgresAddress, _ sharing: PostgresStore.Sharing, _ timeouts: StoreTimeouts,
     _ machines: inout Int, _ life: inout Int, isUnfinished: Bool, isFirst: Bool = true
   ) throws(PostgresOpenError) -> PostgresConnection {
     let connection = try PostgresConnection.opened(
       address, application: sharing == .reading ? "parley reading" : "parley",
-      answerMilliseconds: patience.answer)
+      answerMilliseconds: timeouts.answer)
     machines = try PostgresDurability.machines(connection, address, writes: sharing != .reading)
     do throws(PostgresFailure) {
-      try configure(connection, sharing, patience)
+      try configure(connection, sharing, timeouts)
     } catch {
       throw PostgresSchema.openError(error, address)
     }
@@ -298,7 +298,7 @@ struct PostgresLink: ~Copyable {
       try PostgresSchema.verify(connection, address: address, isUnfinished: isUnfinished)
       return connection
     }
-    try hold(connection, address, sharing, patience)
+    try hold(connection, address, sharing, timeouts)
     // A database that was there and has lost its tables is not a new one.
     if isFirst {
       try PostgresSchema.prepare(connection, address: address)
@@ -309,14 +309,14 @@ struct PostgresLink: ~Copyable {
   }
 
   private static func configure(
-    _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ patience: Patience
+    _ connection: PostgresConnection, _ sharing: PostgresStore.Sharing, _ timeouts: StoreTimeouts
   ) throws(PostgresFailure) {
     var settings = [
       // A process that stops while it holds locks loses them soon. One that is only slow retries
       // its transaction.
       (
         "idle_in_transaction_session_timeout",
-        String(sharing == .shared ? patience.holding : patience.answer)
+        String(sharing == .shared ? timeouts.holding : timeouts.answer)
       ),
       ("statement_timeout", "0"), ("lock_timeout", "0"),
       ("default_transaction_isolation", "read committed"),
@@ -345,11 +345,11 @@ struct PostgresLink: ~Copyable {
   /// Takes the lock that keeps two stores apart which do not expect each other.
   private static func hold(
     _ connection: PostgresConnection, _ address: PostgresAddress, _ sharing: PostgresStore.Sharing,
-    _ patience: Patience
+    _ timeouts: StoreTimeouts
   ) throws(PostgresOpenError) {
     let function =
       sharing == .shared ? "pg_try_advisory_lock_shared" : "pg_try_advisory_lock"
-    let deadline = monotonicMilliseconds() + patience.opening
+    let deadline = monotonicMilliseconds() + timeouts.opening
     var pause: Int64 = 2
     while true {
       do throws(PostgresFailure) {

@@ -87,7 +87,7 @@ struct LogAppends {
       switch request {
       case .append(let id, let epoch, let entries, let condition):
         guard !entries.isEmpty, touched[id] == 1,
-          database.context.outboxRules?.scribe.drafts(for: request, .done).isEmpty ?? true
+          database.context.outboxRules?.recorder.drafts(for: request, .done).isEmpty ?? true
         else { continue }
         appends.append((place, LogAppend(id, epoch, entries, condition)))
       case .fence(let id, let clients) where touched[id] == 1:

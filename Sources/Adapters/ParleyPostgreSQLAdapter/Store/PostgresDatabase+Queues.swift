@@ -80,14 +80,14 @@ extension PostgresDatabase: QueueTable {
   /// one.
   package func holds(_ events: [OutboxEvent]) throws(StoreError) -> Bool {
     for target in Set(events.map(\.target)) {
-      let told = events.filter { $0.target == target }
+      let delivered = events.filter { $0.target == target }
       let found = try rows(
         """
         SELECT id FROM parley.outbox WHERE target = $1 AND number = ANY ($2)
         ORDER BY number FOR UPDATE
-        """, target.rawValue, told.map(\.number)
+        """, target.rawValue, delivered.map(\.number)
       ) { $0.text(0) }
-      guard Set(told.map(\.id)).isSubset(of: found) else { return false }
+      guard Set(delivered.map(\.id)).isSubset(of: found) else { return false }
     }
     return true
   }

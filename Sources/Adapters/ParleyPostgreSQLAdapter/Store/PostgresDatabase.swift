@@ -6,7 +6,7 @@ package import ParleyStoreRecords
 /// Each kind of rows has an extension. An instance belongs to one thread at a time.
 package final class PostgresDatabase: SQLConnection {
   let sharing: PostgresStore.Sharing
-  let patience: Patience
+  let timeouts: StoreTimeouts
   var link: PostgresLink
   package let context = StoreContext()
 
@@ -34,10 +34,10 @@ package final class PostgresDatabase: SQLConnection {
   /// The number of the newest commit.
   private var batch = 0
 
-  init(_ link: consuming PostgresLink, sharing: PostgresStore.Sharing, patience: Patience) {
+  init(_ link: consuming PostgresLink, sharing: PostgresStore.Sharing, timeouts: StoreTimeouts) {
     self.link = link
     self.sharing = sharing
-    self.patience = patience
+    self.timeouts = timeouts
   }
 
   package var isShared: Bool { sharing == .shared }
@@ -138,7 +138,7 @@ package final class PostgresDatabase: SQLConnection {
         link.add(PostgresCommand("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
         // It holds nothing that others wait for, and may take long over what it has read.
         link.add(
-          PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(patience.answer)'"))
+          PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(timeouts.answer)'"))
         defer { known = KnownRows() }
         let result = try body()
         link.abandon()
@@ -202,7 +202,7 @@ package final class PostgresDatabase: SQLConnection {
     link.add(PostgresCommand("BEGIN"))
     if isShared, attempt > 1 {
       // Folding a long text takes long on a slow machine, each time: what was too slow gets more time.
-      let holding = patience.holding << (2 * min(attempt - 1, 3))
+      let holding = timeouts.holding << (2 * min(attempt - 1, 3))
       link.add(
         PostgresCommand("SET LOCAL idle_in_transaction_session_timeout = '\(holding)'"))
     }

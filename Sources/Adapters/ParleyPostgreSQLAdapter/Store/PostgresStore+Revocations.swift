@@ -13,7 +13,7 @@ extension PostgresStore {
     guard isShared else { return nil }
     // No token has a longer name, and no index takes any.
     let revocations = revocations.filter { $0.row.name.utf8.count <= Revocation.nameBytesMax }
-    let isTold = revocations.isEmpty || (try? add(revocations)) != nil
+    let isShared = revocations.isEmpty || (try? add(revocations)) != nil
     // Others' revocations are read even if adding these failed.
     let (rows, newest) = try database.reading { () throws(StoreError) in
       let newest = try database.first("SELECT coalesce(max(number), 0) FROM parley.revocations") {
@@ -34,7 +34,8 @@ extension PostgresStore {
     }
     return RevocationPage(
       revocations: rows.map(\.revocation), place: rows.last?.number ?? place,
-      hasMore: rows.count == Self.pageMax, newest: newest, life: database.link.life, isTold: isTold)
+      hasMore: rows.count == Self.pageMax, newest: newest, life: database.link.life,
+      isShared: isShared)
   }
 
   private func add(_ revocations: [Revocation]) throws(StoreError) {

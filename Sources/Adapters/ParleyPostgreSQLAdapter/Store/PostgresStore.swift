@@ -46,14 +46,14 @@ public final class PostgresStore: DocumentStore, Outbox {
   public convenience init(
     _ address: PostgresAddress, sharing: Sharing = .alone
   ) throws(PostgresOpenError) {
-    try self.init(address, sharing: sharing, patience: Patience())
+    try self.init(address, sharing: sharing, timeouts: StoreTimeouts())
   }
 
   /// Opens the store with other times to wait.
   package convenience init(
-    _ address: PostgresAddress, sharing: Sharing, patience: Patience
+    _ address: PostgresAddress, sharing: Sharing, timeouts: StoreTimeouts
   ) throws(PostgresOpenError) {
-    try self.init(address, sharing: sharing, patience: patience, isUnfinished: false)
+    try self.init(address, sharing: sharing, timeouts: timeouts, isUnfinished: false)
   }
 
   /// Opens the store to read all of it, though it may still be filled.
@@ -61,16 +61,16 @@ public final class PostgresStore: DocumentStore, Outbox {
     verifying address: PostgresAddress, isUnfinished: Bool
   ) throws(PostgresOpenError) {
     try self.init(
-      address, sharing: .reading, patience: Patience(), isUnfinished: isUnfinished)
+      address, sharing: .reading, timeouts: StoreTimeouts(), isUnfinished: isUnfinished)
   }
 
   private init(
-    _ address: PostgresAddress, sharing: Sharing, patience: Patience, isUnfinished: Bool
+    _ address: PostgresAddress, sharing: Sharing, timeouts: StoreTimeouts, isUnfinished: Bool
   ) throws(PostgresOpenError) {
     self.address = address
     database = PostgresDatabase(
-      try PostgresLink(address, sharing: sharing, patience: patience, isUnfinished: isUnfinished),
-      sharing: sharing, patience: patience)
+      try PostgresLink(address, sharing: sharing, timeouts: timeouts, isUnfinished: isUnfinished),
+      sharing: sharing, timeouts: timeouts)
     // A mistake here costs snapshots that are taken later.
     if sharing != .reading {
       let texts = TextRules(store: database)

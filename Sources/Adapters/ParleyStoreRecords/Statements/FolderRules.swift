@@ -78,8 +78,8 @@ struct FolderRules<Store: FolderTable> {
     }
     // Others may have moved or deleted some since, even all of them: there may be more nevertheless. Where
     // there are no others, the rest cannot be read.
-    let goesOn = hasMore && (!moves.isEmpty || store.isShared)
-    return .moved(try store.move(moves), hasMore: goesOn, rest: rest)
+    let continues = hasMore && (!moves.isEmpty || store.isShared)
+    return .moved(try store.move(moves), hasMore: continues, rest: rest)
   }
 
   /// Notes of a folder and below it in the index's order: what has moved lies elsewhere in it, so that the next

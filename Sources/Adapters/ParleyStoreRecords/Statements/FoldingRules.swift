@@ -39,7 +39,7 @@ package struct FoldingRules<Store: LogTable> {
   package init(store: Store) { self.store = store }
 
   /// The texts that are due to be folded. A document that is still due is named again by its next
-  /// change, or after ``Upkeep/retry()`` if it was postponed.
+  /// change, or after ``MaintenanceSchedule/retry()`` if it was postponed.
   package func takeFoldOrders() -> [FoldOrder] {
     guard store.context.foldsBeside,
       !store.context.upkeep.unsnapped.isEmpty || !store.context.upkeep.overlong.isEmpty

@@ -29,7 +29,7 @@ package struct HousekeepingRules<Store: SQLStore> {
   /// it stays to be done. A snapshot or a log is set aside then, for the logs of other notes may be sound.
   ///
   /// - Returns: Whether there was anything.
-  /// - Throws: Why it failed. It is to be tried again after ``Upkeep/retry()``.
+  /// - Throws: Why it failed. It is to be tried again after ``MaintenanceSchedule/retry()``.
   package func doChore() throws(StoreError) -> Bool {
     if !store.context.foldsBeside, let id = store.context.upkeep.unsnapped.popFirst() {
       doFold(.snapshot(id))

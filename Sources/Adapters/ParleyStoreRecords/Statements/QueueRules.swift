@@ -25,7 +25,7 @@ package struct QueueRules<Store: QueueTable> {
   package func recorded(_ reply: StoreReply, to request: StoreRequest) -> StoreReply {
     guard let outboxRules = store.context.outboxRules, reply.isDone else { return reply }
     do throws(StoreError) {
-      for draft in outboxRules.scribe.drafts(for: request, reply) { try add(draft) }
+      for draft in outboxRules.recorder.drafts(for: request, reply) { try add(draft) }
       return reply
     } catch {
       return .failed(error)
@@ -43,10 +43,10 @@ package struct QueueRules<Store: QueueTable> {
           try store.reading { () throws(StoreError) in
             try events.oldest(for: target, limit: limit, bytesMax: bytesMax)
           })
-      case .settle(let told, let givenUp, let reason, let now, let drafts):
+      case .settle(let delivered, let givenUp, let reason, let now, let drafts):
         try store.transaction { () throws(StoreError) in
-          let isOwn = try store.holds(told)
-          if isOwn { for event in told { _ = try events.remove(event) } }
+          let isOwn = try store.holds(delivered)
+          if isOwn { for event in delivered { _ = try events.remove(event) } }
           for event in givenUp where try events.remove(event) {
             try events.bury(DeadLetter(event: event, time: now, reason: reason))
           }

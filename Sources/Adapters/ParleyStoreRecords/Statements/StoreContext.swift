@@ -3,7 +3,7 @@ package import ParleyGatewayPorts
 /// State that the rules of one store share beside its database: checksums, due work, and settings.
 package final class StoreContext {
   package var hasher = RecordHasher()
-  package var upkeep = Upkeep()
+  package var upkeep = MaintenanceSchedule()
 
   /// The part of a long log that housekeeping keeps; all of it if `nil`.
   package var retention: Retention?

@@ -111,7 +111,7 @@ extension AppRequests {
     }
     let byteCount = (message.text?.utf8.count ?? 0) + guid.utf8.count
     if let problem = rooms.problem(ofData: byteCount) { throw Self.refusal(413, problem) }
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     let name = OneLine.made(of: identity.name ?? identity.user)
     let text = message.text
     let subject = GroupChatForm.subject(

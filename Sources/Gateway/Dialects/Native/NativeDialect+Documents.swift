@@ -91,7 +91,7 @@ extension NativeDialect {
     }
     documents.make(
       NoteDraft(
-        id: id, title: create.title, owner: identity.user, time: surroundings.clock.now,
+        id: id, title: create.title, owner: identity.user, time: dependencies.clock.now,
         folder: folder),
       under: right, messageID: ref, connection)
   }
@@ -123,7 +123,7 @@ extension NativeDialect {
     documents.submit(
       LiveDocument.Submission(
         client: connection.client, sequence: change.sequence, revision: change.revision,
-        operation: change.operation, author: connection.name, time: surroundings.clock.now),
+        operation: change.operation, author: connection.name, time: dependencies.clock.now),
       messageID: ref, subscription)
   }
 

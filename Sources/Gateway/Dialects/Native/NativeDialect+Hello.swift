@@ -29,7 +29,7 @@ extension NativeDialect {
     if let claim = hello.client {
       try resume(claim, as: identity, connection)
     } else {
-      connection.client = surroundings.names.next()
+      connection.client = dependencies.names.next()
     }
     if connection.meter.user == nil { access.count(connection, towards: identity) }
     if connection.identity != identity {
@@ -47,9 +47,9 @@ extension NativeDialect {
       .welcome(
         ServerMessage.Welcome(
           clientID: connection.client,
-          resumeToken: surroundings.tokens.token(
+          resumeToken: dependencies.tokens.token(
             for: identity.resumeSubject(of: connection.client)),
-          serverTime: surroundings.clock.now, demo: access.isDemo,
+          serverTime: dependencies.clock.now, demo: access.isDemo,
           capabilities: capabilities, limits: settings.limits, personID: identity.person)),
       ref: ref, to: connection)
   }
@@ -60,7 +60,7 @@ extension NativeDialect {
   ) throws(Unfit) {
     // Signed for client and user together: a client's id is of no use to another user.
     guard
-      surroundings.tokens.isValid(claim.resumeToken, for: identity.resumeSubject(of: claim.id))
+      dependencies.tokens.isValid(claim.resumeToken, for: identity.resumeSubject(of: claim.id))
     else {
       throw Unfit(
         .unauthorised,

@@ -38,7 +38,7 @@ extension NativeDialect {
     case .flags(let flags): try rooms.handle(flags, ref: ref, connection)
     case .follow(let follow): try rooms.handle(follow, ref: ref, connection)
     case .ping:
-      send(.pong(.init(serverTime: surroundings.clock.now)), ref: ref, to: connection)
+      send(.pong(.init(serverTime: dependencies.clock.now)), ref: ref, to: connection)
     case .unknown(let type):
       throw Unfit(.unknownType, "no message has this type (\(type.utf8.count) bytes long)")
     }

@@ -129,7 +129,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
       content: join.missed.map { .changes($0.map(ServerMessage.Change.init)) } ?? .text(""),
       lastSequence: live.lastDurableSequence(of: connection.client), change: live.nameOfHead,
       settled: join.settled, access: join.verbs.contains(.write) ? .write : .read, presence: [],
-      people: join.verbs.contains(.presence) ? room.people.presence.toldCount : nil,
+      people: join.verbs.contains(.presence) ? room.people.presence.announcedCount : nil,
       numbers: connection.numbersMax > 0 && room.numbers.areKept(by: connection.numbersMax)
         ? room.numbers.all : nil)
     subscription.numberKnown = room.numbers.last
@@ -190,7 +190,7 @@ final class NativeDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
     presence: ((inout [UInt8]) -> Void)? = nil, to connection: Connection
   ) {
     guard let live = room.live else { return }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     var text: SharedText
     if let kept = room.sharedText, kept.revision == live.durableRevision {
       text = kept

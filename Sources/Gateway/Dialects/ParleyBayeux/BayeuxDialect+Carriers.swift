@@ -38,7 +38,7 @@ extension BayeuxDialect {
       return
     }
     if messages.isEmpty { send([], overWebSocket: id) }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     let excess = carriers[id]?.meter.draw(
       messages: messages.count, bytes: bytes.count, allowances, now: now)
     if let excess {
@@ -135,7 +135,7 @@ extension BayeuxDialect {
     let exchange = BayeuxLink.Exchange(request, head, callback)
     var meter = access.meter(from: head.limitedAddress)
     let excess = meter.draw(
-      messages: messages.count, bytes: json.count, allowances, now: surroundings.clock.uptime)
+      messages: messages.count, bytes: json.count, allowances, now: dependencies.clock.uptime)
     if let excess {
       count(excess)
       self.refuse(messages, excess, by: .request(exchange))

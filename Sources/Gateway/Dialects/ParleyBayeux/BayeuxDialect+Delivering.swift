@@ -11,7 +11,7 @@ extension BayeuxDialect {
   func deliver(_ data: JSONValue, by author: PersonID?, in room: RoomName) {
     guard !byPlace.isEmpty, let channel = BayeuxChannel(room: room) else { return }
     let event = self.event(data, channel)
-    let now = surroundings.clock.now
+    let now = dependencies.clock.now
     let isForAll = rooms.isForAll(by: author)
     // A subscriber by name and by a pattern receives it once.
     var reached: Set<ConnectionID> = []

@@ -82,10 +82,10 @@ extension BayeuxDialect {
     guard let connection = makePlace(at: address, from: limited) else {
       return refuse(.unavailable("handshake"))
     }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     let link = BayeuxLink(
       session: BayeuxSession(
-        id: surroundings.names.next(), settings: settings.dialects.bayeux, now: now),
+        id: dependencies.names.next(), settings: settings.dialects.bayeux, now: now),
       connection: connection, address: address, pingAt: now + settings.dialects.pingMilliseconds)
     if !table.isIdentified(connection) {
       link.authenticateBy = now + settings.dialects.unconnectedMilliseconds
@@ -127,7 +127,7 @@ extension BayeuxDialect {
       return refuse(
         message, .connectionTypes([String(type.prefix(64))]), advice: Self.newHandshake, by: way)
     }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     if !link.hasConnected, link.authenticateBy != nil {
       link.authenticateBy = now + settings.dialects.authenticateMilliseconds
     }

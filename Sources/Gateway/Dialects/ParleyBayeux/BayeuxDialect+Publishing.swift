@@ -67,7 +67,7 @@ extension BayeuxDialect {
     of message: BayeuxMessage, on channel: BayeuxChannel, _ link: BayeuxLink?
   ) -> Identity? {
     if message.accessToken == nil, let own = link?.subscriptions[channel.text],
-      own.isValid(for: channel, surroundings.clock.now)
+      own.isValid(for: channel, dependencies.clock.now)
     {
       return own.identity
     }

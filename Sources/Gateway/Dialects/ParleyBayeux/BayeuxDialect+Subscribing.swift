@@ -119,7 +119,7 @@ extension BayeuxDialect {
   }
 
   private func stands(_ identity: Identity) -> Bool {
-    !identity.isExpired(at: surroundings.clock.now) && !access.isRevoked(identity)
+    !identity.isExpired(at: dependencies.clock.now) && !access.isRevoked(identity)
   }
 
   private func end(_ channel: BayeuxChannel, of link: BayeuxLink) {

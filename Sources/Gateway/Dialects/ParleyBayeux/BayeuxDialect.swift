@@ -88,7 +88,7 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
         link.subscriptions[text]?.identity = identity
       } else {
         // The user no longer exists.
-        link.subscriptions[text]?.identity.expiresAt = surroundings.clock.now
+        link.subscriptions[text]?.identity.expiresAt = dependencies.clock.now
       }
     }
     endSubscriptions(of: link)
@@ -140,7 +140,7 @@ final class BayeuxDialect: SessionDialect, SessionMessaging {
 
   /// Time has passed.
   func ticked() {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     for link in Array(byPlace.values) {
       perform(link.session.ticked(now: now), for: link)
       if let deadline = link.authenticateBy, deadline <= now {

@@ -119,10 +119,10 @@ extension SocketIODialect {
     connection.limitedAddress = limited
     connection.meter = access.meter(from: limited)
     let session = SocketSession(
-      id: surroundings.names.next(), generation: generation, overWebSocket: overWebSocket,
-      settings: settings.dialects.socketIO, now: surroundings.clock.uptime)
+      id: dependencies.names.next(), generation: generation, overWebSocket: overWebSocket,
+      settings: settings.dialects.socketIO, now: dependencies.clock.uptime)
     let link = SocketIOLink(session: session, connection: connection, address: address)
-    link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
+    link.authenticateBy = dependencies.clock.uptime + settings.dialects.authenticateMilliseconds
     byPlace[connection.id] = link
     bySession[session.id] = link
     return link
@@ -142,7 +142,7 @@ extension SocketIODialect {
   private func receive(
     _ bytes: UnsafeRawBufferPointer, kind: MessageKind, on id: ConnectionID, _ link: SocketIOLink
   ) {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     metrics.received["socketIO", default: 0] += 1
     let excess = excess(of: link.connection, bytes: bytes.count, now: now)
     if excess != nil, !link.connection.meter.hasPatience(allowances, now: now) {
@@ -264,7 +264,7 @@ extension SocketIODialect {
       wait(request, head, link)
       perform(actions, for: link)
     case "POST":
-      let now = surroundings.clock.uptime
+      let now = dependencies.clock.uptime
       let awaited = link.session.awaitsPong
       guard let actions = link.session.posted(body, now: now) else {
         refuse(.badRequest)

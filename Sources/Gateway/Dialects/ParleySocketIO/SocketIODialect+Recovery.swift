@@ -26,7 +26,7 @@ extension SocketIODialect {
     let fields = TwakeFields(credentials)
     if link.connection.identity == nil, link.authenticateBy == nil {
       // It has left before, and connects again over the same transport.
-      link.authenticateBy = surroundings.clock.uptime + settings.dialects.authenticateMilliseconds
+      link.authenticateBy = dependencies.clock.uptime + settings.dialects.authenticateMilliseconds
     }
     var identity: Identity?
     if let token = fields.token {
@@ -71,7 +71,7 @@ extension SocketIODialect {
     let dialects = settings.dialects
     guard dialects.recoveryMilliseconds > 0, asks || dialects.recoversEverybody else { return }
     let recovery = SocketIOLink.Recovery(
-      id: surroundings.names.next(), arrived: recoveryLog.head, pinged: recoveryLog.head)
+      id: dependencies.names.next(), arrived: recoveryLog.head, pinged: recoveryLog.head)
     link.recovery = recovery
     byRecovery[recovery.id] = link
   }
@@ -187,7 +187,7 @@ extension SocketIODialect {
     if awayShares.refusal(of: 1, for: holder) == .full { forgetOldestAway() }
     guard awayShares.take(1, for: holder) == nil else { return forget(link) }
     link.recovery?.awayUntil =
-      surroundings.clock.uptime + settings.dialects.recoveryMilliseconds
+      dependencies.clock.uptime + settings.dialects.recoveryMilliseconds
     link.recovery?.holder = holder
     away.append(link.connection.id)
   }

@@ -55,7 +55,7 @@ extension SocketIODialect {
       return
     }
     let offset = recoveryLog.append(
-      .packet(packet, author: nil), for: .client(recovery.id), now: surroundings.clock.uptime)
+      .packet(packet, author: nil), for: .client(recovery.id), now: dependencies.clock.uptime)
     if !link.isAway { perform(link.session.send(packet.numbered(offset).engineText), for: link) }
   }
 
@@ -84,7 +84,7 @@ extension SocketIODialect {
         isForAll || rooms.isFor(link.connection, by: content.author)
       else { continue }
       if link.recovery != nil, offset == nil {
-        offset = recoveryLog.append(content, for: .room(room), now: surroundings.clock.uptime)
+        offset = recoveryLog.append(content, for: .room(room), now: dependencies.clock.uptime)
       }
       if link.isAway { continue }
       send(

@@ -125,7 +125,7 @@ extension SocketIODialect {
 
   /// Returns the connection's identity, as long as its token is valid.
   private func connectionIdentity(_ connection: Connection) -> Identity? {
-    connection.identity.flatMap { $0.isExpired(at: surroundings.clock.now) ? nil : $0 }
+    connection.identity.flatMap { $0.isExpired(at: dependencies.clock.now) ? nil : $0 }
   }
 
   // MARK: Rooms
@@ -293,7 +293,7 @@ extension SocketIODialect {
     let user = typing?[0]?.string
     deliver(.packet(RoomView.socketEvent(data, in: room), author: user), in: room)
     guard let user else { return }
-    let started = typing?[1]?.boolean == false ? nil : Int(surroundings.clock.now)
+    let started = typing?[1]?.boolean == false ? nil : Int(dependencies.clock.now)
     owner?.showTyping(JSONValue(GroupChatForm.typing(user, started: started)), of: user, in: room)
   }
 
@@ -364,7 +364,7 @@ extension SocketIODialect {
     var leaving = self.leaving[person]?.rooms ?? []
     for room in rooms { leaving.insert(room) }
     self.leaving[person] = (
-      surroundings.clock.uptime + settings.dialects.graceMilliseconds, leaving
+      dependencies.clock.uptime + settings.dialects.graceMilliseconds, leaving
     )
   }
 

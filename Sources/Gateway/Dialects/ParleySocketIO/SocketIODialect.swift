@@ -30,7 +30,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
 
   init(_ board: Switchboard, _ access: Access, _ rooms: Rooms, _ table: SessionTable) {
     recoveryLog = RecoveryLog(
-      name: String(decoding: board.surroundings.names.next().utf8.prefix(8), as: UTF8.self),
+      name: String(decoding: board.dependencies.names.next().utf8.prefix(8), as: UTF8.self),
       bytesMax: board.settings.dialects.recoveryBytesMax,
       milliseconds: board.settings.dialects.recoveryLogMilliseconds)
     awayShares = FairShares(capacity: board.settings.dialects.sessionsMax)
@@ -101,7 +101,7 @@ final class SocketIODialect: SessionDialect, SessionMessaging {
 
   /// Time has passed.
   func ticked() {
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     for link in Array(bySession.values) {
       let awaited = link.session.awaitsPong
       let actions = link.session.ticked(now: now)

@@ -101,7 +101,7 @@ extension PusherDialect {
     }
     do throws(PusherQuery.Problem) {
       try query.check(
-        head.method, head.path, of: app, at: surroundings.clock.now / 1_000)
+        head.method, head.path, of: app, at: dependencies.clock.now / 1_000)
     } catch {
       log(.notice, "signature refused", "\(error)")
       throw Self.refusal(401, error.message)

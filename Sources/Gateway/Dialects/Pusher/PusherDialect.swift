@@ -46,10 +46,10 @@ final class PusherDialect: ConnectionDialect {
     guard problem == nil, let app = apps[key] else {
       return refuse(id, problem ?? .unknownApp)
     }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     let connection = Connection(
-      id: id, dialect: self, address: address, openedAt: surroundings.clock.now, phase: .ready)
-    connection.client = surroundings.names.next()
+      id: id, dialect: self, address: address, openedAt: dependencies.clock.now, phase: .ready)
+    connection.client = dependencies.names.next()
     connection.identity = Identity(
       user: "", grants: [Grant(.rooms, NamePattern(app.roomPrefix + "*"), [.read, .presence])])
     connection.limitedAddress = limited
@@ -85,7 +85,7 @@ final class PusherDialect: ConnectionDialect {
 
   /// A name of a connection: two numbers, which no connection had before.
   private func socketID() -> String {
-    let number = StableHash.of(surroundings.names.next())
+    let number = StableHash.of(dependencies.names.next())
     return "\(number >> 32).\(number & 0xffff_ffff)"
   }
 
@@ -98,7 +98,7 @@ final class PusherDialect: ConnectionDialect {
   /// Time has passed.
   func ticked() {
     guard !links.isEmpty else { return }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     for connection in connectionsInOrder({ self.links[$0.id] != nil && $0.isOpen }) {
       guard let link = links[connection.id] else { continue }
       perform(link.session.ticked(now: now), for: link)
@@ -134,7 +134,7 @@ final class PusherDialect: ConnectionDialect {
       return sendError(
         .tooFast, excess.words(settings.limits), ref: "", retryAfter: nil, to: connection)
     }
-    perform(link.session.received(message, now: surroundings.clock.uptime), for: link)
+    perform(link.session.received(message, now: dependencies.clock.uptime), for: link)
   }
 
   func oversized(_ connection: Connection, bytesMax: Int) {
@@ -240,7 +240,7 @@ final class PusherDialect: ConnectionDialect {
   private func publish(_ event: PusherClientEvent, of link: PusherLink) {
     let most = settings.dialects.pusher.clientEventsPerSecondMax
     let rate = Rate(perSecond: most, burst: most)
-    guard link.clientEvents.draw(1, at: rate, now: surroundings.clock.uptime) == 0 else {
+    guard link.clientEvents.draw(1, at: rate, now: dependencies.clock.uptime) == 0 else {
       return send(
         Self.frame(PusherFrame.error(.clientEventsTooFast(perSecondMax: most))),
         to: link.connection)

@@ -45,7 +45,7 @@ extension WhalerDialect {
       LiveDocument.Submission(
         client: connection.client, sequence: 0, revision: change.revision,
         operation: change.operation, author: connection.name,
-        time: surroundings.clock.now, isResendable: false),
+        time: dependencies.clock.now, isResendable: false),
       messageID: messageID, subscription)
   }
 }

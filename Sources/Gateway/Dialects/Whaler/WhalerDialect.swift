@@ -19,7 +19,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   init(_ board: Switchboard, _ documents: Documents, _ rooms: Rooms) {
     self.documents = documents
     self.rooms = rooms
-    processName = board.surroundings.names.next()
+    processName = board.dependencies.names.next()
     super.init(
       board, Traits(listing: .whaler, createsDocuments: true, wantsFramePerEntry: true))
   }
@@ -47,7 +47,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
         bytes, operationComponentsMax: settings.limits.operationComponentsMax)
     } catch {
       metrics.received["malformed", default: 0] += 1
-      surroundings.log.write(
+      dependencies.log.write(
         .debug, "message not understood", [("code", error.code.rawValue)])
       if excess != nil {
         owe(connection)
@@ -135,7 +135,7 @@ final class WhalerDialect: ConnectionDialect, DocumentMessaging, RoomMessaging {
   /// Sends clients the states that they need, once they may send again.
   func settleOwed() {
     guard !owed.isEmpty else { return }
-    let now = surroundings.clock.uptime
+    let now = dependencies.clock.uptime
     for id in owed.sorted() {
       guard let connection = connections[id], connection.isOpen else {
         owed.remove(id)

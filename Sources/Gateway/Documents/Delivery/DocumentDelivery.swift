@@ -44,7 +44,7 @@ final class DocumentDelivery: Part {
 
   /// Continues connections that were behind and have drained.
   func catchUpDrained() {
-    for id in lagging.sorted() where surroundings.queuedBytes(id) == 0 {
+    for id in lagging.sorted() where dependencies.queuedBytes(id) == 0 {
       if let connection = connections[id] { catchUp(connection) }
     }
   }
@@ -57,7 +57,7 @@ final class DocumentDelivery: Part {
   /// The frames for all followers who keep up have been handed out.
   func countBroadcasts() {
     guard !broadcasting.isEmpty else { return }
-    let now = surroundings.clock.microseconds
+    let now = dependencies.clock.microseconds
     for arrival in broadcasting { metrics.broadcast.record(now - arrival) }
     broadcasting.removeAll(keepingCapacity: true)
   }
@@ -166,7 +166,7 @@ final class DocumentDelivery: Part {
     else { return }
     subscription.isLagging = false
     let own = subscription.connection.client
-    for person in subscription.room.people.presence.told where person.clientID != own {
+    for person in subscription.room.people.presence.announced where person.clientID != own {
       guard !people.selections(of: person.clientID, in: subscription.room).isEmpty else { continue }
       people.sendSelections(of: person.clientID, to: subscription)
     }

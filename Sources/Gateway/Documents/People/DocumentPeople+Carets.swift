@@ -19,7 +19,7 @@ extension DocumentPeople {
     tellNodesOfCarets(of: subscription)
     // A client that is not known by name is named first, with the end of the turn.
     let client = subscription.connection.client
-    if subscription.room.people.presence.isTold(client) {
+    if subscription.room.people.presence.isAnnounced(client) {
       shareSelections(of: client, in: subscription.room)
     }
   }

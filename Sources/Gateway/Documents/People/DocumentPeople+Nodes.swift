@@ -14,7 +14,7 @@ extension DocumentPeople: CaretSource {
   func meetNodes(in room: DocumentRoom) {
     guard exchange != nil, room.people.elsewhere == nil else { return }
     room.people.meetNodes()
-    exchange?.follow(documents.topic(of: room.id), now: surroundings.clock.uptime)
+    exchange?.follow(documents.topic(of: room.id), now: dependencies.clock.uptime)
   }
 
   /// Forgets other nodes' people, since no client follows the document here any longer.
@@ -58,7 +58,7 @@ extension DocumentPeople: CaretSource {
   /// A turn has ended: reports to the other nodes what has changed in it.
   func tellNodes() {
     guard exchange != nil else { return }
-    exchange?.tellChanges(now: surroundings.clock.uptime)
+    exchange?.tellChanges(now: dependencies.clock.uptime)
     takeFromExchange()
   }
 
@@ -78,7 +78,7 @@ extension DocumentPeople: CaretSource {
       metrics.nodeMessagesDropped += 1
       return
     }
-    exchange?.hear(topic, message, now: surroundings.clock.uptime)
+    exchange?.hear(topic, message, now: dependencies.clock.uptime)
     takeFromExchange()
   }
 
@@ -130,7 +130,7 @@ extension DocumentPeople: CaretSource {
     room.people.presence.act(client)
     gather(room)
     // A client that is not known by name is named first, with the end of the turn.
-    if room.people.presence.isTold(client) { shareSelections(of: client, in: room) }
+    if room.people.presence.isAnnounced(client) { shareSelections(of: client, in: room) }
   }
 
   /// Moves the carets of people at other nodes over changes that followers have been sent.
@@ -149,7 +149,7 @@ extension DocumentPeople: CaretSource {
     for entry in entries where room.people.elsewhere?.shown(entry.client) != nil {
       room.people.presence.act(entry.client)
     }
-    guard room.people.presence.toldCount != nil,
+    guard room.people.presence.announcedCount != nil,
       let turn = room.people.presence.takeTurn(tellsCount: false)
     else { return }
     tell(turn, to: room)

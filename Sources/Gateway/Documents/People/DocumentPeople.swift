@@ -21,7 +21,7 @@ final class DocumentPeople: Part {
     self.board = board
     self.documents = documents
     if board.settings.sharesStore {
-      exchange = PeopleExchange(node: board.surroundings.names.next(), carets: self)
+      exchange = PeopleExchange(node: board.dependencies.names.next(), carets: self)
     }
   }
 
@@ -65,7 +65,7 @@ final class DocumentPeople: Part {
   /// The people who are known by name, with their carets, encoded once for all who come in a turn.
   func namedPeople(of room: DocumentRoom) -> EncodedParticipants {
     if let kept = room.people.named { return kept }
-    let people = room.people.presence.told.map { person in
+    let people = room.people.presence.announced.map { person in
       var person = person
       person.selections = selections(of: person.clientID, in: room)
       return person
@@ -92,7 +92,7 @@ final class DocumentPeople: Part {
     let room = subscription.room
     let client = subscription.connection.client
     let named = namedPeople(of: room)
-    let people = room.people.presence.toldCount
+    let people = room.people.presence.announcedCount
     guard subscription.connection.dialect.traits.hearsOfPeople,
       people != nil || !named.isEmpty(leavingOut: client)
     else { return }
@@ -118,7 +118,7 @@ final class DocumentPeople: Part {
   /// else: guests by a link see it, and a user's id may be an address.
   private func shownID(of user: PersonID, in id: DocumentID) -> String {
     // A part of the code, so that it proves nothing. With lengths, so that no two pairs give one text.
-    String(surroundings.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
+    String(dependencies.tokens.token(for: "person \(id.text.utf8.count) \(id) \(user)").suffix(20))
   }
 
   // MARK: The ends of turns

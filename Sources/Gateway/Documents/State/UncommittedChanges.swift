@@ -23,7 +23,7 @@ struct UncommittedChanges {
   private var changes: [Change] = []
   private var commit: Commit?
   /// The pace of the commits.
-  private(set) var pace = RoundPace()
+  private(set) var pace = BroadcastPacer()
   /// Edits over HTTP that are answered when they are durable, by their revisions.
   private(set) var edits: [Int: ServerEdit.Pending] = [:]
 
@@ -67,5 +67,5 @@ struct UncommittedChanges {
   }
 
   /// Followers received entries.
-  mutating func told(_ entries: ArraySlice<LogEntry>) { pace.told(entries) }
+  mutating func sent(_ entries: ArraySlice<LogEntry>) { pace.sent(entries) }
 }

@@ -62,13 +62,13 @@ const keyOf = (command) => (/** @type {import("../../codemirror.js").EditorView}
 };
 
 /**
- * @typedef {object} Surroundings What the editor has already.
+ * @typedef {object} Dependencies What the editor has already.
  * @property {import("../../client/note.js").Note} note
  * @property {typeof import("../editorcommands.js").commandsOf} commandsOf
  * @property {typeof import("../textcommands.js").linkText} linkText
  */
 
-/** @param {Surroundings} surroundings @returns {any} An extension. */
+/** @param {Dependencies} dependencies @returns {any} An extension. */
 export function writing({ note, commandsOf, linkText }) {
   for (const root of [document, byId("editor").shadowRoot]) {
     if (root && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];

@@ -7,10 +7,10 @@ import Testing
 
 import ParleyOffline
 
-/// Surroundings at their worst: answers of any size, a full disk, another process on the store, a wrong
+/// Dependencies at their worst: answers of any size, a full disk, another process on the store, a wrong
 /// clock, another person's token.
 @Suite("Bad surroundings", .serialized, .timeLimit(.minutes(15)))
-struct BadSurroundingsTests {
+struct FaultyDependenciesTests {
   private let folder = TemporaryFolder()
 
   // MARK: Answers

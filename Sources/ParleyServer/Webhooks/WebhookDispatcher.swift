@@ -12,7 +12,7 @@ import ParleyLocks
 ///
 /// Each target has its own schedule, and delays no other. Events that are not settled when the
 /// thread ends are sent again after the next start.
-struct HookDesk {
+struct WebhookDispatcher {
   /// Finds the receivers of a publication, and calls back; returns `false` if no loop is running.
   typealias Resolver =
     @Sendable (PublicationNews, @escaping @Sendable ([OutboxDraft]?) -> Void) -> Bool
@@ -23,7 +23,7 @@ struct HookDesk {
   private let settings: HookSettings
   private var secrets: WebhookSecrets
   private let client: CurlClient
-  private let inbox: HookInbox
+  private let inbox: WebhookInbox
   private let store: StoreThread
   private let resolve: Resolver
   private let log: any LogSink
@@ -36,7 +36,7 @@ struct HookDesk {
   private var settling: [OutboxTarget: Settling] = [:]
 
   private struct Settling {
-    let told: [OutboxEvent]
+    let delivered: [OutboxEvent]
     let givenUp: [OutboxEvent]
     let reason: DeadLetter.Reason
   }
@@ -48,7 +48,7 @@ struct HookDesk {
   ///   - isShared: Whether other nodes change the queues, which are then checked periodically.
   ///   - resolve: Finds the followers of rooms.
   static func start(
-    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: WebhookInbox, store: StoreThread,
     isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
     SystemThread.start {
@@ -63,16 +63,16 @@ struct HookDesk {
 
   @inline(never)
   private static func work(
-    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: WebhookInbox, store: StoreThread,
     isShared: Bool, resolve: @escaping Resolver, log: any LogSink
   ) {
-    var desk = HookDesk(
+    var dispatcher = WebhookDispatcher(
       settings, secrets: secrets, inbox: inbox, store: store, resolve: resolve, log: log)
-    desk.run(isShared: isShared)
+    dispatcher.run(isShared: isShared)
   }
 
   private init(
-    _ settings: HookSettings, secrets: WebhookSecrets, inbox: HookInbox, store: StoreThread,
+    _ settings: HookSettings, secrets: WebhookSecrets, inbox: WebhookInbox, store: StoreThread,
     resolve: @escaping Resolver, log: any LogSink
   ) {
     self.settings = settings
@@ -87,8 +87,8 @@ struct HookDesk {
 
   private mutating func run(isShared: Bool) {
     var lookAt: Int64? = isShared ? clock.uptime : nil
-    while let letters = inbox.take() {
-      for letter in letters { read(letter) }
+    while let items = inbox.take() {
+      for item in items { read(item) }
       let now = clock.uptime
       if let end = lookAt, end <= now {
         lookAt = now + Self.lookMilliseconds
@@ -111,9 +111,9 @@ struct HookDesk {
 
   // MARK: Events
 
-  private mutating func read(_ letter: HookInbox.Letter) {
+  private mutating func read(_ item: WebhookInbox.Item) {
     let (now, timeOfDay) = (clock.uptime, clock.now)
-    switch letter {
+    switch item {
     case .changed(let standings):
       inbox.count { metrics in metrics.standings.merge(standings) { $1 } }
       for (target, standing) in standings {
@@ -162,10 +162,12 @@ struct HookDesk {
             now: clock.now)
         ) { [inbox] in inbox.put(.taken(target, $0)) }
       case .send(let events): send(events, to: target)
-      case .settle(let told, let givenUp, let reason):
-        settling[target] = Settling(told: told, givenUp: givenUp, reason: reason)
+      case .settle(let delivered, let givenUp, let reason):
+        settling[target] = Settling(delivered: delivered, givenUp: givenUp, reason: reason)
         store.submit(
-          .settle(told: told, givenUp: givenUp, reason, now: clock.now, adding: drafts(for: target))
+          .settle(
+            delivered: delivered, givenUp: givenUp, reason, now: clock.now,
+            adding: drafts(for: target))
         ) { [inbox] in inbox.put(.settled(target, $0)) }
       }
     }
@@ -175,7 +177,7 @@ struct HookDesk {
     guard let settled = settling.removeValue(forKey: target) else { return }
     if target != .followers {
       inbox.count { metrics in
-        metrics.count(settled.told, as: "told")
+        metrics.count(settled.delivered, as: "told")
         metrics.count(settled.givenUp, as: settled.reason.word)
       }
     }

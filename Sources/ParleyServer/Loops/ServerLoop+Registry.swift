@@ -29,7 +29,7 @@ extension ServerLoop {
   /// Sends a request that this loop's gateway has admitted and answered to the other loops, and
   /// passes the merged response to the gateway.
   func gather(_ request: RequestID, _ head: RequestHead, _ body: [UInt8], _ answer: Response) {
-    guard let company = attached.company, let kind = GatheredAnswer.Kind(head) else {
+    guard let registry = attached.registry, let kind = GatheredAnswer.Kind(head) else {
       gateway.gathered(request, answer)
       perform()
       return
@@ -39,10 +39,10 @@ extension ServerLoop {
     gatherings[number] = Gathering(
       request: request, answer: GatheredAnswer(kind, answer, rooms: rooms(for: kind)), awaited: 0)
     let home = place
-    for other in 0..<company.count where other != home {
-      let isAsked = company.post(to: other) { loop in
+    for other in 0..<registry.count where other != home {
+      let isAsked = registry.post(to: other) { loop in
         loop.answer(head, body, kind) { answer, rooms in
-          _ = company.post(to: home) { $0.gathered(answer, rooms, for: number) }
+          _ = registry.post(to: home) { $0.gathered(answer, rooms, for: number) }
         }
       }
       // A loop that has ended has no connections.

@@ -4,9 +4,9 @@ import ParleyHTTP1
 /// A connection on its way from one loop to another. No loop touches it meanwhile.
 ///
 /// Unchecked: the loop that sends it has released it, and the one that takes it is its only owner.
-final class Passenger: @unchecked Sendable {
+final class MovedConnection: @unchecked Sendable {
   /// The work of the loop that takes it.
-  enum Errand {
+  enum Work {
     /// Nothing was read of it yet.
     case new(awaitsProxy: Bool)
     /// A request is to be answered. The rest was read behind it.
@@ -22,16 +22,16 @@ final class Passenger: @unchecked Sendable {
   let entrance: Entrance
   /// Its HTTP; `nil` if nothing was read of it yet.
   let http: HTTPHalf?
-  let errand: Errand
+  let work: Work
 
   init(
     _ stream: ByteStream, from address: String, at entrance: Entrance, http: HTTPHalf?,
-    _ errand: Errand
+    _ work: Work
   ) {
     self.stream = stream
     self.address = address
     self.entrance = entrance
     self.http = http
-    self.errand = errand
+    self.work = work
   }
 }

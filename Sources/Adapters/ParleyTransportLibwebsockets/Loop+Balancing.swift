@@ -18,7 +18,7 @@ extension Loop {
   /// Hands a connection on if its request belongs to another loop.
   func sendHome(
     _ event: HTTPServerConnection.Event, rest: UnsafeRawBufferPointer, _ session: Session,
-    _ http: HTTPHalf, _ crew: LoopCrew
+    _ http: HTTPHalf, _ balancer: ConnectionBalancer
   ) -> Belonging {
     let request: HTTPRequestHead
     switch event {
@@ -26,7 +26,7 @@ extension Loop {
       request = head
     case .rejected, .abandoned: return .here
     }
-    guard session.isCounted, let place = crew.home(RequestHead(request, of: session)),
+    guard session.isCounted, let place = balancer.home(RequestHead(request, of: session)),
       place != self.place
     else { return .here }
     guard http.asked.isEmpty, http.tickets.isEmpty else {
@@ -35,11 +35,11 @@ extension Loop {
     }
     switch event {
     case .request(let number, let head, let body):
-      handOver(session, to: place, .request(number, head, body: body, rest: Array(rest)), crew)
+      handOver(session, to: place, .request(number, head, body: body, rest: Array(rest)), balancer)
     case .upgrade(let number, let head, let offer):
-      handOver(session, to: place, .upgrade(number, head, offer), crew)
+      handOver(session, to: place, .upgrade(number, head, offer), balancer)
     case .asksForBody(let head, let byteCount):
-      handOver(session, to: place, .body(head, byteCount: byteCount), crew)
+      handOver(session, to: place, .body(head, byteCount: byteCount), balancer)
     case .rejected, .abandoned: break
     }
     return .elsewhere
@@ -60,34 +60,34 @@ extension Loop {
 
   /// Lets a connection go to another loop. Its name here is not used again.
   private func handOver(
-    _ session: Session, to place: Int, _ errand: Passenger.Errand, _ crew: LoopCrew
+    _ session: Session, to place: Int, _ work: MovedConnection.Work, _ balancer: ConnectionBalancer
   ) {
     poller.unwatch(session.stream.descriptor)
     stopCounting(session)
-    let passenger = Passenger(
-      session.stream, from: session.address, at: session.entrance, http: session.http, errand)
+    let moved = MovedConnection(
+      session.stream, from: session.address, at: session.entrance, http: session.http, work)
     session.isGone = true
     session.http = nil
     dropTime(of: session)
     freeSlot(of: session)
-    crew.left(self.place)
-    crew.came(to: place)
-    crew.send(passenger, to: place)
+    balancer.left(self.place)
+    balancer.came(to: place)
+    balancer.send(moved, to: place)
   }
 
   // MARK: Coming
 
   /// Takes a connection that another loop has sent.
-  func take(_ passenger: Passenger) {
-    guard let crew else { return }
+  func take(_ moved: MovedConnection) {
+    guard let balancer else { return }
     guard stopDeadline == nil,
       let session = seat(
-        passenger.stream, from: passenger.address, at: passenger.entrance, isCounted: true,
-        http: passenger.http ?? HTTPHalf(newConnection()))
-    else { return crew.drop(passenger, at: place) }
+        moved.stream, from: moved.address, at: moved.entrance, isCounted: true,
+        http: moved.http ?? HTTPHalf(newConnection()))
+    else { return balancer.drop(moved, at: place) }
     if session.stream.mayRead { markReady(session) }
     if session.unsentByteCount > 0 { markDirty(session) }
-    switch passenger.errand {
+    switch moved.work {
     case .new(let awaitsProxy): session.awaitsProxy = awaitsProxy
     case .request(let number, let head, let body, let rest):
       guard let http = session.http else { return }

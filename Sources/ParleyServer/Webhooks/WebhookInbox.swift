@@ -4,9 +4,9 @@ import ParleyHTTPClientCurl
 import ParleyLocks
 
 /// The queue of messages to the thread that calls services.
-final class HookInbox: Sendable {
+final class WebhookInbox: Sendable {
   /// A message to the thread.
-  enum Letter: Sendable {
+  enum Item: Sendable {
     /// The state of some queues has changed.
     case changed([OutboxTarget: OutboxStanding])
     /// The store has replied to a request for events.
@@ -18,7 +18,7 @@ final class HookInbox: Sendable {
   }
 
   private struct State {
-    var letters: [Letter] = []
+    var items: [Item] = []
     var metrics = HookMetrics()
     var isStopping = false
     var hasStopped = false
@@ -29,16 +29,16 @@ final class HookInbox: Sendable {
   let waker = CurlClient.Waker()
 
   /// Adds a message and wakes the thread.
-  func put(_ letter: Letter) {
-    state.withLock { $0.letters.append(letter) }
+  func put(_ item: Item) {
+    state.withLock { $0.items.append(item) }
     waker.wake()
   }
 
   /// Returns the messages since the last call; `nil` if the thread must end.
-  func take() -> [Letter]? {
+  func take() -> [Item]? {
     state.withLock { state in
-      defer { state.letters = [] }
-      return state.isStopping ? nil : state.letters
+      defer { state.items = [] }
+      return state.isStopping ? nil : state.items
     }
   }
 

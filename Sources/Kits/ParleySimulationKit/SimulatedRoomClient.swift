@@ -4,7 +4,7 @@ package import SocketMessages
 
 /// A client of one room in a simulation: the client that ships, ``ClientMachine``, which subscribes
 /// with presence and publishes under keys. It adds a record of what it was shown.
-package struct RoomTwin {
+package struct SimulatedRoomClient {
   /// A publication as this client was shown it.
   package struct Sighting: Hashable, Sendable {
     package let epoch: String
@@ -25,7 +25,7 @@ package struct RoomTwin {
   private var hasPosition = false
   private var outgoing: [[UInt8]] = []
   private var wantsConnection = false
-  private var mistake: TwinError?
+  private var mistake: SimulatedClientError?
   /// The time at which it wants to be woken.
   package private(set) var wakeAt: Int64?
   /// Whether it has hung up.

@@ -1,7 +1,7 @@
 package import ParleyGatewayPorts
 
 /// A store's knowledge of the work that is due while no request waits, and of the times that it goes by.
-package struct Upkeep {
+package struct MaintenanceSchedule {
   /// Documents whose newest snapshot lies far behind their head.
   package var unsnapped: Set<DocumentID> = []
   /// Documents whose logs may be longer than what is kept.

@@ -5,7 +5,7 @@ import ParleyTransportLibwebsockets
 
 /// Three loops that serve together. A path `/to/N…` belongs to loop *N*.
 private final class Crew {
-  let crew: LoopCrew
+  let balancer: ConnectionBalancer
   let servers: [TestServer]
   var port: Int { servers[0].port }
 
@@ -13,15 +13,15 @@ private final class Crew {
     var configuration = LibwebsocketsTransport.Configuration()
     change(&configuration)
     let shaped = configuration
-    let crew = LoopCrew(
+    let balancer = ConnectionBalancer(
       count: 3, configuration: shaped,
       home: { head in
         head.path.hasPrefix("/to/") ? Int(head.path.dropFirst(4).prefix(1)) : nil
       })
-    self.crew = crew
+    self.balancer = balancer
     // The first last: it listens.
     servers = try (0..<3).reversed().map { place in
-      try TestServer(in: crew, place: place) { server, configuration in
+      try TestServer(in: balancer, place: place) { server, configuration in
         configuration = shaped
         server.onRequest = { server, id, head, body in
           server.transport.respond(
@@ -35,42 +35,42 @@ private final class Crew {
 }
 
 @Suite("Several loops", .serialized)
-struct CrewTests {
+struct ConnectionBalancerTests {
   @Test func `connections are dealt out evenly, and names tell their loop`() throws {
-    let crew = try Crew()
-    var clients = try (0..<9).map { _ in try TestClient.open(port: crew.port) }
+    let balancer = try Crew()
+    var clients = try (0..<9).map { _ in try TestClient.open(port: balancer.port) }
     for (index, client) in clients.enumerated() {
       try client.sendText("hello \(index)")
       #expect(try client.receive().text == "hello \(index)")
     }
     var ids: Set<ConnectionID> = []
-    for (place, server) in crew.servers.enumerated() {
+    for (place, server) in balancer.servers.enumerated() {
       let open = try server.onLoop { $0.open }
       #expect(open.count == 3)
-      #expect(open.allSatisfy { LoopCrew.loop(of: $0) == place })
+      #expect(open.allSatisfy { ConnectionBalancer.loop(of: $0) == place })
       ids.formUnion(open)
     }
     #expect(ids.count == 9)
     // Who is missing somewhere is made up for there.
-    let leaving = try crew.servers[1].onLoop { $0.open }
+    let leaving = try balancer.servers[1].onLoop { $0.open }
     for id in leaving {
-      try crew.servers[1].onLoop { $0.transport.close(id, code: CloseCode(1000), reason: "") }
+      try balancer.servers[1].onLoop { $0.transport.close(id, code: CloseCode(1000), reason: "") }
     }
     for client in clients {
       // Closed clients notice it; the others have nothing to read.
       try client.sendText("?")
       if try client.receive().opcode == 8 { try client.sendClose(1000) }
     }
-    for id in leaving { try crew.servers[1].log.closed(id) }
-    clients += try (0..<3).map { _ in try TestClient.open(port: crew.port) }
-    for server in crew.servers { #expect(try server.onLoop { $0.open.count } == 3) }
+    for id in leaving { try balancer.servers[1].log.closed(id) }
+    clients += try (0..<3).map { _ in try TestClient.open(port: balancer.port) }
+    for server in balancer.servers { #expect(try server.onLoop { $0.open.count } == 3) }
   }
 
   @Test(arguments: ["", "x", String(repeating: "long ", count: 50_000)])
   func `a request is answered where it belongs, whichever connection brings it`(body: String) throws
   {
-    let crew = try Crew()
-    let clients = try (0..<4).map { _ in try TestClient(port: crew.port) }
+    let balancer = try Crew()
+    let clients = try (0..<4).map { _ in try TestClient(port: balancer.port) }
     for round in 0..<4 {
       for (index, client) in clients.enumerated() {
         let place = (round + index) % 3
@@ -83,8 +83,8 @@ struct CrewTests {
   }
 
   @Test func `a long body is decided about and read where its request belongs`() throws {
-    let crew = try Crew { $0.bodyBytesMax = 10 }
-    for server in crew.servers {
+    let balancer = try Crew { $0.bodyBytesMax = 10 }
+    for server in balancer.servers {
       _ = try server.onLoop { server in
         server.onBody = { [place = server.place] _, head in
           // Only the loop of the path takes it.
@@ -95,7 +95,7 @@ struct CrewTests {
       }
     }
     let body = String(repeating: "long ", count: 10_000)
-    let client = try TestClient(port: crew.port)
+    let client = try TestClient(port: balancer.port)
     for place in [2, 1, 1, 0] {
       let path = "/to/\(place)/x"
       #expect(try client.request(path, "POST", body: body).text == "\(place) \(path) " + body)
@@ -106,8 +106,8 @@ struct CrewTests {
   }
 
   @Test func `what was read behind a request goes with it`() throws {
-    let crew = try Crew()
-    let client = try TestClient(port: crew.port)
+    let balancer = try Crew()
+    let client = try TestClient(port: balancer.port)
     let paths = ["/to/2/a", "/to/2/b", "/any", "/to/2/c"]
     try client.write(paths.map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
     for path in paths { #expect(try client.answer().text == "2 \(path) ") }
@@ -121,37 +121,37 @@ struct CrewTests {
   }
 
   @Test func `a WebSocket is opened where its request belongs`() throws {
-    let crew = try Crew()
+    let balancer = try Crew()
     for place in [1, 0, 2, 1] {
-      let client = try TestClient.open(port: crew.port, "/to/\(place)")
+      let client = try TestClient.open(port: balancer.port, "/to/\(place)")
       try client.sendText("here")
       #expect(try client.receive().text == "here")
-      let open = try crew.servers[place].onLoop { $0.open }
+      let open = try balancer.servers[place].onLoop { $0.open }
       #expect(open.count == 1)
       try client.sendClose(1000)
       _ = try client.receiveClose()
-      for id in open { try crew.servers[place].log.closed(id) }
+      for id in open { try balancer.servers[place].log.closed(id) }
     }
   }
 
   @Test func `the limit of connections is of all loops together`() throws {
-    let crew = try Crew { $0.connectionsMax = 4 }
-    let clients = try (0..<4).map { try TestClient.open(port: crew.port, "/to/\($0 % 3)") }
-    let late = try TestClient(port: crew.port)
+    let balancer = try Crew { $0.connectionsMax = 4 }
+    let clients = try (0..<4).map { try TestClient.open(port: balancer.port, "/to/\($0 % 3)") }
+    let late = try TestClient(port: balancer.port)
     #expect(try late.answer().status == 503)
     try clients[0].sendClose(1000)
     _ = try clients[0].receiveClose()
     #expect(try clients[0].isAtEnd())
-    let last = try TestClient.open(port: crew.port)
+    let last = try TestClient.open(port: balancer.port)
     try last.sendText("in")
     #expect(try last.receive().text == "in")
   }
 
   @Test func `a request to an ended loop is hung up on, and the others continue`() throws {
-    let crew = try Crew()
-    crew.servers[1].stop()
-    let client = try TestClient.open(port: crew.port, "/to/2")
-    let asking = try TestClient(port: crew.port)
+    let balancer = try Crew()
+    balancer.servers[1].stop()
+    let client = try TestClient.open(port: balancer.port, "/to/2")
+    let asking = try TestClient(port: balancer.port)
     try asking.write("GET /to/1 HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(try asking.isAtEnd())
     try client.sendText("still")
@@ -159,15 +159,15 @@ struct CrewTests {
   }
 
   @Test func `of many that arrive at once, a turn takes 256, and each has its turn`() throws {
-    let crew = try Crew()
-    let clients = try (0..<420).map { _ in try TestClient(port: crew.port) }
+    let balancer = try Crew()
+    let clients = try (0..<420).map { _ in try TestClient(port: balancer.port) }
     var movers: [TestClient] = []
     for client in clients {
       if try !client.request("/any", "GET", body: "").text.hasPrefix("1 ") { movers.append(client) }
     }
     #expect(movers.count == 280)
     let turns = TurnCounts()
-    try crew.servers[1].onLoop { server in
+    try balancer.servers[1].onLoop { server in
       let answer = server.onRequest
       server.onRequest = {
         turns.count()
@@ -179,15 +179,15 @@ struct CrewTests {
       }
     }
     // The loop waits until all are in its mailbox; none of them is among those taken.
-    crew.servers[1].transport.mailbox.post { turns.hold() }
+    balancer.servers[1].transport.mailbox.post { turns.hold() }
     turns.waitUntilHeld()
     for client in movers { try client.write("GET /to/1 HTTP/1.1\r\nHost: a\r\n\r\n") }
     for place in [0, 2] {
-      while try crew.servers[place].onLoop({ $0.transport.connectionCount }) > 0 {}
+      while try balancer.servers[place].onLoop({ $0.transport.connectionCount }) > 0 {}
     }
     turns.release()
     for client in movers { #expect(try client.answer().text == "1 /to/1 ") }
-    let counts = try crew.servers[1].onLoop { _ in turns.counts }
+    let counts = try balancer.servers[1].onLoop { _ in turns.counts }
     #expect(counts.reduce(0, +) == 280)
     #expect(counts.max() == 256)
   }

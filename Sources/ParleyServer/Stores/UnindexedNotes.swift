@@ -3,7 +3,7 @@ package import ParleyGatewayPorts
 /// Edited notes that are indexed only after they have not been edited for a while.
 ///
 ///     edited ─▶ ……… 2 s without another edit, or 30 s in all ─▶ due
-package struct RestingNotes {
+package struct UnindexedNotes {
   /// Milliseconds without an edit after which a note is due.
   package static let pause: Int64 = 2_000
   /// Maximum milliseconds until a note is due if edits continue.

@@ -3,7 +3,7 @@
 ///
 /// Reports are sent as hints, and may be lost: a silent gateway remains for a minute, with the time
 /// since its last report. If no hints arrive, a gateway knows only itself.
-package struct NodeBoard: Sendable {
+package struct ClusterStatus: Sendable {
   /// The topic of the reports.
   package static let topic = "gateways"
   /// Milliseconds between reports.
@@ -23,7 +23,7 @@ package struct NodeBoard: Sendable {
   /// The display name of this gateway; `nil` before it listens.
   package var ownName: String?
   private var others: [String: Other] = [:]
-  private var toldAt: Int64?
+  private var reportedAt: Int64?
   private var hasNewcomer = false
 
   /// Creates an empty board.
@@ -32,8 +32,8 @@ package struct NodeBoard: Sendable {
   /// Returns whether a report is due, which the caller then sends. Removes silent gateways.
   package mutating func begins(now: Int64) -> Bool {
     let pause = hasNewcomer ? Self.greetingMilliseconds : Self.reportMilliseconds
-    if let toldAt, now - toldAt < pause { return false }
-    toldAt = now
+    if let reportedAt, now - reportedAt < pause { return false }
+    reportedAt = now
     hasNewcomer = false
     others = others.filter { now - $0.value.heardAt < Self.keptMilliseconds }
     return true

@@ -3,7 +3,7 @@ import CParleyLibwebsocketsShim
 /// The progress of a transport's loop, for other threads to read.
 ///
 /// The loop writes a few words of memory at each turn and each callback; nothing waits for anything.
-package final class LoopPulse: @unchecked Sendable {
+package final class LoopProgress: @unchecked Sendable {
   // Unchecked: the words behind the handle are atomic.
 
   /// A kind of work of the loop. Names no client and no text.

@@ -9,7 +9,7 @@ import ParleyLocks
 ///
 ///     loop 0   accept ─▶ count ─▶ the loop with the fewest
 ///     loop i   request ─▶ home: it is loop j's ─▶ connection and request ─▶ loop j
-public final class LoopCrew: Sendable {
+public final class ConnectionBalancer: Sendable {
   private struct State {
     var mailboxes: [LoopMailbox?]
     /// Connections of each loop, those on their way to it included.
@@ -23,8 +23,8 @@ public final class LoopCrew: Sendable {
   /// Says which loop a request or an upgrade belongs to; `nil` for any.
   let home: @Sendable (RequestHead) -> Int?
   /// Counts the connections of all loops.
-  let census: Census
-  let backCensus: Census
+  let counts: ConnectionCounts
+  let backCounts: ConnectionCounts
   /// Counts the memory that clients of all loops have them hold.
   let accounts: ByteAccounts
   private let state: Locked<State>
@@ -45,8 +45,8 @@ public final class LoopCrew: Sendable {
     precondition((1...Self.countMax).contains(count), "expected 1 to \(Self.countMax) loops")
     self.count = count
     self.home = home
-    census = Census(configuration)
-    backCensus = Census(totalMax: configuration.backConnectionsMax)
+    counts = ConnectionCounts(configuration)
+    backCounts = ConnectionCounts(totalMax: configuration.backConnectionsMax)
     accounts = ByteAccounts(configuration)
     state = Locked(
       State(
@@ -85,22 +85,22 @@ public final class LoopCrew: Sendable {
   func left(_ place: Int) { state.withLock { $0.loads[place] -= 1 } }
 
   /// Sends a connection to another loop, which counts it already. Where that has ended, it is closed.
-  func send(_ passenger: Passenger, to place: Int) {
+  func send(_ moved: MovedConnection, to place: Int) {
     let mailbox = state.withLock { $0.mailboxes[place] }
-    if mailbox?.put(.arrival(passenger)) != true { drop(passenger, at: place) }
+    if mailbox?.put(.arrival(moved)) != true { drop(moved, at: place) }
   }
 
   /// Closes a connection that no loop takes.
-  func drop(_ passenger: Passenger, at place: Int) {
+  func drop(_ moved: MovedConnection, at place: Int) {
     left(place)
-    census(of: passenger.entrance).leave(passenger.address)
-    passenger.stream.close()
+    counts(of: moved.entrance).leave(moved.address)
+    moved.stream.close()
   }
 
-  func census(of entrance: Entrance) -> Census {
+  func counts(of entrance: Entrance) -> ConnectionCounts {
     switch entrance {
-    case .front: census
-    case .back: backCensus
+    case .front: counts
+    case .back: backCounts
     }
   }
 }

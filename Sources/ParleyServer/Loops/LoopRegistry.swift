@@ -4,7 +4,7 @@ import ParleyLocks
 import ParleyTransportLibwebsockets
 
 /// The registry of a process's loops: it stores the counts of each, and runs work on any of them.
-final class LoopCompany: Sendable {
+final class LoopRegistry: Sendable {
   /// The counts of one loop, as of its last report.
   struct Report {
     var gateway = GatewaySummary()
@@ -60,9 +60,9 @@ final class LoopCompany: Sendable {
   }
 }
 
-extension LoopCompany.Report {
+extension LoopRegistry.Report {
   /// Adds the counts of another loop.
-  mutating func add(_ other: LoopCompany.Report) {
+  mutating func add(_ other: LoopRegistry.Report) {
     gateway.add(other.gateway)
     store.add(other.store)
     refused.add(other.refused)

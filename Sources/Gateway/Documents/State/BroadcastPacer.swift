@@ -8,7 +8,7 @@ import ParleyGatewayPorts
 /// for a millisecond for each hundred followers since the one before began, unless all who wrote in that
 /// one have written again: then no other change is expected, and a few authors who answer each other do not
 /// wait.
-struct RoundPace {
+struct BroadcastPacer {
   /// The time at which the last commit began, in microseconds.
   private var began: Int64 = 0
   /// The authors of the last commit sent to followers who have not written since.
@@ -20,7 +20,7 @@ struct RoundPace {
   /// Followers receive a commit.
   ///
   /// - Complexity: O(*n*) entries.
-  mutating func told(_ entries: ArraySlice<LogEntry>) {
+  mutating func sent(_ entries: ArraySlice<LogEntry>) {
     expected.removeAll()
     for entry in entries { expected.insert(entry.client) }
   }

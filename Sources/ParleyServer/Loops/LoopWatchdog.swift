@@ -7,7 +7,7 @@ import ParleyTransportLibwebsockets
 /// watchdog.
 ///
 /// It samples each loop for a ``LoopWatch``, which judges the samples.
-package final class LoopGuard: Sendable {
+package final class LoopWatchdog: Sendable {
   private let isOver = Monitor(false)
 
   /// Starts the thread.
@@ -16,7 +16,7 @@ package final class LoopGuard: Sendable {
   ///   - limit: The maximum processor time of one turn; zero for no limit.
   ///   - isStuck: Called when a loop is stuck, with data for a log line.
   init(
-    _ pulses: [LoopPulse], limit: Duration, manager: ServiceManager?,
+    _ pulses: [LoopProgress], limit: Duration, manager: ServiceManager?,
     isStuck: @escaping @Sendable ([(key: String, value: String)]) -> Void
   ) {
     let period = Self.period(limit: limit.milliseconds, manager?.watchdogMicroseconds)
@@ -58,7 +58,7 @@ package final class LoopGuard: Sendable {
   }
 
   private static func line(
-    _ reason: LoopWatch.Reason, _ pulse: LoopPulse
+    _ reason: LoopWatch.Reason, _ pulse: LoopProgress
   ) -> [(key: String, value: String)] {
     let evidence: (key: String, value: String) =
       switch reason {
@@ -68,7 +68,7 @@ package final class LoopGuard: Sendable {
     return [("at", pulse.stage.words), evidence, ("turn", "\(pulse.turns)")]
   }
 
-  private static func sample(_ pulse: LoopPulse) -> LoopWatch.Sample {
+  private static func sample(_ pulse: LoopProgress) -> LoopWatch.Sample {
     let thread = pulse.thread
     // The state is read from a file, and wanted only when no turn comes.
     return LoopWatch.Sample(

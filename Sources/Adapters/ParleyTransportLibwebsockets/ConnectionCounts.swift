@@ -6,7 +6,7 @@ import ParleyLocks
 /// Addresses share the connections of the server: one can have as many as remain for all others (``FairShares``), and no
 /// more than its own limit. An address without connections is forgotten once it may open as many as a new one. At most
 /// `addressesMax` are remembered besides those with connections.
-final class Census: Sendable {
+final class ConnectionCounts: Sendable {
   private struct Entry {
     var count = 0
     var connects = TokenBucket()

@@ -1,5 +1,5 @@
 /// Times that a store waits.
-package struct Patience: Sendable {
+package struct StoreTimeouts: Sendable {
   /// Milliseconds that one answer may take.
   package var answer: Int64 = 30_000
   /// Milliseconds for which an idle transaction may hold rows that other nodes wait for.

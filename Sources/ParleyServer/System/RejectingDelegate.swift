@@ -3,7 +3,7 @@ import ParleyGatewayPorts
 import ParleyWebSocketFrames
 
 /// A delegate that rejects every connection, for a transport that is started only as a check.
-final class Nobody: TransportDelegate {
+final class RejectingDelegate: TransportDelegate {
   func decide(upgrade head: RequestHead) -> UpgradeDecision { .refuse(.plain(503, "")) }
   func opened(_ connection: ConnectionID, head: RequestHead, subprotocol: String?) {}
   func received(_ connection: ConnectionID, message: UnsafeRawBufferPointer, kind: MessageKind) {}

@@ -5,7 +5,7 @@ import SocketMessages
 /// flight, later edits composed into a buffer, the server's operation always on the left.
 ///
 /// It counts frames, for the wire carries no revision back.
-package final class WhalerTwin {
+package final class SimulatedWhalerClient {
   /// The twin's copy of its one document; `nil` before the first state has come.
   package private(set) var document: Document?
   /// The number of operations seen, by the twin's own count.

@@ -2,7 +2,7 @@ public import ParleyGatewayPorts
 import ParleyJSON
 
 /// Creates webhook events: from store commits, and from calls for everything else.
-public struct WebhookScribe: OutboxScribe {
+public struct WebhookRecorder: OutboxRecorder {
   /// Kinds of events for the webhook.
   public var events: Set<WebhookEvent>
   /// Milliseconds from a note's change until it is reported with all that have come since.

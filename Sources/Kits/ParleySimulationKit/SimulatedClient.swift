@@ -6,7 +6,7 @@ import SocketMessages
 /// disk and a clock that do what the simulation likes.
 ///
 /// What it adds is a record of what it was shown, and how often what happened.
-package final class NativeTwin {
+package final class SimulatedClient {
   /// A revision as this client was shown it.
   package struct Sighting: Sendable {
     package let revision: Int
@@ -48,13 +48,13 @@ package final class NativeTwin {
   /// A note that it asks for with each connection, over and over.
   package let ownNote: String?
   /// Counts of answers that its note was made now, and that it was there already.
-  package private(set) var notesMade = (anew: 0, again: 0)
+  package private(set) var notesMade = (created: 0, again: 0)
   /// The authors of the numbers that it received, by a count of its own.
   private var authors: [Int: String] = [:]
   /// Messages to be sent.
   private var outgoing: [[UInt8]] = []
   /// The first mistake, which must not have happened.
-  private var mistake: TwinError?
+  private var mistake: SimulatedClientError?
 
   package init(
     name: String, documentID: String, usesTokens: Bool = false, takesNumbers: Bool = true,
@@ -126,14 +126,14 @@ package final class NativeTwin {
     switch message {
     case .created(let made):
       guard made.documentID == ownNote, made.title == ownNote else {
-        throw TwinError.error("another note was made")
+        throw SimulatedClientError.error("another note was made")
       }
-      if made.isRepeated { notesMade.again += 1 } else { notesMade.anew += 1 }
+      if made.isRepeated { notesMade.again += 1 } else { notesMade.created += 1 }
       tally[made.isRepeated ? .notesMadeAgain : .notesMade] += 1
     case .error(let error) where error.retryable || error.code == .notAllowed:
       // Not now; or its hello was refused, and what came behind it.
       tally[.notesRefused] += 1
-    default: throw TwinError.error("no answer to create: \(message)")
+    default: throw SimulatedClientError.error("no answer to create: \(message)")
     }
   }
 
@@ -240,7 +240,7 @@ package final class NativeTwin {
     place = after
     if let before, let after, before.epoch == after.epoch, after.revision < before.revision {
       // Within an epoch revisions never go back.
-      throw TwinError.wentBack(from: Int(before.revision), to: Int(after.revision))
+      throw SimulatedClientError.wentBack(from: Int(before.revision), to: Int(after.revision))
     }
     let from = Int(before?.revision ?? 0)
     let step = Step(
@@ -334,7 +334,7 @@ package final class NativeTwin {
       } else if error.code == .unauthorised {
         tally[.tokensRefused] += 1
       } else {
-        throw TwinError.error(error.code.rawValue)
+        throw SimulatedClientError.error(error.code.rawValue)
       }
     case .refreshed: tally[.tokensRefreshed] += 1
     default: break
@@ -455,7 +455,7 @@ package final class NativeTwin {
 }
 
 /// An event that a simulated client never expects.
-package enum TwinError: Error {
+package enum SimulatedClientError: Error {
   case refusedForGood(String)
   case error(String)
   /// An older revision, and no other epoch.

@@ -7,7 +7,7 @@ import OTCore
 ///
 /// It reads the note, asks for a change under a key of its own, and asks again, at any node, until it is
 /// answered: after a while without an answer too, so that one change is asked for twice at once.
-package final class WriterTwin {
+package final class SimulatedWriter {
   /// A request without an answer.
   struct Asked: Hashable {
     let id: RequestID
@@ -95,7 +95,7 @@ package final class WriterTwin {
   /// - Throws: For an answer that must not be.
   func take(
     _ answer: Response, to id: RequestID, place: (_ scalars: Int) -> Int
-  ) throws(TwinError) {
+  ) throws(SimulatedClientError) {
     guard let index = asked.firstIndex(where: { $0.id == id }) else { return }
     let request = asked.remove(at: index)
     switch state {
@@ -130,7 +130,7 @@ package final class WriterTwin {
 
   private func change(
     adding text: String, to answer: Response, place: (_ scalars: Int) -> Int
-  ) throws(TwinError) -> Change {
+  ) throws(SimulatedClientError) -> Change {
     let tag = answer.headers.first { $0.name == "etag" }?.value
     guard let revision = tag.flatMap({ Int($0.dropFirst().dropLast()) }) else {
       throw .error("a text without its revision")
