@@ -1,12 +1,13 @@
-// Lists of changes of a text: one after the other, and side by side.
+// Lists of text changes: composing them (one after the other) and transforming them (side by side).
 //
-// A list is ascending, its changes do not overlap, and all are in the text before any of them. Neighbours may touch.
+// The changes of a list are sorted by position and do not overlap, but may touch. All positions refer to the text
+// before the first change.
 
 /** @typedef {import("./door.js").TextChange} TextChange */
 
 /**
- * Adds a change to a list. One that touches the last is joined with it, unless it inserts text behind deleted text: then it
- * is known on which side of an insertion within that the text belongs.
+ * Adds a change to a list. A change that starts at the end of the last one is merged into it. Text inserted after
+ * deleted text stays a change of its own: a concurrent insertion within the deleted text must come before it.
  *
  * @param {TextChange[]} list
  * @param {number} from
@@ -24,11 +25,11 @@ function add(list, from, to, insert) {
 }
 
 /**
- * Returns where a place is after changes.
+ * Returns where a position moves when changes are applied.
  *
  * @param {number} place
  * @param {TextChange[]} changes
- * @param {boolean} isFirst Whether it stays before text that is inserted there.
+ * @param {boolean} isFirst Whether the position stays before text inserted at it.
  */
 export function placeAfter(place, changes, isFirst) {
   let result = place;
@@ -40,14 +41,15 @@ export function placeAfter(place, changes, isFirst) {
 }
 
 /**
- * Returns changes as they are after others, which were made in the same text.
+ * Transforms changes so that they apply after `others`. Both lists apply to the same text.
  *
- * Both orders make one text: `a` and then `transformed(b, a, !isFirst)`, or `b` and then `transformed(a, b, isFirst)`.
- * Inserted text stays, and is in the order of its places.
+ * Both orders result in the same text: `a` then `transformed(b, a, !isFirst)`, or `b` then `transformed(a, b,
+ * isFirst)`.
+ * Inserted text is preserved, in the order of the positions at which it was inserted.
  *
  * @param {TextChange[]} changes
  * @param {TextChange[]} others
- * @param {boolean} isFirst Whether they come first where both insert text at one place.
+ * @param {boolean} isFirst Whether `changes` come first where both lists insert at the same position.
  */
 export function transformed(changes, others, isFirst) {
   /** @type {TextChange[]} */
@@ -55,7 +57,7 @@ export function transformed(changes, others, isFirst) {
   for (const { from, to, insert } of changes) {
     const place = placeAfter(from, others, isFirst);
     add(result, place, place, insert);
-    // What the others leave of the deleted text, without the text that they insert there.
+    // Delete what `others` left of the deleted range, but not the text that they inserted in it.
     let start = from;
     for (const other of [...others, { from: to, to }]) {
       const end = Math.min(other.from, to);
@@ -67,7 +69,8 @@ export function transformed(changes, others, isFirst) {
 }
 
 /**
- * Returns where a place of the text after changes was before them. A place in inserted text was where that begins.
+ * Maps a position in the changed text back to the text before the changes. Within inserted text: the start of its
+ * change.
  *
  * @param {number} place
  * @param {TextChange[]} changes
@@ -84,23 +87,23 @@ export function placeBefore(place, changes) {
 }
 
 /**
- * Returns one list with the effect of two.
+ * Composes two lists: returns one list with the effect of `first`, then `second`.
  *
  * @param {TextChange[]} first
- * @param {TextChange[]} second Of the text after `first`.
+ * @param {TextChange[]} second Changes of the text that results from `first`.
  */
 export function composed(first, second) {
   /** @type {TextChange[]} */
   const result = [];
-  /** In the text before both. */
+  /** The position in the text before both lists. */
   let place = 0;
-  /** The next change of `first`, and how much of its text was passed. */
+  /** The index of the next change of `first`, and the UTF-16 units of its text consumed so far. */
   let [next, passed] = [0, 0];
   const finish = (/** @type {TextChange} */ { to }) => {
     add(result, place, to, "");
     [place, next, passed] = [to, next + 1, 0];
   };
-  // Passes units of the text between both.
+  // Consumes UTF-16 units of the text after `first` and before `second`, and retains or deletes them.
   /** @param {number} count @param {boolean} isKept */
   const pass = (count, isKept) => {
     while (count > 0) {

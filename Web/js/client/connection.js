@@ -1,8 +1,8 @@
-// Performs what the client core (door.js) asks for, with the socket, the clock and the browser's storage, and
-// reports the state of the connection to the page. The rules of the protocol are all in the core.
+// Performs the actions of the client core (door.js): owns the socket and the timer, passes actions to notes and rooms,
+// and reports the state of the connection to the page. The core contains all rules of the protocol.
 //
-// Each event's actions are done in their order, those of one event before those of the next, whatever the page does
-// when it hears of them. New states from the core are taken over first, so that each listener sees them all.
+// Actions are performed in order, all actions of one event before those of the next, even if a listener causes an
+// event. Their new states are stored first (`take`), so that each listener reads the latest state.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -24,16 +24,16 @@ const subprotocol = "parley.v1";
 /** Close codes about tokens: missing or invalid, expired, revoked. */
 export const accessCodes = { unauthorised: 4502, ended: 4507, revoked: 4508 };
 
-/** The code of a server that does not understand this client, or is not understood: the close code badMessage. */
+/** The close code badMessage: the server does not understand this client, or this client the server. */
 export const otherVersionCode = 4500;
-/** Error codes of a hello that the server does not understand, and of an answer that the core does not understand. */
+/** Error codes for a `hello` that the server does not understand, and for a reply that the core does not understand. */
 const versionErrors = ["badMessage", "unknownType"];
-/** The code of a server that rejects this client for another reason, without a close code. */
+/** The code for a server that rejects this client for another reason, without a close code. */
 const refusedCode = 4999;
 
-/** Messages are held back for a change that was asked for over HTTP for at most so long (milliseconds), … */
+/** Maximum time for which messages are held back during a request over HTTP, in milliseconds. */
 const holdWithin = 10_000;
-/** … and at most so many. */
+/** Maximum number of messages held back. */
 const heldMax = 500;
 
 /**
@@ -41,7 +41,7 @@ const heldMax = 500;
  * @property {(url: string, protocols: string[]) => WebSocket} open
  * @property {(callback: () => void, delay: number) => any} setTimeout
  * @property {(timer: any) => void} clearTimeout
- * @property {() => number} now Milliseconds of a clock that is never set back.
+ * @property {() => number} now Milliseconds of a monotonic clock.
  * @property {() => number} random 0 ..< 1.
  */
 
@@ -55,25 +55,25 @@ const browser = {
 };
 
 /**
- * An open note, as the connection sees it.
+ * The receiver of an open note's actions.
  *
  * @typedef {object} NoteEnd
- * @property {(action: NoteAction) => void} take Takes a state over, without events.
+ * @property {(action: NoteAction) => void} take Stores the new state, without events.
  * @property {(action: NoteAction) => void} perform
  */
 
 /**
- * A room with a listener for its publications, beyond the news that it is live.
+ * The receiver of a room's actions. A room without a receiver only emits `room`.
  *
  * @typedef {object} RoomEnd
- * @property {(action: RoomAction) => void} take Takes a state over, without events.
+ * @property {(action: RoomAction) => void} take Stores the new state, without events.
  * @property {(action: RoomAction) => void} perform
  */
 
 /**
- * expiring: the token ends at that time (milliseconds); `refresh` with another continues without a break. resource:
- * one has changed. room: a room is heard from, again, or cannot be. document: a note's title has changed, or it was
- * deleted. access: this person's rights to a note have changed.
+ * expiring: the time at which the token expires, in milliseconds of `now`; `refresh` replaces it without a new
+ * connection. resource: the id of a changed resource. room: a room has become live or has failed. document: a note has
+ * a new title, or was deleted. access: this user's rights to a note have changed.
  *
  * @typedef {{status: ConnectionStatus, welcome: Welcome, lost: void, expiring: number, resource: string,
  *   room: string, document: {documentId: string, title?: string, deleted?: boolean}, access: string}} ConnectionEvents
@@ -92,9 +92,9 @@ export class Connection extends Emitter {
   #url;
   #dependencies;
   #token;
-  /** @type {string | undefined} The token that the core has. */
+  /** @type {string | undefined} The token last passed to the core. */
   #givenToken;
-  /** @type {Map<string, ClientIdentity>} Who this client has been, by client id. */
+  /** @type {Map<string, ClientIdentity>} All identities that this client has used or adopted, by client id. */
   #identities = new Map();
   /** @type {Map<string, NoteEnd>} */
   #notes = new Map();
@@ -104,14 +104,14 @@ export class Connection extends Emitter {
   #socket;
   /** @type {any} */
   #timer;
-  /** @type {(Action | Call)[]} Actions that are not done yet. */
+  /** @type {(Action | Call)[]} Actions to perform. */
   #actions = [];
   #isActing = false;
   /** @type {string[] | undefined} Messages that are held back. */
   #held;
-  /** The number of requests for which they are held back. */
+  /** The number of requests during which they are held back. */
   #holds = 0;
-  /** @type {((problem: string | undefined) => void)[]} Callers that wait for the answer to a new token. */
+  /** @type {((problem: string | undefined) => void)[]} Callers of `refresh` that wait for the server's reply. */
   #refreshing = [];
 
   /**
@@ -119,9 +119,9 @@ export class Connection extends Emitter {
    * @param {Core} options.core
    * @param {string} options.url
    * @param {() => {name: string, color: string}} options.profile
-   * @param {() => string | undefined} [options.token] Asked before each connection.
-   * @param {ClientIdentity} [options.identity] Who this client was before a reload.
-   * @param {Partial<Dependencies>} [options.dependencies]
+   * @param {() => string | undefined} [options.token] Called before each connection.
+   * @param {ClientIdentity} [options.identity] The client's identity before a reload.
+   * @param {Partial<Surroundings>} [options.surroundings]
    */
   constructor({ core, url, profile, token, identity, dependencies }) {
     super();
@@ -147,22 +147,22 @@ export class Connection extends Emitter {
     this.handle("stop");
   }
 
-  /** Tries again at once, instead of waiting for the delay to pass. */
+  /** Reconnects now instead of after the delay. */
   retryNow() {
     if (this.status.state === "waiting") this.handle("reachable");
   }
 
-  /** Checks now that the server answers, for the network may be gone. */
+  /** Checks that the server still answers, because the network may have changed. */
   probe() {
     if (this.isOnline) this.handle("reachable");
   }
 
-  /** The page may go away. */
+  /** Handles that the page may be suspended or closed. */
   suspend() {
     this.handle("suspending");
   }
 
-  /** @param {{name: string, color: string}} profile How others see this person from now on. */
+  /** @param {{name: string, color: string}} profile The new display name and colour. */
   tellProfile({ name, color }) {
     this.handle("profile", name, color);
   }
@@ -171,18 +171,18 @@ export class Connection extends Emitter {
    * Subscribes to a room.
    *
    * @param {string} room
-   * @param {boolean} [isPresent] Whether the person is seen there.
-   * @param {import("./door.js").RoomPosition} [from] The place of the last publication that was received.
+   * @param {boolean} [isPresent] Whether the user appears in the room's presence.
+   * @param {import("./door.js").RoomPosition} [from] The position of the last publication received.
    */
   subscribe(room, isPresent = false, from = undefined) {
     this.#act(this.#core.subscribe(this.#now, room, isPresent, from));
   }
 
   /**
-   * Continues with a newer token of the same person, without a break.
+   * Replaces the token with a newer one of the same user, on the same connection.
    *
    * @param {string} token
-   * @returns {Promise<string | undefined>} The code of the error; undefined if the server took it.
+   * @returns {Promise<string | undefined>} The error code; undefined if the server accepted the token.
    */
   refresh(token) {
     if (!this.isOnline) return Promise.resolve("unreachable");
@@ -225,11 +225,11 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Holds back the server's messages until it has answered a request over HTTP.
+   * Holds back the server's messages until it has answered a request over HTTP, for at most `holdWithin`.
    *
    * @template Value
    * @param {() => Promise<Value>} ask
-   * @param {(answer: Value) => void} before Called with the answer before what was held back is handled.
+   * @param {(answer: Value) => void} before Called with the answer, before the messages held back are handled.
    */
   async holding(ask, before) {
     this.#held ??= [];
@@ -245,7 +245,7 @@ export class Connection extends Emitter {
   }
 
   /**
-   * Calls `tell` once all actions that the core has asked for are done; at once, if there are none.
+   * Calls `tell` after all actions that the core has returned are performed; immediately if there are none.
    *
    * @param {() => void} tell
    */
@@ -254,8 +254,8 @@ export class Connection extends Emitter {
   }
 
   /**
-   * @param {ClientIdentity} identity One that this client has taken over.
-   * @param {string} [id] "" for the one under which edits are kept that no client has sent yet.
+   * @param {ClientIdentity} identity An identity that this client has adopted.
+   * @param {string} [id] "" for edits that were stored before the server issued an identity.
    */
   addIdentity(identity, id = identity.id) {
     this.#identities.set(id, identity);
@@ -369,7 +369,7 @@ export class Connection extends Emitter {
     this.#dependencies.clearTimeout(this.#timer);
     this.#timer = undefined;
     if (at === undefined) return;
-    // The longest that a browser's timer takes.
+    // The maximum delay of a browser's timer.
     const delay = Math.min(Math.max(0, at - this.#now), 2 ** 31 - 1);
     this.#timer = this.#dependencies.setTimeout(() => this.handle("wake"), delay);
   }
@@ -426,7 +426,7 @@ export class Connection extends Emitter {
     if (this.#held.length > heldMax) this.#release();
   }
 
-  /** Closes the socket, and ignores all further events of it. */
+  /** Closes the socket, ignores its later events, and discards the messages held back. */
   #hangUp() {
     const socket = this.#socket;
     this.#socket = undefined;

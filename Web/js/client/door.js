@@ -1,19 +1,19 @@
-// The door to the client core in WebAssembly (Web/core/Door.swift holds the other half): events go in, actions
-// come out. It knows the form of both, and no rule of the protocol.
+// The interface to the client core in WebAssembly (Web/core/Door.swift is its other side): events go in, actions come
+// out. This file encodes and decodes both; it contains no rule of the protocol.
 //
-// A byte for the kind, then fields: a number is a 64-bit float, little-endian; a text or a run of bytes is its
-// length as such a number, then its bytes. Positions are UTF-16 units of the editor's text.
+// An event or action is one byte for the kind, then fields. A number is a 64-bit float, little-endian. A text or byte
+// string is its length as a number, then its bytes. Positions are UTF-16 units of the editor's text.
 
 /**
  * An edit of the editor's text: `from` and `to` count UTF-16 units of the text before the edit.
- * Several together are ascending, do not overlap, and all count in the text before any of them.
+ * The edits of a list are sorted, do not overlap, and all refer to the text before the first.
  *
  * @typedef {{from: number, to: number, insert: string}} TextChange
  */
 
 /**
- * The state of a note. joining: no text yet. live: in step with the server. away: the text is here, the connection
- * is not.
+ * The state of a note. joining: no text yet. live: synchronised with the server. away: the text is available, the
+ * connection is not.
  *
  * @typedef {"joining" | "live" | "away" | "failed" | "deleted" | "leaving" | "left"} Phase
  * @typedef {{phase: Phase, failure: string, access: "read" | "write", unconfirmed: number, refusal: string,
@@ -23,7 +23,7 @@
  */
 
 /**
- * An action for the page. Times are those of the clock that events come with.
+ * An action for the page. Times are milliseconds of the clock that `now` of the events is from.
  *
  * @typedef {{kind: "connect"} | {kind: "disconnect"} | {kind: "send", text: string}
  *   | {kind: "wake", at: number | undefined} | {kind: "needToken"}
@@ -42,20 +42,20 @@
  */
 
 /**
- * The place of a publication in a room's history; another epoch means another history.
+ * The position of a publication in a room's history. Another epoch is another history.
  *
  * @typedef {{epoch: string, offset: number}} RoomPosition
  */
 
 /**
- * How far a publication has come with a person.
+ * The delivery state of a publication for one user.
  *
  * @typedef {{personId: string, stage: "delivered" | "read"}} Receipt
  */
 
 /**
- * The state of a room, what is published there, and the outcome of own publications: for a failed one, an error code
- * of the protocol, or `unsure` if it is unknown whether it was stored.
+ * A room's state, its publications, and the results of own publications: a failed one has an error code of the
+ * protocol, or `unsure` if it is unknown whether the server stored it.
  *
  * @typedef {"opening" | "live" | "away" | "failed" | "closed"} RoomPhase
  * @typedef {{kind: "roomStatus", room: string, phase: RoomPhase, failure: string}
@@ -69,18 +69,18 @@
  * } RoomAction
  */
 
-/** Thrown when the core rejects an event's form, such as edits that another version has kept. */
+/** Thrown when the core is not available or rejects its input, for example edits stored by another version. */
 export class CoreError extends Error {}
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The buffer of writers, unless they need more. */
+/** The first buffer of each writer; a longer event gets a larger one. */
 const scratch = new Uint8Array(16_384);
 
 /** Writes an event's fields. */
 class Writer {
-  // One event is written at a time, and read before the next.
+  // Writers share the buffer: the core reads each event before the next is written.
   #bytes = scratch;
   #view = new DataView(scratch.buffer);
   #count = 0;
@@ -113,7 +113,7 @@ class Writer {
 
   /** @param {string} text */
   text(text) {
-    // At most three bytes for each unit.
+    // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.#reserve(8 + text.length * 3);
     const { written = 0 } = encoder.encodeInto(text, this.#bytes.subarray(this.#count + 8));
     this.number(written);
@@ -122,7 +122,7 @@ class Writer {
   }
 }
 
-/** Reads fields from the front of bytes, which the next call to the core overwrites. */
+/** Reads fields of the core's output, which the next call to the core overwrites. */
 class Reader {
   #bytes;
   #view;
@@ -156,7 +156,7 @@ class Reader {
   }
 }
 
-/** @param {Reader} fields @returns {Action} In the order in which Door.swift writes them. */
+/** Reads an action's fields in the order in which Door.swift writes them. @param {Reader} fields @returns {Action} */
 function readAction(fields) {
   const kind = fields.byte();
   switch (kind) {
@@ -266,7 +266,7 @@ export class Core {
   /** @type {any} */
   #exports;
 
-  /** @param {WebAssembly.Instance} instance One for each client: the machine is in its memory. */
+  /** @param {WebAssembly.Instance} instance One for each client: its memory contains the client's state. */
   constructor(instance) {
     this.#exports = instance.exports;
   }
@@ -288,8 +288,8 @@ export class Core {
 
   /**
    * @param {{name: string, color: string}} profile
-   * @param {number} seed A whole number, for random choices.
-   * @param {{id: string, resumeToken: string}} [claim] Who this client was before.
+   * @param {number} seed An integer that seeds random choices.
+   * @param {{id: string, resumeToken: string}} [claim] The client's identity before a reload.
    */
   create({ name, color }, seed, claim) {
     const fields = new Writer(0).text(name).text(color).number(seed).number(claim ? 1 : 0);
@@ -299,10 +299,10 @@ export class Core {
   /**
    * Handles an event.
    *
-   * @param {number} now Milliseconds of a clock that is never set back.
+   * @param {number} now Milliseconds of a monotonic clock.
    * @param {EventKind} kind
    * @param {...(string | number)} fields
-   * @returns {Action[]} To be done in their order.
+   * @returns {Action[]} To be performed in order.
    */
   handle(now, kind, ...fields) {
     const writer = new Writer(eventKinds[kind]);
@@ -325,8 +325,8 @@ export class Core {
   /**
    * @param {number} now
    * @param {string} room
-   * @param {boolean} isPresent Whether the person is seen there.
-   * @param {RoomPosition} [from] The place of the last publication that was received.
+   * @param {boolean} isPresent Whether the user appears in the room's presence.
+   * @param {RoomPosition} [from] The position of the last publication received.
    */
   subscribe(now, room, isPresent, from = undefined) {
     return this.handle(now, "subscribe", room, isPresent ? 1 : 0, from?.epoch ?? "", from?.offset ?? 0);
@@ -344,7 +344,7 @@ export class Core {
 
   /**
    * @param {string} note
-   * @returns {{count: number | undefined, all: Participant[]}} `count`: the number of people, if not all are named.
+   * @returns {{count: number | undefined, all: Participant[]}} `count`: the number of people, if `all` omits some.
    */
   people(note) {
     this.#call("note_people", new Writer(0).text(note));
@@ -362,7 +362,7 @@ export class Core {
 
   /**
    * @param {string} room
-   * @returns {{present: {id: string, name: string, color: string}[], typing: string[]}} `typing`: ids.
+   * @returns {{present: {id: string, name: string, color: string}[], typing: string[]}} `typing`: user ids.
    */
   roomPeople(room) {
     this.#call("room_people", new Writer(0).text(room));
@@ -372,7 +372,7 @@ export class Core {
   }
 
   /**
-   * Returns the server's text under the edits of a note's first `keep` without an answer.
+   * Returns the server's text on which the edits of a note's oldest unanswered `keep` were made.
    *
    * @param {string} note
    */
@@ -382,10 +382,10 @@ export class Core {
   }
 
   /**
-   * Returns a copy of the server's text, for a later `restore`. It contains no unconfirmed edits.
+   * Returns the server's text without unconfirmed edits, for a later `restore`.
    *
    * @param {string} note
-   * @returns {{session: string, text: string} | undefined} Undefined until the note was joined once.
+   * @returns {{session: string, text: string} | undefined} Undefined until the note has been joined.
    */
   copy(note) {
     if (!this.#call("note_copy", new Writer(0).text(note))) return undefined;
@@ -409,7 +409,7 @@ export class Core {
     return result;
   }
 
-  /** The output of the last call; valid until the next one. */
+  /** Returns the output of the last call; valid until the next call. */
   #output() {
     const { memory, output_address, output_count } = this.#exports;
     return new Uint8Array(memory.buffer, output_address(), output_count());

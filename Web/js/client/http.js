@@ -1,13 +1,13 @@
-// Requests to the gateway over HTTP: JSON out, JSON in, and errors that a person can read.
+// Requests to the gateway over HTTP: JSON out, JSON in, and errors with a message for users.
 
 import { at } from "../ground/base.js";
 import { problemText } from "../ground/problems.js";
 
-/** A rejection by the server, with a text for people as its message. */
+/** A failed request. Its message is for users. */
 export class RequestError extends Error {
   /**
    * @param {number} status 0 when the server cannot be reached.
-   * @param {unknown} [code] Of the error.
+   * @param {unknown} [code] The server's error code.
    * @param {number} [until]
    */
   constructor(status, code, until) {
@@ -19,14 +19,14 @@ export class RequestError extends Error {
   }
 }
 
-/** @param {unknown} error @returns {error is RequestError} Whether a retry may succeed a moment later. */
+/** Whether a retry may succeed. @param {unknown} error @returns {error is RequestError} */
 export const isPassing = (error) =>
   error instanceof RequestError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 /** @type {() => string | undefined} */
 let tokenNow = () => undefined;
 
-/** @param {() => string | undefined} token Asked at every request. */
+/** @param {() => string | undefined} token Called for each request. */
 export function authorise(token) {
   tokenNow = token;
 }
@@ -36,7 +36,7 @@ export function authorise(token) {
  * @param {"GET" | "POST" | "PUT" | "PATCH" | "DELETE"} [method]
  * @param {object | Blob} [body] JSON, or a file.
  * @param {AbortSignal} [signal]
- * @param {string} [key] Two requests with one key are performed once.
+ * @param {string} [key] The server performs requests with the same key once.
  * @returns {Promise<any>}
  */
 export async function request(path, method = "GET", body, signal, key) {
@@ -44,10 +44,10 @@ export async function request(path, method = "GET", body, signal, key) {
 }
 
 /**
- * Sends a GET, whose answer may be that the answer with a tag is still the same.
+ * Sends a GET with `If-None-Match`. `isSame` is true if the cached answer is still valid (304).
  *
  * @param {string} path
- * @param {string} [tag] Of the answer that is here.
+ * @param {string} [tag] The ETag of the cached answer.
  * @returns {Promise<{isSame: boolean, answer?: any, tag?: string}>}
  */
 export const requestUnless = (path, tag) => exchange(path, "GET", tag ? { "If-None-Match": tag } : {});
@@ -76,7 +76,7 @@ async function exchange(path, method, headers, body, signal) {
       cache: "no-store",
       signal,
     });
-    // The line may end in the middle of the answer, too.
+    // The connection may also fail while the body is read.
     text = await response.text();
   } catch (error) {
     if (signal?.aborted) throw error;
@@ -87,23 +87,23 @@ async function exchange(path, method, headers, body, signal) {
   try {
     answer = text ? JSON.parse(text) : undefined;
   } catch {
-    // The answer is another program's; the status suffices.
+    // The body is not the gateway's, for example a proxy's error page; the status suffices.
   }
   const isSame = response.status === 304;
   if (response.ok || isSame) return { isSame, answer, tag: response.headers?.get("etag") ?? undefined };
   throw new RequestError(response.status, answer?.code, answer?.until);
 }
 
-/** The most attempts at a request whose answer says to retry later. */
+/** Maximum attempts at a request that the server asks to retry later (429, 503). */
 const triesMax = 8;
 
 /**
- * Fetches a file with this person's token.
+ * Fetches a file with this user's token.
  *
  * @param {string} path
  * @param {Record<string, string>} [headers]
  * @param {RequestCache} [cache]
- * @returns {Promise<Response | undefined>} Undefined if there is none.
+ * @returns {Promise<Response | undefined>} Undefined if the file does not exist (404).
  */
 export async function authorised(path, headers = {}, cache = "no-store") {
   const token = tokenNow();

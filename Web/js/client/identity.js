@@ -1,15 +1,15 @@
 // This tab's identity at the server, and its unconfirmed edits.
 //
-// The server mints a client id with a resume token; with both, a change that is sent again is
-// recognised and stored once. So the identity must live as long as the unconfirmed edits do:
+// The server issues a client id and a resume token. With both, it recognises a change that is sent again and stores it
+// once. So the identity must be stored as long as its unconfirmed edits:
 //
 // - in `sessionStorage`, for a reload of the tab;
-// - beside the unconfirmed edits in `localStorage`, for a tab that was closed or crashed. A new tab
-//   adopts such an identity, with its edits, once the lock that its owner held has gone.
+// - beside the unconfirmed edits in `localStorage`, for a tab that was closed or crashed. A new tab adopts the identity
+// and its edits once the former tab's lock is free.
 //
-// Edits that a signed-in user left are for the same user alone (`owner`; "" if no user was signed in).
+// Unconfirmed edits are sent only for the user who made them (`owner`; "" if no user was signed in).
 //
-// One identity has one tab: "duplicate tab" copies `sessionStorage`, so the lock decides.
+// One identity belongs to one tab. "Duplicate tab" copies `sessionStorage`, so a lock decides which tab owns it.
 
 import { lastingStore, tabStore } from "../ground/storage.js";
 
@@ -19,25 +19,25 @@ import { lastingStore, tabStore } from "../ground/storage.js";
  */
 
 /**
- * The form in storage: with the place of the server's text under the edits.
+ * The stored form. `slot` and `tag` identify the server's text on which the edits were made.
  *
  * @typedef {PendingRecord & {slot?: "a" | "b", tag?: string}} StoredRecord
  */
 
-/** How long a browser may take to say whether a lock is free; milliseconds. */
+/** Maximum time for a browser to report whether a lock is free; milliseconds. */
 const lockAnswerMax = 3_000;
 
-/** @type {WeakSet<LockManager>} Browsers that took longer, which are not waited for again. */
+/** @type {WeakSet<LockManager>} Lock managers that exceeded it: until one answers, its requests wait 0 ms. */
 const silent = new WeakSet();
 
 /**
- * Holds a lock until the tab goes away.
+ * Holds a lock until the tab closes.
  *
  * @param {string} name
- * @param {boolean} [whenSilent] The result if the browser does not answer. After a false, a lock that
- *   comes late is released.
- * @param {Promise<void>} [end] Releases it earlier.
- * @returns {Promise<boolean>} Whether it was free; true if the browser has no locks.
+ * @param {boolean} [whenSilent] The result if the browser does not answer. If it is false, a lock that is granted later
+ * is released.
+ * @param {Promise<void>} [end] Releases the lock earlier.
+ * @returns {Promise<boolean>} Whether the lock was free; true if the browser has no locks or the request fails.
  */
 export function hold(name, whenSilent = true, end = new Promise(() => {})) {
   const locks = globalThis.navigator?.locks;
@@ -84,7 +84,7 @@ const isIdentity = (value) =>
 /** @param {ClientIdentity} identity */
 const isOfServer = ({ resumeToken }) => resumeToken !== "";
 
-/** Makes a random, unique id; without `crypto.randomUUID`, which pages over plain HTTP do not have. */
+/** Returns a random, unique id, without `crypto.randomUUID`: pages over plain HTTP do not have it. */
 export const randomId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -97,8 +97,8 @@ const isPendingOf = (value, owner) =>
   isIdentity(value?.identity) && typeof value.session === "string" && (value.owner ?? "") === owner;
 
 /**
- * Stores a text, and then the edits on it. The text goes beside a former one, or in its place if there is no room for
- * both. If there is no room for the new text alone, or for the edits on it, the former text stays.
+ * Stores a text and then the edits on it, and removes the former text. If there is no room for both texts, the former
+ * one is removed first; it is restored if the new text or its edits do not fit.
  *
  * @param {string | undefined} formerKey
  * @param {string} key
@@ -118,7 +118,7 @@ function putInPlaceOf(formerKey, key, text, then) {
     }
     then();
   } catch (error) {
-    // Nothing is read with this text. It would take the room of those that are.
+    // No stored edits refer to the new text, and it would take room from texts in use.
     lastingStore().removeItem(key);
     if (formerKey && typeof former === "string") lastingStore().setItem(formerKey, former);
     throw error;
@@ -138,7 +138,7 @@ function storedBase(key) {
 function move(from, to) {
   const value = lastingStore().getItem(from);
   if (value === null) return true;
-  // Remove it first, for there may be room for only one of both.
+  // Remove it first: there may be no room for both.
   lastingStore().removeItem(from);
   try {
     lastingStore().setItem(to, value);
@@ -149,18 +149,18 @@ function move(from, to) {
   }
 }
 
-/** @param {any} value @returns {string | undefined} Whose a stored identity is. */
+/** @param {any} value @returns {string | undefined} The owner of a stored identity. */
 const ownerOf = (value) => value.owner;
 
 /**
- * Identities and unsaved edits in this browser's storage, under names of their own.
+ * Identities and unconfirmed edits in this browser's storage, under a common prefix of keys.
  */
 export class EditStorage {
   #identityKey;
   #pendingPrefix;
-  /** Of the server's texts under unconfirmed edits. */
+  /** The key prefix of the server's texts on which unconfirmed edits were made. */
   #basePrefix;
-  /** Of edits that this page could not read, and of their texts. */
+  /** The key prefix of edits that this page could not read, and of their texts. */
   #asidePrefix;
   #lockPrefix;
   /**
@@ -169,14 +169,14 @@ export class EditStorage {
    * @type {Map<string, {slot: "a" | "b", tag: string}>}
    */
   #bases = new Map();
-  /** Identities of tabs that are gone, which this one has taken over, by id. @type {Map<string, ClientIdentity>} */
+  /** Identities of closed tabs that this tab has adopted, by id. @type {Map<string, ClientIdentity>} */
   #adopted = new Map();
   /** @type {() => void} */
   #end = () => {};
   /** @type {Promise<void>} */
   #ended = new Promise((resolve) => (this.#end = resolve));
 
-  /** @param {string} name What keys and locks begin with: one for each gateway that pages of an origin use. */
+  /** @param {string} name The prefix of keys and locks: one for each gateway that pages of an origin use. */
   constructor(name) {
     this.#identityKey = `${name}.client`;
     this.#pendingPrefix = `${name}.pending.`;
@@ -191,19 +191,19 @@ export class EditStorage {
   }
 
   /**
-   * Returns the identity for `hello`: this tab's own, or that of a closed tab which left edits behind.
+   * Returns the identity for `hello`: this tab's own, or one of a closed tab that left edits.
    *
-   * @param {string} owner Who this is.
+   * @param {string} owner The user; "" if not signed in.
    * @returns {Promise<ClientIdentity | undefined>}
    */
   async claimIdentity(owner) {
     const own = read(tabStore(), this.#identityKey);
-    // Another user may have signed in in this tab.
+    // Another user may have signed in in this tab since.
     if (isIdentity(own) && (ownerOf(own) ?? owner) === owner) {
       if (await this.#hold(own.id, true)) return { id: own.id, resumeToken: own.resumeToken };
       tabStore().removeItem(this.#identityKey);
     }
-    // Without locks a closed tab cannot be told from a sleeping one: leave its edits to it.
+    // Without locks a closed tab cannot be distinguished from a suspended one, which will send its edits itself.
     if (!globalThis.navigator?.locks) return undefined;
     for (const { identity } of this.allPending(owner)) {
       // The server does not know the identity of edits that were never sent.
@@ -221,7 +221,7 @@ export class EditStorage {
   }
 
   /**
-   * Takes over the identities of all tabs that are gone and have left edits: they can be sent under them.
+   * Adopts the identities of all closed tabs that left edits, so that this tab can send the edits under them.
    *
    * @param {string} owner
    */
@@ -233,10 +233,10 @@ export class EditStorage {
   }
 
   /**
-   * Returns the other identities with edits of a note that this tab may send.
+   * Returns the adopted identities, other than `atHand`, that have stored edits of a note.
    *
    * @param {string} documentId
-   * @param {string | undefined} atHand The client id of edits that are being sent.
+   * @param {string | undefined} atHand The client id whose edits are being sent.
    */
   othersOf(documentId, atHand) {
     return this.adopted.filter(
@@ -244,12 +244,12 @@ export class EditStorage {
     );
   }
 
-  /** The identities taken over. */
+  /** The adopted identities. */
   get adopted() {
     return [...this.#adopted.values()];
   }
 
-  /** Releases the identities that are held, so that another client of this browser may take them. */
+  /** Releases the locks of all identities, so that another client of this browser may adopt them. */
   close() {
     this.#end();
   }
@@ -259,12 +259,12 @@ export class EditStorage {
     try {
       tabStore().setItem(this.#identityKey, JSON.stringify(owner ? { ...identity, owner } : identity));
     } catch {
-      // Without room, the identity lasts as long as the page.
+      // If the storage is full, the identity lasts as long as the page.
     }
   }
 
   /**
-   * @param {ClientIdentity} identity As the server's welcome gave it.
+   * @param {ClientIdentity} identity The identity in the server's welcome.
    * @param {string} [owner]
    */
   rememberIdentity(identity, owner) {
@@ -297,7 +297,7 @@ export class EditStorage {
   }
 
   /**
-   * Returns a note's edits under a client id, with the server's text that they were made on.
+   * Returns the edits of a note stored under a client id, with the server's text on which they were made.
    *
    * @param {string} documentId
    * @param {string} clientId
@@ -315,8 +315,8 @@ export class EditStorage {
 
   /**
    * @param {PendingRecord} record
-   * @param {import("./note.js").Base} base Is stored when it is another one than before.
-   * @returns {boolean} False when the browser has no room for it.
+   * @param {import("./note.js").Base} base Stored only if its tag differs from that of the stored text.
+   * @returns {boolean} False if the storage is full.
    */
   savePending(record, base) {
     const { documentId, identity: { id } } = record;
@@ -328,12 +328,12 @@ export class EditStorage {
       this.#bases.set(key, { slot, tag: base.tag });
     };
     try {
-      // Storage may have been cleared meanwhile.
+      // Storage may have been cleared since.
       if (known?.tag === base.tag && lastingStore().getItem(this.#baseKey(documentId, id, known.slot)) !== null) {
         save(known.slot);
         return true;
       }
-      // The edits that are stored stay readable until the new ones are: their text is not overwritten.
+      // The stored edits must stay readable until the new ones are stored, so their text is not overwritten.
       const slot = known?.slot === "a" ? "b" : "a";
       const formerKey = known && this.#baseKey(documentId, id, known.slot);
       putInPlaceOf(formerKey, this.#baseKey(documentId, id, slot), base.read(), () => save(slot));
@@ -358,7 +358,7 @@ export class EditStorage {
    *
    * @param {string} documentId
    * @param {string} clientId
-   * @returns {boolean} False when the browser has no room for it; then they are where they were.
+   * @returns {boolean} False if the storage is full; nothing is moved then.
    */
   setPendingAside(documentId, clientId) {
     let number = 1;
@@ -381,7 +381,7 @@ export class EditStorage {
   }
 }
 
-/** The page's own. The client for other pages has its own, and leaves this out. */
+/** The prefix of this page. The client for other pages (Web/sdk) has its own; its bundle omits this one. */
 const pageName = "parley";
 const own = /* @__PURE__ */ new EditStorage(pageName);
 
@@ -396,7 +396,7 @@ export const claimIdentity = (owner) => own.claimIdentity(owner);
 /** @type {EditStorage["adoptLeftBehind"]} */
 export const adoptLeftBehind = (owner) => own.adoptLeftBehind(owner);
 export const adoptedIdentities = () => own.adopted;
-/** For edits of this tab that are kept before the server has given it an identity. @type {ClientIdentity} */
+/** For edits that this tab stores before the server has issued an identity. @type {ClientIdentity} */
 export const unsentIdentity = /* @__PURE__ */ makeUnsent();
 /** @type {EditStorage["othersOf"]} */
 export const othersOf = (...parts) => own.othersOf(...parts);

@@ -1,10 +1,10 @@
-// Answers that the browser keeps for this person, and that the server sends again only if they have changed.
+// Answers cached for this user. The server sends an answer again only if it has changed (ETag).
 
 import { requestUnless } from "./http.js";
 
 /**
  * @param {Pick<import("../state/copies.js").Copies, "answer" | "keepAnswer">} copies
- * @returns {(path: string) => Promise<any>} The answer to GET.
+ * @returns {(path: string) => Promise<any>} Returns the answer to a GET.
  */
 export const askingOnce = (copies) => async (path) => {
   const kept = await copies.answer(path);

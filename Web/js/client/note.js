@@ -1,5 +1,5 @@
-// One note: passes the client core's actions to the editor and to the parts that draw, and keeps the core's unconfirmed
-// edits in the browser's storage.
+// One note: passes the client core's actions to the editor and the views, and stores unconfirmed edits in the browser's
+// storage.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -16,25 +16,26 @@ import { Emitter } from "../ground/emitter.js";
  */
 
 /**
- * Unconfirmed edits that outlive the page: in the core's encoding, with the client's identity at the server.
+ * Unconfirmed edits, stored in the core's encoding with the client's identity, so that they outlive the page.
  *
  * @typedef {{identity: ClientIdentity, session: string}} Edits
  */
 
 /**
- * The server's text under unconfirmed edits: it is as long as the note, and stays the same for many edits. The
- * tag tells one such text of a note from others.
+ * The server's text on which unconfirmed edits were made. It is as long as the note and seldom changes, so it is stored
+ * apart from the edits. The tag identifies it among the texts of a note.
  *
  * @typedef {{tag: string, read: () => string}} Base
- * @typedef {Edits & {base?: string, title?: string}} Kept The text as `base`.
- * @typedef {{session: string, text: string, title: string, access: "read" | "write"}} Copied A text of the server's,
- *   without edits.
+ * @typedef {Edits & {base?: string, title?: string}} Kept Stored edits; `base` is the text of their Base.
+ * @typedef {{session: string, text: string, title: string, access: "read" | "write"}} Copied A text of the server,
+ * without edits.
  */
 
 /**
- * reset: the editor starts from a new text. changes: to be made in it; `isOwn` says that this person asked
- * for them, and may undo them. edited: it has made some. shownEdit: these, as the page shows them; of ShownNote alone.
- * joined: it is known who is here. peers: others' carets may have moved. notice: a message for the person.
+ * reset: the editor starts from a new text. changes: changes to apply in the editor; with `isOwn`, this user requested
+ * them and may undo them. edited: the user edited the text. shownEdit: the edit in positions of the page; only
+ * ShownNote emits it. joined: the people in the note are known. peers: others' carets may have moved. notice: a message
+ * for the user.
  *
  * @typedef {{reset: {text: string}, changes: {changes: TextChange[], isOwn?: boolean}, edited: void,
  *   shownEdit: {changes: TextChange[]}, joined: void, peers: void, people: void, status: void, left: void, title: string,
@@ -50,7 +51,7 @@ const unknown = {
 export class Note extends Emitter {
   documentId;
   title = "";
-  /** Whether there is a text to show; `text` itself has to be copied each time. */
+  /** Whether a text is available; reading `text` itself copies it each time. */
   hasText = false;
 
   #core;
@@ -60,15 +61,15 @@ export class Note extends Emitter {
   /** @type {NoteStatus["phase"]} The phase at the last event. */
   #toldPhase = "joining";
   #toldAccess = "write";
-  /** @type {ReturnType<Core["people"]> | undefined} Cached until a person comes, goes or moves. */
+  /** @type {ReturnType<Core["people"]> | undefined} Cached until the next action or edit. */
   #here;
-  /** @type {Map<string, number>} Of all who have been here, by client id. */
+  /** @type {Map<string, number>} The numbers of all people so far, by client id. */
   #keys = new Map();
   /** @type {string | undefined} The client id under which edits are in the browser's storage. */
   #keptUnder;
-  /** The revision of a change that this person asked for over HTTP. */
+  /** The revision of a change that this user requested over HTTP. */
   #ownRevision = 0;
-  /** @type {"read" | "write" | undefined} The access at the time of the copy, until the server reports it. */
+  /** @type {"read" | "write" | undefined} The access stored in the copy, until the note is live. */
   #copiedAccess;
 
   /**
@@ -76,18 +77,18 @@ export class Note extends Emitter {
    * @param {Core} options.core
    * @param {Connection} options.connection
    * @param {string} options.documentId
-   * @param {string} [options.title] As the list of notes knows it.
+   * @param {string} [options.title] The title in the list of notes.
    * @param {{
    *   save: (note: Note, edits: Edits, base: Base) => boolean,
    *   remove: (note: Note, clientId: string) => void,
-   * }} [options.pending] Where unconfirmed edits outlive the page.
-   * @param {Kept} [options.restored] From there.
-   * @param {Copied} [options.copied] What is shown until the server is there; not with `restored`.
+   * }} [options.pending] The storage of unconfirmed edits.
+   * @param {Kept} [options.restored] Edits from this storage.
+   * @param {Copied} [options.copied] The text shown until the server answers; not with `restored`.
    */
   constructor({ core, connection, documentId, title, pending, restored, copied }) {
     super();
     this.documentId = documentId;
-    // The core reports a title only if it differs from the one that it has kept.
+    // The core reports a title only if it differs from its own, so start with the stored one.
     this.title = restored?.title ?? copied?.title ?? title ?? "";
     this.#copiedAccess = copied?.access;
     this.#core = core;
@@ -100,7 +101,7 @@ export class Note extends Emitter {
       else if (copied) connection.handle("restore", documentId, copied.session, copied.text);
       else connection.handle("open", documentId);
     } catch (error) {
-      // Edits that cannot be restored make no note.
+      // Without its edits, the note is not created.
       connection.removeNote(documentId);
       throw error;
     }
@@ -110,7 +111,7 @@ export class Note extends Emitter {
     return this.#status.phase;
   }
 
-  /** The reason of the phase `failed`: a code of problems.js. */
+  /** The reason of the phase `failed`: an error code of problems.js. */
   get failure() {
     return this.#status.failure;
   }
@@ -124,12 +125,12 @@ export class Note extends Emitter {
     return this.#status.refusal ? { code: this.#status.refusal } : undefined;
   }
 
-  /** Edits made here that the server has not confirmed to be stored. */
+  /** The number of edits made here that the server has not confirmed. */
   get unconfirmedCount() {
     return this.#status.unconfirmed;
   }
 
-  /** Whether unconfirmed edits could not be kept in the browser's storage. */
+  /** Whether the browser's storage rejected the last unconfirmed edits. */
   get isKeepFailing() {
     return this.#status.isKeepFailing;
   }
@@ -139,13 +140,13 @@ export class Note extends Emitter {
     return this.#keptUnder;
   }
 
-  /** The server's current text, with which the note can be opened later. */
+  /** The server's current text, to open the note with later. */
   get copy() {
     const copy = this.hasText ? this.#core.copy(this.documentId) : undefined;
     return copy && { ...copy, id: this.documentId, title: this.title, access: this.access };
   }
 
-  /** The text with all edits made here; undefined until the note was joined once. */
+  /** The text with all edits made here; undefined until the note has been joined. */
   get text() {
     return this.hasText ? this.#core.text(this.documentId) : undefined;
   }
@@ -163,21 +164,21 @@ export class Note extends Emitter {
   }
 
   /**
-   * The number of other people with the note open; more than `people` if they are too many to be named.
+   * The number of other people with the note open; may exceed the length of `people`, which has a limit.
    */
   get othersCount() {
     const { count, all } = this.#peopleHere;
     return Math.max((count ?? 1) - 1, all.length);
   }
 
-  /** The other people with the note open; of a crowd, the most recently active ones. @returns {Person[]} */
+  /** The other people with the note open; if they are many, the most recently active ones. @returns {Person[]} */
   get people() {
     return this.#peopleHere.all.map(({ clientId, name, color, isWriting }) => ({
       clientId, name, color, isWriting, key: this.#keyOf(clientId),
     }));
   }
 
-  /** @param {string} clientId @returns {number} A number for this client alone. */
+  /** @param {string} clientId @returns {number} A number unique to this client. */
   #keyOf(clientId) {
     const known = this.#keys.get(clientId);
     if (known !== undefined) return known;
@@ -197,9 +198,9 @@ export class Note extends Emitter {
   }
 
   /**
-   * Takes an edit that was just made in the editor.
+   * Passes an edit that was made in the editor to the core.
    *
-   * @param {TextChange[]} changes Ascending, in UTF-16 units of the text before all of them.
+   * @param {TextChange[]} changes Sorted, in UTF-16 units of the text before all of them.
    */
   edit(changes) {
     if (!this.hasText) throw new Error("edit before the note was joined");
@@ -217,7 +218,7 @@ export class Note extends Emitter {
   }
 
   /**
-   * Makes a change over HTTP that counts as this person's own when it arrives: it is one step to undo.
+   * Requests a change over HTTP. The editor treats it as this user's own: undo reverts it in one step.
    *
    * @param {() => Promise<number>} make Requests the change; returns its revision.
    */
@@ -226,7 +227,7 @@ export class Note extends Emitter {
   }
 
   /**
-   * Holds back others' edits until a promise settles, for ten seconds at most: while a word is being composed (IME).
+   * Holds back others' edits while an input method composes a word: until `end` settles, for ten seconds at most.
    *
    * @param {Promise<unknown>} end
    */
@@ -239,20 +240,20 @@ export class Note extends Emitter {
     this.#connection.handle("retryRefused", this.documentId);
   }
 
-  /** Discards unconfirmed edits, and takes the server's text. */
+  /** Discards unconfirmed edits and restores the server's text. */
   discardUnconfirmed() {
     this.hasText = false;
     this.#connection.handle("discard", this.documentId);
   }
 
-  /** Tries to open the note again after a failure, when rights may have changed. */
+  /** Opens the note again after a failure, because rights may have changed. */
   reopen() {
     this.#connection.handle("reopen", this.documentId);
   }
 
   /**
-   * Leaves the document. Unconfirmed edits stay in the browser's storage; if it takes none, the document is left
-   * once the server has them, and `left` is emitted.
+   * Leaves the document. Unconfirmed edits remain in the browser's storage. If it cannot store them, the document is
+   * left once the server has confirmed them, and `left` is emitted.
    */
   close() {
     this.#connection.handle("leave", this.documentId);
@@ -319,7 +320,7 @@ export class Note extends Emitter {
   #became({ phase, access, failure }) {
     const { documentId } = this;
     if (phase === "left") {
-      // Unless the note was opened again meanwhile.
+      // The note may have been opened again since.
       if (this.phase === "left") this.#connection.removeNote(documentId);
       this.emit("left", undefined);
       return;
@@ -355,7 +356,7 @@ export class Note extends Emitter {
       this.#connection.handle("kept", this.documentId, Math.round(performance.now() - began));
       return;
     }
-    // A tab that continued from what was kept before would send edits twice.
+    // The older stored edits must go: a tab that restored them would send edits twice.
     if (isRequired) this.#forget();
     this.#connection.handle("keepFailed", this.documentId);
     this.emit("notice", { kind: "storage" });

@@ -1,13 +1,13 @@
-// Places of a text while the text is edited.
+// Positions in a text while the text is edited.
 
 /** @typedef {import("./door.js").TextChange} TextChange */
 
 /**
- * Returns where a place is after edits.
+ * Returns where a position moves when edits are applied.
  *
  * @param {number} place In UTF-16 units.
- * @param {TextChange[]} changes Ascending, all in the text before any of them.
- * @param {-1 | 1} side The side of text inserted at the place: 1 moves the place behind that text.
+ * @param {TextChange[]} changes Sorted, all in the text before any of them.
+ * @param {-1 | 1} side 1 if text inserted at the position moves it to the end of the text; -1 if it stays before it.
  */
 export function movedPlace(place, changes, side) {
   let shift = 0;
@@ -21,11 +21,11 @@ export function movedPlace(place, changes, side) {
 }
 
 /**
- * Returns where a range is after edits. Text inserted at an edge stays outside.
+ * Returns where a range moves when edits are applied. Text inserted at an edge stays outside.
  *
  * @param {{from: number, to: number}} range
  * @param {TextChange[]} changes
- * @returns {{from: number, to: number} | undefined} Undefined when its text is deleted.
+ * @returns {{from: number, to: number} | undefined} Undefined if its text is deleted.
  */
 export function movedRange({ from, to }, changes) {
   const moved = { from: movedPlace(from, changes, 1), to: movedPlace(to, changes, -1) };

@@ -1,11 +1,11 @@
-// Fetches a resource of the server again, whenever the server says that it has changed.
+// Fetches a resource again whenever the server reports that it has changed.
 
 import { isPassing } from "./http.js";
 
-/** The pauses before a failed fetch is repeated; after the last, only the next call repeats it; milliseconds. */
+/** The delays before each retry of a failed fetch, in milliseconds. After the last, only `refresh` fetches again. */
 const pauses = [1_000, 4_000, 16_000];
 
-/** Runs one fetch at a time: calls during a fetch are served by one more after it, also if it fails. */
+/** Runs one fetch at a time. All calls during a fetch cause one more after it, even if it fails. */
 export class Refresher {
   #fetch;
   /** @type {Promise<void> | undefined} */
@@ -15,12 +15,12 @@ export class Refresher {
   /** @type {any} */
   #timer;
 
-  /** @param {() => Promise<void>} fetch What was fetched before stays if it fails. */
+  /** @param {() => Promise<void>} fetch If it fails, the former result stays. */
   constructor(fetch) {
     this.#fetch = fetch;
   }
 
-  /** @returns {Promise<void>} Fulfilled when all is fetched that was asked for until then, or has failed. */
+  /** @returns {Promise<void>} Fulfilled when the fetch has finished or failed, and the one for this call as well. */
   refresh() {
     this.#failures = 0;
     if (this.#running) this.#isStale = true;
@@ -45,7 +45,7 @@ export class Refresher {
     }
   }
 
-  // The next call may be far away, since the connection that brings the hints has not failed.
+  // Retry here: the next `refresh` may be far away, because the connection that reports changes has not failed.
   /** @param {unknown} error */
   #tryAgain(error) {
     const pause = isPassing(error) ? pauses[this.#failures] : undefined;

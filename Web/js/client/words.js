@@ -4,15 +4,14 @@ import { RequestError } from "./http.js";
 import { t } from "../ground/language.js";
 
 /**
- * Returns the message of an error for people. Only a rejection by the server has one; other errors' messages are for
- * developers.
+ * Returns an error's message for users. Only a RequestError has one; the messages of other errors are for developers.
  *
  * @param {unknown} error
  */
 export const messageOf = (error) => (error instanceof RequestError ? error.message : t("page.failed"));
 
 /**
- * For the page of operators, which is in English.
+ * Returns a count with its noun, for the operators' page, which is in English.
  *
  * @param {number} count @param {string} noun @param {string} [plural]
  */

@@ -1,4 +1,4 @@
-// Deleted notes, in a dialog: when each was deleted, its deleter, and a button that restores it.
+// The dialog of deleted notes: when and by which user each was deleted, and a button to restore it.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../ground/dialogs.js";
 import { focusRowAt, keepFocusOn, placeOf } from "../ground/dialogfocus.js";
@@ -13,10 +13,12 @@ import { messageOf } from "../client/words.js";
  */
 
 const day = dateFormat({ dateStyle: "medium" });
-/** Notes that are shown at first, and how many more at a time. */
+/** The number of notes shown at first, and added by each click on "more". */
 const pageSize = 50;
 
-/** @type {DeletedNotes | undefined} The latest request for the list: while the server is slow, only this one opens the dialog. */
+/**
+ * @type {DeletedNotes | undefined} The latest request for the list; while the server is slow, only it opens the dialog.
+ */
 let latest;
 
 /** @param {DeletedEntry} entry */
@@ -41,7 +43,7 @@ class DeletedNotes {
   #dialog = /** @type {HTMLDialogElement} */ (byId("deleted"));
   #rows = byId("deleted-list");
   #more = /** @type {HTMLButtonElement} */ (byId("deleted-more"));
-  /** @type {string | undefined} Where the next notes begin. */
+  /** @type {string | undefined} The server's cursor for the next page. */
   #next;
 
   /** @param {{undelete: (id: string) => Promise<boolean>}} actions */
@@ -49,7 +51,7 @@ class DeletedNotes {
     this.#undelete = undelete;
   }
 
-  /** Shows the notes until the person closes the dialog. */
+  /** Shows the notes until the user closes the dialog. */
   async open() {
     latest = this;
     this.#rows.replaceChildren();
@@ -119,7 +121,7 @@ class DeletedNotes {
   }
 
   /**
-   * Removes a note for good, if the person is sure.
+   * Deletes a note permanently after the user has confirmed it.
    *
    * @param {DeletedEntry} entry
    * @param {HTMLElement} row
@@ -146,7 +148,7 @@ class DeletedNotes {
 }
 
 /**
- * Shows deleted notes until the person closes the dialog.
+ * Shows deleted notes until the user closes the dialog.
  *
  * @param {{undelete: (id: string) => Promise<boolean>}} actions
  */

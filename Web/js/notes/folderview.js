@@ -1,7 +1,7 @@
 // The folders above the list of notes, and the path of a note's folder above its text.
 //
-// A list of buttons within lists: each folder is a button that is pressed while the list shows it; before a folder
-// with others below it is a button that shows or hides these. Arrow keys go up and down, and open and close.
+// A list of buttons within lists. A folder's button is pressed while the list shows its notes. A folder with subfolders
+// has another button before it that expands or collapses them. Arrow keys move the focus, expand and collapse.
 
 import { byId, icon } from "../ground/dialogs.js";
 import { treeOf } from "../state/folders.js";
@@ -11,15 +11,15 @@ import { page } from "../state/page.js";
 import { moveNote } from "./noteactions.js";
 import { folders, list, ownerNow, recent } from "../state/session.js";
 
-/** Names of the entries beside folders. */
+/** The keys of the entries other than folders. */
 export const places = /** @type {const} */ ({ all: "all", recent: "recent" });
 
 const closedPrefix = "parley.closed-folders.";
-/** Of a note that is dragged. */
+/** The data type of a dragged note. */
 export const noteType = "application/x-parley-note";
 
 const { compare } = new Intl.Collator(locale, { numeric: true });
-/** @type {{owner: string, folders: Set<string>} | undefined} Folders whose own are hidden. */
+/** @type {{owner: string, folders: Set<string>} | undefined} Collapsed folders. */
 let closed;
 let isRecent = false;
 let drawn = "";
@@ -35,7 +35,7 @@ function closedNow() {
   try {
     closed.folders = new Set(JSON.parse(localStorage.getItem(closedPrefix + owner) ?? "[]"));
   } catch {
-    // The stored value is not of this version.
+    // Another version stored the value.
   }
   return closed.folders;
 }
@@ -48,7 +48,7 @@ function setClosed(path, isClosed) {
   try {
     localStorage.setItem(closedPrefix + ownerNow(), JSON.stringify([...all].slice(-500)));
   } catch {
-    // It is known as long as the page is there.
+    // The storage is full: the state lasts until the page is reloaded.
   }
   drawFolders();
 }
@@ -157,7 +157,7 @@ function entry({ key, name, count, isChosen, folder, run }) {
 }
 
 /**
- * Takes notes that are dropped on a folder.
+ * Lets notes be dropped on a folder.
  *
  * @param {HTMLElement} line
  * @param {string} folder
@@ -202,7 +202,7 @@ function stepThrough(event) {
   event.preventDefault();
 }
 
-/** The path of the shown note's folder. */
+/** Draws the path of the shown note's folder. */
 export function drawCrumbs() {
   const crumbs = byId("crumbs");
   const id = page.current?.documentId;
@@ -221,7 +221,7 @@ export function drawCrumbs() {
     button.textContent = name;
     button.addEventListener("click", () => {
       chooseFolder(names.slice(0, index + 1).join("/"));
-      // On a phone the list is the page before this one.
+      // On a phone the list is a page of its own: return to it.
       const isBeside = byId("folders").offsetParent !== null;
       if (!isBeside) byId("back").click();
     });

@@ -1,4 +1,4 @@
-// The title of an untitled note: the heading in the first line of its text.
+// Gives an untitled note the heading in the first line of its text as its title.
 
 import { untitled } from "../state/newnote.js";
 import { renameNote } from "./noteactions.js";
@@ -10,16 +10,19 @@ import { wellFormed } from "../ground/wellformed.js";
 
 /** Milliseconds after the last edit before the heading becomes the title. */
 const afterEdit = 1_000;
-/** UTF-16 units of a title, as in its field. */
+/** Maximum UTF-16 units of a title, as in its field. */
 const lengthMax = 200;
 
 /** @type {any} */
 let timer;
-/** @type {{id: string, title: string} | undefined} The title that the heading gave. It follows the heading until a person changes it. */
+/**
+ * @type {{id: string, title: string} | undefined} The last title taken from a heading. It follows the heading until a
+ * user changes it.
+ */
 let given;
 
 /**
- * The words of a heading in the first line.
+ * Returns the text of a heading in the first line, without its marks.
  *
  * @param {string} text
  * @returns {string} Empty if the first line is not a heading.
@@ -37,7 +40,7 @@ function giveTitle() {
   if (!note?.hasText || !mayManage(note.documentId) || page.typedTitle) return;
   const { documentId: id } = note;
   const title = list.titleOfOpen(note);
-  // The server's word of a title from here may come later than an older one.
+  // The server may confirm an older title after a newer one was set here, so check both.
   const isFree = [title, list.titleFromHere(id) ?? ""].every(
     (known) => known === "" || known === untitled || (given?.id === id && given.title === known),
   );
@@ -47,7 +50,7 @@ function giveTitle() {
   void renameNote(id, heading);
 }
 
-/** The person has edited the note that is shown. */
+/** Schedules an update of the title after an edit of the shown note. */
 export function scheduleTitle() {
   clearTimeout(timer);
   timer = setTimeout(giveTitle, afterEdit);

@@ -7,7 +7,7 @@ import { folders } from "../state/session.js";
 import { messageOf } from "../client/words.js";
 
 /**
- * Asks for a note's folder, until the note is moved or the person cancels.
+ * Asks for a note's folder until the note is moved or the user cancels.
  *
  * @param {object} note
  * @param {string} note.title
@@ -35,7 +35,9 @@ export async function askForFolder({ title, folder }, move) {
   yes.disabled = false;
   form.onsubmit = submit;
 
-  /** Whether the dialog is still open for this note: the answer may come after it was closed, or for another. */
+  /**
+   * Whether the dialog is still open for this note; it may have been closed, or opened for another, since the request.
+   */
   const isHere = () => dialog.open && form.onsubmit === submit;
 
   /** @param {Event} event */
@@ -44,7 +46,7 @@ export async function askForFolder({ title, folder }, move) {
     yes.disabled = true;
     problem.textContent = "";
     try {
-      // Normalised, since keyboards type some letters in different forms.
+      // Normalised, because keyboards enter some letters in different forms.
       await move(field.value.normalize("NFC").trim());
       if (isHere()) dialog.close();
     } catch (error) {

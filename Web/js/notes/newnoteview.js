@@ -1,4 +1,4 @@
-// Shows a note that is begun, until the server has made it.
+// Shows a new note until the server has created it.
 
 import { announce, byId, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -12,10 +12,10 @@ import { mayCreate } from "../account/rights.js";
 import { connection, early, folders, newNotes } from "../state/session.js";
 import { titleField } from "./titlebar.js";
 
-/** Shows the note at once, so that its title or its first words can be typed. */
+/** Shows a new note immediately, so that its title or first words can be typed. */
 export function createNote() {
   if (!mayCreate()) return;
-  // A begun note without any text serves as the new one.
+  // A new note without any text is shown again instead of a second one.
   const inFolder = folders.forNewNote ?? "";
   const blank = newNotes.all.find(
     ({ title, place, folder }) => title === untitled && folder === inFolder && !early.text(place),
@@ -31,7 +31,7 @@ export function createNote() {
 }
 
 /**
- * Opens the note that was made; title and text may have been written meanwhile.
+ * Opens the created note; the user may have entered a title and text since.
  *
  * @param {{newNote: import("../state/newnote.js").NewNote, note: import("../state/notes.js").NoteEntry}} made
  */
@@ -56,7 +56,7 @@ function forgetNewNote(newNote) {
 }
 
 /**
- * Draws the status of a note that is begun: it has no text yet, and no other people.
+ * Draws the status of a note that is not created yet: it has no synchronised text and no other people.
  *
  * @param {import("../state/newnote.js").NewNote} newNote
  */
@@ -73,7 +73,7 @@ export function drawNewStatus(newNote) {
   byId("editor").hidden = true;
   byId("gone").hidden = true;
   byId("access").hidden = true;
-  // Nothing is on its way.
+  // Nothing is being fetched.
   byId("loading").hidden = true;
   titleField.disabled = false;
   early.show(newNote.place);
@@ -95,7 +95,7 @@ export function drawNewStatus(newNote) {
   drawNotices();
 }
 
-/** Listens to the events of notes that are begun. */
+/** Listens to the events of new notes. */
 export function setUpNewNotes() {
   newNotes.on("made", takeNewNote);
   newNotes.on("changed", (newNote) => {

@@ -1,4 +1,4 @@
-// Actions on a note, from the list, the bar above it, or a notice.
+// Actions on a note, from the list, the bar above the note, or a notice.
 
 import { at } from "../ground/base.js";
 import { announce, confirm, copy, hideToast, toast } from "../ground/dialogs.js";
@@ -28,13 +28,13 @@ export async function renameNote(id, title) {
   }
 }
 
-/** How long a question waits for the server to say whether deleted notes are kept; milliseconds. */
+/** Maximum time to wait for the server's retention time of deleted notes before the user is asked; milliseconds. */
 const askWithin = 5_000;
 
 /** @param {string} id */
 export async function removeNote(id) {
   const title = list.titleOf(id) || untitled;
-  // The question says whether the note can be restored, so the server's answer to that comes first.
+  // The text of the question depends on whether the note can be restored, so fetch that first.
   if (list.deletedAgeMax === undefined) await withLimit(list.refresh(), askWithin, undefined);
   const { deletedAgeMax = 0 } = list;
   const isSure = await confirm({
@@ -57,10 +57,10 @@ export async function removeNote(id) {
 }
 
 /**
- * Brings a deleted note back.
+ * Restores a deleted note, and opens it.
  *
  * @param {string} id
- * @returns {Promise<boolean>} Whether it is back.
+ * @returns {Promise<boolean>} Whether it was restored.
  */
 export async function undelete(id) {
   try {
@@ -76,7 +76,7 @@ export async function undelete(id) {
   }
 }
 
-/** Deleted notes, in a dialog. */
+/** Opens the dialog of deleted notes. */
 export async function openDeletedNotes() {
   try {
     const { showDeletedNotes } = await loadPart(() => import("./deletednotes.js"));
@@ -108,10 +108,10 @@ export async function download(kind) {
 }
 
 /**
- * Puts a note into a folder, and shows a message.
+ * Moves a note to a folder, and shows a message with a button to undo it.
  *
  * @param {string} id
- * @param {string} folder None if it is empty.
+ * @param {string} folder "" for no folder.
  */
 export async function moveNote(id, folder) {
   const before = list.folderOf(id) ?? "";
@@ -132,7 +132,7 @@ function sayMoved(id, folder, before) {
 }
 
 /**
- * Asks for a folder, and puts a note there.
+ * Asks for a folder, and moves a note to it.
  *
  * @param {string} id
  */
@@ -151,11 +151,11 @@ export async function moveNoteByDialog(id) {
 
 /** @param {string} id */
 export async function shareNote(id) {
-  // A visitor with a short link passes that link on.
+  // A visitor who came by a short link shares the same link.
   const { key } = access.pass ?? {};
   const address = new URL(key && !isName(key) ? at(`/s/${key}`) : pathOf(id), location.href).href;
   const sharing = mayManage(id) ? await sharingPart() : undefined;
-  // A person who may not make a link, or has no dialog for it, can pass on the address.
+  // A user who may not create links, or whose page cannot load the dialog, shares the address.
   if (!sharing) toast((await copy(address)) ? t("note.linkCopied") : address);
   else {
     const title = list.titleOf(id) || untitled;
@@ -164,7 +164,7 @@ export async function shareNote(id) {
   }
 }
 
-/** Fetches the dialog that makes links; undefined if it cannot be fetched. */
+/** Loads the dialog that creates links; undefined if that fails. */
 async function sharingPart() {
   try {
     return await loadPart(() => import("./sharing.js"));
@@ -174,7 +174,7 @@ async function sharingPart() {
   }
 }
 
-/** The note's text, or the part of it that is in this browser. */
+/** Copies the note's text, or the part of it that this browser has. */
 export async function copyText(text = page.current?.text ?? early.text(page.place ?? "")) {
   toast((await copy(text)) ? t("note.textCopied") : t("page.copyRefused"));
 }

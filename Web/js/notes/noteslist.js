@@ -1,4 +1,4 @@
-// The list of notes beside the text, in which they are opened, renamed, deleted and shared.
+// The list of notes beside the text, from which notes are opened, renamed, deleted and shared.
 
 import { byId, icon, openMenu, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -23,14 +23,14 @@ const pins = new Pins({ storage: lastingStore(), owner: ownerNow, window });
 let renaming;
 let drawnList = "";
 
-/** Rows that are drawn at first, and how many more at a time. */
+/** The number of rows drawn at first, and added by each click on "more". */
 const rowsStep = 200;
 let rowsMax = rowsStep;
-/** The selection that the rows show; another one begins with its first rows. */
+/** The folder and filters of the drawn rows; after a change, the list starts with `rowsStep` rows again. */
 let rowsOf = "";
 
 /**
- * Edits that cannot be sent at the moment.
+ * Returns the number of unconfirmed edits of a note while the page is offline; otherwise 0.
  *
  * @param {string} id
  */
@@ -39,17 +39,17 @@ const unsavedOf = (id) => {
   return note ? unsavedIn(note) : 0;
 };
 
-/** Draws the rows that have changed; cheap if there is none. */
+/** Draws the list if it has changed; otherwise cheap. */
 export function drawList() {
   const box = byId("notes");
-  // The field must not be removed while the person types in it.
+  // The field must not be removed while the user types in it.
   if (renaming !== undefined && box.querySelector(".rename")) return;
   const filter = /** @type {HTMLInputElement} */ (byId("find")).value.trim().toLocaleLowerCase();
   const isRecent = showsRecent();
   const known = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
   const typed = page.typedTitle;
   const all = typed ? known.map((entry) => (entry.id === typed.id ? { ...entry, title: typed.title } : entry)) : known;
-  // A folder, and the recently opened notes, leave out others on purpose.
+  // Other folders and the recently opened notes omit notes on purpose.
   const isTagCut = tags.areMissing(all, list.isCut && !isRecent && folders.chosen === undefined);
   const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
   if (place !== rowsOf) rowsMax = rowsStep;
@@ -64,7 +64,7 @@ export function drawList() {
   );
   const beginnings = begun.map(({ key, title, problem }) => [key, title, problem !== undefined]);
   const key = JSON.stringify([state, beginnings, place, isCut, isTagCut, page.place, renaming, list.notes === undefined]);
-  // This is called at every keystroke. A row that is taken away under the pointer loses its click.
+  // Called at each keystroke: do not replace rows needlessly, since a row replaced under the pointer loses its click.
   if (key === drawnList) return;
   drawnList = key;
   const focused = /** @type {HTMLElement | null} */ (document.activeElement);
@@ -91,7 +91,7 @@ export function drawList() {
 }
 
 /**
- * A note that the server has yet to make.
+ * A row for a note that the server has not created yet.
  *
  * @param {import("../state/newnote.js").NewNote} newNote
  */
@@ -129,7 +129,7 @@ function linkTo(href, title, isOpen) {
 }
 
 /**
- * Up and down in the list.
+ * Moves the focus up or down in the list.
  *
  * @param {KeyboardEvent} event
  * @param {HTMLElement} item
@@ -277,7 +277,7 @@ export function setUpNotesList() {
     rowsMax += rowsStep;
     if (folders.hasMore) folders.fetchMore().catch((error) => toast(messageOf(error)));
     drawList();
-    // The button may be gone: the focus moves to the first new row, for people who use the keyboard.
+    // The button may be hidden now, so move the focus to the first new row for keyboard users.
     /** @type {HTMLElement | null | undefined} */ (byId("notes").children[first]?.querySelector(".note-link"))?.focus();
   });
   folders.on("changed", drawList);

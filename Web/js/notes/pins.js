@@ -1,5 +1,4 @@
-// Notes that a person has pinned: they are first in the list. Kept by the browser, for each person who signs in
-// here; another browser has its own.
+// Pinned notes, which are first in the list. The browser stores them for each user; other browsers have their own.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -7,21 +6,22 @@ const prefix = "parley.pins.";
 
 /** @extends {Emitter<{changed: void}>} */
 export class Pins extends Emitter {
-  /** Notes that may be pinned; with one more the oldest pin goes. */
+  /** Maximum number of pinned notes; another pin removes the oldest. */
   static countMax = 100;
 
   #storage;
   #owner;
-  /** @type {string[]} Oldest first: as it is kept, and as it is known where there is no room to keep it. */
+  /** @type {string[]} Oldest first: as stored, or in memory alone if the storage is full. */
   #ids = [];
-  /** @type {string | undefined} Whose these are. */
+  /** @type {string | undefined} The owner of `#ids`. */
   #read;
 
   /**
-   * @param {object} dependencies
-   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
-   * @param {() => string} dependencies.owner Who this is.
-   * @param {Pick<EventTarget, "addEventListener">} [dependencies.window] Its events report what other tabs keep.
+   * @param {object} surroundings
+   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
+   * @param {() => string} surroundings.owner The current user.
+   * @param {Pick<EventTarget, "addEventListener">} [surroundings.window] Its `storage` events report changes by other
+   * tabs.
    */
   constructor({ storage, owner, window }) {
     super();
@@ -73,7 +73,7 @@ export class Pins extends Emitter {
     try {
       this.#storage.setItem(prefix + this.#owner(), JSON.stringify(this.#ids));
     } catch {
-      // It is known as long as the page is there.
+      // The storage is full: the pins last until the page is reloaded.
     }
     this.emit("changed", undefined);
   }

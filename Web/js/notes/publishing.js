@@ -6,11 +6,11 @@ import { announce, confirm, copy, toast } from "../ground/dialogs.js";
 import { dateFormat, t } from "../ground/language.js";
 import { messageOf } from "../client/words.js";
 
-/** @typedef {{name?: string, path?: string}} Publication Empty where the note has no name. */
+/** @typedef {{name?: string, path?: string}} Publication Empty if the note is not published. */
 
 const day = dateFormat({ dateStyle: "long" });
 
-/** @param {unknown} error @returns {string} Why the note was not published, for the person who has chosen the name. */
+/** Returns why the note was not published, for the user who chose the name. @param {unknown} error @returns {string} */
 export function problemWith(error) {
   if (!(error instanceof RequestError)) return messageOf(error);
   if (error.status === 400) return t("publish.invalid");
@@ -30,7 +30,7 @@ const made = (name, properties, ...children) => {
   return element;
 };
 
-/** The controls; those of a published note are hidden until there is one. */
+/** Creates the controls. Those of a published note are hidden until a name is drawn. */
 function controls() {
   const address = made("input", { id: "publish-address", readOnly: true });
   const copyButton = made("button", { type: "button", className: "button" }, t("copy"));
@@ -57,13 +57,13 @@ function controls() {
   return { address, copyButton, withdraw, end, result, name, submit, form, problem };
 }
 
-/** @type {object | undefined} The part that was shown last. */
+/** @type {object | undefined} The part shown last. */
 let latest;
 
 /**
- * Shows the part for a note, where the server lets notes be published.
+ * Shows the part for a note if the server supports publishing.
  *
- * @param {string} id The note's.
+ * @param {string} id The note's id.
  * @param {HTMLDialogElement} dialog
  */
 export async function showPublishing(id, dialog) {
@@ -75,7 +75,7 @@ export async function showPublishing(id, dialog) {
   section.replaceChildren(
     made("h3", {}, t("publish.make")), made("p", { className: "hint" }, t("publish.hint")), part.result, part.form, part.problem, part.end,
   );
-  /** Whether the dialog is still this note's: another's may be open when an answer comes. */
+  /** Whether the dialog still shows this note; another's may be open when the answer arrives. */
   const isHere = () => part.form.isConnected && latest === part;
 
   /** @param {Publication} publication */
@@ -128,9 +128,9 @@ export async function showPublishing(id, dialog) {
   };
   try {
     draw(await request(path));
-    // Another note's may be open by now.
+    // Another note's dialog may be open now.
     if (latest === part) dialog.querySelector(":scope > .dialog-buttons")?.before(section);
   } catch {
-    // This server publishes no notes, or does not answer.
+    // The server does not support publishing, or does not answer.
   }
 }

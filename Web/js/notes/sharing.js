@@ -1,4 +1,4 @@
-// The dialog that makes links to a note for others, and withdraws them.
+// The dialog that creates links to a note for other people, and withdraws them.
 
 import { at } from "../ground/base.js";
 import { announce, byId, confirm, copy, icon, openDialog, toast } from "../ground/dialogs.js";
@@ -16,14 +16,14 @@ import { messageOf } from "../client/words.js";
  * @typedef {object} SharedNote
  * @property {string} id
  * @property {string} title
- * @property {string} address For people who may open the note without a link.
- * @property {boolean} isDemo Whether every visitor may.
- * @property {boolean} isWritable Whether this person may pass on the right to write.
+ * @property {string} address The note's address, for users who may open the note without a link.
+ * @property {boolean} isDemo Whether every visitor may open the note.
+ * @property {boolean} isWritable Whether this user may grant write access.
  */
 
 const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
-/** @param {{access: string, expiresAt: number}} link What it allows, and until when. */
+/** Describes the access and the expiry of a link. @param {{access: string, expiresAt: number}} link */
 function wordsOf({ access, expiresAt }) {
   const time = dayAndTime.format(expiresAt);
   if (access === "comment") return t("sharing.comments", { time });
@@ -42,7 +42,7 @@ function iconButton(symbol, label, run) {
   return button;
 }
 
-/** @param {string} label Of a link. @param {string} maker Empty where the server does not name one. */
+/** @param {string} label The link's description. @param {string} maker Empty if the server does not name one. */
 function wordsInRow(label, maker) {
   const words = document.createElement("div");
   words.className = "deleted-words";
@@ -58,15 +58,15 @@ function wordsInRow(label, maker) {
   return words;
 }
 
-/** @type {Sharing | undefined} What the dialog was opened for last. */
+/** @type {Sharing | undefined} The last instance that opened the dialog. */
 let shown;
 
 /** The dialog for one note. */
 class Sharing {
   #note;
-  /** Of the requests about the note's links. */
+  /** The path of the API for the note's links. */
   #path;
-  /** Counts requests for the list: only the answer to the last one is drawn. */
+  /** Counts requests for the list; only the last one's answer is drawn. */
   #draws = 0;
   #dialog = /** @type {HTMLDialogElement} */ (byId("sharing"));
   #form = /** @type {HTMLFormElement} */ (byId("sharing-form"));
@@ -80,7 +80,7 @@ class Sharing {
     this.#path = `/api/notes/${encodeURIComponent(note.id)}/share`;
   }
 
-  /** Shows the dialog until the person closes it. */
+  /** Shows the dialog until the user closes it. */
   async open() {
     shown = this;
     this.#drawNote();
@@ -91,7 +91,7 @@ class Sharing {
     await openDialog(this.#dialog);
   }
 
-  /** Whether the dialog is still this note's: another's may be open when an answer comes. */
+  /** Whether the dialog still shows this note; another's may be open when an answer arrives. */
   get #isHere() {
     return shown === this;
   }
@@ -127,7 +127,7 @@ class Sharing {
     byId("sharing-problem").textContent = text;
   }
 
-  /** @param {string} text Where the person sees it, also if the dialog is closed or another note's by now. */
+  /** Shows an error in this note's dialog, or as a toast if that is closed. @param {string} text */
   #sayFailed(text) {
     if (this.#isHere && this.#dialog.open) this.#say(text);
     else toast(text);
@@ -209,7 +209,7 @@ class Sharing {
     announce(t("sharing.made", { link: label }));
   }
 
-  /** @param {string} id Of a link. @param {HTMLElement} row */
+  /** @param {string} id The link's id. @param {HTMLElement} row */
   async #withdraw(id, row) {
     const place = placeOf(this.#list, row);
     try {

@@ -1,4 +1,4 @@
-// Tags above the list of notes, as buttons of which one may be pressed: then the list shows the notes with that tag.
+// Tags above the list of notes, as buttons. At most one is pressed; the list then shows the notes with this tag.
 
 import { byId, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -6,7 +6,7 @@ import { drawTabStop, stepWithin } from "../ground/roving.js";
 import { tags } from "../state/session.js";
 import { messageOf } from "../client/words.js";
 
-/** Tags that are shown before the user asks for more. */
+/** Maximum number of tags shown before the user asks for more. */
 const shownMax = 8;
 let isWhole = false;
 let drawn = "";

@@ -14,14 +14,14 @@ export const titleField = /** @type {HTMLTextAreaElement} */ (byId("title"));
 
 const growsByItself = globalThis.CSS?.supports("field-sizing", "content") ?? true;
 
-/** Makes the field as high as its text. */
+/** Makes the field as high as its text in browsers without `field-sizing`. */
 function grow() {
   if (growsByItself) return;
   titleField.style.height = "auto";
   titleField.style.height = `${titleField.scrollHeight + 2}px`;
 }
 
-/** Whether the user has written in the field, and not left it since. */
+/** Whether the user has typed in the field since it was focused or drawn. */
 let isEdited = false;
 
 /** The title of the note that is shown. */
@@ -30,7 +30,7 @@ function titleNow() {
   return page.current ? list.titleOfOpen(page.current) : "";
 }
 
-/** @param {string} title In the field; selected there if the one before was. */
+/** Sets the field's text; if all of it was selected, all of the new text is. @param {string} title */
 function put(title) {
   const { value, selectionStart, selectionEnd } = titleField;
   const isSelected = value !== "" && selectionStart === 0 && selectionEnd === value.length;
@@ -38,7 +38,7 @@ function put(title) {
   if (isSelected && document.activeElement === titleField) titleField.select();
 }
 
-/** Draws the title in the field, unless the user has written there, and as the window's title. */
+/** Draws the title as the window's title, and in the field unless the user is typing there. */
 export function drawTitle() {
   const id = page.place ?? "";
   const title = titleNow();
@@ -58,7 +58,7 @@ export function drawTitle() {
   document.title = name ? `${name} · Parley` : "Parley";
 }
 
-/** Makes what the user has written in the field the note's title. */
+/** Renames the note if the user has changed the title in the field. */
 export function keepTitle() {
   page.typedTitle = undefined;
   const { note: id } = titleField.dataset;
@@ -74,7 +74,7 @@ function endTyping() {
   page.emit("notes", undefined);
 }
 
-/** @param {() => void} proceed Called after the title, to move to the text. */
+/** @param {() => void} goOn Called after Enter or Escape, to move to the text. */
 export function setUpTitle(proceed) {
   titleField.addEventListener("keydown", (event) => {
     if (isOfComposition(event)) return;
