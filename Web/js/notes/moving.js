@@ -12,7 +12,7 @@ import { messageOf } from "../client/words.js";
  * @param {object} note
  * @param {string} note.title
  * @param {string} note.folder
- * @param {(folder: string) => Promise<void>} move Fails with the error to show.
+ * @param {(folder: string) => Promise<void>} move Rejects with the error to show.
  */
 export async function askForFolder({ title, folder }, move) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("move"));

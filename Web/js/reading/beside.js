@@ -1,4 +1,4 @@
-// Text and page side by side: each scrolls along with the other, by the lines that both show.
+// Text and page side by side: when the user scrolls one, the other scrolls to the same lines.
 
 import { page } from "../state/page.js";
 import { sourceOf } from "./redrawing.js";
@@ -8,34 +8,34 @@ import { sourceOf } from "./redrawing.js";
  * @typedef {import("../codemirror.js").EditorView} EditorView
  */
 
-/** Smaller differences are ignored; pixels. */
+/** Maximum difference in scroll position that is ignored; pixels. */
 const ignored = 2;
 const leading = ["wheel", "touchstart", "touchmove", "pointerdown", "keydown", "focusin"];
 
-/** Until lines that came into view are measured. */
+/** Frames for which the text follows the page after a scroll, until lines that came into view are measured. */
 const followingFrames = 4;
-/** Until a change is drawn in the text, and its scrolling told. */
+/** Frames in which neither side follows after a change of the text, until its scroll events have fired. */
 const restingFrames = 3;
 
 /** @param {HTMLElement} element */
 const isAtEnd = ({ scrollTop, scrollHeight, clientHeight }) => scrollTop + clientHeight >= scrollHeight - 1;
 
 /**
- * Two places of which the first is in the text and the second on the page, both in pixels from their beginnings.
+ * The positions of one line in the text and on the page, in pixels from the top of each.
  *
  * @typedef {[text: number, page: number]} Knot
  */
 
 /**
- * @param {[number, number]} from Two values in one scale.
- * @param {[number, number]} to The same in another.
- * @param {number} place In the first.
+ * @param {[number, number]} from An interval in one scale.
+ * @param {[number, number]} to The same interval in another scale.
+ * @param {number} place In the first scale; the result is interpolated linearly.
  */
 const between = ([a, b], [c, d], place) => (b - a < 1 ? c : c + ((place - a) / (b - a)) * (d - c));
 
 /**
  * @param {EditorView} view
- * @returns {number} Where it is scrolled to, in the heights of its lines.
+ * @returns {number} The visible top, in pixels from the top of the document.
  */
 const topOf = (view) => view.scrollDOM.getBoundingClientRect().top - view.documentTop;
 
@@ -47,21 +47,21 @@ function scroll(element, by) {
 export class JointScrolling {
   #host;
   #drawn;
-  /** @type {"text" | "page"} The one that a person has moved: the other follows. */
+  /** @type {"text" | "page"} The side that the user scrolled last; the other follows. */
   #leader = "text";
   /** @type {EditorView | undefined} */
   #view;
-  /** Frames in which the text and the page keep their own first lines, since the text has changed. */
+  /** Frames left in which neither side follows, because the text has changed. */
   #resting = 0;
-  /** Frames in which the text follows the page. */
+  /** Frames left in which the text follows the page. */
   #following = 0;
   #removals = new AbortController();
 
   /**
    * @param {object} options
-   * @param {HTMLElement} options.host The page.
-   * @param {HTMLElement} options.textHost Around the editor.
-   * @param {() => DrawnText | undefined} options.drawn What the page shows.
+   * @param {HTMLElement} options.host The page's scroll container.
+   * @param {HTMLElement} options.textHost The element around the editor.
+   * @param {() => DrawnText | undefined} options.drawn Returns the text that the page shows.
    */
   constructor({ host, textHost, drawn }) {
     this.#host = host;
@@ -74,7 +74,7 @@ export class JointScrolling {
     host.addEventListener("scroll", () => this.#pageScrolled(), options);
   }
 
-  /** Called when the editor was made or replaced. */
+  /** Called when the editor was created or replaced. */
   follow() {
     if (this.#view === page.editor?.view) return;
     this.#view = page.editor?.view;
@@ -83,12 +83,12 @@ export class JointScrolling {
     this.#followText();
   }
 
-  /** The text is going to be scrolled, and the page follows. */
+  /** Makes the page follow the text, which is about to be scrolled. */
   lead() {
     this.#lead("text");
   }
 
-  /** Called when the text has changed: the scrolling that follows is not by the person. */
+  /** Called when the text has changed: the scroll events that follow are not caused by the user. */
   rest() {
     if (this.#resting <= 0) requestAnimationFrame(() => this.#restOn());
     this.#resting = restingFrames;
@@ -122,9 +122,9 @@ export class JointScrolling {
   }
 
   /**
-   * Returns the knots around a place.
+   * Returns the knots before and after a position.
    *
-   * @param {(block: HTMLElement) => number} heightOf Ascending from block to block.
+   * @param {(block: HTMLElement) => number} heightOf Returns a block's position; ascending from block to block.
    * @param {number} place
    * @returns {[Knot, Knot]}
    */
@@ -175,7 +175,7 @@ export class JointScrolling {
     this.#followPage();
   }
 
-  /** Lines that come into view get their true heights in the next frames. */
+  /** Repeats this in the next frames, in which lines that came into view get their true heights. */
   #followPageOn() {
     this.#followPage();
     this.#following -= 1;

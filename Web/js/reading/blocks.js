@@ -1,4 +1,4 @@
-// Blocks as elements: paragraphs, headings, quotes, lists, code.
+// Creates the elements of blocks: paragraphs, headings, quotes, lists, code.
 
 import { nameOfLanguage } from "../markdown/codelanguages.js";
 import { entriesIn } from "../markdown/frontmatter.js";
@@ -27,7 +27,7 @@ const blocks = {
   FormulaBlock: (parent, node, { text }) => addFormula(parent, textIn(node, text)),
   FrontMatter: (parent, node, source) => addFrontMatter(parent, node, source),
   LinkReference: () => {},
-  // Footnotes are at the end of the page.
+  // Footnotes are shown at the end of the page.
   FootnoteDefinition: () => {},
   CommentBlock: (parent, node, { text }) => addComment(parent, textIn(node, text)),
   HTMLBlock: (parent, node, { text }) => addTyped(parent, textIn(node, text)),
@@ -70,7 +70,7 @@ function addParagraph(parent, node, source, depth, from = node.from) {
  * @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth @param {number} level
  */
 function addHeading(parent, node, source, depth, level) {
-  // The page itself has the first level.
+  // Level 1 is for the page itself.
   const element = make(`h${Math.min(level + 1, 6)}`, `level-${level}`);
   element.dir = "auto";
   const { text } = source;
@@ -86,7 +86,9 @@ function addHeading(parent, node, source, depth, level) {
   parent.append(element);
 }
 
-/** @param {HTMLElement} parent @param {string} text With its signs: without the last ones it is text. */
+/**
+ * @param {HTMLElement} parent @param {string} text With its `$$` marks; without the closing one it is shown as text.
+ */
 function addFormula(parent, text) {
   const source = /^\$\$([^]*)\$\$$/.exec(text)?.[1];
   if (source?.trim()) return parent.append(formula("div", source, true));
@@ -95,7 +97,7 @@ function addFormula(parent, text) {
   parent.append(element);
 }
 
-/** @param {HTMLElement} parent @param {string} text That is shown as it was typed. */
+/** @param {HTMLElement} parent @param {string} text Shown as typed. */
 function addTyped(parent, text) {
   const element = make("p", "typed");
   element.append(text);
@@ -121,18 +123,18 @@ export function addBlocks(parent, node, source, depth) {
   for (const child of childrenOf(node)) if (!marks.has(child.name)) addBlock(parent, child, source, depth + 1);
 }
 
-/** @param {Node} node @returns {number} Quotes that it is in. */
+/** @param {Node} node @returns {number} The number of quotes around it. */
 function quotesAround(node) {
   let count = 0;
   for (let { parent } = node; parent; parent = parent.parent) if (parent.name === "Blockquote") count += 1;
   return count;
 }
 
-/** @param {string} text @param {number} quotes @returns {boolean} Whether a line in it has no more than the marks of so many quotes. */
+/** Whether a line is blank but for at most `quotes` quote marks. @param {string} text @param {number} quotes */
 const hasBlankLine = (text, quotes) =>
   text.split("\n").slice(1, -1).some((line) => /^[ \t>]*$/.test(line) && line.split(">").length - 1 <= quotes);
 
-/** @param {Node} node @returns {Node} The last block in it, which ends where its text does. */
+/** @param {Node} node @returns {Node} The innermost last block in it, which ends where its text does. */
 function lastIn(node) {
   let last = node;
   while (/^(?:BulletList|OrderedList|ListItem|Blockquote)$/.test(last.name)) {
@@ -144,7 +146,9 @@ function lastIn(node) {
   return last;
 }
 
-/** @param {Node} list @param {string} text @returns {boolean} Whether blank lines are between its items, or between blocks of one. */
+/**
+ * @param {Node} list @param {string} text @returns {boolean} Whether blank lines separate items, or blocks of an item.
+ */
 function isLoose(list, text) {
   const quotes = quotesAround(list);
   let end = -1;
@@ -152,7 +156,7 @@ function isLoose(list, text) {
     if (item.name !== "ListItem") continue;
     for (const child of childrenOf(item)) {
       if (child.name === "QuoteMark") continue;
-      // Between the mark and the first block, a blank line means nothing.
+      // A blank line between the mark and the first block does not count.
       const isFirst = child.name !== "ListMark" && item.firstChild?.to === end;
       if (end >= 0 && !isFirst && hasBlankLine(text.slice(end, child.from), quotes)) return true;
       end = lastIn(child).to;
@@ -186,7 +190,7 @@ function addList(parent, node, source, depth, tag) {
   parent.append(list);
 }
 
-/** @type {Add} The first paragraph of an item that begins with a box. */
+/** @type {Add} Adds the first paragraph of an item that begins with a check box. */
 function addTask(parent, node, source, depth) {
   const marker = childOf(node, "TaskMarker");
   if (!marker) return;
@@ -195,7 +199,7 @@ function addTask(parent, node, source, depth) {
   const box = /** @type {HTMLInputElement} */ (make("input"));
   box.type = "checkbox";
   box.checked = /x/i.test(text.slice(marker.from, marker.to));
-  // From the beginning of its block: text before that moves it along.
+  // Relative to the start of its block, so that edits before the block do not change it.
   box.dataset.at = String(marker.from - base);
   const words = make("span");
   let from = marker.to;
@@ -206,7 +210,7 @@ function addTask(parent, node, source, depth) {
 }
 
 /**
- * White space as it is behind some columns of it. A tab that the columns end in leaves blanks.
+ * Returns white space without its first columns. A tab across the limit leaves its other columns as spaces.
  *
  * @param {string} space @param {number} columns
  */
@@ -219,7 +223,7 @@ function behind(space, columns) {
   return " ".repeat(Math.max(0, column - columns));
 }
 
-/** @param {Node} node A code block. @param {Source} source @returns {string} Its lines, each with its end. */
+/** @param {Node} node A code block. @param {Source} source @returns {string} Its lines, each with a line end. */
 function codeIn(node, { text, indents }) {
   const isFenced = node.name === "FencedCode";
   const indent = indents.get(node.from) ?? 0;
@@ -231,7 +235,7 @@ function codeIn(node, { text, indents }) {
   for (const { name, from, to } of childrenOf(node)) {
     if (name === "CodeMark") signs += 1;
     if (name !== "CodeText") continue;
-    // What the parser has left out before the text is a mark of a container, or white space of more columns.
+    // Before each part the parser omits container marks and indentation: retain the columns beyond `indent`.
     if (!isFenced) code += behind(text.slice(place, from), indent);
     code += text.slice(from, to);
     isThere = true;
@@ -239,13 +243,13 @@ function codeIn(node, { text, indents }) {
   }
   if (!isThere) return "";
   if (isFenced && indent > 0) code = code.replace(/^[ \t]+/gm, (space) => behind(space, indent));
-  // A text that ends within a fence has the last line end already.
+  // If the text ends within a fence, the last line already has its line end.
   const isWhole = signs === 1 && node.to === text.length && code.endsWith("\n");
   return isWhole ? code : `${code}\n`;
 }
 
 /**
- * A code block; one of the language "math" is a formula, and one of "mermaid" a diagram.
+ * Adds a code block; the language "math" makes it a formula, "mermaid" a diagram.
  *
  * @param {HTMLElement} parent @param {Node} node @param {Source} source
  */
@@ -261,7 +265,7 @@ function addCode(parent, node, source) {
   code.append(codeIn(node, source));
   element.append(code);
   if (!/^mermaid$/i.test(word)) return parent.append(element);
-  // Its source, until it is drawn (drawing.js).
+  // The source is shown until the diagram is drawn (drawing.js).
   const figure = make("figure", "diagram");
   figure.dataset.diagram = codeIn(node, source);
   figure.append(element);
@@ -271,7 +275,7 @@ function addCode(parent, node, source) {
 /** @param {HTMLElement} parent @param {Node} node @param {Source} source */
 function addFrontMatter(parent, node, { text }) {
   const [open, close] = [...childrenOf(node)];
-  // Without its end it is what CommonMark says: a rule, and text.
+  // Without a closing line, CommonMark reads a rule and text.
   if (!open || !close) {
     parent.append(make("hr"));
     const rest = make("p");

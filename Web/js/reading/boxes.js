@@ -1,4 +1,4 @@
-// Boxes of a page that can be ticked: each tick is an edit of the text, which all users see.
+// Check boxes of a page: each tick is an edit of the text, which all users see.
 
 import { toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -9,10 +9,10 @@ import { page } from "../state/page.js";
 const marker = /^\[[ xX]\]$/;
 const isTicked = (/** @type {string} */ text) => /x/i.test(text);
 
-/** @type {Set<HTMLInputElement>} Boxes that were ticked since the page was drawn. */
+/** @type {Set<HTMLInputElement>} Boxes ticked or cleared since the page was drawn. */
 const touched = new Set();
 
-/** @param {HTMLInputElement} box @returns {{from: number, to: number}} Its "[ ]" in the drawn text. */
+/** @param {HTMLInputElement} box @returns {{from: number, to: number}} The range of its "[ ]" in the drawn text. */
 function markerOf(box) {
   const block = /** @type {HTMLElement | null} */ (box.closest(".block"));
   const from = Number(block?.dataset.from) + Number(box.dataset.at);
@@ -20,11 +20,10 @@ function markerOf(box) {
 }
 
 /**
- * Makes the edit of a box that a person has ticked. A tick that cannot be made is undone on the page, with a message to
- * the person.
+ * Makes the edit for a box that the user has ticked or cleared. If the edit fails, resets the box and shows a message.
  *
  * @param {HTMLInputElement} box
- * @param {DrawnText | undefined} drawn What the page shows.
+ * @param {DrawnText | undefined} drawn The text that the page shows.
  */
 export function tick(box, drawn) {
   touched.add(box);
@@ -33,13 +32,13 @@ export function tick(box, drawn) {
   toast(t("note.tickFailed"));
 }
 
-/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text contains the tick now. */
+/** Returns whether the text now equals the box. @param {HTMLInputElement} box @param {DrawnText | undefined} drawn */
 function put(box, drawn) {
   const note = page.current;
   const range = drawn?.movedRange(markerOf(box));
   const text = range && note?.text?.slice(range.from, range.to);
   if (!note || !range || text === undefined || !marker.test(text)) return false;
-  // Another user was faster.
+  // Another user has made the same edit.
   if (isTicked(text) === box.checked) return true;
   if (!note.isWritable) return false;
   const edit = { from: range.from + 1, to: range.from + 2, insert: box.checked ? "x" : " " };
@@ -49,7 +48,7 @@ function put(box, drawn) {
 }
 
 /**
- * Shows the boxes that were ticked as the text has them now: another tick may have followed.
+ * Sets the ticked boxes to their state in the text, because another tick may have followed.
  *
  * @param {string} text The text that the page shows.
  */

@@ -13,7 +13,7 @@ const titles = {
   caution: () => t("callout.caution"),
 };
 
-/** Shapes of icons, 20 units wide. They are drawn here, so that a downloaded page has them, too. @type {Record<Kind, string>} */
+/** Shapes of icons, 20 units wide; drawn here, so that a downloaded page contains them. @type {Record<Kind, string>} */
 const icons = {
   note: "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14M10 9v4.500M10 6.500h.01",
   tip: "M7.500 13.500c0-1.500-2.500-2.500-2.500-5.500a5 5 0 0 1 10 0c0 3-2.500 4-2.500 5.500ZM8 16.500h4",
@@ -22,11 +22,11 @@ const icons = {
   caution: "M7 3h6l4 4v6l-4 4H7l-4-4V7ZM10 6.500v4.500M10 13.500h.01",
 };
 
-/** The first line of a call-out, behind the mark of its quote. */
+/** The first line of a call-out, with its quote mark. */
 const mark = /^>[ \t]?[ ]{0,3}\[!(note|tip|important|warning|caution)\][ \t]*(?:\n|$)/i;
 
 /**
- * @param {string} text Of a quote.
+ * @param {string} text The source of a quote.
  * @returns {{kind: Kind, length: number} | undefined} The length of the line that names the kind.
  */
 export function calloutIn(text) {
@@ -34,7 +34,7 @@ export function calloutIn(text) {
   return line === undefined || kind === undefined ? undefined : { kind: /** @type {Kind} */ (kind.toLowerCase()), length: line.length };
 }
 
-/** @param {Kind} kind @returns {HTMLElement} The title of a call-out. */
+/** @param {Kind} kind @returns {HTMLElement} The title element of a call-out. */
 export function titleOfCallout(kind) {
   const title = document.createElement("p");
   title.className = "callout-title";

@@ -1,13 +1,13 @@
-// The headings of a page: the list of them before all, and beside each the button that copies its address.
+// The headings of a page: the table of contents, and the button beside each heading that copies its address.
 
 import { icon } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
 import { anchorOf, wordsOf } from "./headings.js";
 
-/** Headings that a note has before there is a list of them, and those that are in it, and have buttons, at most. */
+/** Minimum headings for a table of contents, and maximum headings with an entry and a button. */
 const contentsMin = 3;
 const contentsMax = 500;
-/** @type {HTMLElement | undefined} The list of headings, which stays open or closed while the text changes. */
+/** @type {HTMLElement | undefined} The table of contents, reused so that it stays expanded or collapsed. */
 let contents;
 
 /** @typedef {{slug: string, level: number, heading: HTMLElement}} Heading */
@@ -29,7 +29,7 @@ export function contentsOf(headings) {
     link.className = "within";
     link.href = anchorOf(slug);
     link.dataset.heading = slug;
-    // In its own direction, at the side where the list is.
+    // The text has its own direction, but is aligned with the list.
     const words = document.createElement("bdi");
     words.textContent = wordsOf(heading) || slug;
     link.append(words);

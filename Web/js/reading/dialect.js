@@ -1,8 +1,8 @@
 // The Markdown of the page view: the editor's parser (@lezer/markdown), with rules that depend on the whole text.
 //
-// The parser reads one block after the other, so it cannot know which references are defined below. CommonMark needs
-// that: "[a]" is a link only if "a" is defined. So definitions are collected first, by the same parser without its
-// inline part.
+// The parser reads block after block, so it does not know the references that are defined below. CommonMark needs them:
+// "[a]" is a link only if "a" is defined. So a first pass with the same parser, without its inline part, collects the
+// definitions.
 
 import { bounded } from "../markdown/boundedmarkdown.js";
 import { formulas } from "../markdown/formulas.js";
@@ -13,36 +13,37 @@ import { footnotes, nameOfFootnote } from "./footnotes.js";
 import { childOf, childrenOf, depthMax } from "./tree.js";
 
 /** @typedef {import("./tree.js").Node} Node */
-/** @typedef {Map<string, {url: string, title: string}>} References What labels mean. */
+/** @typedef {Map<string, {url: string, title: string}>} References Link targets by normalised label. */
 
 /**
- * What is known of the text that is being parsed, which happens in one go.
+ * The definitions and indents of the text being parsed. `treeOf` restores it at each step, so that parses can
+ * alternate.
  *
  * @type {{references: References, footnotes: Set<string>, indents: Map<number, number>}}
  */
 let known = { references: new Map(), footnotes: new Set(), indents: new Map() };
 
-/** The parser as it comes, whose parts are called by those below. @type {any} */
+/** The unmodified parser; the rules below call its parts. @type {any} */
 const original = markdownLanguage.parser;
 /** @param {string} name */
 const inlineParser = (name) => original.inlineParsers[original.inlineNames.indexOf(name)];
 /** @param {string} name */
 const blockParser = (name) => original.blockParsers[original.blockNames.indexOf(name)];
 
-/** @param {string} label @returns {string} In the form in which references are compared. */
+/** @param {string} label @returns {string} The normalised form in which labels are compared. */
 export const labelled = (label) => label.trim().replace(/\s+/g, " ").toLowerCase().toUpperCase();
 
 /**
- * The label of a reference, full or short; undefined for a link with its address in parentheses.
+ * Returns the label of a reference, full or short; undefined for a link with its address in parentheses.
  *
- * @param {any} context @param {any} opening The delimiter before its text. @param {number} at Of the "]".
+ * @param {any} context @param {any} opening The delimiter before its text. @param {number} at The position of the "]".
  * @returns {string | undefined}
  */
 function labelOfLink(context, opening, at) {
   const text = context.slice(opening.to, at);
   const next = context.char(at + 1);
   if (next !== 40 && next !== 91) return text;
-  // The parser tells how far the link goes. It is asked beside the real context, which it would change for good.
+  // The parser finds the end of the link, but would change the context, so it runs on a copy.
   const probe = Object.create(context);
   probe.parts = [Object.assign(Object.create(Object.getPrototypeOf(opening)), opening)];
   const end = inlineParser("LinkEnd")(probe, 93, at);
@@ -51,7 +52,7 @@ function labelOfLink(context, opening, at) {
   return next === 40 ? undefined : label.trim() ? label : text;
 }
 
-/** Brackets of a reference that is not defined are text. */
+/** Shows the brackets of an undefined reference as text. */
 const references = {
   parseInline: [
     {
@@ -79,9 +80,9 @@ const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 const punctuation = /[\p{P}\p{S}]/u;
 
 /**
- * Reads marks beside CJK, whose words have no blanks between them: "**強調（注）**の" is bold, too.
+ * Reads marks beside CJK, whose words have no spaces between them: "**強調（注）**の" is bold, too.
  *
- * @param {string} name Of a parser that looks at the character before the mark and at the one behind it.
+ * @param {string} name A parser that examines the characters before and after the mark.
  */
 const besideCJK = (name) => ({
   name,
@@ -102,11 +103,13 @@ const besideCJK = (name) => ({
   },
 });
 
-/** @param {any} line @returns {number} The columns before code by indentation: a tab behind ">" is one of its mark's. */
+/**
+ * @param {any} line @returns {number} The columns before indented code; a tab's first column after ">" is the mark's.
+ */
 const columnsOfCode = (line) =>
   line.baseIndent + 4 + (line.text[line.basePos - 1] === ">" && line.text[line.basePos] === "\t" ? 1 : 0);
 
-/** Code blocks, whose white space is counted; and headings with a tab. */
+/** Records the indentation of code blocks, and accepts a tab after the "#" of a heading. */
 const lines = {
   parseBlock: [
     {
@@ -139,7 +142,7 @@ const lines = {
   ],
 };
 
-/** Comments in HTML's current form: the parser knows an older one. */
+/** Comments as current HTML defines them; the parser implements an older definition. */
 const comments = {
   parseInline: [
     {
@@ -166,14 +169,14 @@ const extensions = [
 ];
 
 const parser = original.configure(extensions);
-/** The same blocks, and nothing within them. */
+/** The same parser without its inline part. */
 const blocksAlone = parser.configure({ remove: parser.inlineNames });
 
-/** Blocks that definitions can be in. */
+/** Blocks that may contain definitions. */
 const containers = new Set(["Document", "Blockquote", "BulletList", "OrderedList", "ListItem", "FootnoteDefinition"]);
 
 /**
- * Definitions of links and of footnotes, wherever they are.
+ * Yields the definitions of links and of footnotes, at any depth.
  *
  * @param {Node} node @param {number} [depth]
  * @returns {Generator<Node>}
@@ -190,7 +193,7 @@ export function footnoteOf(node, text) {
   return mark ? nameOfFootnote(text.slice(mark.from, mark.to)) : "";
 }
 
-/** @param {Node} node A definition of a link: the first of a label counts. @param {string} text */
+/** @param {Node} node A definition of a link; the first one of a label applies. @param {string} text */
 function addReference(node, text) {
   const [label, url, title] = ["LinkLabel", "URL", "LinkTitle"].map((name) => childOf(node, name));
   const name = label ? labelled(text.slice(label.from + 1, label.to - 1)) : "";
@@ -201,12 +204,12 @@ function addReference(node, text) {
   });
 }
 
-/** @param {string} text Of a link's destination. */
+/** @param {string} text A link's destination as typed. */
 export const urlIn = (text) => unescaped(/^<.*>$/s.test(text) ? text.slice(1, -1) : text);
 
 /**
  * @param {any} parser @param {string} text
- * @returns {Generator<void, Node>} The text's tree. Between its steps, other texts may be parsed.
+ * @returns {Generator<void, Node>} The text's tree. Other texts may be parsed between its steps.
  */
 function* treeOf(parser, text) {
   const mine = known;
@@ -220,7 +223,7 @@ function* treeOf(parser, text) {
 }
 
 /**
- * Parses a text in steps of one block or less.
+ * Parses a text in steps of at most one block.
  *
  * @param {string} text
  * @returns {Generator<void, {top: Node} & typeof known>}

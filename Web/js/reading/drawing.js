@@ -1,4 +1,4 @@
-// Draws formulas and diagrams of a page in place of their sources. The parts that draw are fetched with the first one.
+// Draws formulas and diagrams of a page in place of their sources. The code that draws is loaded with the first one.
 
 import { t } from "../ground/language.js";
 import { diagramsAddress, formulasAddress, mermaidAddress } from "./drawingassets.js";
@@ -10,7 +10,7 @@ import { mathIn } from "./mathml.js";
 const formulas = new DrawingQueue({ open: openWorker, timeMax: 500 });
 const diagrams = new DrawingQueue({ open: openFrame, timeMax: 5_000 });
 
-/** The longest picture of a diagram, in UTF-16 units. */
+/** Maximum length of a diagram's SVG, in UTF-16 units. */
 const pictureMax = 2_000_000;
 
 /** @param {(message: any) => void} receive @param {() => void} fail */
@@ -22,8 +22,8 @@ function openWorker(receive, fail) {
 }
 
 /**
- * Makes a frame without an origin, since drawing diagrams needs a document: it reaches nothing of this page, and loads
- * nothing but its scripts.
+ * Creates a frame without an origin, because drawing diagrams needs a document. The frame cannot access this page, and
+ * loads only its scripts.
  *
  * @param {(message: any) => void} receive
  */
@@ -53,14 +53,14 @@ function openFrame(receive) {
   };
 }
 
-/** @param {Answer} answer @returns {string | undefined} The reason why there is no drawing. */
+/** @param {Answer} answer @returns {string | undefined} A message if there is no drawing. */
 function problemOf(answer) {
   if (answer === "late") return t("drawing.tooLong");
   if (answer === "failed") return t("drawing.failed");
   return "problem" in answer ? t("drawing.wrong", { reason: answer.problem }) : undefined;
 }
 
-/** @param {HTMLElement} element @param {string | undefined} problem Is shown behind the source. */
+/** @param {HTMLElement} element @param {string | undefined} problem Shown after the source. */
 function showProblem(element, problem) {
   if (problem === undefined) return;
   element.querySelector(".drawing-problem")?.remove();
@@ -90,7 +90,7 @@ async function drawDiagram(element) {
 }
 
 /**
- * Shows a diagram as a picture, within which nothing runs and which loads nothing; its source can be unfolded below.
+ * Shows a diagram as an image, which runs no script and loads nothing; its source can be expanded below.
  *
  * @param {HTMLElement} element @param {string} drawn SVG.
  */

@@ -1,5 +1,5 @@
-// Files that draw formulas and diagrams. The built page has them under names that carry a hash of their content, and
-// another module in the place of this one (Scripts/build-page.py).
+// The scripts that draw formulas and diagrams. In the built page, another module with hashed names replaces this one
+// (Scripts/build-page.py).
 
 import { at } from "../ground/base.js";
 

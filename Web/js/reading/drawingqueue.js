@@ -1,16 +1,16 @@
-// Draws in a worker or a frame, which is ended when one drawing takes too long.
+// Draws in a worker or a frame, which is terminated when a drawing takes too long.
 
 /**
- * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer What was drawn; or what is wrong in its
- *   source; or the drawing has taken too long, or nothing can be drawn.
+ * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer The drawing; an error in its source; the
+ * drawing took too long; or the worker is not available.
  * @typedef {{send: (request: object) => void, end: () => void}} Place
  */
 
-/** Drawings that are remembered, at most. */
+/** Maximum number of remembered drawings. */
 const knownMax = 1_000;
-/** Places that are ended for one page, at most: then nothing more is drawn. */
+/** Maximum number of workers terminated for slow drawings; then every drawing is answered with "late". */
 const endedMax = 20;
-/** How long a place may take to be ready; milliseconds. */
+/** Maximum time for a worker to be ready; milliseconds. */
 const readyWithin = 30_000;
 
 export class DrawingQueue {
@@ -30,9 +30,9 @@ export class DrawingQueue {
 
   /**
    * @param {object} options
-   * @param {(receive: (message: any) => void, fail: () => void) => Place} options.open Its place says "ready" first,
-   *   then answers each request.
-   * @param {number} options.timeMax For one drawing; milliseconds.
+   * @param {(receive: (message: any) => void, fail: () => void) => Place} options.open Creates a worker. It sends
+   * "ready", then an answer to each request.
+   * @param {number} options.timeMax Maximum time of one drawing; milliseconds.
    */
   constructor({ open, timeMax }) {
     this.#open = open;
@@ -52,7 +52,7 @@ export class DrawingQueue {
     this.#known.set(key, answer);
     const [oldest] = this.#known.keys();
     if (this.#known.size > knownMax && oldest !== undefined) this.#known.delete(oldest);
-    // Without a connection, the next drawing tries again.
+    // A failure is not remembered: the next request tries again.
     void answer.then((given) => given === "failed" && this.#known.delete(key));
     this.#next();
     return answer;

@@ -1,4 +1,4 @@
-// The text that a page was drawn from, and how its places have moved since.
+// The text that a page was drawn from, and the edits since, which map its positions to the current text.
 
 import { movedPlace, movedRange } from "../client/places.js";
 import { differenceBetween } from "../ground/difference.js";
@@ -7,9 +7,9 @@ import { applied } from "../ground/lineends.js";
 /** @typedef {import("../client/door.js").TextChange} TextChange */
 
 export class DrawnText {
-  /** The text as it was drawn. */
+  /** The text when it was drawn. */
   text;
-  /** @type {TextChange[][]} The edits since, in their order. */
+  /** @type {TextChange[][]} The edits since, in order. */
   #since = [];
 
   /** @param {string} text */
@@ -27,14 +27,14 @@ export class DrawnText {
     if (changes.length > 0) this.#since.push(changes);
   }
 
-  /** @param {string} text The note's text, which is replaced as a whole. */
+  /** @param {string} text The note's text after it was replaced as a whole. */
   become(text) {
     const change = differenceBetween(this.#since.reduce(applied, this.text), text);
     if (change) this.#since.push([change]);
   }
 
   /**
-   * Returns where a place of the drawn text is in the note's text.
+   * Maps a position in the drawn text to the note's text.
    *
    * @param {number} place
    * @param {-1 | 1} side
@@ -44,7 +44,7 @@ export class DrawnText {
   }
 
   /**
-   * Returns where a range of the drawn text is in the note's text; undefined when its text is deleted.
+   * Maps a range of the drawn text to the note's text; undefined if its text was deleted.
    *
    * @param {{from: number, to: number}} range
    */

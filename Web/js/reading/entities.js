@@ -2,15 +2,17 @@
 
 const parser = new DOMParser();
 
-/** @param {string} entity "&amp;". Returned as it is if HTML has no such entity. */
+/**
+ * Decodes an entity; one that HTML does not define is returned unchanged. @param {string} entity For example "&amp;".
+ */
 export function decoded(entity) {
   if (!/^&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w*);$/i.test(entity)) return entity;
-  // Nothing runs in a document that is only parsed, and only its text is taken.
+  // Parsing runs no script, and only the text of the document is used.
   const text = parser.parseFromString(entity, "text/html").documentElement.textContent ?? entity;
-  // HTML reads the beginning of an unknown name, as "&not" in "&notit;", and leaves the rest.
+  // In an unknown name HTML decodes a known prefix, as "&not" in "&notit;", and leaves the rest.
   return text.endsWith(";") && entity !== "&semi;" && entity !== "&#59;" && !/^&#x0*3b;$/i.test(entity) ? entity : text;
 }
 
-/** @param {string} text Of an address, a title or a language: without its escapes and entities. */
+/** @param {string} text An address, a title or a language, whose escapes and entities are decoded. */
 export const unescaped = (text) =>
   text.replace(/\\([!-/:-@[-`{-~])|&#?\w{1,40};/g, (found, sign) => sign ?? decoded(found));

@@ -1,15 +1,15 @@
-// Footnotes: “[^name]” in a text, and “[^name]: what it says” anywhere in it. They are shown at the end of the page, in
-// the order in which the text first names them.
+// Footnotes: “[^name]” refers to one, and “[^name]: text” anywhere in the note defines it. They are shown at the end of
+// the page, in the order of their first references.
 
-/** The start of a footnote's text. */
+/** The start of a footnote's definition. */
 const definition = /^\[\^([^\]\s]{1,100})\]:[ \t]*/;
-/** Lines below a footnote's first line belong to it if they are indented by so much. */
+/** Minimum indentation of a footnote's further lines, in columns. */
 const indent = 4;
 
 /**
  * An extension of the parser, in the form that @lezer/markdown takes.
  *
- * @param {(name: string) => boolean} isDefined Whether a footnote has a text: otherwise its mark is text.
+ * @param {(name: string) => boolean} isDefined Whether a footnote is defined; otherwise its reference is shown as text.
  */
 export const footnotes = (isDefined) => ({
   defineNodes: [
@@ -63,10 +63,10 @@ const markIn = (line) =>
 export const nameOfFootnote = (text) => text.replace(/^\[\^|\](:[ \t]*)?$/g, "").toLowerCase();
 
 /**
- * The numbers of the footnotes that a page names, in the order in which it does.
+ * Numbers the footnotes that a page refers to, by first reference, and returns their names in this order.
  *
  * @param {HTMLElement[]} blocks
- * @param {(link: HTMLElement) => boolean} [isLast] Of marks that are numbered after the others.
+ * @param {(link: HTMLElement) => boolean} [isLast] Whether a reference is numbered after all others.
  * @returns {string[]}
  */
 export function numberFootnotes(blocks, isLast = () => false) {

@@ -1,10 +1,10 @@
-// Headings of a page: their names in addresses, and the table of contents.
+// Headings of a page, and their names in addresses (slugs).
 
-/** Before the name of a heading, where an element needs one of its own. */
+/** The prefix of a heading's element id. */
 const mark = "heading-";
 
 /**
- * The name of a heading in an address: as other services make it, so that links to it still work.
+ * Returns the name of a heading in an address. Other services form it the same way, so links to it still work.
  *
  * @param {string} text
  */
@@ -12,17 +12,17 @@ export const slugOf = (text) =>
   text.trim().toLowerCase().replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "").replace(/ /g, "-") || "section";
 
 /**
- * Returns different names for headings, of which several may have the same text.
+ * Returns unique slugs for headings, of which several may have the same text.
  *
  * @param {string[]} texts
  */
 export function slugsOf(texts) {
-  /** @type {Map<string, number>} How often each name was asked for. */
+  /** @type {Map<string, number>} The last suffix used for each name. */
   const counts = new Map();
   return texts.map((text) => {
     const wanted = slugOf(text);
     let slug = wanted;
-    // “A”, “A” and “A 1” are three.
+    // “A”, “A” and “A 1” need three slugs.
     for (let count = counts.get(wanted) ?? 0; counts.has(slug); slug = `${wanted}-${count}`) {
       count += 1;
       counts.set(wanted, count);
@@ -39,7 +39,7 @@ const headingIn = (block) => {
 };
 
 /**
- * Returns the text of a heading. A formula counts by its source, drawn or not.
+ * Returns the text of a heading. A formula is represented by its source.
  *
  * @param {HTMLElement} element
  * @returns {string}
@@ -53,7 +53,7 @@ export const wordsOf = (element) =>
     .join("");
 
 /**
- * Gives the headings of a page their names.
+ * Gives the headings of a page their ids.
  *
  * @param {HTMLElement[]} blocks
  * @returns {{heading: HTMLElement, slug: string, level: number}[]}
@@ -68,7 +68,7 @@ export function nameHeadings(blocks) {
   });
 }
 
-/** @param {string} slug @returns {string} What leads to a heading on a page by itself. */
+/** @param {string} slug @returns {string} The link to a heading of the same page. */
 export const anchorOf = (slug) => `#${mark}${encodeURIComponent(slug)}`;
 
 /**

@@ -1,4 +1,4 @@
-// The text of a block as elements: emphasis, links, code.
+// Creates the elements of a block's text: emphasis, links, code.
 
 import { fileIn, nameOfFile } from "../links/files.js";
 import { safeAddress } from "../links/safeaddress.js";
@@ -16,7 +16,7 @@ import { childrenOf, depthMax, make, textIn } from "./tree.js";
  * @typedef {(parent: HTMLElement, node: Node, source: Source, depth: number) => void} Add
  */
 
-/** Signs that say what is around them, and are not shown. */
+/** Syntax marks, which are not shown. */
 export const marks = new Set([
   "EmphasisMark",
   "StrikethroughMark",
@@ -33,7 +33,7 @@ export const marks = new Set([
   "FormulaMark",
 ]);
 
-/** @param {HTMLElement} parent @param {string} text Between marks: its line ends are kept, indents are not. */
+/** @param {HTMLElement} parent @param {string} text The text between marks; line ends are shown, indents are not. */
 export function addText(parent, text) {
   const lines = text.split("\n");
   lines.forEach((line, index) => {
@@ -76,10 +76,10 @@ const addClass = (element, name) => void (element.className = `${element.classNa
  * @param {Node} node @param {Source} source @param {string} own The text between its brackets.
  */
 function targetOf(node, { text, references }, own) {
-  // An address within the link's words is not its target.
+  // An address within the link's text is not its target.
   const behind = [...childrenOf(node)].filter(({ from }) => from > node.from + own.length);
   const [url, title, label] = ["URL", "LinkTitle", "LinkLabel"].map((kind) => behind.find(({ name }) => name === kind));
-  // Empty parentheses lead to the page itself.
+  // Empty parentheses link to the page itself.
   if (url || (!label && text[node.to - 1] === ")")) {
     return {
       url: url ? urlIn(textIn(node, text, url.from, url.to)) : "",
@@ -96,7 +96,7 @@ function addLink(parent, node, source, depth) {
   const [open, close] = parts.filter(({ name }) => name === "LinkMark");
   if (!open || !close) return addText(parent, textIn(node, source.text));
   const target = targetOf(node, source, source.text.slice(open.to, close.from));
-  // Brackets without a definition are no link.
+  // Brackets without a definition are text.
   if (!target) return addChildren(parent, parts, source, node.from, node.to, depth, new Set(["LinkMark"]));
   const isImage = node.name === "Image";
   const file = fileIn(target.url);
@@ -127,7 +127,7 @@ function addFile(parent, node, parts, source, from, to, depth, file) {
 
 /**
  * @param {HTMLElement} parent @param {Node[]} nodes @param {Source} source @param {number} from @param {number} to
- * @param {number} depth @param {Set<string>} [shown] Marks that are text here.
+ * @param {number} depth @param {Set<string>} [shown] Marks to show as text.
  */
 export function addChildren(parent, nodes, source, from, to, depth, shown) {
   const { text } = source;
@@ -137,7 +137,7 @@ export function addChildren(parent, nodes, source, from, to, depth, shown) {
     if (node.from > place) addText(parent, text.slice(place, node.from));
     place = node.to;
     addNode(parent, node, source, depth, shown);
-    // The blank behind a mark at the start of a line.
+    // Skip the spaces after a mark at the start of a line.
     if (node.name === "QuoteMark" || node.name === "HeaderMark") while (text[place] === " " && place < to) place += 1;
   }
   if (place < to) addText(parent, text.slice(place, to));
@@ -154,7 +154,7 @@ const element = (tag) => (parent, node, source, depth) => {
   parent.append(made);
 };
 
-/** @type {Add} HTML, which is shown as it was typed. */
+/** @type {Add} Adds HTML, which is shown as typed. */
 function addTyped(parent, node, { text }) {
   const typed = make("span", "typed");
   typed.append(textIn(node, text));
@@ -165,14 +165,14 @@ function addTyped(parent, node, { text }) {
 function addInlineCode(parent, node, { text, isInTable }) {
   const code = make("code");
   let inner = textIn(node, text).replace(/^`+|`+$/g, "").replace(/\n/g, " ");
-  // A bar in a table's cell is escaped even in code, where nothing else is.
+  // In a table's cell a bar is escaped even in code, where nothing else is.
   if (isInTable) inner = inner.replaceAll("\\|", "|");
   code.append(/^ .*[^ ].* $/.test(inner) ? inner.slice(1, -1) : inner);
   parent.append(code);
 }
 
 /**
- * A formula as its source, until it is drawn (drawing.js).
+ * Creates a formula, which shows its source until it is drawn (drawing.js).
  *
  * @param {"span" | "div"} tag @param {string} source @param {boolean} isDisplay
  */
@@ -188,7 +188,7 @@ export function formula(tag, source, isDisplay) {
 /** @param {string} text An address as it is typed. */
 const withScheme = (text) => (text.includes("@") && !/^[a-z][a-z\d+.-]*:/i.test(text) ? `mailto:${text}` : text);
 
-/** @type {Record<string, Add>} What is not text. */
+/** @type {Record<string, Add>} Functions that add each kind of node. */
 const inlines = {
   Emphasis: element("em"),
   StrongEmphasis: element("strong"),
@@ -210,7 +210,7 @@ const inlines = {
   Link: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   Image: (parent, node, source, depth) => addLink(parent, node, source, depth + 1),
   FootnoteReference(parent, node, { text }) {
-    // A footnote gets its number when all are known.
+    // The number is set when all footnotes are known.
     const link = make("a", "footnote");
     link.dataset.footnote = nameOfFootnote(text.slice(node.from, node.to));
     const raised = make("sup");
@@ -220,7 +220,7 @@ const inlines = {
   URL(parent, node, { text, isInLink }) {
     const typed = text.slice(node.from, node.to);
     if (isInLink) return parent.append(typed);
-    // A quotation mark behind an address is not part of it.
+    // A quotation mark after an address is not part of it.
     const url = typed.replace(/["']+$/, "");
     const link = linkIn(parent, withScheme(url));
     addClass(link, "bare");
@@ -235,7 +235,7 @@ const inlines = {
 
 /**
  * @param {HTMLElement} parent @param {Node} node @param {Source} source @param {number} depth
- * @param {Set<string>} [shown] Marks that are text here.
+ * @param {Set<string>} [shown] Marks to show as text.
  */
 function addNode(parent, node, source, depth, shown) {
   const add = depth <= depthMax ? inlines[node.name] : undefined;

@@ -1,4 +1,4 @@
-// MathML from the worker that draws formulas, as elements of this page: those named here, and no others.
+// Copies MathML from the worker that draws formulas; only the elements and attributes listed here are copied.
 
 const namespace = "http://www.w3.org/1998/Math/MathML";
 
@@ -10,15 +10,15 @@ const attributes = new Set(
   "accent accentunder columnalign columnlines columnspacing depth display displaystyle encoding fence height largeop linebreak linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize notation rowlines rowspacing rspace scriptlevel separator stretchy voffset width".split(" "),
 );
 
-/** Elements of one formula, at most. */
+/** Maximum elements of one formula. */
 const elementsMax = 20_000;
 
 /**
  * @param {string} html
- * @returns {Element | undefined} Undefined if there is none, or too much of it.
+ * @returns {Element | undefined} Undefined if there is no formula, or it has too many elements.
  */
 export function mathIn(html) {
-  // Nothing runs in a document that is only parsed.
+  // Parsing runs no script.
   const math = new DOMParser().parseFromString(html, "text/html").querySelector("math");
   return !math || math.querySelectorAll("*").length > elementsMax ? undefined : copyOf(math);
 }

@@ -1,4 +1,4 @@
-// A note as a page: drawn as its text changes, with the person's actions on it.
+// Shows a note as a page: draws it as its text changes, and handles the user's actions on it.
 
 import { goToPlace, saveFileHere } from "../links/addresses.js";
 import { byId, copy, toast } from "../ground/dialogs.js";
@@ -30,31 +30,31 @@ export {
 export { keepingTop } from "./redrawing.js";
 export { showFiles } from "../links/files.js";
 
-/** After a change the page is drawn within this time, or within as long as drawing takes; milliseconds. */
+/** Maximum time from a change until it is drawn, unless drawing takes longer; milliseconds. */
 const drawnWithin = 250;
-/** A press delays drawing for at most this time, so that it hits what was under the finger; milliseconds. */
+/** Maximum time for which a press delays drawing, so that the click hits its target; milliseconds. */
 const heldWithin = 1_000;
 
-/** @type {(() => void)[]} To the note that is shown. */
+/** @type {(() => void)[]} Subscriptions to the shown note. */
 let subscriptions = [];
-/** @type {any} Until the page is drawn. */
+/** @type {any} The timer of the next drawing. */
 let timer;
-/** @type {number | undefined} When something on the page was pressed. */
+/** @type {number | undefined} When the user pressed on the page; undefined after the release. */
 let pressedAt;
-/** @type {string | undefined} The note whose pictures are here. */
+/** @type {string | undefined} The note whose pictures are loaded. */
 let pictured;
-/** Milliseconds of the last drawing: slow drawings are rarer. */
+/** The duration of the last drawing, in milliseconds: slow drawings are less frequent. */
 let cost = 0;
-/** @type {DrawnText | undefined} What the page shows. */
+/** @type {DrawnText | undefined} The text that the page shows. */
 let drawn;
-/** Whether the text is beside the page. */
+/** Whether the text is shown beside the page. */
 let isBeside = false;
 /** @type {JointScrolling | undefined} */
 let joint;
 
 const host = () => byId("rendered");
 
-/** Shows no page, or none of the note before. */
+/** Clears the page and stops its updates. */
 export function hidePage() {
   for (const unsubscribe of subscriptions) unsubscribe();
   subscriptions = [];
@@ -69,9 +69,9 @@ export function hidePage() {
 }
 
 /**
- * Shows a note as a page, from now on.
+ * Shows a note as a page, and updates it with the text.
  *
- * @param {import("../state/shownnote.js").ShownNote} note The one that is open.
+ * @param {import("../state/shownnote.js").ShownNote} note The open note.
  * @param {boolean} hasTextBeside
  */
 export function showPage(note, hasTextBeside) {
@@ -93,17 +93,17 @@ export function showPage(note, hasTextBeside) {
     }),
     note.on("status", drawBoxes),
   ];
-  // The client core may be ahead of the changes that it has announced.
+  // The core's text may include changes that are not reported yet: draw after their events.
   connection.afterwards(draw);
 }
 
-/** Called when the editor was made or replaced. */
+/** Called when the editor was created or replaced. */
 export const followEditor = () => joint?.follow();
 
-/** The text is going to be scrolled, and the page follows. */
+/** Makes the page follow the text, which is about to be scrolled. */
 export const followText = () => joint?.lead();
 
-/** @param {string} slug @returns {boolean} Whether the page has such a heading. */
+/** @param {string} slug @returns {boolean} Whether the page has this heading. */
 export function showHeadingOnPage(slug) {
   if (drawn && !drawn.isCurrent) draw();
   const heading = headingOn(host(), slug);
@@ -153,21 +153,24 @@ function drawBoxes() {
   for (const box of host().querySelectorAll("input")) if (box.disabled !== isShut) box.disabled = isShut;
 }
 
-/** @param {Element | null | undefined} element @returns {HTMLElement | undefined} The part of the page that it is in. */
+/**
+ * @param {Element | null | undefined} element @returns {HTMLElement | undefined} The child of the page that contains
+ * it.
+ */
 function blockOf(element) {
   while (element && element.parentElement !== host()) element = element.parentElement;
   return /** @type {HTMLElement | undefined} */ (element ?? undefined);
 }
 
 /**
- * Returns the name that a heading of the page has by now: the text may have other headings than the page.
+ * Returns the current slug of a heading: edits since the page was drawn may have changed it.
  *
- * @param {string} slug Its name on the page.
+ * @param {string} slug The slug on the drawn page.
  * @returns {string | undefined} Undefined if the heading is deleted.
  */
 function currentSlug(slug) {
   const source = sourceOf(blockOf(headingOn(host(), slug)) ?? host());
-  // Not on the page: a link may name anything.
+  // Not on the page: a link may name any heading.
   if (!source || !drawn || drawn.isCurrent) return slug;
   const now = drawn.movedRange(source);
   draw();
@@ -180,7 +183,7 @@ function currentSlug(slug) {
   return heading && /^H\d$/.test(heading.tagName) ? /** @type {HTMLElement} */ (block?.querySelector(".heading-link"))?.dataset.heading : undefined;
 }
 
-/** @param {string} shown The name of a heading on the page. */
+/** @param {string} shown The slug of a heading on the drawn page. */
 async function copyHeading(shown) {
   const id = page.current?.documentId;
   const slug = currentSlug(shown);
@@ -192,7 +195,7 @@ async function copyHeading(shown) {
 }
 
 /**
- * Follows a link that does not leave the page.
+ * Follows a link to a footnote, a heading or another note.
  *
  * @param {HTMLAnchorElement} link
  */
@@ -225,7 +228,7 @@ function click(event) {
   const link = target?.closest("a[data-file]");
   const file = link instanceof HTMLElement ? link.dataset.file : undefined;
   if (file === undefined) return;
-  // The browser's own request for a link's file would have no token.
+  // The browser's own request for the file would contain no token.
   event.preventDefault();
   void saveFileHere(file);
 }
@@ -233,7 +236,7 @@ function click(event) {
 function release() {
   pressedAt = undefined;
   if (timer === undefined) return;
-  // After the click that follows.
+  // Draw after the click event that follows.
   clearTimeout(timer);
   timer = setTimeout(drawUnlessPressed, 30);
 }

@@ -1,4 +1,4 @@
-// The whole note on paper, as a page: the editor has only those lines in the page that can be seen.
+// Prints the whole note as a page: the editor's elements contain only the visible lines.
 
 import { byId } from "../ground/dialogs.js";
 import { embedFiles } from "../links/files.js";
@@ -6,13 +6,13 @@ import { page } from "../state/page.js";
 import { early } from "../state/session.js";
 import { loadRendering } from "./reading.js";
 
-/** Milliseconds that the pictures of a note may take before it is printed without the missing ones. */
+/** Maximum time for a note's pictures to load; then it is printed without the missing ones; milliseconds. */
 const picturesWait = 5_000;
 
-/** Whether the text is in place before the browser's own event asks for it. */
+/** Whether the printed copy is made before the browser's `beforeprint` event. */
 let isPrepared = false;
 
-/** @param {boolean} asPage Whether the copy consists of elements, and not of the text as it was typed. */
+/** @param {boolean} asPage Whether the copy is a rendered page rather than plain text. */
 function present(asPage) {
   const printed = byId("printed");
   printed.className = asPage ? "printed rendered" : "printed";
@@ -20,11 +20,11 @@ function present(asPage) {
   printed.hidden = false;
 }
 
-/** Puts the text where the print style shows it. */
+/** Copies the shown note into the element that the print style shows. */
 function prepare() {
   if (isPrepared || (!page.current && !page.newNote)) return;
   const printed = byId("printed");
-  // A copy of the page view, if it is shown: the copy does not scroll.
+  // If the page view is shown, it is copied, because the copy does not scroll.
   const rendered = byId(page.past ? "history-page" : "rendered");
   if (page.past && rendered.hidden) return;
   if (!rendered.hidden) printed.replaceChildren(...[...rendered.children].map((block) => block.cloneNode(true)));
@@ -54,7 +54,7 @@ export async function printNote() {
   print();
 }
 
-/** Makes the browser's key and its command for printing print the whole note. */
+/** Makes the browser's print key and print command print the whole note. */
 export function setUpPrinting() {
   addEventListener("beforeprint", prepare);
   addEventListener("afterprint", clear);

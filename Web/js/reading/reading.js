@@ -1,4 +1,4 @@
-// The note as a page, instead of its text or beside it.
+// Shows the note as a page, instead of its text or beside it.
 
 import { byId, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -9,20 +9,20 @@ import { access } from "../state/session.js";
 
 /** @typedef {import("./readingmode.js").Reading} Reading */
 
-/** @type {Reading | undefined} What the person or the address has chosen. */
+/** @type {Reading | undefined} The choice of the user or of the address. */
 let chosen = keptReading();
 /** @type {typeof import("./pageview.js") | undefined} */
 let part;
 /** @type {Promise<typeof import("./pageview.js")> | undefined} */
 let loading;
 
-/** How notes are shown: guests who may only read see a page, until they choose. */
+/** Returns how notes are shown. Guests with read access see a page until they choose. */
 const readingNow = () => chosen ?? (access.isReader ? "instead" : "");
 
 /** Whether a page is shown. */
 export const isReading = () => readingNow() !== "";
 
-/** Fetches the part that shows notes as pages; undefined if it cannot be fetched, with a message to the person. */
+/** Loads the part that renders notes; on failure shows a message and returns undefined. */
 export async function loadRendering() {
   try {
     loading ??= loadPart(() => import("./pageview.js")).then((fetched) => fetched.adoptStyles().then(() => fetched));
@@ -44,7 +44,7 @@ export async function read(wanted) {
   if (!wanted) page.editor?.focus();
 }
 
-/** Shows the note in the way that the address names, or else as the one before. */
+/** Shows the note as the address requests; otherwise as the one before. */
 export function readAsAsked() {
   const asked = askedReading();
   if (asked && page.current) chosen = asked;
@@ -54,7 +54,7 @@ export function readAsAsked() {
 /**
  * Shows a heading of the note that is open: on the page, or else in its text.
  *
- * @param {string} slug Its name in addresses.
+ * @param {string} slug The heading's name in addresses.
  */
 export async function showHeading(slug) {
   const note = page.current;
@@ -87,8 +87,8 @@ export function drawReading() {
   else part?.hidePage();
 }
 
-/** Called when the editor was made or replaced. */
+/** Called when the editor was created or replaced. */
 export const followEditor = () => part?.followEditor();
 
-/** Makes the button work. */
+/** Connects the button. */
 export const setUpReading = () => byId("read").addEventListener("click", toggleReading);

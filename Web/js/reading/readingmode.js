@@ -1,4 +1,4 @@
-// The way in which notes are shown: kept by the tab and for each person, and named by the address.
+// How notes are shown: stored for the tab and for the user, and part of the address.
 
 import { noteIn } from "../state/routes.js";
 import { ownerNow } from "../state/session.js";
@@ -8,10 +8,10 @@ import { lastingStore, tabStore } from "../ground/storage.js";
 
 const prefix = "parley.reading.";
 const tabKey = "parley.reading";
-/** In the address behind "#". */
+/** The field in the fragment of the address. */
 const place = "view=beside";
 
-/** @returns {Reading | undefined} As it was in this tab before a reload, or else in this person's last one. */
+/** @returns {Reading | undefined} The mode before a reload of this tab; in a new tab, the user's last one. */
 export function keptReading() {
   const inTab = tabStore().getItem(tabKey);
   if (inTab === "" || inTab === "instead" || inTab === "beside") return inTab;
@@ -25,17 +25,17 @@ export function keepReading(reading) {
     if (reading === "beside") lastingStore().setItem(prefix + ownerNow(), reading);
     else lastingStore().removeItem(prefix + ownerNow());
   } catch {
-    // It is known as long as the page is there.
+    // The storage is full: the mode lasts until the page is reloaded.
   }
 }
 
-/** @returns {Reading | undefined} The way that the address names. */
+/** @returns {Reading | undefined} The mode in the address. */
 export const askedReading = () => (location.hash.slice(1).split("&").includes(place) ? "beside" : undefined);
 
-/** @param {Reading} reading The way that the address of the shown note names from now on. */
+/** Writes the mode into the address of the shown note. @param {Reading} reading */
 export function tellAddress(reading) {
   const fields = location.hash.slice(1).split("&").filter((field) => field !== "" && field !== place);
-  // The past has an address of its own.
+  // The history of a note has an address of its own.
   if (noteIn(location.pathname) === undefined || fields.includes("history")) return;
   if (reading === "beside") fields.push(place);
   const hash = fields.length > 0 ? `#${fields.join("&")}` : "";

@@ -1,9 +1,9 @@
-// Turns a page that shows a text into the page of the next text. Elements that show the same part of the text stay, and
-// with them the focus, the selection, and the scrolling.
+// Updates a page from one text to the next. Elements that show the same part of the text are reused, which preserves
+// the focus, the selection and the scroll position.
 
 import { differenceBetween } from "../ground/difference.js";
 
-/** Elements that the page has added to the drawn ones. */
+/** Elements added to the page after it was drawn. */
 const added = ".heading-link";
 
 /** @param {Node} node */
@@ -12,25 +12,25 @@ const isAdded = (node) => node instanceof Element && node.matches(added);
 /** @param {Node} node */
 const fileOf = (node) => (node instanceof HTMLElement ? node.dataset.file : undefined);
 
-/** @param {Node} one @param {Node} other Whether the one can become the other. */
+/** @param {Node} one @param {Node} other Whether one can be changed into the other. */
 const isOfKind = (one, other) => one.nodeName === other.nodeName && fileOf(one) === fileOf(other);
 
 /** @param {Node} one @param {Node} other */
 const isAlike = (one, other) => isOfKind(one, other) && one.textContent === other.textContent;
 
 /**
- * Turns a node into a copy of another.
+ * Changes a node to equal another.
  *
  * @param {Node} node
- * @param {Node} next Of the same kind.
+ * @param {Node} next A node of the same kind.
  */
 function change(node, next) {
   if (node instanceof CharacterData && next instanceof CharacterData) {
-    // The smallest change: a selection in the rest of the text stays.
+    // Replace as little as possible: a selection in the rest of the text is preserved.
     const difference = differenceBetween(node.data, next.data);
     if (difference) node.replaceData(difference.from, difference.to - difference.from, difference.insert);
   }
-  // A file stays fetched, and code keeps its colours.
+  // Fetched files and coloured code are retained.
   if (!(node instanceof HTMLElement) || !(next instanceof HTMLElement) || fileOf(node) !== undefined) return;
   if (node.dataset.isColoured && node.dataset.language === next.dataset.language && isAlike(node, next)) return;
   for (const name of node.getAttributeNames()) if (!next.hasAttribute(name)) node.removeAttribute(name);
@@ -46,7 +46,7 @@ function change(node, next) {
 function changeChildren(parent, wanted) {
   const former = [...parent.childNodes].filter((node) => !isAdded(node));
   let start = 0;
-  /** @param {number} index From the end. */
+  /** @param {number} index Counted from the end. */
   const isAlikeFromEnd = (index) => {
     const [one, other] = [former[former.length - 1 - index], wanted[wanted.length - 1 - index]];
     return one !== undefined && other !== undefined && isAlike(one, other);
@@ -56,7 +56,7 @@ function changeChildren(parent, wanted) {
   let end = 0;
   while (end < shorter - start && isAlikeFromEnd(end)) end += 1;
   const pairs = pairsOf(former.slice(start, former.length - end), wanted.slice(start, wanted.length - end));
-  /** @type {(Node | undefined)[]} For each wanted node, the one that becomes it. */
+  /** @type {(Node | undefined)[]} For each wanted node, the former one to reuse. */
   const kept = [...former.slice(0, start), ...pairs, ...former.slice(former.length - end)];
   const staying = new Set(kept);
   for (const node of former) if (!staying.has(node)) /** @type {ChildNode} */ (node).remove();
@@ -72,14 +72,14 @@ function changeChildren(parent, wanted) {
 }
 
 /**
- * Nodes with the same words are paired first, then those between them in their order.
+ * Pairs nodes with the same text first, then the nodes between them in order.
  *
  * @param {Node[]} former
  * @param {Node[]} wanted
- * @returns {(Node | undefined)[]} For each wanted node, the former one that becomes it.
+ * @returns {(Node | undefined)[]} For each wanted node, the former one to reuse.
  */
 function pairsOf(former, wanted) {
-  /** @type {Map<string, number>} Of the former nodes, by their words; -1 where several have the same. */
+  /** @type {Map<string, number>} The index of each former node by its text; -1 if several have the same. */
   const places = new Map();
   former.forEach((node, index) => {
     const key = `${node.nodeName} ${node.textContent}`;
@@ -108,20 +108,20 @@ function pairsOf(former, wanted) {
   return pairs;
 }
 
-/** @param {Element} block @returns {{from: number, to: number} | undefined} The part of the text that it shows. */
+/** @param {Element} block @returns {{from: number, to: number} | undefined} The range of the text that it shows. */
 export function sourceOf(block) {
   const { from, to } = /** @type {HTMLElement} */ (block).dataset;
   return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) };
 }
 
 /**
- * Makes blocks the children of a page. A block that is no child yet takes the place of the child that shows the same part
- * of the text: that child becomes like it, and stays.
+ * Makes blocks the children of a page. A new block reuses the child that showed the same part of the text: this child
+ * is changed to equal the block.
  *
  * @param {HTMLElement} page
  * @param {HTMLElement[]} wanted
- * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} moved Where a part of the text that
- *   was drawn is now.
+ * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} moved Maps a range of the
+ * drawn text to the current text.
  * @returns {HTMLElement[]} The children.
  */
 export function settle(page, wanted, moved) {
@@ -132,7 +132,7 @@ export function settle(page, wanted, moved) {
     next = /** @type {HTMLElement | null} */ (next?.nextElementSibling ?? null);
     gone?.remove();
   };
-  /** @param {HTMLElement} block The child that shows the same; those before it are dropped. */
+  /** Returns the child to reuse, and drops those before it. @param {HTMLElement} block */
   const formerOf = (block) => {
     const wantedSource = sourceOf(block);
     while (next && !staying.has(next)) {
@@ -168,12 +168,12 @@ export function settle(page, wanted, moved) {
   return settled;
 }
 
-/** How far below its upper edge text is looked for; pixels. */
+/** Maximum distance below the upper edge in which the first line is searched; pixels. */
 const lookedAtMax = 200;
 
 /**
  * @param {HTMLElement} host
- * @returns {Range | undefined} Where the first visible line begins. Edits of the page move it along.
+ * @returns {Range | undefined} The start of the first visible line; edits of the page move it.
  */
 function topOf(host) {
   const { left, top, width, height } = host.getBoundingClientRect();
@@ -191,7 +191,7 @@ function topOf(host) {
 }
 
 /**
- * Safari's name for the same.
+ * Safari's equivalent of `caretPositionFromPoint`.
  *
  * @param {any} document
  * @param {number} x
@@ -217,13 +217,13 @@ function heightOf({ startContainer: node, startOffset: offset }) {
 }
 
 /**
- * Changes what a page shows, and keeps its first visible line where it is.
+ * Changes a page without moving its first visible line.
  *
- * @param {HTMLElement} host What is scrolled.
+ * @param {HTMLElement} host The scroll container.
  * @param {() => void} make
  */
 export function keepingTop(host, make) {
-  // A reader at the very top sees text that is added there, so that no line is held.
+  // At the very top no line is held in position, so that text added there is visible.
   const top = host.scrollTop > 0 ? topOf(host) : undefined;
   const before = top && heightOf(top);
   make();

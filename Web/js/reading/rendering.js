@@ -1,8 +1,8 @@
-// Markdown as a page: the tree that the editor's parser reads, as elements.
+// Renders Markdown as a page: turns the parser's tree into elements.
 //
-// Nothing of a note's text is ever read as HTML. Elements are made one by one, from the names in blocks.js, inlines.js
-// and tables.js, and no others; what the text says goes into text nodes and into the few attributes that are checked
-// there. HTML in a note is shown as it was typed.
+// A note's text is never parsed as HTML. Only the elements named in blocks.js, inlines.js and tables.js are created,
+// one by one. Text goes into text nodes, and into the few attributes that are checked there. HTML in a note is shown as
+// typed.
 
 import { t } from "../ground/language.js";
 import { settle } from "./redrawing.js";
@@ -21,19 +21,22 @@ export { numberFootnotes } from "./footnotes.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 
-/** Gives the document the styles of what notes contain. */
+/** Adds the styles of rendered notes to the document. */
 export async function adoptStyles() {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(await pageStyles());
   document.adoptedStyleSheets.push(sheet);
 }
 
-/** UTF-16 units that are shown as a page, at most. */
+/** Maximum UTF-16 units shown as a page. */
 export const renderedMax = 1_000_000;
-/** Cells that are put into the rows of tables that are too short, at most. */
+/** Maximum cells added to table rows that are too short. */
 const filledMax = 100_000;
 
-/** @param {HTMLElement} block Gets the direction of its text: a list has its marks, a table its first column there. */
+/**
+ * Gives a block the direction of its text: it decides the side of list marks and first columns. @param {HTMLElement}
+ * block
+ */
 function directed(block) {
   const direction = directionIn(block.textContent ?? "");
   if (direction) block.dir = direction;
@@ -45,8 +48,8 @@ function directed(block) {
 /** @typedef {{blocks: Drawn[], notes: Map<string, {key: string, draw: () => HTMLElement}>, meaning: string}} Blocks */
 
 /**
- * Reads a text in steps: its blocks, each with its source as a key, so that unchanged ones need not be made again; and
- * what references mean in all of them. Footnotes are apart, by name.
+ * Reads a text in steps: its blocks, each with its source as a key, so that unchanged ones are reused; its footnotes by
+ * name; and `meaning`, which changes with the definitions that any block may refer to.
  *
  * @param {string} text
  * @returns {Generator<void, Blocks>}
@@ -62,7 +65,7 @@ export function* readingBlocks(text) {
     const name = node.name === "FootnoteDefinition" ? footnoteOf(node, shown) : undefined;
     if (name !== undefined && !notes.has(name)) notes.set(name, node);
   }
-  // The definition of a reference may be anywhere.
+  // A reference may be defined anywhere, so a changed definition redraws all blocks.
   const meaning = JSON.stringify([...references, ...footnotes]);
   const drawn = found.map((node) => ({
     key: `${node.name} ${shown.slice(node.from, node.to)}`,
@@ -90,16 +93,16 @@ export function* readingBlocks(text) {
 const blocksOf = (text) => finished(readingBlocks(text));
 
 /**
- * The footnotes that a page names, at its end.
+ * Draws the footnotes that a page refers to, for its end.
  *
- * @param {string[]} named Their names.
+ * @param {string[]} named Their names, in order.
  * @param {Blocks["notes"]} notes
  */
 export function drawFootnotes(named, notes) {
   const section = make("section", "footnotes");
   section.setAttribute("aria-label", t("note.footnotes"));
   const items = make("ol");
-  // A footnote may name others: they follow, and each is shown once. Iteration of a set includes items added meanwhile.
+  // A footnote may refer to others: they follow, once each. Iteration of a set includes items that are added meanwhile.
   const order = new Set(named);
   let number = 0;
   for (const name of order) {
@@ -122,13 +125,13 @@ export function drawFootnotes(named, notes) {
 }
 
 /**
- * Shows a text in an element, and leaves there what has not changed.
+ * Renders a text into an element, reusing the children of unchanged blocks.
  *
  * @param {HTMLElement} page
  * @param {string} text
- * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] Makes an element before all blocks.
- * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} [moved] Where a part of the text
- *   that the element shows is in the new text.
+ * @param {(headings: ReturnType<typeof nameHeadings>) => HTMLElement | undefined} [leadBy] Creates the first child.
+ * @param {(range: {from: number, to: number}) => {from: number, to: number} | undefined} [moved] Maps a range of the
+ * former text to the new text.
  * @returns {ReturnType<typeof nameHeadings>} Its headings.
  */
 export function renderInto(page, text, leadBy, moved = (range) => range) {
@@ -136,7 +139,7 @@ export function renderInto(page, text, leadBy, moved = (range) => range) {
   const known = new Map();
   const { blocks: drawn, notes, meaning } = blocksOf(text);
   if (meanings.get(page) === meaning) {
-    // From the last, so that the first of several alike is taken first.
+    // Reversed, so that `pop` takes the first of several equal blocks first.
     for (const child of /** @type {HTMLElement[]} */ ([...page.children].reverse())) {
       const key = keys.get(child);
       if (key === undefined) continue;
@@ -178,7 +181,7 @@ export function renderInto(page, text, leadBy, moved = (range) => range) {
 }
 
 /**
- * Returns where in a text a heading is.
+ * Returns the position of a heading in a text.
  *
  * @param {string} text
  * @param {string} slug
@@ -191,7 +194,7 @@ export function placeOfSlug(text, slug) {
   return heading ? drawn[blocks.indexOf(heading)]?.from : undefined;
 }
 
-/** @type {WeakMap<HTMLElement, string>} What each block was made of. */
+/** @type {WeakMap<HTMLElement, string>} The key of each block. */
 const keys = new WeakMap();
-/** @type {WeakMap<HTMLElement, string>} What references meant on a page. */
+/** @type {WeakMap<HTMLElement, string>} The `meaning` with which each page was rendered. */
 const meanings = new WeakMap();

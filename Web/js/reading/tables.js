@@ -1,4 +1,4 @@
-// Tables as elements.
+// Creates the elements of tables.
 
 import { addInline } from "./inlines.js";
 import { childOf, childrenOf, make } from "./tree.js";
@@ -8,7 +8,7 @@ import { childOf, childrenOf, make } from "./tree.js";
  * @typedef {import("./tree.js").Source} Source
  */
 
-/** @param {string} rule The line below the head. @returns {string[]} How each column is aligned. */
+/** @param {string} rule The line below the head. @returns {string[]} The alignment of each column. */
 const alignmentsIn = (rule) =>
   rule
     .trim()
@@ -17,7 +17,7 @@ const alignmentsIn = (rule) =>
     .map((cell) => cell.trim())
     .map((cell) => (cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : "left"));
 
-/** @param {Node} row @returns {(Node | undefined)[]} Its cells. An empty one has no node: two marks follow each other. */
+/** @param {Node} row @returns {(Node | undefined)[]} Its cells; undefined for an empty one, which has no node. */
 function cellsOf(row) {
   const cells = [];
   let isOpen = false;
@@ -36,7 +36,7 @@ export function addTable(parent, node, source, depth) {
   const rule = childOf(node, "TableDelimiter");
   const alignments = alignmentsIn(rule ? text.slice(rule.from, rule.to) : "");
   const inTable = { ...source, isInTable: true };
-  // A table that is wider than the page is moved within it.
+  // A table wider than the page scrolls within its frame.
   const frame = make("div", "table");
   frame.tabIndex = 0;
   const table = make("table");
@@ -48,7 +48,7 @@ export function addTable(parent, node, source, depth) {
     const isHead = child.name === "TableHeader";
     if (!isHead && child.name !== "TableRow") continue;
     const cells = cellsOf(child);
-    // As many cells as the head has: GFM leaves out what is more, and fills up what is less.
+    // GFM gives each row as many cells as the head: it drops further cells and adds missing ones.
     if (isHead) columns = cells.length;
     budget.cells -= Math.max(0, columns - cells.length);
     if (budget.cells >= 0 || cells.length > columns) cells.length = columns;

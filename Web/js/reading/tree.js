@@ -1,20 +1,20 @@
-// The tree that the parser reads, for the modules that make elements of it.
+// The parser's tree, for the modules that turn it into elements.
 
 /**
  * @typedef {{name: string, from: number, to: number, parent: Node | null, firstChild: Node | null,
  *   nextSibling: Node | null}} Node
- * @typedef {object} Source What is shown as a page.
+ * @typedef {object} Source A text to render.
  * @property {string} text
  * @property {import("./dialect.js").References} references
- * @property {Map<number, number>} indents Columns of white space that are not part of a code block, by its position.
- * @property {{cells: number}} budget Cells that are put into rows that are too short, at most: a head of 1,000 columns above
- *   thousands of short rows would be millions.
- * @property {number} base Where the block begins that is being shown.
+ * @property {Map<number, number>} indents Columns of indentation to remove from each code block, by its position.
+ * @property {{cells: number}} budget Maximum cells still to be added to short rows: a head of 1,000 columns above
+ * thousands of short rows would need millions.
+ * @property {number} base Where the current block begins.
  * @property {boolean} [isInTable]
  * @property {boolean} [isInLink]
  */
 
-/** Quotes, lists and marks within each other that are shown as such, at most. */
+/** Maximum nesting of blocks and marks; deeper ones are shown as text. */
 export const depthMax = 60;
 
 /** @param {Node} node */
@@ -29,7 +29,7 @@ export function childOf(node, name) {
 }
 
 /**
- * The text between two positions in a node, without the marks of quotes at the beginnings of its lines.
+ * Returns the text between two positions in a node, without the quote marks at the start of its lines.
  *
  * @param {Node} node @param {string} text @param {number} from @param {number} to
  */
