@@ -1,10 +1,10 @@
-// What two lists have in common, in order: Myers' algorithm with a bound on its work.
+// The common entries of two lists, in order: Myers' algorithm with a bound on its work.
 
-/** Entries of both lists that are passed over before the rest counts as changed, at most. */
+/** Maximum inserted and deleted entries that are searched for; beyond it, the rest counts as changed. */
 const changesMax = 600;
 
 /**
- * A run of equal entries: where it begins in each list, and its length.
+ * A run of equal entries: its start in each list, and its length.
  *
  * @typedef {{former: number, next: number, count: number}} Run
  */
@@ -13,9 +13,9 @@ const changesMax = 600;
  * @template Entry
  * @param {Entry[]} former
  * @param {Entry[]} next
- * @param {number} start Entries that both begin with.
- * @param {number} end Entries that both end with.
- * @returns {{former: number, next: number}[]} The equal entries between, the last first.
+ * @param {number} start Number of equal entries at the start of both lists.
+ * @param {number} end Number of equal entries at the end of both lists.
+ * @returns {{former: number, next: number}[]} The equal entries between them, last first.
  */
 function searched(former, next, start, end) {
   const [width, height] = [former.length - start - end, next.length - start - end];
@@ -55,8 +55,8 @@ function searched(former, next, start, end) {
 }
 
 /**
- * Returns the runs that stay when one list becomes the other. Of lists that differ in more than some hundreds of entries, the rest
- * counts as changed.
+ * Returns the runs that two lists have in common. If they differ in more than `changesMax` entries, the rest counts as
+ * changed.
  *
  * @template Entry
  * @param {Entry[]} former
@@ -84,12 +84,13 @@ export function keptRuns(former, next) {
 }
 
 /**
- * Visits what two lists have in common, and what is between, in order.
+ * Visits the common runs of two lists and the differences between them, in order.
  *
  * @param {Run[]} runs
- * @param {{former: number, next: number}} lengths Of the lists.
+ * @param {{former: number, next: number}} lengths The lengths of the lists.
  * @param {(run: Run) => void} keep
- * @param {(former: {from: number, to: number}, next: {from: number, to: number}) => void} replace Called where one is not empty.
+ * @param {(former: {from: number, to: number}, next: {from: number, to: number}) => void} replace Called with ranges of
+ * which at least one is not empty.
  */
 export function alongRuns(runs, lengths, keep, replace) {
   let [former, next] = [0, 0];

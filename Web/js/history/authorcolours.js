@@ -1,4 +1,4 @@
-// The text in its authors' colours, while it is written.
+// Shows the text in its authors' colours in the editor.
 
 import { ChangeSet, Compartment, Decoration, EditorView, RangeSetBuilder, StateEffect, Transaction, ViewPlugin } from "../codemirror.js";
 import { byId } from "../ground/dialogs.js";
@@ -12,10 +12,12 @@ import { authorsAfter, writtenBy } from "./writtenby.js";
 
 /** @typedef {import("../state/shownnote.js").ShownNote} ShownNote */
 
-/** After others have written, the server is asked after this time, or after many times what an answer costs; milliseconds. */
+/**
+ * Minimum delay of a request after others' edits: this time, or this multiple of the last answer's cost; milliseconds.
+ */
 const askedAfter = 1_000;
 const costShare = 20;
-/** UTF-16 units of a text that is fetched as a whole; of a longer one, what has changed is. */
+/** Maximum UTF-16 units of a text that is fetched as a whole; of a longer one, only the difference is fetched. */
 const wholeMax = 100_000;
 
 class AuthorColours {
@@ -30,9 +32,9 @@ class AuthorColours {
   #colors = new Map();
   /** @type {Map<string, number>} */
   #numbers = new Map();
-  /** @type {{revision: number, authors: {author: string, count: number}[]} | undefined} What the server has said. */
+  /** @type {{revision: number, authors: {author: string, count: number}[]} | undefined} The server's last answer. */
   #base;
-  /** @type {ChangeSet | undefined} Changes of the text since the server was asked. */
+  /** @type {ChangeSet | undefined} Changes of the text since the pending request. */
   #since;
   #isStale = true;
   #cost = 0;
@@ -77,7 +79,7 @@ class AuthorColours {
     );
   }
 
-  /** @param {EditorView} view @returns {any} Decorations of what is in view, and no more. */
+  /** @param {EditorView} view @returns {any} Decorations of the visible text only. */
   #marks(view) {
     const builder = new RangeSetBuilder();
     for (const part of view.visibleRanges) {
@@ -115,7 +117,7 @@ class AuthorColours {
     }, Math.max(askedAfter, costShare * this.#cost));
   }
 
-  /** Asks the server who wrote the text as it is now; waits until the server has all of it. */
+  /** Requests the authors of the current text, once the server has confirmed all of it. */
   #ask() {
     const note = this.#note;
     if (!this.#isStale || this.#since || this.#timer || this.#isGone || note.unconfirmedCount > 0 || note.phase !== "live") return;
@@ -131,7 +133,7 @@ class AuthorColours {
         if (this.#isGone || !since) return;
         this.#base = { revision, authors };
         const runs = runsOf(text, authors);
-        // A word that is being composed holds others' changes back.
+        // While a word is being composed, others' changes are held back, and the lengths differ.
         if ((runs[runs.length - 1]?.to ?? 0) === doc.length) this.#take(runs, since);
         else this.#isStale = true;
         this.#cost = performance.now() - begin;
@@ -151,7 +153,7 @@ class AuthorColours {
     const base = this.#base;
     this.#base = undefined;
     if (base && base.revision === revision) return base.authors;
-    // A difference may name another blank beside a new word than the one that was typed.
+    // Only for long texts: a difference may mark another blank beside a new word than the one that was typed.
     if (base && base.revision < revision && this.#view.state.doc.length > wholeMax) {
       const { parts } = await request(`${this.#path}/diff?from=${base.revision}&to=${revision}`);
       return authorsAfter(base.authors, parts);
@@ -194,7 +196,7 @@ class AuthorColours {
   }
 
   /**
-   * Names the author of the words at the caret.
+   * Marks the author of the text at the caret in the legend.
    *
    * @param {any} state
    */
@@ -223,7 +225,7 @@ class AuthorColours {
  *
  * @param {EditorView} view
  * @param {ShownNote} note
- * @returns {() => void} Shows it no longer.
+ * @returns {() => void} Hides the authors.
  */
 export function showAuthors(view, note) {
   const colours = new AuthorColours(view, note);

@@ -1,4 +1,4 @@
-// Whether the text shows who wrote it. Each person's browser remembers it; what shows it is fetched when it is needed.
+// The switch that shows who wrote the text. The browser stores it for each user; the code is loaded on demand.
 
 import { toast } from "../ground/dialogs.js";
 import { messageOf } from "../client/words.js";
@@ -14,7 +14,7 @@ let end;
 
 export const showsAuthors = () => isOn;
 
-/** The editor is there, or is another. */
+/** Shows the authors in a new or replaced editor, if the switch is on. */
 export async function followAuthors() {
   end?.();
   end = undefined;

@@ -1,11 +1,11 @@
-// Two texts as one page: blocks that both have, blocks of one of them, and blocks that were changed.
+// Two texts as one page: blocks of both, blocks of one of them, and changed blocks.
 
 import { alongRuns, keptRuns } from "./alignment.js";
 import { Merger, likenessOf, marked, wordsIn } from "./merging.js";
 import { pairing } from "./pairing.js";
 
 /**
- * What the page view reads texts with (reading/pageview.js), which is fetched when it is needed.
+ * The functions of the page view (reading/pageview.js), which is loaded on demand.
  *
  * @typedef {Pick<typeof import("../reading/pageview.js"), "readingBlocks" | "drawFootnotes" | "numberFootnotes">} Reading
  * @typedef {import("../reading/rendering.js").Blocks} Blocks
@@ -13,15 +13,15 @@ import { pairing } from "./pairing.js";
  */
 
 /**
- * A block of the page. Blocks with the same key are alike.
+ * A block of the page. Equal keys mean equal blocks.
  *
  * @typedef {{key: string, isChanged: boolean, drawing: () => Generator<void, HTMLElement>}} Part
  */
 
-/** UTF-16 units of a block that are compared with other blocks. */
+/** Maximum UTF-16 units of a block that are compared with other blocks. */
 const comparedMax = 4_000;
 
-/** @param {HTMLElement} element @param {string} tag @param {HTMLElement} [top] Is not looked at. */
+/** @param {HTMLElement} element @param {string} tag @param {HTMLElement} [top] Not examined. */
 function isWithin(element, tag, top) {
   for (let one = element.parentElement; one && one !== top; one = one.parentElement) if (one.tagName.toUpperCase() === tag) return true;
   return false;
@@ -45,7 +45,7 @@ export class ComparedPage {
   }
 
   /**
-   * Reads the texts in steps; the same text twice is the page of that text.
+   * Reads the texts in steps. For two equal texts, the result is the page of the text.
    *
    * @param {string} older
    * @param {string} newer
@@ -55,7 +55,7 @@ export class ComparedPage {
     const after = (this.#after = yield* this.#reading.readingBlocks(newer));
     const before = (this.#before = older === newer ? after : yield* this.#reading.readingBlocks(older));
     const isSame = before.meaning === after.meaning;
-    // What a reference means may be different in both.
+    // A reference may have another target in the other text.
     const keyOf = (/** @type {Block} */ { key }, /** @type {string} */ side) => (isSame || !key.includes("[") ? key : side + key);
     const runs = keptRuns(before.blocks.map((one) => keyOf(one, "- ")), after.blocks.map((one) => keyOf(one, "+ ")));
     /** @type {(() => Generator<void, void>)[]} */
@@ -111,7 +111,7 @@ export class ComparedPage {
   }
 
   /**
-   * Numbers the footnotes of the drawn blocks, those that only the older text names behind the others, and draws them.
+   * Numbers the footnotes of the drawn blocks, those of the older text alone last, and draws them.
    *
    * @param {HTMLElement[]} blocks
    * @returns {HTMLElement | undefined}

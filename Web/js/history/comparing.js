@@ -1,4 +1,4 @@
-// The switch “Show changes” of the history: since when, which change is looked at, and taking one back.
+// The switch “Show changes” of the history: the start of the comparison, the selected change, and reverting a change.
 
 import { announce, byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -11,10 +11,10 @@ import { moment, span } from "./moments.js";
  * @typedef {import("./comparison.js").Comparison} Comparison
  */
 
-/** The choice of the beginning of the session. */
+/** The option for the start of the session. */
 const session = "session";
 
-/** The two moments that are compared, and what is between them. */
+/** The two revisions that are compared, and the changes between them. */
 export class Comparing {
   /** Whether changes are shown. */
   isOn = false;
@@ -22,29 +22,29 @@ export class Comparing {
   #history;
   #options;
   #since = /** @type {HTMLSelectElement} */ (byId("history-since"));
-  /** @type {number | undefined} A moment that was picked. */
+  /** @type {number | undefined} The revision that the user picked. */
   #picked;
   /** @type {{to: number, comparison: Comparison} | undefined} */
   #shown;
-  /** The two revisions that were asked for. */
+  /** The two revisions last requested. */
   #asked = "";
-  /** The moments that can be chosen, as they were drawn. */
+  /** The options as they were drawn. */
   #choices = "";
-  /** The change that is looked at, or -1. */
+  /** The index of the selected change; -1 if none is selected. */
   #current = -1;
 
   /**
    * @param {object} options
    * @param {NoteHistory} options.history
-   * @param {() => number} options.revision Where the slider stands.
+   * @param {() => number} options.revision The revision at the slider.
    * @param {() => boolean} options.mayWrite
-   * @param {(comparison: Comparison, restore: ((index: number) => void) | undefined) => Promise<boolean>} options.show Tells
-   *   whether it is still to be shown.
-   * @param {(comparison: Comparison) => number} options.partCount How many changed parts are shown.
-   * @param {(comparison: Comparison, index: number) => void} options.reveal Brings a changed part into view.
-   * @param {() => boolean} options.mayRestoreParts Whether the parts are those of the text.
+   * @param {(comparison: Comparison, restore: ((index: number) => void) | undefined) => Promise<boolean>} options.show
+   * Fulfilled with false if the comparison is outdated.
+   * @param {(comparison: Comparison) => number} options.partCount The number of changed parts shown.
+   * @param {(comparison: Comparison, index: number) => void} options.reveal Scrolls to a changed part.
+   * @param {() => boolean} options.mayRestoreParts Whether the parts are those of the text, which can be restored.
    * @param {(revision: number, operation: (number | string)[]) => void} options.restore
-   * @param {() => void} options.changed The two moments have changed.
+   * @param {() => void} options.changed Called when one of the two revisions has changed.
    * @param {AbortSignal} options.signal
    */
   constructor(options) {
@@ -62,7 +62,7 @@ export class Comparing {
     this.#draw();
   }
 
-  /** The two revisions: the chosen one and the one at the slider, the older one first. */
+  /** The two revisions, the older one first: the chosen one and the one at the slider. */
   get ends() {
     const at = this.#options.revision();
     const from = this.#from(at);
@@ -77,7 +77,7 @@ export class Comparing {
     return Math.min(Math.max(found, oldest), head);
   }
 
-  /** Asks for what is to be shown now; first for the session of the moment, if it is not known. */
+  /** Requests the comparison; first the session of the slider's revision, if it is needed and not loaded. */
   want() {
     const at = this.#options.revision();
     if (this.#since.value !== session || this.#history.sessionAt(at)) return this.#ask();
@@ -87,7 +87,7 @@ export class Comparing {
     this.#history.lookUp(at).then(ask, ask);
   }
 
-  /** Asks again where the two moments are others by now, as when more of a session is known. */
+  /** Requests the comparison again if a revision has changed, for example because more of a session is loaded. */
   wantAgain() {
     const { from, to } = this.ends;
     if (this.isOn && this.#asked !== `${from}-${to}`) this.want();
@@ -101,7 +101,7 @@ export class Comparing {
   }
 
   /**
-   * Shows the difference, once it and the newer text are here.
+   * Shows a difference if it is still wanted and the newer text is loaded.
    *
    * @param {import("./comparison.js").Difference} difference
    */
@@ -140,7 +140,7 @@ export class Comparing {
     this.drawPlace();
   }
 
-  /** The moments that changes can be shown since: all that the list beside has, and one that was picked. */
+  /** Draws the options for the start: the entries of the list beside, and the picked revision. */
   drawChoices() {
     const { versions, oldest, sessions } = this.#history;
     const chosen = this.#since.value || session;
@@ -156,7 +156,7 @@ export class Comparing {
       const time = moment(this.#history.timeOf(picked)) || t("history.revisionOf", { revision: picked, head: this.#history.head });
       first.push([String(picked), time]);
     }
-    // A list that is open would close.
+    // Do not redraw equal options: that would close an open list.
     const choices = JSON.stringify([first, named, ends]);
     if (choices === this.#choices) return;
     this.#choices = choices;
@@ -165,7 +165,7 @@ export class Comparing {
     if (this.#since.selectedIndex < 0) this.#since.value = session;
   }
 
-  /** Which of the changes is looked at. */
+  /** Draws which of the changes is selected. */
   drawPlace() {
     const count = this.#partCount;
     byId("history-change-place").textContent = !this.#shown
@@ -178,7 +178,7 @@ export class Comparing {
     }
     const restore = /** @type {HTMLButtonElement} */ (byId("history-change-restore"));
     restore.hidden = !this.#options.mayWrite() || !this.#options.mayRestoreParts();
-    // A button that cannot be used any more would take the focus with it.
+    // Move the focus first: a disabled button would lose it.
     if (this.#current < 0 && document.activeElement === restore) byId("history-compare").focus();
     restore.disabled = this.#current < 0;
   }

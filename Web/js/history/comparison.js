@@ -1,30 +1,30 @@
-// Two moments of a note as one text: what was deleted between them, what was inserted, and how to take a part back.
+// Two revisions of a note as one text: the deleted and the inserted parts, and operations that revert them.
 
 import { lineEndsOf, shownOf } from "../ground/lineends.js";
 import { editsBetween } from "./edits.js";
 
 /**
- * A part of the server's difference: `kept` counts Unicode scalars of both texts.
+ * A part of the server's difference. `kept` counts Unicode scalars that are in both texts.
  *
  * @typedef {{kept?: number, deleted?: string, inserted?: string, author?: string}} Part
  * @typedef {{from: number, to: number, fromTime: number, toTime: number, parts: Part[]}} Difference
  */
 
 /**
- * A changed piece of the text that is shown, in UTF-16 units; `author` is undefined where it was deleted.
+ * A changed piece of the merged text, in UTF-16 units; `author` is undefined for deleted text.
  *
  * @typedef {{author: string | undefined, from: number, to: number}} Mark
  */
 
 /**
- * The changes of one paragraph, or of several that were changed as a whole. `operation` takes them back: it starts from
- * the newer text.
+ * The changes of a paragraph, or of several that were changed together. `operation` reverts them; it applies to the
+ * newer text.
  *
  * @typedef {{from: number, to: number, operation: (number | string)[]}} Hunk
  */
 
 /**
- * Both texts as one, as it is shown.
+ * Both texts merged, as they are shown.
  *
  * @typedef {{older: string, newer: string, text: string, marks: Mark[], hunks: Hunk[]}} Comparison
  */
@@ -40,7 +40,7 @@ export function scalarCount(text) {
 }
 
 /**
- * The place that is so many scalars further.
+ * Returns the position `count` scalars later.
  *
  * @param {string} text
  * @param {number} place
@@ -54,13 +54,13 @@ function advanced(text, place, count) {
   return place;
 }
 
-/** Collects the changes of one paragraph after the other. */
+/** Groups the changes by paragraph. */
 class HunkBuilder {
   /** @type {Hunk[]} */
   hunks = [];
   /** @type {Hunk | undefined} */
   #open;
-  /** Scalars of the newer text that lie behind. */
+  /** Scalars of the newer text processed so far. */
   #passed = 0;
   /** Scalars of the newer text that the open operation covers. */
   #covered = 0;
@@ -75,9 +75,9 @@ class HunkBuilder {
   }
 
   /**
-   * @param {number} from Of the text that is shown.
+   * @param {number} from In the merged text.
    * @param {number} to
-   * @param {number | string} inverse What takes the change back.
+   * @param {number | string} inverse The component that reverts the change.
    */
   change(from, to, inverse) {
     if (!this.#open) {
@@ -97,7 +97,7 @@ class HunkBuilder {
     const operation = this.#open?.operation ?? [];
     const last = operation.length - 1;
     const former = operation[last];
-    // Neighbours of one kind are one component, as where two people have inserted.
+    // Neighbours of one kind become one component, for example the insertions of two users.
     const isSame =
       typeof component === "string"
         ? typeof former === "string"
@@ -113,7 +113,7 @@ class HunkBuilder {
   /** The hunks, each with an operation for the whole newer text. */
   finish() {
     for (const hunk of this.hunks) {
-      // What was kept behind the last change needs no component of its own.
+      // A final retain is extended to the end of the text.
       const rest = this.#passed - (this.#ends.get(hunk) ?? 0);
       const last = hunk.operation.length - 1;
       const former = hunk.operation[last];
@@ -125,7 +125,7 @@ class HunkBuilder {
 }
 
 /**
- * Both texts as one: the newer one, with what was deleted at its place.
+ * Merges both texts: the newer one, with deleted text at its former position.
  *
  * @param {string} text The newer text, as committed.
  * @param {Part[]} parts
@@ -170,7 +170,7 @@ export function comparisonOf(text, parts) {
 }
 
 /**
- * The difference of two texts by lines.
+ * Returns the difference of two texts by lines, in the server's form.
  *
  * @param {import("./history.js").PastText} older
  * @param {import("./history.js").PastText} newer

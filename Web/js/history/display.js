@@ -1,4 +1,4 @@
-// What the history shows of a moment: the text, or the page that it makes; as it was, or with what was changed.
+// Shows a revision of the history: as text or as a page, with or without changes.
 
 import { byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -16,7 +16,7 @@ import { PastPage } from "./pastpage.js";
 const key = "parley.past";
 const ownKey = () => `${key}.${ownerNow()}`;
 
-/** @returns {boolean} As it was in this tab, or else as this person chose last, or as they read notes. */
+/** @returns {boolean} As last chosen in this tab, or else by this user, or else as notes are shown. */
 function isPageKept() {
   const kept = tabStore().getItem(key) ?? lastingStore().getItem(ownKey());
   return kept ? kept === "page" : isReading();
@@ -28,11 +28,11 @@ function keep(isPage) {
     tabStore().setItem(key, isPage ? "page" : "text");
     lastingStore().setItem(ownKey(), isPage ? "page" : "text");
   } catch {
-    // It is known as long as the history is open.
+    // The storage is full: the choice lasts while the history is open.
   }
 }
 
-/** Words before marks, for screen readers: the marks' own roles have no names. Nothing is seen of them, or copied. */
+/** Words before marks for screen readers, since the marks' roles have no names. They are invisible and not copied. */
 const spoken = new CSSStyleSheet();
 spoken.replaceSync(
   [["ins", t("history.insertion")], ["del", t("history.deletion")]]
@@ -48,14 +48,14 @@ export class Display {
   #noteId;
   /** @type {PastPage | undefined} */
   #page;
-  /** What is being shown. */
+  /** Counts the requests to show something: only the last one is shown. */
   #wanted = 0;
 
   /**
    * @param {object} options
    * @param {typeof import("../editing/text.js").readerIn} options.readerIn
    * @param {string} options.noteId
-   * @param {() => void} options.changed The other form is to be shown.
+   * @param {() => void} options.changed Called when the user switches between text and page.
    * @param {AbortSignal} options.signal
    */
   constructor({ readerIn, noteId, changed, signal }) {
@@ -82,7 +82,7 @@ export class Display {
     for (const id of ["history-text", "history-page"]) byId(id).setAttribute("aria-busy", String(isBusy));
   }
 
-  /** @param {Map<string, string>} colors Of all authors. */
+  /** @param {Map<string, string>} colors By author. */
   paint(colors) {
     this.#reader.paint(colors);
   }
@@ -90,8 +90,8 @@ export class Display {
   /**
    * @param {PastText} past
    * @param {(author: string) => string} nameOf
-   * @param {boolean} isFollowed Whether what differs from what was shown comes into view.
-   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   * @param {boolean} isFollowed Whether to scroll to what differs from the text shown before.
+   * @returns {Promise<boolean>} False if something else was requested since.
    */
   async showText(past, nameOf, isFollowed) {
     this.#wanted += 1;
@@ -103,8 +103,8 @@ export class Display {
   /**
    * @param {Comparison} comparison
    * @param {(author: string) => string} nameOf
-   * @param {((index: number) => void) | undefined} restore What takes a part back, where that is allowed.
-   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   * @param {((index: number) => void) | undefined} restore Reverts a part; undefined if that is not allowed.
+   * @returns {Promise<boolean>} False if something else was requested since.
    */
   async showChanges(comparison, nameOf, restore) {
     this.#wanted += 1;
@@ -127,12 +127,12 @@ export class Display {
     return this.#page.show(older, newer);
   }
 
-  /** @param {Comparison} comparison @returns {number} How many changed parts are shown. */
+  /** @param {Comparison} comparison @returns {number} The number of changed parts shown. */
   partCount({ hunks }) {
     return this.isPage ? (this.#page?.changedCount ?? 0) : hunks.length;
   }
 
-  /** @param {Comparison} comparison @param {number} index Of the part that is brought into view. */
+  /** @param {Comparison} comparison @param {number} index The part to scroll to. */
   reveal({ hunks }, index) {
     const hunk = hunks[index];
     if (this.isPage) this.#page?.reveal(index);

@@ -1,4 +1,4 @@
-// The edits that lead from one text to another: of lines, so that the lines between them stay where they are.
+// The edits from one text to another, by lines, so that the lines between them remain unchanged.
 
 import { alongRuns, keptRuns } from "./alignment.js";
 import { smallestEdit } from "./smallestedit.js";
@@ -6,7 +6,7 @@ import { smallestEdit } from "./smallestedit.js";
 /**
  * @param {string} before
  * @param {string} after
- * @returns {{from: number, to: number, insert: string}[]} Ascending, at places of the text before; between whole scalars.
+ * @returns {{from: number, to: number, insert: string}[]} Sorted, in positions of `before`; between whole scalars.
  */
 export function editsBetween(before, after) {
   const whole = smallestEdit(before, after);

@@ -1,4 +1,4 @@
-// A note's past: who changed what, the text at any revision, and the names given to some of them.
+// A note's history: sessions and their authors, the text at any revision, and named versions.
 // No DOM here; historyview.js shows it.
 
 import { Emitter } from "../ground/emitter.js";
@@ -23,8 +23,8 @@ import { Sessions } from "./sessions.js";
  */
 
 /**
- * The text at a revision, as it is shown and as it was committed; `from` and `to` of its authors' runs count UTF-16
- * units of the shown one.
+ * The text at a revision, as it is shown and as it was committed. `from` and `to` of the authors' runs count UTF-16
+ * units of the shown text.
  *
  * @typedef {{author: string, from: number, to: number}} Run
  * @typedef {{revision: number, time: number, text: string, committed: string, runs: Run[]}} PastText
@@ -34,21 +34,21 @@ import { Sessions } from "./sessions.js";
 const sizeOfDifference = ({ parts }) =>
   parts.reduce((sum, { deleted, inserted }) => sum + (deleted ?? inserted ?? "").length + 9, 0);
 
-/** Sessions of one answer. */
+/** Maximum sessions in one answer. */
 const sessionsOfAnswer = 50;
-/** Revisions of a session whose changes are listed at first, and how many more at a time. */
+/** The number of a session's revisions whose changes are fetched at first, and by each further request. */
 const revisionsListed = 500;
-/** Groups of one answer. */
+/** Maximum groups in one answer. */
 const groupsOfAnswer = 200;
-/** Texts kept for going back and forth, by their length in UTF-16 units together. */
+/** Maximum UTF-16 units of all cached texts together. */
 const keptUnitsMax = 4_000_000;
 
 /**
- * The gateway counts a run in Unicode scalars of the note's text, an editor in UTF-16 units of the shown one.
+ * Converts runs in Unicode scalars of the note's text, as the gateway counts, to UTF-16 units of the shown text.
  *
- * @param {string} text The note's.
+ * @param {string} text The note's text.
  * @param {{author: string, count: number}[]} authors
- * @returns {Run[]} Neighbours of one author are one run.
+ * @returns {Run[]} Neighbours of one author are joined.
  */
 export function runsOf(text, authors) {
   /** @type {Run[]} */
@@ -67,13 +67,13 @@ export function runsOf(text, authors) {
   const ends = lineEndsOf(text);
   if (!ends) return runs;
   const shown = runs.map((run) => ({ ...run, from: ends.toShown(run.from), to: ends.toShown(run.to) }));
-  // The "\r" of one author, before the "\n" of another.
+  // A run is empty if one author wrote the "\r" and another the "\n".
   return shown.filter(({ from, to }) => from < to);
 }
 
 /**
- * A colour for each author's name: of those who are here their own, for the others one that nobody
- * else has, as long as there are any.
+ * Returns a colour for each author: for users who are present their own, for the others one that is not taken, as long
+ * as the palette has one.
  *
  * @param {Iterable<string>} authors
  * @param {Iterable<{name: string, color: string}>} present
@@ -103,19 +103,20 @@ export function colorsOf(authors, present) {
 }
 
 /**
- * The changes of a session that were read: those from a revision on, the oldest first.
+ * The loaded changes of a session: those after a revision, oldest first.
  *
  * @typedef {{after: number, groups: Group[]}} SessionChanges
  */
 
 /**
- * sessions: they, or the changes of one, have changed. versions: the names have. text: the one that was asked for is
- * here, or one on the way there. difference: the one that was asked for. failed: one of both cannot be had.
+ * sessions: the sessions, or the changes of one, have changed. versions: the named versions have changed. text: a text
+ * that was requested is loaded. difference: the requested difference is loaded. failed: one of the two could not be
+ * loaded.
  *
  * @extends {Emitter<{sessions: void, versions: void, text: PastText, difference: Difference, failed: Error}>}
  */
 export class NoteHistory extends Emitter {
-  /** @type {Version[]} The newest first. */
+  /** @type {Version[]} Newest first. */
   versions = [];
   isLoaded = false;
 
@@ -124,7 +125,7 @@ export class NoteHistory extends Emitter {
   #sessions = new Sessions();
   /** @type {Map<number, SessionChanges>} By the first revision of the session. */
   #changes = new Map();
-  /** @type {Session[]} Sessions, or their beginnings, that were looked up before the list reached them. */
+  /** @type {Session[]} Sessions, or their first parts, that were looked up before the list reached them. */
   #islands = [];
   #texts;
   #differences;
@@ -135,8 +136,8 @@ export class NoteHistory extends Emitter {
   /**
    * @param {object} options
    * @param {string} options.documentId
-   * @param {typeof request} [options.ask] What a test replaces, like the timers.
-   * @param {import("./latestanswer.js").Timers} [options.dependencies]
+   * @param {typeof request} [options.ask] Replaced by tests, as are the timers.
+   * @param {import("./latestanswer.js").Timers} [options.surroundings]
    */
   constructor({ documentId, ask, dependencies }) {
     super();
@@ -167,7 +168,7 @@ export class NoteHistory extends Emitter {
     });
   }
 
-  /** The sessions that are known, the newest first. */
+  /** The loaded sessions, newest first. */
   get sessions() {
     return this.#sessions.all;
   }
@@ -186,7 +187,7 @@ export class NoteHistory extends Emitter {
     return this.#sessions.before !== undefined;
   }
 
-  /** @param {number} revision @returns {Session | undefined} The session that made it, if that is known. */
+  /** @param {number} revision @returns {Session | undefined} The session that contains it, if it is loaded. */
   sessionAt(revision) {
     const isIn = (/** @type {Session} */ { firstRevision, lastRevision }) =>
       firstRevision <= revision && revision <= lastRevision;
@@ -194,20 +195,20 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * The changes of a session that were read, if it was opened.
+   * Returns the loaded changes of a session.
    *
    * @param {Session} session
    * @returns {SessionChanges | undefined}
    */
   changesOf({ firstRevision, lastRevision }) {
     for (const [first, changes] of this.#changes) {
-      // A session that was cut begins earlier when its other part is known.
+      // The first revision of a cut session decreases when its other part is loaded.
       if (firstRevision <= first && first <= lastRevision) return changes;
     }
     return undefined;
   }
 
-  /** @param {number} revision @returns {Group | undefined} The group that made it, if it was read. */
+  /** @param {number} revision @returns {Group | undefined} The group that contains it, if it is loaded. */
   groupAt(revision) {
     const session = this.sessionAt(revision);
     const groups = session && this.changesOf(session)?.groups;
@@ -215,7 +216,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * The author of a revision, as far as that is known.
+   * Returns the author of a revision, if it is known.
    *
    * @param {number} revision
    */
@@ -226,7 +227,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Where one step through the rows of the list leads: to the end of a session, or of a change of an opened one.
+   * Returns the revision of the next row in a direction: the end of a session, or of a change of an opened one.
    *
    * @param {number} revision
    * @param {1 | -1} direction
@@ -253,13 +254,13 @@ export class NoteHistory extends Emitter {
     if (exact !== undefined) return exact;
     const part = this.groupAt(revision) ?? this.sessionAt(revision);
     if (!part) return undefined;
-    // Inside a session, close enough until the text has come with the exact time.
+    // Interpolated within a session or a group, until the text is loaded with the exact time.
     const steps = part.lastRevision - part.firstRevision;
     const share = steps > 0 ? (revision - part.firstRevision) / steps : 1;
     return part.firstTime + (part.lastTime - part.firstTime) * share;
   }
 
-  /** The authors that are known: of sessions, the oldest first, then of texts. */
+  /** The known authors: those of sessions, oldest first, then those of texts. */
   get authors() {
     const authors = new Set([...this.sessions].reverse().flatMap((session) => session.authors.map(({ author }) => author)));
     for (const { runs } of this.#texts.all) for (const { author } of runs) authors.add(author);
@@ -267,8 +268,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Fetches what has happened since the last time. Calls while that is under way are served by one
-   * more fetch after it.
+   * Fetches the newest sessions and the versions. All calls during a fetch cause one more after it.
    */
   async refresh() {
     if (this.#isRefreshing) {
@@ -287,7 +287,7 @@ export class NoteHistory extends Emitter {
     }
   }
 
-  /** Fetches the sessions before the earliest one that is known. */
+  /** Fetches the sessions before the earliest loaded one. */
   async fetchEarlier() {
     const before = this.#sessions.before;
     if (before === undefined) return;
@@ -298,7 +298,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Looks up the session of a revision that lies before the list's end.
+   * Fetches the session of a revision that is earlier than the loaded sessions.
    *
    * @param {number} revision
    */
@@ -311,7 +311,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Fetches a session's changes, or those before the ones that were fetched.
+   * Fetches a session's newest changes; if they are loaded, the changes before them.
    *
    * @param {Session} session
    */
@@ -319,7 +319,7 @@ export class NoteHistory extends Emitter {
     const known = this.changesOf(session);
     const last = known?.groups[known.groups.length - 1]?.lastRevision;
     const isWhole = last === undefined || last >= session.lastRevision;
-    // What has grown is read again from where it was read.
+    // If the session has grown, its changes are read again from the same start.
     const through = known && isWhole ? known.after : session.lastRevision;
     const after =
       known && !isWhole ? known.after : Math.max(session.firstRevision - 1, through - revisionsListed);
@@ -338,7 +338,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Asks for the text at a revision; `text` tells when it is here.
+   * Requests the text at a revision; `text` is emitted when it is loaded.
    *
    * @param {number} revision
    */
@@ -347,7 +347,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Asks for the difference of two revisions; `difference` tells when it is here.
+   * Requests the difference of two revisions; `difference` is emitted when it is loaded.
    *
    * @param {number} from
    * @param {number} to
@@ -357,7 +357,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * The text at a revision, if it is here.
+   * Returns the text at a revision, if it is cached.
    *
    * @param {number} revision
    */
@@ -378,23 +378,23 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Makes the text of then the newest, by a change like any other.
+   * Restores the text of a revision, by a new change.
    *
    * @param {number} revision
    * @param {string} author
-   * @returns {Promise<number>} The revision that it made.
+   * @returns {Promise<number>} The revision of the new change.
    */
   async restore(revision, author) {
     return (await this.#request(`${this.#path}/restore`, "POST", { revision, author })).revision;
   }
 
   /**
-   * Takes a part of the changes back, by a change like any other: the server carries it over what was changed since.
+   * Reverts a part of the changes, by a new change, which the server transforms over later changes.
    *
-   * @param {number} revision The revision that the operation starts from.
+   * @param {number} revision The revision that the operation applies to.
    * @param {(number | string)[]} operation
    * @param {string} author
-   * @returns {Promise<number>} The revision that it made.
+   * @returns {Promise<number>} The revision of the new change.
    */
   async restorePart(revision, operation, author) {
     return (await this.#request(`${this.#path}/changes`, "POST", { revision, operation, author })).revision;
@@ -423,7 +423,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * Reads what has been added to an opened session.
+   * Fetches the changes that were added to an opened session.
    *
    * @param {Session} session
    */
@@ -433,7 +433,7 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * The groups after one revision and through another.
+   * Fetches the groups after one revision and through another.
    *
    * @param {number} after
    * @param {number} through
@@ -468,9 +468,9 @@ export class NoteHistory extends Emitter {
   }
 
   /**
-   * The server's difference; where that is too large for an answer, one by lines, of both texts.
+   * Returns the server's difference; if it is too large for an answer, one of both texts by lines.
    *
-   * @param {string} ends As the request names them.
+   * @param {string} ends The query of the request.
    * @param {AbortSignal} signal
    * @returns {Promise<Difference>}
    */

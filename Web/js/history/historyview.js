@@ -1,5 +1,5 @@
-// The history of a note, over the note: a slider through its revisions, the text at each or what was changed since,
-// and the names people gave to some. The live editor stays as it is underneath.
+// The history of a note, over the note: a slider through its revisions, the text at each or the changes, and the named
+// versions. The editor below is not changed.
 
 import { announce, byId, confirm, icon, openDialog, toast } from "../ground/dialogs.js";
 import { NoteHistory, colorsOf } from "./history.js";
@@ -26,7 +26,7 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(await historyStyles());
 document.adoptedStyleSheets.push(sheet);
 
-/** After others' edits, the history is fetched again at most so often; milliseconds. */
+/** Minimum interval between fetches of the history after edits; milliseconds. */
 const refreshEvery = 1_000;
 
 /**
@@ -37,7 +37,7 @@ const refreshEvery = 1_000;
  * @property {typeof import("../editing/text.js").readerIn} readerIn
  * @property {{of: (note: object) => import("./pastcomments.js").Answer | undefined,
  *   news: import("../ground/emitter.js").Emitter<{changed: void}>}} comments
- * @property {() => void} leave Asked for by the person: the caller then calls `close`.
+ * @property {() => void} leave Called when the user closes the history; the caller then calls `close`.
  */
 
 /**
@@ -63,19 +63,19 @@ class HistoryView {
   /** @type {(() => void)[]} */
   #subscriptions = [];
 
-  /** The revision the slider stands at. */
+  /** The revision at the slider. */
   #revision = 0;
-  /** Whether it stays at the newest as that moves on. */
+  /** Whether the slider follows the newest revision. */
   #isAtHead = true;
-  /** Whether what is shown next is news, which the person has not asked for. */
+  /** Whether the next text is an update that the user has not requested. */
   #isNews = false;
   /** @type {number | undefined} The revision whose text is shown. */
   #shown;
   /** @type {Map<string, string>} */
   #colors = new Map();
-  /** The note's comments, as they come beside its text. */
+  /** Access to the note's comments. */
   #comments;
-  /** Of the comments that are shown, the ids. */
+  /** The ids and edit times of the drawn comments, as JSON. */
   #drawnComments = "";
   /** @type {any} */
   #refreshTimer;
@@ -139,9 +139,9 @@ class HistoryView {
     return avatar({ name: this.#nameOf(author), color: this.#colors.get(author) ?? "" }, { label: false });
   }
 
-  // Where the slider stands.
+  // The slider.
 
-  /** @param {number} to @param {boolean} [isNews] Whether the slider was not moved. */
+  /** @param {number} to @param {boolean} [isNews] Whether the move is not by the user. */
   #moveTo(to, isNews = false) {
     this.#isNews = isNews;
     this.#revision = Math.min(Math.max(to, this.#history.oldest), this.#history.head);
@@ -151,13 +151,13 @@ class HistoryView {
     this.#drawPlace();
   }
 
-  /** @param {number} revision What was chosen in the list. */
+  /** @param {number} revision The revision chosen in the list. */
   #choose(revision) {
     this.#moveTo(revision);
     this.#closeSide();
   }
 
-  /** Has the text of now, or the changes, fetched and shown. */
+  /** Requests the text at the slider, or the changes. */
   #showText() {
     const isComparing = this.#comparing.isOn;
     if (isComparing || this.#shown !== this.#revision) this.#display.isBusy = true;
@@ -165,7 +165,7 @@ class HistoryView {
     else this.#history.want(this.#revision);
   }
 
-  /** Shows the same in the other form. */
+  /** Shows the same revision in the other form. */
   #showAgain() {
     this.#shown = undefined;
     this.#isNews = false;
@@ -201,7 +201,7 @@ class HistoryView {
     this.#drawComments();
   }
 
-  /** @param {boolean} isEmpty @param {Version | undefined} version The one at the slider. */
+  /** @param {boolean} isEmpty @param {Version | undefined} version The version at the slider. */
   #drawActions(isEmpty, version) {
     byId("history-restore").hidden = byId("history-name").hidden = !this.#mayWrite;
     for (const button of this.#section.querySelectorAll(".version .icon-button")) {
@@ -218,7 +218,7 @@ class HistoryView {
     byId("history-name").title = byId("history-name-label").textContent = version ? t("history.rename") : t("history.name");
   }
 
-  /** Marks the rows that the slider stands in. */
+  /** Marks the rows that contain the slider's revision. */
   #drawCurrent() {
     for (const entry of this.#section.querySelectorAll("[data-last]")) {
       const { first, last } = /** @type {HTMLElement} */ (entry).dataset;
@@ -228,7 +228,7 @@ class HistoryView {
     }
   }
 
-  /** The comments that stood while the revision was the newest. */
+  /** Draws the comments that existed while the revision was the newest. */
   #drawComments() {
     const end = this.#isAtHead ? Infinity : this.#history.timeOf(this.#revision + 1) ?? Infinity;
     const comments = this.#history.isLoaded ? this.#comments.of(this.#note) : undefined;
@@ -240,7 +240,7 @@ class HistoryView {
     byId("history-comments").replaceChildren(...threads.map(threadItem));
   }
 
-  // What there is.
+  // Drawing.
 
   #drawSessions() {
     const history = this.#history;
@@ -260,7 +260,7 @@ class HistoryView {
     this.#drawPlace();
   }
 
-  /** Gives each author a colour. Those that are known stay, unless somebody who is here has it. */
+  /** Gives each author a colour; users who are present have their own. */
   #drawColors() {
     const authors = this.#history.authors;
     if (authors.size > 0) {
@@ -324,7 +324,7 @@ class HistoryView {
     return item;
   }
 
-  // What the person does.
+  // Actions of the user.
 
   async #nameIt() {
     const at = this.#revision;
@@ -388,7 +388,7 @@ class HistoryView {
       await this.#note.makeOwn(() => this.#history.restorePart(revision, operation, this.#profile.name));
       if (this.#isClosed) return;
       toast(t("history.partRestored"));
-      // The newest text shows what was done.
+      // Show the newest text, which contains the result.
       this.#isAtHead = true;
       await this.#refresh();
     } catch (error) {
@@ -442,7 +442,7 @@ class HistoryView {
     }
   }
 
-  // What happens meanwhile.
+  // Events.
 
   #subscribe() {
     const scheduleRefresh = () => this.#scheduleRefresh();
@@ -452,7 +452,7 @@ class HistoryView {
       this.#history.on("text", (past) => void this.#takeText(past)),
       this.#history.on("difference", (difference) => void this.#comparing.take(difference)),
       this.#history.on("failed", (error) => this.#showProblem(error)),
-      // Its own edits, once confirmed, and those of others.
+      // Confirmed edits of this user, and edits of others.
       this.#note.on("status", scheduleRefresh),
       this.#note.on("peers", scheduleRefresh),
       this.#comments.news.on("changed", () => this.#drawComments()),
@@ -462,7 +462,7 @@ class HistoryView {
   /** @param {import("./history.js").PastText} past */
   async #takeText(past) {
     if (this.#comparing.isOn) {
-      // The difference may have come first.
+      // The difference may have arrived first.
       const { from, to } = this.#comparing.ends;
       if (past.revision === to) this.#history.compare(from, to);
       return;
@@ -479,7 +479,7 @@ class HistoryView {
   /**
    * @param {import("./comparison.js").Comparison} comparison
    * @param {((index: number) => void) | undefined} restore
-   * @returns {Promise<boolean>} False if something else is to be shown by now.
+   * @returns {Promise<boolean>} False if something else was requested since.
    */
   async #showComparison(comparison, restore) {
     this.#drawColors();
@@ -490,7 +490,7 @@ class HistoryView {
     if (!isShown || this.#isClosed) return false;
     this.#section.dataset.shown = `${from}-${to}`;
     this.#display.isBusy = false;
-    // A button in the text had the focus, and is not there any more.
+    // The focused button in the text was removed.
     if (document.activeElement === document.body) byId("history-compare").focus();
     this.#drawPlace();
     return true;

@@ -1,6 +1,6 @@
-// Answers for a slider that moves faster than they come: one request at a time, and the newest wish wins.
+// Answers for a slider that moves faster than they arrive: one request at a time, for the latest key.
 
-/** While an answer is on its way, another one is asked for after so long a rest; milliseconds. */
+/** During a request, a new key is requested once it was wanted for this time; milliseconds. */
 const settleTime = 90;
 
 /**
@@ -8,14 +8,14 @@ const settleTime = 90;
  */
 
 /**
- * Fetches the answer to the wish of now, and keeps some answers for going back and forth.
+ * Fetches the answer for the latest key, and caches answers.
  *
  * @template {number | string} Key
  * @template Value
  */
 export class LatestAnswer {
   #options;
-  /** @type {Map<Key, Value>} The one used last stands last. */
+  /** @type {Map<Key, Value>} Least recently used first. */
   #kept = new Map();
   /** @type {Key | undefined} */
   #wanted;
@@ -28,7 +28,7 @@ export class LatestAnswer {
    * @param {object} options
    * @param {(key: Key, signal: AbortSignal) => Promise<Value>} options.fetch
    * @param {(value: Value) => number} options.sizeOf
-   * @param {number} options.sizeMax Of the answers that are kept, together.
+   * @param {number} options.sizeMax Maximum size of all cached answers together.
    * @param {(key: Key, value: Value) => void} options.done
    * @param {(error: Error) => void} options.failed
    * @param {Timers} options.timers
@@ -47,8 +47,8 @@ export class LatestAnswer {
   }
 
   /**
-   * Asks for an answer; `done` is called when it is here. While one is on its way, the next is asked for when the wish
-   * rests, and the first is given up then.
+   * Requests an answer; `done` is called when it is available. During another request, waits until no further key is
+   * wanted for `settleTime`, then cancels that request.
    *
    * @param {Key} key
    */
@@ -71,7 +71,7 @@ export class LatestAnswer {
     }
   }
 
-  /** Nothing is wanted any more. */
+  /** Cancels all requests. */
   close() {
     this.#options.timers.clearTimeout(this.#timer);
     this.#wanted = undefined;
@@ -97,7 +97,7 @@ export class LatestAnswer {
     } catch (error) {
       problem = error;
     }
-    // Given up meanwhile.
+    // Cancelled since.
     if (this.#underWay !== mine || abort.signal.aborted) return;
     this.#underWay = undefined;
     if (value !== undefined) {

@@ -1,7 +1,7 @@
-// Two drawn blocks as one: words that only the older one has are in `del`, those that only the newer one has in `ins`.
+// Merges two drawn blocks: words of the older one alone are in `del`, words of the newer one alone in `ins`.
 //
-// Only elements that the page view has made are moved or copied here, and nothing is read as HTML. Without the deletions the
-// result is the newer block, without the insertions the older one.
+// Only elements that the page view has created are moved or copied; nothing is parsed as HTML. Without the deletions
+// the result is the newer block, without the insertions the older one.
 
 import { alongRuns, keptRuns } from "./alignment.js";
 import { finished } from "../ground/steps.js";
@@ -9,17 +9,20 @@ import { pairing } from "./pairing.js";
 
 /** @typedef {import("./alignment.js").Run} Run */
 
-/** Attributes that follow from the place or from the words of an element. */
+/** Attributes that depend on an element's position or text, and are not compared. */
 const following = new Set(["dir", "tabindex", "id", "data-at", "data-from", "data-to", "disabled", "aria-label"]);
-/** Elements that contain words, and no blocks. */
+/** Elements that contain text rather than blocks. */
 const lines = new Set(["P", "H2", "H3", "H4", "H5", "H6", "TD", "TH", "PRE", "SPAN"]);
-/** Elements that are the same or others, as a whole. */
+/** Elements that are compared as a whole. */
 const wholes = new Set(["INPUT", "IMG", "HR", "BR", "SVG", "FIGURE"]);
 const wholeClasses = /(?:^| )(?:formula|callout-title|footnote)(?: |$)/;
-/** Parts of a table: only what is in their cells can be marked. */
+/** Parts of a table: only the content of their cells can be marked. */
 const rows = new Set(["THEAD", "TBODY", "TR"]);
 
-/** A word, a blank, or a sign. Scripts without blanks have words of one letter, as in the server's differences. */
+/**
+ * A word, white space, or another character. Scripts without spaces have words of one letter, as in the server's
+ * differences.
+ */
 const words =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\s+|\p{RI}{2}|[^][\p{M}\p{EMod}]*(?:\u200d[^][\p{M}\p{EMod}]*)*/gu;
 
@@ -39,7 +42,7 @@ const classOf = (element) => element.getAttribute("class") ?? "";
 const isWhole = (element) =>
   wholes.has(tagOf(element)) ||
   wholeClasses.test(classOf(element)) ||
-  // A footnote's number is raised.
+  // The raised number of a footnote.
   (tagOf(element) === "SUP" && [...element.childNodes].some((child) => isElement(child) && isWhole(child)));
 
 /** @param {HTMLElement} element */
@@ -47,11 +50,11 @@ const isLine = (element) =>
   lines.has(tagOf(element)) || [...element.childNodes].some((child) => !isElement(child) && textOf(child).trim() !== "");
 
 /**
- * Marks an element and all that is in it.
+ * Marks an element and its content.
  *
  * @param {HTMLElement} element
  * @param {"ins" | "del"} tag
- * @returns {HTMLElement} What takes its place.
+ * @returns {HTMLElement} The element to insert instead.
  */
 export function marked(element, tag) {
   const name = tagOf(element);
@@ -81,7 +84,7 @@ export function marked(element, tag) {
 const isBlank = (token) => token?.text !== undefined && token.text.trim() === "";
 
 /**
- * Puts words into a line, in copies of the elements that were around them.
+ * Adds words to a line, within copies of the elements that were around them.
  */
 class LineBuilder {
   /** @type {{id: number, element: HTMLElement}[]} */
@@ -97,14 +100,14 @@ class LineBuilder {
     return this.#open[this.#open.length - 1]?.element ?? this.#line;
   }
 
-  /** @param {Token["around"]} around @returns {number} How many of the elements are open. */
+  /** @param {Token["around"]} around @returns {number} The number of these elements that are open. */
   #shared(around) {
     let count = 0;
     while (count < this.#open.length && this.#open[count]?.id === around[count]?.id) count += 1;
     return count;
   }
 
-  /** @param {Token[]} tokens @param {number} [depth] Elements around them that are there already. */
+  /** @param {Token[]} tokens @param {number} [depth] The number of elements around them that exist already. */
   put(tokens, depth = 0) {
     for (let index = 0; index < tokens.length; ) {
       const { around, text, node } = /** @type {Token} */ (tokens[index]);
@@ -133,7 +136,7 @@ class LineBuilder {
   }
 }
 
-/** Merges blocks. Equal parts of them have equal numbers as long as it lives. */
+/** Merges blocks. Within one merger, equal elements have equal numbers. */
 export class Merger {
   /** @type {Map<string, number>} */
   #ids = new Map();
@@ -149,7 +152,7 @@ export class Merger {
     return id;
   }
 
-  /** @param {HTMLElement} element @returns {string} Its name, and the attributes that say what it is. */
+  /** @param {HTMLElement} element @returns {string} Its tag and its identifying attributes. */
   #shellOf(element) {
     const named = element
       .getAttributeNames()
@@ -181,7 +184,7 @@ export class Merger {
   }
 
   /**
-   * Merges two elements of one kind. Both are used up.
+   * Merges two elements of one kind. Neither can be used afterwards.
    *
    * @param {HTMLElement} former
    * @param {HTMLElement} next
@@ -196,7 +199,7 @@ export class Merger {
   }
 
   /**
-   * The same in one step.
+   * Merges two elements in one step.
    *
    * @param {HTMLElement} former
    * @param {HTMLElement} next
@@ -252,7 +255,7 @@ export class Merger {
   }
 
   /**
-   * Returns how much two elements have in common.
+   * Returns the similarity of two elements.
    *
    * @param {HTMLElement} one
    * @param {HTMLElement} other
@@ -287,7 +290,7 @@ export class Merger {
   /**
    * @param {HTMLElement} element
    * @param {Token["around"]} [around]
-   * @param {Token[]} [tokens] Are added to.
+   * @param {Token[]} [tokens] The list to append to.
    */
   #tokensIn(element, around = [], tokens = []) {
     const path = around.map(({ id }) => id).join(" ");
@@ -306,7 +309,7 @@ export class Merger {
 }
 
 /**
- * Joins replaced words that only blanks separate: a reader takes them as one.
+ * Joins replaced words that only blanks separate, because a reader sees them as one change.
  *
  * @param {{former: Token[], next: Token[], isKept: boolean}[]} parts
  */
@@ -328,11 +331,11 @@ function withoutBlanks(parts) {
   return joined;
 }
 
-/** Words that are compared, at most. */
+/** Maximum words that are compared. */
 const comparedMax = 300;
 
 /**
- * Returns which share of two lists of words is in both.
+ * Returns the share of words that two lists have in common, from 0 to 1.
  *
  * @param {string[]} one
  * @param {string[]} other

@@ -1,4 +1,4 @@
-// Times and amounts as the history writes them.
+// Formats times and amounts of the history.
 
 import { dateFormat, locale, t } from "../ground/language.js";
 

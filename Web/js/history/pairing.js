@@ -1,10 +1,10 @@
-// Which blocks of an older and of a newer text are the same block, changed.
+// Pairs the blocks of an older text with their changed versions in a newer text.
 
-/** Blocks that have less in common are different blocks. */
+/** Minimum similarity of two blocks that are paired, from 0 to 1. */
 const likenessMin = 0.3;
-/** Comparisons of all blocks with all others, at most; of more blocks each is compared with a few. */
+/** Maximum comparisons of every block with every other. Beyond it, each block is compared with a few. */
 const comparisonsMax = 2_500;
-/** With how many blocks, then. */
+/** The number of blocks that each block is compared with in that case. */
 const lookedAt = 6;
 
 /**
@@ -19,7 +19,8 @@ const lookedAt = 6;
  * @param {Block[]} former
  * @param {Block[]} next
  * @param {(one: Block, other: Block) => number} likeness 0 ... 1.
- * @returns {Generator<void, Pairs<Block>>}
+ * @returns {{one: Block | undefined, other: Block | undefined}[]} Each block once, in order. Between two pairs, deleted
+ * blocks come before inserted ones.
  */
 export function* pairing(former, next, likeness) {
   const isShort = former.length * next.length <= comparisonsMax;
@@ -39,7 +40,7 @@ export function* pairing(former, next, likeness) {
 }
 
 /**
- * The pairs that have most in common, together.
+ * Returns the pairs with the greatest total similarity, as indices.
  *
  * @template Block
  * @param {Block[]} former
@@ -74,7 +75,7 @@ function best(former, next, likeness) {
 }
 
 /**
- * Pairs of many blocks: each is compared with those that are near in the other text.
+ * Returns pairs of long lists, as indices: compares each block only with the next few blocks of the other text.
  *
  * @template Block
  * @param {Block[]} former

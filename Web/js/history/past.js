@@ -1,4 +1,4 @@
-// The note's history, open exactly while the address says so.
+// Opens and closes the note's history, as the address requests.
 
 import { fragmentOf } from "../state/access.js";
 import { commentNews, commentsOf } from "../comments/commenting.js";
@@ -16,7 +16,7 @@ import { profile } from "../state/session.js";
 let parts;
 let isLoading = false;
 
-/** Fetches what shows the history; then the address decides anew. */
+/** Loads the code of the history, then opens it if the address still requests it. */
 async function load() {
   if (isLoading) return;
   isLoading = true;
@@ -36,7 +36,7 @@ async function load() {
   showPast();
 }
 
-/** Opens or closes it, as the address says. */
+/** Opens or closes the history, as the address requests. */
 export function showPast() {
   const isWanted = fragmentOf(location.hash).isHistory && page.current !== undefined && page.current.hasText;
   if (isWanted === (page.past !== undefined)) return;
@@ -64,7 +64,7 @@ export const goToPast = (id) => {
   page.emit("went", undefined);
 };
 
-/** Back to the text, by the way that led here. */
+/** Returns to the text: back in the browser's history if the page was opened from there. */
 export function leavePast() {
   if (history.state?.isOwn) history.back();
   else {

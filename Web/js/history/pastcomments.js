@@ -1,4 +1,4 @@
-// Comments beside a note's past: those that stood when a revision was the newest, each with the words it was made on.
+// Comments beside a note's history: those that existed while a revision was the newest, each with its quoted text.
 
 import { commentItem } from "../comments/commentitem.js";
 import { threadsOf } from "../comments/comments.js";
@@ -6,12 +6,12 @@ import { threadsOf } from "../comments/comments.js";
 /**
  * @typedef {import("../comments/comments.js").Comment} Comment
  * @typedef {import("../comments/comments.js").Thread} Thread
- * @typedef {{epoch: string, comments: Comment[]}} Answer Of the server: all that there are.
+ * @typedef {{epoch: string, comments: Comment[]}} Answer The server's answer: all comments of the note.
  */
 
 /**
- * The threads that stood while a revision was the newest, with their answers. What was deleted since is not known any
- * more, and what was edited has its newest words.
+ * Returns the open threads at the time when a revision was the newest, with their answers. Comments that were deleted
+ * since are missing; edited ones have their newest text.
  *
  * @param {Answer} answer
  * @param {number} revision
@@ -22,7 +22,7 @@ export function threadsAt({ epoch, comments }, revision, end) {
   const isThere = (/** @type {Comment} */ { createdAt, withdrawn }) => createdAt < end && !withdrawn;
   return threadsOf(comments).flatMap(({ first, answers }) => {
     const { made, resolved } = first;
-    // A comment may have been made on a text that was not the newest any more.
+    // A comment may refer to a text that was no longer the newest, so its time is checked, too.
     if (!made || made.epoch !== epoch || made.revision > revision || first.createdAt >= end) return [];
     if (resolved && resolved.at < end) return [];
     const stood = answers.filter(isThere);

@@ -1,4 +1,4 @@
-// The list of a note's history: sessions, the newest first. A session opens to its people and their changes.
+// The list of a note's history: sessions, newest first. An opened session lists its people and their changes.
 
 import { icon } from "../ground/dialogs.js";
 import { language, t } from "../ground/language.js";
@@ -11,7 +11,7 @@ import { amountsOf } from "./sessions.js";
  * @typedef {import("./sessions.js").Session} Session
  */
 
-/** People whose faces a closed row shows. */
+/** Maximum faces in a session's row. */
 const facesMax = 3;
 
 const names = new Intl.ListFormat(language, { type: "conjunction", style: "narrow" });
@@ -29,7 +29,7 @@ function words(tag, className, text) {
 }
 
 /**
- * A row: faces, a name, a time and an amount.
+ * Creates a row: faces, a name, a time and an amount.
  *
  * @param {object} row
  * @param {(Node | string)[]} row.faces
@@ -62,7 +62,7 @@ export class SessionList {
   #list;
   #history;
   #options;
-  /** @type {Set<number>} Opened sessions, by a revision of each. */
+  /** @type {Set<number>} Opened sessions, by one revision of each. */
   #opened = new Set();
 
   /**
@@ -80,7 +80,7 @@ export class SessionList {
     this.#history = options.history;
   }
 
-  /** Draws all sessions; what had the focus keeps it. */
+  /** Draws all sessions, and preserves the focus. */
   draw() {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const key = this.#list.contains(focused) ? focused?.dataset.key : undefined;
@@ -124,7 +124,7 @@ export class SessionList {
       revisions: { first: firstRevision, last: lastRevision },
       choose: () => this.#options.choose(lastRevision),
     });
-    // A session that grows, or whose beginning is read, has another first or last revision then.
+    // The first revision is the key, because the last one changes while the session grows.
     row.dataset.key = `session ${firstRevision}`;
     const isOpen = this.#isOpen(session);
     const toggle = document.createElement("button");
@@ -168,7 +168,7 @@ export class SessionList {
   }
 
   /**
-   * A session's changes if they were read, and what reads more of them.
+   * Returns the list of a session's loaded changes, and a button that loads more.
    *
    * @param {Session} session
    */

@@ -1,13 +1,13 @@
-// A note's history by sessions: the changes of all people without a pause of five minutes, the newest session first.
+// A note's history by sessions: changes of all people without a pause of five minutes; newest session first.
 
 /**
- * What one person did in a session.
+ * One person's part of a session.
  *
  * @typedef {{author: string, lastRevision: number, changes: number, inserted: number, deleted: number}} SessionAuthor
  */
 
 /**
- * A session; the author of its newest change comes first. `cut`: its earlier changes were not read yet. Times are
+ * A session; the author of its newest change comes first. `cut`: its earlier changes are not loaded. Times are in
  * milliseconds.
  *
  * @typedef {{firstRevision: number, lastRevision: number, firstTime: number, lastTime: number,
@@ -15,7 +15,7 @@
  */
 
 /**
- * An answer of the server: `before` asks for what comes before, if there is more.
+ * The server's answer. `before` is the parameter to request earlier sessions; undefined if there are none.
  *
  * @typedef {{head: number, oldest: number, sessions: Session[], before?: number}} Answer
  */
@@ -27,7 +27,7 @@ export const amountsOf = ({ authors }) => ({
 });
 
 /**
- * A session of which two answers have one part each.
+ * Joins the two parts of a session from two answers.
  *
  * @param {Session} later
  * @param {Session} earlier
@@ -48,19 +48,19 @@ export function joined(later, earlier) {
   return { ...earlier, lastRevision, lastTime, authors };
 }
 
-/** The sessions that are known: from the newest one back to some earlier one. */
+/** The loaded sessions: from the newest one back, without gaps. */
 export class Sessions {
   /** @type {Session[]} The newest first. */
   all = [];
   /** The newest revision. */
   head = 0;
-  /** The oldest revision whose text is known. */
+  /** The oldest revision whose text is available. */
   oldest = 0;
-  /** @type {number | undefined} What to ask for earlier ones with, if there are any. */
+  /** @type {number | undefined} The parameter to request earlier sessions; undefined if there are none. */
   before;
 
   /**
-   * Takes the newest sessions; earlier ones that are known stay.
+   * Stores the newest sessions; earlier ones remain.
    *
    * @param {Answer} answer
    */
@@ -68,14 +68,14 @@ export class Sessions {
     this.head = Math.max(this.head, head);
     this.oldest = oldest;
     const last = sessions[sessions.length - 1];
-    // Where a session is cut, what is known of its other part may be counted twice.
+    // Drop the earlier sessions if the last one is cut: its loaded other part might be counted twice.
     const earlier = last && !last.cut ? this.all.filter((session) => session.lastRevision < last.firstRevision) : [];
     this.all = [...sessions, ...earlier];
     if (earlier.length === 0) this.before = before;
   }
 
   /**
-   * Takes what comes before the earliest session.
+   * Appends the sessions before the earliest one.
    *
    * @param {Answer} answer
    */
@@ -87,7 +87,7 @@ export class Sessions {
     else this.all = [...this.all, ...sessions];
   }
 
-  /** @param {number} revision @returns {Session | undefined} The session that made it. */
+  /** @param {number} revision @returns {Session | undefined} The loaded session that contains it. */
   at(revision) {
     let low = 0;
     let high = this.all.length - 1;

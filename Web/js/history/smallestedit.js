@@ -1,11 +1,11 @@
-// The edit that leads from one text to another.
+// The difference of two texts as one edit.
 
 /**
- * The smallest edit that turns one text into the other, between whole scalars.
+ * Returns the smallest edit that turns one text into the other, between whole scalars.
  *
  * @param {string} before
  * @param {string} after
- * @returns {{from: number, to: number, insert: string} | undefined} Undefined where they are equal.
+ * @returns {{from: number, to: number, insert: string} | undefined} Undefined if they are equal.
  */
 export function smallestEdit(before, after) {
   if (before === after) return undefined;
@@ -19,7 +19,7 @@ export function smallestEdit(before, after) {
   ) {
     end += 1;
   }
-  // Two emoji may share one half of their pairs.
+  // Different emoji may share one half of their surrogate pairs.
   if (start > 0 && isHighHalf(before.charCodeAt(start - 1))) start -= 1;
   if (end > 0 && isLowHalf(before.charCodeAt(before.length - end))) end -= 1;
   return { from: start, to: before.length - end, insert: after.slice(start, after.length - end) };

@@ -8,12 +8,12 @@ import { amountsOf } from "./sessions.js";
  */
 
 /**
- * Draws the sessions that are known, each as wide as its revisions; each author's share of a stripe is as high as the
- * share of its text.
+ * Draws the loaded sessions. The width of a stripe is its share of the revisions; the height of an author's part is the
+ * author's share of the inserted and deleted text.
  *
  * @param {HTMLCanvasElement} canvas
  * @param {NoteHistory} history
- * @param {Map<string, string>} colors Of the authors.
+ * @param {Map<string, string>} colors By author.
  */
 export function drawTrack(canvas, { sessions, head, oldest }, colors) {
   const { width, height } = canvas.getBoundingClientRect();
@@ -22,7 +22,7 @@ export function drawTrack(canvas, { sessions, head, oldest }, colors) {
   canvas.width = Math.round(width * devicePixelRatio);
   canvas.height = Math.round(height * devicePixelRatio);
   const scale = canvas.width / Math.max(1, head - oldest);
-  // A gap between sessions, where they are wide enough to be told apart.
+  // A gap between sessions, if they are wide enough for one.
   const gap = canvas.width > 6 * sessions.length * devicePixelRatio ? devicePixelRatio : 0;
   for (const session of sessions) {
     const from = (session.firstRevision - 1 - oldest) * scale;
@@ -52,7 +52,7 @@ export function drawFlags(host, { versions, head, oldest }, choose) {
       const flag = document.createElement("button");
       flag.type = "button";
       flag.className = "track-flag";
-      // The list beside has the same, for the keyboard and for screen readers.
+      // The list beside offers the same to the keyboard and to screen readers.
       flag.tabIndex = -1;
       flag.setAttribute("aria-hidden", "true");
       flag.title = version.name;

@@ -1,5 +1,5 @@
-// Who wrote each part of a text, while it is written: places move with the text, and what this person types is theirs at once.
-// Text that others have written meanwhile has no author until the server was asked.
+// Who wrote each part of a text, during editing: marks follow the edits, and this user's insertions are attributed
+// immediately. Insertions of others have no author until the server is asked.
 
 import { Decoration, RangeSetBuilder, StateEffect, StateField } from "../codemirror.js";
 
@@ -18,7 +18,7 @@ function setOf(runs, markOf) {
 
 /**
  * @param {any} marks @param {number} from @param {number} to
- * @returns {Run[]} The runs that touch a part of the text, as a whole.
+ * @returns {Run[]} The whole runs that touch the range.
  */
 function runsIn(marks, from, to) {
   /** @type {Run[]} */
@@ -30,7 +30,7 @@ function runsIn(marks, from, to) {
 }
 
 /**
- * Gives a part of a text to others than it had.
+ * Replaces the authors of a range.
  *
  * @param {any} marks @param {number} from @param {number} to @param {Run[]} runs Within the part. @param {(author: string) => any} markOf
  */
@@ -49,11 +49,11 @@ function replaced(marks, from, to, runs, markOf) {
 }
 
 /**
- * A field of the editor that knows who wrote each part, as marks.
+ * Creates an editor field that stores the author of each part, as marks.
  *
  * @param {object} options
  * @param {() => string} options.me
- * @param {(transaction: Transaction) => boolean} options.isOwn Whether this person made a change.
+ * @param {(transaction: Transaction) => boolean} options.isOwn Whether this user made a change.
  */
 export function writtenBy({ me, isOwn }) {
   /** @type {Map<string, any>} */
@@ -81,15 +81,15 @@ export function writtenBy({ me, isOwn }) {
   );
   return {
     field,
-    /** @param {Run[]} runs Of the whole text. @returns {any} An effect. */
+    /** @param {Run[]} runs The runs of the whole text. @returns {any} An effect. */
     become: (runs) => /** @type {any} */ (setRuns).of(runs),
     /** @param {any} state @param {number} from @param {number} to @returns {Run[]} */
     runs: (state, from, to) => runsIn(state.field(field), from, to),
     /**
-     * The runs of a text as they are after changes that were made since; what was inserted has its present author.
+     * Maps the runs of a text through later changes; inserted text has its author in the field.
      *
      * @param {any} state After the changes.
-     * @param {Run[]} runs Of the text before them.
+     * @param {Run[]} runs Runs of the text before the changes.
      * @param {import("../codemirror.js").ChangeSet} changes
      * @returns {Run[]}
      */
@@ -105,9 +105,9 @@ export function writtenBy({ me, isOwn }) {
 }
 
 /**
- * The authors of a text after a difference of the server.
+ * Returns the authors of a text after a difference of the server is applied.
  *
- * @param {{author: string, count: number}[]} authors In scalars.
+ * @param {{author: string, count: number}[]} authors Counts are in scalars.
  * @param {import("./comparison.js").Part[]} parts
  */
 export function authorsAfter(authors, parts) {
