@@ -1,14 +1,14 @@
-// Where the page lives: at "/", or below a path that a proxy has put before it, such as "/parley/".
+// The base path of the page: "/", or a path that a proxy has put before it, such as "/parley/".
 //
-// Paths in the page's code begin with "/", as the server knows them; only these functions know what the browser
-// calls them.
+// Paths in the page's code begin with "/", as the server knows them; only these functions convert them to and from the
+// browser's paths.
 
 const here = new URL(import.meta.url);
-// All modules are below "/assets/": the written ones deeper than the built ones.
+// All modules are below "/assets/"; source modules are deeper than built ones.
 const base = here.protocol.startsWith("http") ? here.pathname.slice(0, here.pathname.lastIndexOf("/assets/") + 1) : "/";
 
 /**
- * The browser's path for one of the server's.
+ * Returns the browser's path for a path of the server.
  *
  * @param {string} path Begins with "/".
  */
@@ -16,11 +16,11 @@ export function at(path) {
   return base + path.slice(1);
 }
 
-/** The page's own address: the list's. */
+/** The address of the page without a note: the list. */
 export const home = at("/");
 
 /**
- * The server's path for one of the browser's.
+ * Returns the server's path for a path of the browser.
  *
  * @param {string} pathname
  */
@@ -28,16 +28,16 @@ export function within(pathname) {
   return pathname.startsWith(base) ? `/${pathname.slice(base.length)}` : pathname;
 }
 
-/** Published notes by their addresses, such as "/p/minutes": the one of this tab. */
+/** The note ids of published addresses such as "/p/minutes" that this tab has opened. */
 const published = new Map();
 
 /** @param {string} pathname @returns {string | undefined} The server's path, if it is a published note's. */
 export const nameAt = (pathname) => /^\/p\/[^/]+$/.exec(within(pathname))?.[0];
 
-/** @param {string} path Of a published note. @param {string} note Its id. */
+/** @param {string} path The path of a published note. @param {string} note Its id. */
 export const publishedAt = (path, note) => published.set(path, note);
 
-/** @param {string} pathname @returns {string | undefined} The note that an address of the browser's names. */
+/** @param {string} pathname @returns {string | undefined} The id of the note at a path of the browser. */
 export function noteAt(pathname) {
   const known = published.get(within(pathname));
   if (known !== undefined) return known;

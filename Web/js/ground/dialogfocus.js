@@ -1,25 +1,25 @@
-// Keeps the focus in a dialog when a row of a list is removed with its button, or a button was disabled for a while.
+// Retains the focus in a dialog when a row is removed with its button, or a button was disabled for a while.
 
 /** @param {HTMLElement} list @param {Element} row */
 export const placeOf = (list, row) => Math.max(0, [...list.children].indexOf(row));
 
-/** @param {Element | null} dialog Whether the focus has fallen from what is in it. */
+/** @param {Element | null} dialog Whether no element in it has the focus. */
 function isLost(dialog) {
   const focused = document.activeElement;
   return !focused || focused === document.body || focused === dialog;
 }
 
-/** @param {HTMLElement} button Of a dialog, that was pressed, and disabled meanwhile. */
+/** @param {HTMLElement} button A button of a dialog that was pressed and has been disabled since. */
 export function keepFocusOn(button) {
   if (isLost(button.closest("dialog"))) button.focus();
 }
 
 /**
- * Moves the focus, if it has fallen to the page, to the button of the row that is at a place now, else of the nearest
- * one after it or before it, else to what closes the dialog. Of several buttons the last one is meant: it removes a row.
+ * If the dialog has lost the focus, moves it to the row that is now at an index, else to the nearest row with a button,
+ * else to the button that closes the dialog. In a row, the last button is focused: it removes the row.
  *
  * @param {HTMLElement} list
- * @param {number} place Of the row that is gone.
+ * @param {number} place The index of the removed row.
  */
 export function focusRowAt(list, place) {
   const dialog = list.closest("dialog");

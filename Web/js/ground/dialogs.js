@@ -25,10 +25,10 @@ export function icon(name) {
 }
 
 /**
- * Asks before something that cannot be undone, or that all users will see.
+ * Asks the user to confirm something that cannot be undone, or that all users will see.
  *
  * @param {{title: string, text: string, yes: string, no?: string, isDangerous?: boolean}} question
- * @returns {Promise<boolean>} False, too, where another question waits for its answer, which would count for both.
+ * @returns {Promise<boolean>} False also if another question is open.
  */
 export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = true }) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
@@ -41,7 +41,7 @@ export function confirm({ title, text, yes, no = t("remove.no"), isDangerous = t
   return openDialog(dialog);
 }
 
-/** Ends a question with no, for another place is shown: an answer would be about something out of sight. */
+/** Answers an open question with no, because another view is shown and the question is about the former one. */
 export function withdrawQuestion() {
   const dialog = /** @type {HTMLDialogElement} */ (byId("confirm"));
   if (!dialog.open) return;
@@ -49,10 +49,10 @@ export function withdrawQuestion() {
   takers.get(dialog)?.();
 }
 
-/** @type {HTMLDialogElement[]} Modal dialogs that were opened; of those still open, the last one is above the others. */
+/** @type {HTMLDialogElement[]} Opened modal dialogs; the last one that is still open is the topmost. */
 let opened = [];
 
-/** Moves toast and announcements to the topmost dialog: outside of it they are covered, and screen readers ignore them. */
+/** Moves toast and announcements to the topmost dialog: outside it they are covered, and screen readers ignore them. */
 function followDialogs() {
   opened = opened.filter(({ open }) => open);
   const top = opened.at(-1) ?? document.body;
@@ -60,14 +60,14 @@ function followDialogs() {
 }
 
 /**
- * Lets Tab begin at the page's first element if the focus has no element to return to, as the dialog opened by itself.
+ * Lets Tab begin at the page's first element if no element had the focus before the dialog opened.
  *
  * @param {HTMLDialogElement} closed
  */
 function beginAtTop(closed) {
   const focused = document.activeElement;
   if (opened.length > 0 || (focused !== document.body && !closed.contains(focused))) return;
-  // A browser continues from the place of the element that had the focus.
+  // A browser continues from where the focus was last.
   const start = document.createElement("span");
   start.tabIndex = -1;
   document.body.prepend(start);
@@ -81,7 +81,7 @@ function followClosing({ currentTarget }) {
   beginAtTop(/** @type {HTMLDialogElement} */ (currentTarget));
 }
 
-/** @param {HTMLDialogElement} dialog Opens above all others. */
+/** @param {HTMLDialogElement} dialog Opened above all others. */
 export function showModal(dialog) {
   dialog.showModal();
   opened.push(dialog);
@@ -89,16 +89,16 @@ export function showModal(dialog) {
   dialog.addEventListener("close", followClosing);
 }
 
-/** @type {WeakMap<HTMLDialogElement, () => void>} Of each dialog that waits for an answer, what takes it. */
+/** @type {WeakMap<HTMLDialogElement, () => void>} Functions that resolve the promises of open dialogs. */
 const takers = new WeakMap();
 
 /** @param {HTMLDialogElement} dialog @returns {Promise<boolean>} Whether it was confirmed. */
 export function openDialog(dialog) {
-  // The browser fires `close` in a task of its own; the key that opens the dialog again may come before it.
+  // The browser fires `close` in a later task; the dialog may be opened again before it.
   takers.get(dialog)?.();
   dialog.returnValue = "";
   showModal(dialog);
-  // A button that submits would be what Enter in a field presses, were it the first one.
+  // These are not submit buttons, because Enter in a field presses the first one.
   for (const button of dialog.querySelectorAll("[data-close]")) {
     /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
   }
@@ -115,7 +115,7 @@ export function openDialog(dialog) {
 }
 
 /**
- * `isChosen`: of items that exclude each other, the chosen one. `language`: of the label, if it is not the page's.
+ * `isChosen`: whether a radio item is the chosen one. `language`: the label's language, if it is not the page's.
  *
  * @typedef {{label: string, icon?: string, isDangerous?: boolean, isChosen?: boolean, language?: string,
  *   run: () => void}} MenuItem
@@ -124,7 +124,7 @@ export function openDialog(dialog) {
 let closeOpenMenu = () => {};
 
 /**
- * Puts a menu at its button, inside the window.
+ * Positions a menu at its button, inside the window.
  *
  * @param {HTMLElement} menu @param {HTMLElement} button
  */
@@ -134,7 +134,7 @@ function placeMenu(menu, button) {
   const left = Math.min(Math.max(8, isRight ? anchor.left : anchor.right - width), innerWidth - width - 8);
   const below = anchor.bottom + 4;
   menu.style.left = `${left}px`;
-  // Above the button where there is no room below; over it where there is none above either.
+  // Above the button if there is no room below; over it if there is none above either.
   const top = below + height <= innerHeight - 8 ? below : Math.max(8, anchor.top - height - 4);
   menu.style.top = `${Math.min(top, Math.max(8, innerHeight - height - 8))}px`;
 }
@@ -163,7 +163,7 @@ export function openMenu(button, items) {
       entry.append(icon(item.icon ?? "check"), item.label);
       entry.addEventListener("click", () => {
         close();
-        // The focus returns to the button from a dialog that opens now.
+        // A dialog that opens now returns the focus to the button.
         button.focus();
         item.run();
       });
@@ -215,7 +215,7 @@ let toastTimer;
  * Shows a short message.
  *
  * @param {string} text
- * @param {{label: string, run: () => void}} [action] An action that is offered with it.
+ * @param {{label: string, run: () => void}} [action] A button that is shown with it.
  */
 export function toast(text, action) {
   const element = byId("toast");
@@ -236,7 +236,7 @@ export function toast(text, action) {
   toastTimer = setTimeout(() => (element.hidden = true), action ? 12_000 : 3_500);
 }
 
-/** Removes the short message, which is no longer true. */
+/** Hides the short message, because it is no longer true. */
 export function hideToast() {
   byId("toast").hidden = true;
 }
@@ -253,7 +253,7 @@ export function announce(text) {
 
 /**
  * @param {string} text
- * @param {HTMLElement} [inside] An open dialog: nothing outside of it can be selected.
+ * @param {HTMLElement} [inside] An open dialog: only text inside it can be selected.
  * @returns {Promise<boolean>}
  */
 export async function copy(text, inside = document.body) {
@@ -261,7 +261,7 @@ export async function copy(text, inside = document.body) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // No permission, or the page came over plain HTTP from another machine.
+    // No permission, or the page was loaded over plain HTTP from another host.
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "visually-hidden";

@@ -1,9 +1,9 @@
-// The difference of two texts.
+// The difference of two texts as one edit.
 
 import { beginsInHalf, endsInHalf } from "./halves.js";
 
 /**
- * Returns one change that turns a text into another: their common beginning and end stay.
+ * Returns one change that turns a text into another, without their common start and end.
  *
  * @param {string} before
  * @param {string} after
@@ -14,7 +14,7 @@ export function differenceBetween(before, after) {
   const shorter = Math.min(before.length, after.length);
   let from = 0;
   while (from < shorter && before.charCodeAt(from) === after.charCodeAt(from)) from += 1;
-  // Two emoji may share their first half.
+  // Different emoji may share their first surrogate.
   if (endsInHalf(before.slice(0, from))) from -= 1;
   let kept = 0;
   while (kept < shorter - from && before.charCodeAt(before.length - kept - 1) === after.charCodeAt(after.length - kept - 1)) {

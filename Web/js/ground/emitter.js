@@ -1,14 +1,14 @@
 // Typed events without the DOM, so the same modules run in Node's tests.
 
 /**
- * @template {Record<string, any>} Events Names of the events, and what each carries.
+ * @template {Record<string, any>} Events The names of the events, with the type of each one's value.
  */
 export class Emitter {
   /** @type {Map<keyof Events, Set<(detail: any) => void>>} */
   #listeners = new Map();
 
   /**
-   * Calls `listener` at each event of that name, until the returned function is called.
+   * Calls `listener` for each event with this name, until the returned function is called.
    *
    * @template {keyof Events} Name
    * @param {Name} name
@@ -23,10 +23,10 @@ export class Emitter {
   }
 
   /**
+   * Calls the listeners of an event. If one throws, the others are still called, and the error is rethrown afterwards.
+   *
    * @template {keyof Events} Name
    * @param {Name} name
-   * A listener that throws stops neither the other listeners nor the caller: its error is thrown afterwards.
-   *
    * @param {Events[Name]} detail
    */
   emit(name, detail) {

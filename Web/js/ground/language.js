@@ -1,8 +1,8 @@
 // The page's texts in the language of the reader.
 //
-// chooselanguage.js has chosen the language before the first paint. English is part of the page's start, and replaces
-// missing texts; of the other languages, only the one in use is fetched. Documentation/Page.md says how to add a text
-// or a language.
+// chooselanguage.js chooses the language before the first paint. English is loaded with the page, and replaces missing
+// texts; of the other languages, only the one in use is loaded. Documentation/Page.md explains how to add a text or a
+// language.
 
 import english from "../languages/en.js";
 import { loadPart } from "./parts.js";
@@ -33,7 +33,9 @@ const files = {
   ar: () => import("../languages/ar.js"),
 };
 
-/** @param {string} language @returns {Promise<import("./texts.js").Texts>} Its texts; fails where they cannot be fetched. */
+/**
+ * @param {string} language @returns {Promise<import("./texts.js").Texts>} Its texts; rejects if they cannot be loaded.
+ */
 export const textsOf = async (language) => (await files[language]?.())?.default ?? english;
 
 const root = globalThis.document?.documentElement;
@@ -44,7 +46,7 @@ async function open() {
   try {
     return { language, own: await loadPart(() => textsOf(language)) };
   } catch (error) {
-    // The page works in English, too.
+    // Continue in English.
     console.warn(error);
     if (root) [root.lang, root.dir] = ["en", "ltr"];
     return { language: "en", own: english };
@@ -57,7 +59,7 @@ export { language };
 /** Whether the page is laid out from right to left. */
 export const isRight = isFromTheRight(language);
 
-/** The browser's tag of the language, with a country: numbers, dates and times are written as there. */
+/** The browser's tag of the language, with a country, for the format of numbers, dates and times. */
 export const locale = (globalThis.navigator?.languages ?? []).find((tag) => tag.split("-")[0]?.toLowerCase() === language) ?? language;
 
 const say = speaker({ language, locale, own, english });
@@ -66,14 +68,14 @@ const say = speaker({ language, locale, own, english });
  * Returns a text in the language in use.
  *
  * @param {Key} key
- * @param {import("./texts.js").Values} [values] For the named places.
+ * @param {import("./texts.js").Values} [values] Values of the placeholders.
  */
 export const t = (key, values) => say(key, values);
 
-/** @param {string} key @returns {key is Key} Whether there is a text of that name. */
+/** @param {string} key @returns {key is Key} Whether there is a text with this key. */
 export const isKey = (key) => Object.hasOwn(english, key);
 
-/** @param {string} text A user's, for the middle of a sentence. */
+/** @param {string} text A user's text, for the middle of a sentence. */
 export const isolated = (text) => isolatedIn(text, isRight);
 
 const numbers = new Intl.NumberFormat(locale);
@@ -85,7 +87,7 @@ export const inNumbers = (number) => numbers.format(number);
 export const dateFormat = (options) => new Intl.DateTimeFormat(locale, options);
 
 /**
- * “30 days”.
+ * Returns a duration such as “30 days”.
  *
  * @param {number} milliseconds
  */
@@ -99,10 +101,10 @@ export function lengthOf(milliseconds) {
   return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay: "long" }).format(number);
 }
 
-/** Attributes with texts, and the data attributes that name them. */
+/** Attributes with texts, by the data attributes that contain their keys. */
 const attributes = { label: "aria-label", title: "title", placeholder: "placeholder", content: "content" };
 
-/** Puts the texts where the document names them: data-text="key", data-label="key", … */
+/** Sets the texts whose keys are in the document: data-text="key", data-label="key", … */
 function fillDocument() {
   for (const element of document.querySelectorAll("[data-text]")) {
     element.textContent = t(/** @type {Key} */ (element.getAttribute("data-text")));

@@ -4,7 +4,7 @@
  * @template Value
  * @param {Promise<Value>} promise
  * @param {number} milliseconds
- * @param {Value} otherwise Takes the place of a value that does not come in time.
+ * @param {Value} otherwise The result after the time limit.
  * @returns {Promise<Value>}
  */
 export function withLimit(promise, milliseconds, otherwise) {

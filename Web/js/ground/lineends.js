@@ -1,18 +1,18 @@
-// Line ends: a note contains "\r\n" and "\r" where a program has sent them, and the page shows "\n" for each.
+// Line ends: a note may contain "\r\n" and "\r" from other programs; the page shows each as "\n".
 
 import { differenceBetween } from "./difference.js";
 
 /** @typedef {import("../client/door.js").TextChange} TextChange */
 
 /**
- * A note's text as the page shows it.
+ * Returns a note's text as the page shows it.
  *
  * @param {string} text
  */
 export const shownOf = (text) => (text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
 
 /**
- * A text from outside, as a note takes it: without a byte order mark, with "\n" at each line end.
+ * Returns an imported text as a note stores it: without a byte order mark, with "\n" at each line end.
  *
  * @param {string} text
  */
@@ -20,15 +20,15 @@ export const wholeText = (text) => shownOf(text.startsWith("\ufeff") ? text.slic
 
 /**
  * @param {string} text
- * @returns {LineEnds | undefined} Undefined for a text that is shown as it is.
+ * @returns {LineEnds | undefined} Undefined for a text without "\r".
  */
 export const lineEndsOf = (text) => (text.includes("\r") ? new LineEnds(text) : undefined);
 
-/** A note's text that contains "\r", with the places and edits of it and of the text that is shown. */
+/** A note's text that contains "\r". Maps positions and edits between it and the text that is shown. */
 export class LineEnds {
   /** The note's text. */
   text;
-  /** @type {number[]} Where each "\r\n" begins, ascending. */
+  /** @type {number[]} The position of each "\r\n", ascending. */
   #pairs = [];
 
   /** @param {string} text */
@@ -38,9 +38,9 @@ export class LineEnds {
   }
 
   /**
-   * The number of pairs before a place.
+   * Returns the number of pairs before a position.
    *
-   * @param {(pair: number, index: number) => boolean} isBefore True for those, false for all that follow.
+   * @param {(pair: number, index: number) => boolean} isBefore True for the first pairs, false for all that follow.
    */
   #count(isBefore) {
     let [low, high] = [0, this.#pairs.length];
@@ -53,7 +53,7 @@ export class LineEnds {
   }
 
   /**
-   * The place in the note's text of one in the shown text.
+   * Maps a position in the shown text to the note's text.
    *
    * @param {number} place
    */
@@ -62,7 +62,7 @@ export class LineEnds {
   }
 
   /**
-   * The place in the shown text of one in the note's; between "\r" and "\n" it is before both.
+   * Maps a position in the note's text to the shown text; between "\r" and "\n" to the position before both.
    *
    * @param {number} place
    */
@@ -71,9 +71,9 @@ export class LineEnds {
   }
 
   /**
-   * Edits of the note's text, as edits of the shown text. One beside a "\r" or a "\n" may join or part the two.
+   * Maps edits of the note's text to the shown text. An edit next to a "\r" or a "\n" may join or split a pair.
    *
-   * @param {TextChange[]} changes Ascending, all in the text before any of them.
+   * @param {TextChange[]} changes Sorted, all in the text before any of them.
    * @returns {TextChange[]}
    */
   shown(changes) {
@@ -87,16 +87,16 @@ export class LineEnds {
   }
 
   /**
-   * Edits of the shown text, as edits of the note's. A "\r" that an edit would put in front of a "\n" becomes a "\n"
-   * itself: both are a line end of the shown text.
+   * Maps edits of the shown text to the note's text. A "\r" that an edit would put before a "\n" is replaced by "\n",
+   * so that both remain line ends of the shown text.
    *
-   * @param {TextChange[]} changes Ascending, all in the text before any of them.
+   * @param {TextChange[]} changes Sorted, all in the text before any of them.
    * @returns {TextChange[]}
    */
   note(changes) {
     /** @type {TextChange[]} */
     const own = [];
-    // From the last to the first: a "\r" that becomes a "\n" may follow another.
+    // In reverse order, because a "\r" that becomes a "\n" may follow another.
     for (let index = changes.length - 1; index >= 0; index -= 1) {
       const change = /** @type {TextChange} */ (changes[index]);
       const before = changes[index - 1];
@@ -117,7 +117,7 @@ export class LineEnds {
 }
 
 /**
- * Edits with two units between them or more: the others are made one.
+ * Joins edits with fewer than two units between them.
  *
  * @param {TextChange[]} changes
  * @param {string} text
@@ -134,10 +134,10 @@ function groupsOf(changes, text) {
 }
 
 /**
- * A text after edits.
+ * Returns a text with edits applied.
  *
  * @param {string} text
- * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ * @param {TextChange[]} changes Sorted, all in the text before any of them.
  */
 export function applied(text, changes) {
   let result = "";

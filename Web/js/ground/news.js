@@ -1,10 +1,10 @@
-// Messages about the page as a whole: one line at its foot for each, until the person has seen it.
+// Messages about the page as a whole: one line each at its foot, until the user closes it.
 
 import { byId } from "./dialogs.js";
 import { t } from "./language.js";
 
 /**
- * isOnce: a message that the person has seen is never shown again, on another day either.
+ * isOnce: after the user has closed the message, this browser never shows it again.
  *
  * @typedef {{text: string, isOnce?: boolean, button?: {label: string, run: () => void}}} News
  */
@@ -13,7 +13,7 @@ const seenPrefix = "parley.seen.";
 
 /** @type {Map<string, News>} By kind. */
 const news = new Map();
-/** @type {Set<string>} Kinds that the person has seen. */
+/** @type {Set<string>} Kinds that the user has closed. */
 const seen = new Set();
 
 /**
@@ -40,7 +40,7 @@ function remember(kind) {
   try {
     localStorage.setItem(seenPrefix + kind, "true");
   } catch {
-    // It is shown again then.
+    // The storage is full: the message is shown again on the next visit.
   }
 }
 

@@ -1,4 +1,4 @@
-// Notices above the text: one of each kind, as long as it is true.
+// Notices above the text: at most one of each kind, while it is true.
 
 import { byId } from "./dialogs.js";
 import { t } from "./language.js";

@@ -1,7 +1,7 @@
-// Texts of one line: titles of notes, and names of versions. The server rejects others.
+// Texts of one line: titles of notes, and names of versions. The server rejects line breaks in them.
 
 /**
- * A text that was written, pasted or read, in one line: line breaks, control characters and runs of blanks are one blank.
+ * Returns a text in one line: each run of line breaks, control characters and blanks becomes one blank.
  *
  * @param {string} text
  */

@@ -1,26 +1,28 @@
-// Parts of the page that are fetched when they are needed.
+// Loads parts of the page on demand.
 //
-// A server that has been upgraded since this page was opened may have them no longer. Then the page reloads
-// itself: what was typed is kept in the browser, and the address says what was shown.
+// A server that was upgraded after this page was opened may no longer have them. The page then reloads itself: typed
+// text is stored in the browser, and the address names the view.
 
 import { at } from "./base.js";
 
-/** The least time between reloads, should a server have two builds at once; milliseconds. */
+/** Minimum time between reloads, in case a server has two builds at once; milliseconds. */
 const reloadEvery = 60_000;
-/** A page that is still there after so long does not reload; milliseconds. */
+/** If the page still exists after this time, the user has cancelled the reload; milliseconds. */
 const stayedAfter = 5_000;
 const reloadKey = "parley.reloaded";
 
-/** Whether the page has begun to reload itself. A step to another address within it would cancel the reload. */
+/** Whether the page is reloading. A navigation within it would cancel the reload. */
 let isReloading = false;
 
-/** @param {string} html @returns {string | undefined} The build that a page is of; one that is served as it was written has none. */
+/**
+ * @param {string} html @returns {string | undefined} The build of a page; undefined for one that is served from source.
+ */
 export const buildIn = (html) => /<meta name="build" content="([^"]+)"/.exec(html)?.[1];
 
 /**
  * Returns whether the server's page is of another build than this one; false if the server does not answer.
  *
- * @param {string | undefined} build This page's.
+ * @param {string | undefined} build This page's build.
  */
 async function isOutdated(build) {
   if (build === undefined) return false;
@@ -33,7 +35,7 @@ async function isOutdated(build) {
   }
 }
 
-/** Returns whether the page may reload itself; from then on, not for a while. */
+/** Returns whether the page may reload itself. After true, returns false for `reloadEvery`. */
 function mayReload() {
   try {
     const last = Number(sessionStorage.getItem(reloadKey) ?? 0);
@@ -46,12 +48,12 @@ function mayReload() {
 }
 
 /**
- * Loads a part that a person waits for; reloads the page if the server no longer has the part. A part that they can
- * do without is imported directly instead, since what is typed during a reload is lost.
+ * Loads a part that the user waits for; reloads the page if the server no longer has the part. A part that the page can
+ * do without is imported directly instead, because text typed during a reload is lost.
  *
  * @template Part
  * @param {() => Promise<Part>} load An `import`.
- * @returns {Promise<Part>} Fails where the part cannot be fetched.
+ * @returns {Promise<Part>} Rejects if the part cannot be loaded.
  */
 export async function loadPart(load) {
   try {
@@ -61,7 +63,7 @@ export async function loadPart(load) {
     if (isReloading || ((await isOutdated(build)) && mayReload())) {
       isReloading = true;
       location.reload();
-      // The page goes away now, unless the browser asks the person, who stays.
+      // The page closes now, unless the browser asks the user, and the user stays.
       await new Promise((resolve) => setTimeout(resolve, stayedAfter));
       isReloading = false;
     }

@@ -1,10 +1,10 @@
-// Messages for people about errors. The server's own messages are for developers, so its codes decide here.
+// Messages for users about errors. The server's own messages are for developers, so the texts depend on its codes.
 //
-// The text for an error's code has the name "problem." and the code. ErrorCode.swift has the codes; a test compares.
+// The key of a code's text is "problem." and the code. ErrorCode.swift defines the codes; a test compares both.
 
 import { isKey, t } from "./language.js";
 
-/** Codes that say that page and server do not fit together, without a mistake of the person. */
+/** Codes for a mismatch between page and server, not for a mistake of the user. */
 const misfits = new Set([
   "badMessage", "unknownType", "notJoined", "badOperation", "lengthMismatch", "futureRevision",
   "negativeRevision", "epochChanged", "sequenceReused", "sequenceGap", "keyReused",
@@ -12,7 +12,7 @@ const misfits = new Set([
 ]);
 
 /**
- * By the status of an answer over HTTP, where there is no code.
+ * Texts by the status of an HTTP response without a code.
  *
  * @type {Map<number | undefined, import("./language.js").Key>}
  */
@@ -27,7 +27,7 @@ const byStatus = new Map([
 ]);
 
 /**
- * By the codes of a login, which are numbers.
+ * Texts by the numeric codes of a login.
  *
  * @type {Map<number, import("./language.js").Key>}
  */
@@ -42,8 +42,8 @@ const byLoginCode = new Map([
 ]);
 
 /**
- * @param {unknown} code Of an error, or of a login.
- * @param {number} [status] Over HTTP.
+ * @param {unknown} code An error's code, or a login's.
+ * @param {number} [status] The status of an HTTP response.
  * @returns {string} One or two sentences.
  */
 export function problemText(code, status) {
@@ -63,7 +63,7 @@ export function problemText(code, status) {
 /**
  * Returns the reason why a note cannot be opened.
  *
- * @param {string} code Of the error, or "disagreement" or "readingLost", which the page itself finds.
+ * @param {string} code The error's code, or "disagreement" or "readingLost", which the page itself detects.
  */
 export function openingText(code) {
   switch (code) {
@@ -86,8 +86,8 @@ export function openingText(code) {
 /**
  * Returns the reason why edits were rejected.
  *
- * @param {string} code Of the rejection, or "messageTooLarge", which the page itself finds.
- * @param {Record<string, number>} [limits] As the server announced them.
+ * @param {string} code The rejection's code, or "messageTooLarge", which the page itself detects.
+ * @param {Record<string, number>} [limits] The limits in the server's welcome.
  */
 export function refusalText(code, limits = {}) {
   const { messageBytesMax, documentScalarsMax } = limits;
@@ -109,7 +109,7 @@ export function refusalText(code, limits = {}) {
 }
 
 /**
- * Returns the reason why the server has ended a connection for good, except for reasons of the sign-in.
+ * Returns the reason why the server has closed a connection permanently, except for reasons of the sign-in.
  *
  * @param {number | undefined} closeCode
  * @returns {string}

@@ -1,4 +1,4 @@
-// Lists of buttons with one Tab stop each; arrow keys move inside of them.
+// Lists of buttons with one Tab stop each; arrow keys move within them.
 
 /**
  * Makes one button of a list the Tab stop: the focused one, or else the pressed one, or else the first.
@@ -15,13 +15,13 @@ export function drawTabStop(box) {
   for (const one of buttons) one.tabIndex = one === stop ? 0 : -1;
 }
 
-/** @param {HTMLElement} box A list whose keys another part handles. */
+/** @param {HTMLElement} box A list whose arrow keys another part handles. */
 export function keepTabStop(box) {
   box.addEventListener("focusin", () => drawTabStop(box));
 }
 
 /**
- * Moves through a list by arrow keys, Home and End.
+ * Moves the focus in a list by arrow keys, Home and End.
  *
  * @param {HTMLElement} box
  */

@@ -1,13 +1,13 @@
-// Tells keys that are shortcuts of the page from keys that type a character.
+// Distinguishes the page's shortcuts from keys that type a character.
 //
-// Alt and a letter, as far as that types nothing. On a Mac it does: Option and L is "@" on a German
-// keyboard, Option and N begins "ñ" or is "ń"; there Control has to be held as well. With AltGr, which
-// Windows reports as Control and Alt, a key types what is printed on its right side.
+// A shortcut is Alt and a letter, unless they type a character. On a Mac they do: Option and L type "@" on a German
+// keyboard, and Option and N begin "ñ", so Control is needed as well. With AltGr, which Windows reports as Control and
+// Alt, a key types its third character.
 
 /** @typedef {"create" | "list" | "text" | "history" | "comment"} Shortcut */
 
 /**
- * By the letter that the key has without Alt, and by its place, for keyboards without Latin letters.
+ * By letter; on keyboards without Latin letters, by the position of the key.
  *
  * @type {Record<string, Shortcut>}
  */
@@ -27,24 +27,24 @@ export function shortcutOf(event, isMac) {
   const { key, code, altKey, ctrlKey, metaKey, shiftKey, isComposing } = event;
   if (!altKey || metaKey || shiftKey || isComposing || ctrlKey !== isMac) return undefined;
   const byPlace = shortcuts[/^Key([A-Z])$/.exec(code)?.[1]?.toLowerCase() ?? ""];
-  // With Control, what Option makes of a key is not typed.
+  // With Control, Option types no character, so the position of the key decides.
   if (isMac) return byPlace;
   if (event.getModifierState("AltGraph")) return undefined;
   if (/^[a-z]$/i.test(key)) return shortcuts[key.toLowerCase()];
-  // "т" is where "n" is, on a keyboard that has no "n". Another Latin letter, a sign, a dead key or the
-  // like is what a layout gives for the key with Alt.
+  // "т" is at the position of "n" on a keyboard without "n". Another Latin letter, a sign or a dead key is what the
+  // layout types with Alt.
   return /^\p{L}$/u.test(key) && !/^\p{Script=Latin}$/u.test(key) ? byPlace : undefined;
 }
 
 /**
- * Whether a key belongs to a word that is being composed. For the key that ends it, Safari reports no composition.
+ * Whether a key belongs to a word that is being composed. For the key that ends it, Safari reports only `keyCode`.
  *
  * @param {Pick<KeyboardEvent, "isComposing" | "keyCode">} event A `keydown`.
  */
 export const isOfComposition = ({ isComposing, keyCode }) => isComposing || keyCode === 229;
 
 /**
- * Whether a key asks for the search: Control and K, on a Mac Command and K.
+ * Whether a key opens the search: Control and K, on a Mac Command and K.
  *
  * @param {Pick<KeyboardEvent, "key" | "code" | "altKey" | "ctrlKey" | "metaKey" | "shiftKey" | "isComposing">} event
  *   A `keydown`.
@@ -56,16 +56,16 @@ export function isSearchKey({ key, code, altKey, ctrlKey, metaKey, shiftKey, isC
 }
 
 /**
- * Whether a key asks for help: F1, or a question mark where nothing is typed.
+ * Whether a key opens the help: F1, or a question mark outside text fields.
  *
  * @param {Pick<KeyboardEvent, "key" | "altKey" | "ctrlKey" | "metaKey" | "isComposing">} event A `keydown`.
- * @param {boolean} isTyping Whether keys go into a text.
+ * @param {boolean} isTyping Whether the keys go into a text field.
  */
 export const isHelpKey = ({ key, altKey, ctrlKey, metaKey, isComposing }, isTyping) =>
   !altKey && !ctrlKey && !metaKey && !isComposing && (key === "F1" || (key === "?" && !isTyping));
 
 /**
- * An editor's bindings without those of Alt and a key that gives a character on some layout.
+ * Returns an editor's key bindings without those for Alt and a key that types a character on some layout.
  *
  * @template {{key?: string, mac?: string, win?: string, linux?: string}} Binding
  * @param {Binding[]} bindings

@@ -1,4 +1,4 @@
-// The browser's storage, or an empty one if the browser forbids it, as when all cookies are blocked.
+// The browser's storage, or an empty one if the browser forbids it, for example when all cookies are blocked.
 
 /** @typedef {Pick<Storage, "getItem" | "setItem" | "removeItem" | "key" | "length">} Store */
 
@@ -13,7 +13,7 @@ const none = {
   },
 };
 
-/** @param {() => Store | null | undefined} storage Throws where it is forbidden. */
+/** @param {() => Store | null | undefined} storage Throws if the browser forbids it. */
 function storeOf(storage) {
   try {
     return storage() ?? none;
@@ -22,8 +22,8 @@ function storeOf(storage) {
   }
 }
 
-/** The storage that outlives the browser. */
+/** The storage that persists when the browser closes. */
 export const lastingStore = () => storeOf(() => localStorage);
 
-/** The storage that outlives a reload of this tab. */
+/** The storage that persists across reloads of this tab. */
 export const tabStore = () => storeOf(() => sessionStorage);

@@ -1,10 +1,10 @@
-// Texts with named places for values, in the form of the files in languages/.
+// Texts with placeholders for values, in the format of the files in languages/.
 //
 //   "list.moreFor": "More for “{title}”"
 //   "count.words": { one: "{count} word", other: "{count} words" }
 //
-// Which of several forms is meant follows from `count`, by the plural rules of the language. Numbers are written as
-// the language writes them. A user's text in the middle of a sentence does not change the direction of the rest.
+// `count` selects one of several forms, by the plural rules of the language. Numbers are formatted for the locale. A
+// user's text in the middle of a sentence does not change the direction of the rest.
 
 /**
  * @typedef {string | Partial<Record<Intl.LDMLPluralRule, string>>} Text
@@ -22,8 +22,8 @@ const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}
 const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}])[\p{L}\p{N}]/u;
 
 /**
- * A user's text for the middle of a sentence, isolated so that it does not change the order of the sentence: Hebrew or
- * Arabic would take the punctuation after it along, and so would Latin letters in an Arabic sentence.
+ * Isolates a user's text in a sentence, so that it does not change the order of the rest: Hebrew or Arabic text would
+ * move the punctuation after it, as would Latin text in an Arabic sentence.
  *
  * @param {string} text
  * @param {boolean} isRight Whether the sentence is written from right to left.
@@ -31,7 +31,7 @@ const leftToRight = /(?![\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10f
 export const isolatedIn = (text, isRight) => ((isRight ? leftToRight : rightToLeft).test(text) ? `\u2068${text}\u2069` : text);
 
 /**
- * The direction that the first letter of a text asks for; undefined for one without letters.
+ * Returns the direction of a text's first letter; undefined if it has no letters.
  *
  * @param {string} text
  */
@@ -45,9 +45,9 @@ export function directionIn(text) {
  *
  * @param {object} options
  * @param {string} options.language
- * @param {string} [options.locale] The language as it is written in a country, for numbers.
+ * @param {string} [options.locale] The language with a country, for the format of numbers.
  * @param {Texts} options.own The language's texts.
- * @param {Texts} options.english Take the place of those that it does not have.
+ * @param {Texts} options.english Replaces texts that the language does not have.
  * @returns {(key: string, values?: Values) => string}
  */
 export function speaker({ language, locale = language, own, english }) {

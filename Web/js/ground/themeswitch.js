@@ -1,5 +1,5 @@
-// The button for light, dark, or the system's theme. The choice is applied before the first paint:
-// theme.js.
+// The button that switches between light, dark and the system's theme. theme.js applies the choice before the first
+// paint.
 
 import { announce, byId } from "./dialogs.js";
 import { t } from "./language.js";
@@ -22,13 +22,13 @@ function next() {
     if (theme) localStorage.setItem("parley.theme", theme);
     else localStorage.removeItem("parley.theme");
   } catch {
-    // Then the choice lasts as long as the page.
+    // The storage is full: the choice lasts until the page is reloaded.
   }
   draw();
   announce(byId("theme").title);
 }
 
-/** Makes the page's button of that name work. */
+/** Connects the button. */
 export function setUpThemeSwitch() {
   draw();
   byId("theme").addEventListener("click", next);

@@ -1,14 +1,14 @@
 // Bounds the cost of a change of a Markdown text, as an extension of its parser.
 
-/** The longest piece that is parsed as a whole, in UTF-16 units. */
+/** Maximum UTF-16 units of a piece that is parsed as a whole. */
 const pieceMax = 8_000;
-/** The longest table that is parsed as a whole, for rows mean nothing without the head. */
+/** Maximum UTF-16 units of a table that is parsed as a whole; its rows cannot be read without the head. */
 const tableMax = 200_000;
 
-/** @param {any} leaf @returns {boolean} Whether its first two lines are the beginning of a table. */
+/** @param {any} leaf @returns {boolean} Whether its first two lines begin a table. */
 const isTable = (leaf) => leaf.parsers.some((/** @type {any} */ { rows }) => Array.isArray(rows));
 
-/** A parser's extension, in the form that @lezer/markdown takes. */
+/** An extension for @lezer/markdown. */
 export const bounded = {
   parseBlock: [
     {

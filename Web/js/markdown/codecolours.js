@@ -1,13 +1,13 @@
-// Colours the code on a page when its language has been fetched, without a change of its characters.
+// Colours the code on a page once its language is loaded. The characters do not change.
 
 import { fetchLanguage } from "./codelanguages.js";
 import { highlightTree } from "../codemirror.js";
 import { highlighter } from "./highlighter.js";
 
-/** The longest piece of code that is coloured, in UTF-16 units. */
+/** Maximum UTF-16 units of a piece of code that is coloured. */
 const colouredMax = 100_000;
 
-/** Milliseconds of one slice of work, after which the page handles events. */
+/** Maximum milliseconds of one slice of work; between slices the page handles events. */
 const sliceMax = 15;
 
 /** @param {HTMLElement} code @param {any} language */
@@ -28,7 +28,7 @@ function colour(code, language) {
 }
 
 /**
- * Colours the code of a page, as far as its languages are known.
+ * Colours the code of a page in the languages that are known.
  *
  * @param {HTMLElement} host
  */
@@ -41,7 +41,7 @@ export async function colourCode(host) {
     try {
       colour(code, await fetchLanguage(language));
     } catch (error) {
-      // Code stays readable without colours. The next drawing tries again.
+      // Code is readable without colours, and the next drawing tries again.
       console.warn(error);
       delete code.dataset.isColoured;
     }

@@ -1,7 +1,7 @@
-// Languages of code in notes, by the word behind the fence: fetched when a text first uses one.
+// Languages of code in notes, by the word after the fence. Each is loaded when a text first uses it.
 
 /**
- * The languages by their own names, with functions that make them from the two fetched parts.
+ * The languages by name. A function creates one from the part that contains it (code.js or html.js).
  *
  * @typedef {typeof import("../code.js")} Code
  * @typedef {typeof import("../html.js")} HTML
@@ -40,31 +40,31 @@ const languages = {
   yaml: { code: ({ yaml }) => yaml(), spellings: ["yml"] },
 };
 
-/** @type {Map<string, string>} Names by all spellings. */
+/** @type {Map<string, string>} Names by spelling. */
 const names = new Map(
   Object.entries(languages).flatMap(([name, { spellings = [] }]) => [name, ...spellings].map((one) => [one, name])),
 );
-/** @type {Map<string, any>} Languages that are here, by name. */
+/** @type {Map<string, any>} Loaded languages, by name. */
 const fetched = new Map();
 
 /**
  * Returns the name of the language that a fence names; undefined for an unknown one.
  *
- * @param {string} info The text behind the fence: “js”, “{.python}”, “sh title=x”.
+ * @param {string} info The text after the fence: “js”, “{.python}”, “sh title=x”.
  */
 export const nameOfLanguage = (info) => names.get(/[\w#+-]+/.exec(info)?.[0]?.toLowerCase() ?? "");
 
 /**
- * Returns a language that was fetched already.
+ * Returns a language if it is loaded.
  *
  * @param {string} info
  */
 export const languageHere = (info) => fetched.get(nameOfLanguage(info) ?? "");
 
 /**
- * Fetches a language.
+ * Loads a language.
  *
- * @param {string} name As `nameOfLanguage` gives it.
+ * @param {string} name A result of `nameOfLanguage`.
  * @returns {Promise<any>} CodeMirror's `Language`.
  */
 export async function fetchLanguage(name) {

@@ -1,15 +1,15 @@
-// Formulas in Markdown: $a^2$ in a line, and $$a^2$$ by itself. A parser's extension.
+// Formulas in Markdown: $a^2$ in a line, and $$a^2$$ in a line of its own.
 
-/** The longest formula, in UTF-16 units. */
+/** Maximum UTF-16 units of a formula. */
 const sourceMax = 5_000;
 
-/** From a sign to the next one: no digit may follow, so that "$5 and$6" is text. */
+/** From one `$` to the next. No digit may follow, so that "$5 and$6" is text. */
 const inLine = /^\$(?![\s$])((?:\\[^]|[^\\$])*)\$(?!\d)/;
 const display = /^\$\$(?!\$)((?:\\[^]|[^\\$])+)\$\$/;
 
 const blank = /^\s*$/;
 
-/** An extension of the parser, in the form that @lezer/markdown takes. */
+/** An extension for @lezer/markdown. */
 export const formulas = {
   defineNodes: [{ name: "FormulaBlock", block: true }, { name: "Formula" }, { name: "FormulaMark" }],
   parseBlock: [
@@ -20,7 +20,7 @@ export const formulas = {
         const first = line.text.slice(line.pos);
         if (line.next !== 36 || line.indent >= line.baseIndent + 4 || !first.startsWith("$$")) return false;
         const end = first.indexOf("$$", 2);
-        // With more behind it, this is a paragraph with a formula.
+        // With text after it, this is a paragraph that contains a formula.
         if (end >= 0 && (blank.test(first.slice(2, end)) || !blank.test(first.slice(end + 2)))) return false;
         const from = context.lineStart + line.pos;
         const marks = [context.elt("FormulaMark", from, from + 2)];
@@ -28,7 +28,7 @@ export const formulas = {
         let isEnded = end >= 0;
         while (context.nextLine() && !isEnded && line.depth >= context.stack.length) {
           for (const mark of line.markers) marks.push(mark);
-          // A formula that nothing ends is no longer than a paragraph.
+          // An unclosed formula ends where a paragraph would.
           if (blank.test(line.text.slice(line.basePos)) || to - from > sourceMax) break;
           to = context.lineStart + line.text.trimEnd().length;
           isEnded = /\$\$\s*$/.test(line.text.slice(line.basePos));
@@ -50,7 +50,7 @@ export const formulas = {
         const text = context.slice(at, Math.min(context.end, at + sourceMax));
         const isDisplay = context.char(at + 1) === 36;
         const [found, inner = ""] = (isDisplay ? display : inLine).exec(text) ?? [];
-        // Both signs before something that is not a formula are text.
+        // If no formula follows, both signs of a `$$` are text.
         if (!found || (!isDisplay && /\s$/.test(inner))) return isDisplay ? at + 2 : -1;
         const [length, end] = [isDisplay ? 2 : 1, at + found.length];
         return context.addElement(

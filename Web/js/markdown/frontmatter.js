@@ -1,7 +1,7 @@
 // Front matter: lines of YAML at the beginning of a text, between "---" and "---", as static site generators and
 // HedgeDoc write them. CommonMark reads them as a rule and a heading.
 
-/** The most lines of front matter. */
+/** Maximum lines of front matter. */
 const linesMax = 200;
 
 const fence = /^---[ \t]*$/;
@@ -10,10 +10,10 @@ const end = /^(?:---|\.\.\.)[ \t]*$/;
 const key = /^([\p{L}_][\p{L}\p{N}_. -]{0,99}):(?:[ \t]+(.*)|)$/u;
 
 /**
- * An extension of the parser, in the form that @lezer/markdown takes.
+ * An extension for @lezer/markdown.
  *
- * The first two lines decide, and a blank line ends it: the parser reuses blocks above an edit, so a rule that looked
- * for the closing line further below would keep its former result.
+ * The first two lines decide, and a blank line ends it. The parser reuses blocks above an edit, so a rule that depended
+ * on the closing line would retain an outdated result.
  */
 export const frontMatter = {
   defineNodes: [{ name: "FrontMatter", block: true }, { name: "FrontMatterMark" }],
@@ -41,14 +41,14 @@ export const frontMatter = {
   ],
 };
 
-/** @param {string} value A value in YAML: the quotes, or the brackets of a list, are removed. */
+/** @param {string} value A YAML value; its quotes, or the brackets of a list, are removed. */
 const shownValue = (value) => {
   const text = value.trim();
   return /^(?:".*"|'.*'|\[.*\])$/.test(text) ? text.slice(1, -1).trim() : text;
 };
 
 /**
- * The keys and values of front matter. Values are text; nested ones are joined.
+ * Returns the keys and values of front matter. Values are text; nested ones are joined.
  *
  * @param {string} text The lines between the fences.
  * @returns {{key: string, value: string}[]}

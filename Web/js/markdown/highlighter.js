@@ -1,4 +1,4 @@
-// Colours of a text by class name (`token-heading1`, `token-strong`, …), so that the style sheets decide.
+// Maps syntax tags to class names (`token-heading1`, `token-strong`, …); the style sheets set the colours.
 
 export const highlighter = {
   /** @param {readonly {name?: string}[]} tags */

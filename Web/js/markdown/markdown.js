@@ -1,8 +1,8 @@
-// Markdown for the editor, with a bound on the cost of one key.
+// Markdown for the editor, with a bound on the cost of each keystroke.
 //
-// The parser takes a paragraph as a whole: each key in one of 1 MB, a text without blank lines, would
-// have all of it read again. So a paragraph ends for the parser after some thousand characters, and a
-// line longer than that is plain text. It shows only at a mark that spans such an end.
+// The parser reads a paragraph as a whole, so each keystroke in a text of 1 MB without blank lines would parse all of
+// it. Therefore a paragraph ends for the parser after some thousand characters, and a longer line is plain text. This
+// is visible only for a mark that spans the limit.
 
 import { bounded } from "./boundedmarkdown.js";
 import { formulas } from "./formulas.js";
@@ -10,29 +10,32 @@ import { frontMatter } from "./frontmatter.js";
 import { fetchLanguage, languageHere, nameOfLanguage } from "./codelanguages.js";
 import { Compartment, Language, ViewPlugin, markdown, markdownLanguage } from "../codemirror.js";
 
-/** @param {any} options Of CodeMirror's Markdown. @returns {any} An extension. */
+/** @param {any} options Options of CodeMirror's `markdown`. @returns {any} An extension. */
 function bound(options) {
-  // With boxes, tables and what else the page shows.
+  // With the syntax that the page shows: task lists, tables and others.
   const { language, support } = markdown({ base: markdownLanguage, ...options });
-  // Under the same name and data, so that its keys work as before.
+  // With the same name and data, so that its key bindings still apply.
   return [new Language(language.data, language.parser.configure([bounded, frontMatter, formulas]), [], "markdown"), support];
 }
 
-/** Markdown, HTML within it being plain text, and code without colours. */
+/** Markdown in which HTML is plain text and code has no colours. */
 export const markdownAlone = bound({});
 
-/** @type {Set<string>} Languages of code that are read. */
+/** @type {Set<string>} Names of the code languages in use. */
 const codeLanguages = new Set();
-/** @type {any} Reads HTML, once a text has had some. */
+/** @type {any} The HTML language, once a text contains HTML. */
 let htmlTagLanguage;
-/** @type {any} Markdown with all of these. */
+/** @type {any} Markdown with all languages in use. */
 let whole = markdownAlone;
 
 function rebind() {
   whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: languageHere });
 }
 
-/** Markdown with HTML within it. Its parts for HTML, its styles and its scripts are as large as all the rest. */
+/**
+ * Returns Markdown with HTML. HTML with its styles and scripts is as large as all other parts, so it is loaded on
+ * demand.
+ */
 export async function markdownWithHTML() {
   const { html } = await import("../html.js");
   if (!htmlTagLanguage) {
@@ -42,7 +45,7 @@ export async function markdownWithHTML() {
   return whole;
 }
 
-/** @param {string} name A language that code in the text is in. */
+/** @param {string} name The language of some code in the text. */
 async function markdownWithCode(name) {
   await fetchLanguage(name);
   codeLanguages.add(name);
@@ -52,11 +55,11 @@ async function markdownWithCode(name) {
 
 /** The beginning of a tag, a comment, or a declaration. */
 const tag = /<[a-z!?/]/i;
-/** The word behind a fence. */
+/** The word after a fence. */
 const fence = /^[ \t>*+-]*(?:```+|~~~+)[ \t]*([^\s`]+)/gm;
 
 /**
- * Markdown for a view: its HTML, and the languages of its code, are read from when there are any.
+ * Markdown for a view. Its HTML and code languages are loaded when the text first contains them.
  *
  * @returns {any} An extension.
  */
@@ -67,7 +70,7 @@ export function markdownInText() {
     ViewPlugin.fromClass(
       class {
         #isGone = false;
-        /** @type {Set<string>} What this view has, or has asked for. */
+        /** @type {Set<string>} Languages that this view has or has requested. */
         #asked = new Set([...codeLanguages, ...(htmlTagLanguage ? [""] : [])]);
 
         /** @param {import("../codemirror.js").EditorView} view */
@@ -79,7 +82,7 @@ export function markdownInText() {
         update({ docChanged, changes, state, view }) {
           if (!docChanged) return;
           changes.iterChanges((_from, _to, from, to) => {
-            // The rest of the line counts, too: typed text may complete what was there, and a fence takes a whole line.
+            // Include the rest of the line: an edit may complete existing text, and a fence takes a whole line.
             const [first, last] = [state.doc.lineAt(from), state.doc.lineAt(to)];
             const begin = Math.max(first.from, from - lookedAtMax);
             this.#lookAt(view, state.doc.sliceString(begin, Math.min(last.to, to + lookedAtMax)));
@@ -101,7 +104,7 @@ export function markdownInText() {
 
         /**
          * @param {import("../codemirror.js").EditorView} view
-         * @param {string} name Of a language; "" for HTML.
+         * @param {string} name A language; "" for HTML.
          * @param {() => Promise<any>} fetch
          */
         #ask(view, name, fetch) {
@@ -111,7 +114,7 @@ export function markdownInText() {
             (extension) => {
               if (!this.#isGone) view.dispatch({ effects: language.reconfigure(extension) });
             },
-            // The text stays readable without colours.
+            // The text is readable without colours.
             (error) => console.warn(error),
           );
         }
@@ -120,5 +123,5 @@ export function markdownInText() {
   ];
 }
 
-/** UTF-16 units beside a change that are looked at. */
+/** UTF-16 units on each side of a change that are searched. */
 const lookedAtMax = 200;

@@ -1,14 +1,14 @@
-// Tables in Markdown: their cells are padded, so that the columns are aligned in the text, too.
+// Aligns the columns of Markdown tables in the text by padding their cells.
 
-/** Characters that take the place of two: of East Asian scripts, and most emoji. */
+/** Characters that are two columns wide: East Asian scripts and most emoji. */
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
-/** The widest cell to which the other cells of a column are padded. */
+/** Maximum width to which the cells of a column are padded. */
 const widthMax = 80;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** @param {string} text @returns {number} Places that it takes in a font whose letters are all as wide. */
+/** @param {string} text @returns {number} The columns that it takes in a monospaced font. */
 export function widthOf(text) {
   let width = 0;
   for (const { segment } of segmenter.segment(text)) width += wide.test(segment) ? 2 : 1;
@@ -16,7 +16,7 @@ export function widthOf(text) {
 }
 
 /**
- * The cells of a row. A bar that is escaped is a part of its cell; one in code ends it, as for the parser.
+ * Returns the cells of a row. An escaped bar is part of its cell; a bar in code ends it, as for the parser.
  *
  * @param {string} line
  */
@@ -40,7 +40,7 @@ export function cellsOf(line) {
 /**
  * Returns a table with aligned columns.
  *
- * @param {string} text The lines of a table: the second is the rule below its head.
+ * @param {string} text The lines of a table; the second one is the delimiter row.
  * @returns {string}
  */
 export function alignedTable(text) {

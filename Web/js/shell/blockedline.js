@@ -1,13 +1,14 @@
-// Detects that HTTP reaches the server although WebSockets do not: because of a proxy that drops `Upgrade`, a firewall,
-// or a certificate that the browser accepts for pages only.
+// Detects that HTTP reaches the server but WebSockets do not: because of a proxy that drops `Upgrade`, a firewall, or a
+// certificate that the browser accepts for pages only.
 
 import { Emitter } from "../ground/emitter.js";
 import { at } from "../ground/base.js";
 
 /**
- * Returns a text with the likely reasons. The page cannot tell them apart, but without TLS it is no certificate.
+ * Returns the key of a text with the likely reasons. The page cannot distinguish them; without TLS it is no
+ * certificate.
  *
- * @param {string} protocol Of the page's address.
+ * @param {string} protocol The protocol of the page's address.
  */
 export const blockedReason = (protocol) => protocol === "https:" ? "notice.blockedSecure" : "notice.blocked";
 
@@ -20,19 +21,19 @@ export class BlockedLine extends Emitter {
   /** Whether an attempt to connect failed after the server had answered over HTTP. */
   isBlocked = false;
   #isServerThere = false;
-  /** @type {string | undefined} The state that was taken last. */
+  /** @type {string | undefined} The latest state. */
   #state;
   #ask;
 
-  /** @param {(address: string, options: RequestInit) => Promise<Response>} [ask] What a test replaces. */
+  /** @param {(address: string, options: RequestInit) => Promise<Response>} [ask] Replaced by tests. */
   constructor(ask = (address, options) => fetch(address, options)) {
     super();
     this.#ask = ask;
   }
 
   /**
-   * Takes a new state of the connection. A server that starts between two attempts answers only after the first of them,
-   * so one failed attempt proves nothing.
+   * Handles a new state of the connection. One failed attempt proves nothing: the server may have started after it, and
+   * before the request over HTTP.
    *
    * @param {string} state
    */
@@ -45,7 +46,7 @@ export class BlockedLine extends Emitter {
     if (state !== "waiting") return;
     const wasThere = this.#isServerThere;
     const answer = await this.#ask(at("/health"), { cache: "no-store" }).catch(() => undefined);
-    // Connected meanwhile.
+    // Connected since.
     if (this.#state === "online") return;
     this.#isServerThere = answer?.ok === true;
     this.#set(wasThere && this.#isServerThere);

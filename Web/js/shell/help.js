@@ -1,4 +1,4 @@
-// The dialog that lists the page's keys.
+// The dialog that lists the keyboard shortcuts.
 
 import { openDialog } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -8,7 +8,7 @@ const isMac = isApple(navigator);
 const alt = isMac ? ["Control", "Option"] : ["Alt"];
 const mod = isMac ? ["⌘"] : ["Ctrl"];
 
-/** @typedef {[string[], string]} Row Keys that are held together, and what they do. */
+/** @typedef {[string[], string]} Row Keys to hold together, and their action. */
 
 /** @returns {[string, Row[]][]} */
 const groups = () => [
@@ -43,14 +43,14 @@ function make(tag, ...children) {
   return element;
 }
 
-/** Shows the keys. */
+/** Shows the shortcuts until the user closes the dialog. */
 export async function showHelp() {
   const dialog = /** @type {HTMLDialogElement} */ (make("dialog"));
   dialog.className = "dialog wide help";
   dialog.setAttribute("aria-labelledby", "help-title");
   const title = make("h2", t("help.title"));
   title.id = "help-title";
-  // The dialog begins at its top.
+  // The focused title keeps the dialog scrolled to its top.
   title.tabIndex = -1;
   title.autofocus = true;
   const parts = groups().flatMap(([name, rows]) => [

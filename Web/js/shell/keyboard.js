@@ -1,4 +1,4 @@
-// Keys that work everywhere on the page.
+// Keyboard shortcuts that work everywhere on the page.
 
 import { offer } from "../state/commands.js";
 import { commentHere } from "../comments/commenting.js";
@@ -14,14 +14,14 @@ import { openSearch } from "../search/searching.js";
 import { isApple, isHelpKey, isOfComposition, isSearchKey, shortcutOf } from "../ground/shortcuts.js";
 import { focusText } from "./textplace.js";
 
-/** Whether Control has to be held as well, since Option alone types characters. */
+/** Whether Control is needed as well, because Option alone types characters. */
 const isMac = isApple(navigator);
 
-/** Shows the list of keys. */
+/** Shows the list of shortcuts. */
 async function openHelp() {
   try {
     const { showHelp } = await loadPart(() => import("./help.js"));
-    // During the fetch, it may have been requested again, or another dialog may have opened.
+    // Another dialog may have opened while the code was loading.
     if (!document.querySelector("dialog[open]")) await showHelp();
   } catch (error) {
     console.error(error);
@@ -29,7 +29,7 @@ async function openHelp() {
   }
 }
 
-/** @param {Event} event Whether it goes into a text, the editor's included. */
+/** @param {Event} event Whether it goes into a text field or the editor. */
 function isTyping(event) {
   const [target] = event.composedPath();
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
@@ -43,7 +43,7 @@ function follow(event) {
     return;
   }
   if (isSearchKey(event, isMac)) {
-    // The browser's own use of it would leave the page.
+    // The browser's own shortcut would leave the page.
     event.preventDefault();
     event.stopPropagation();
     if (!document.querySelector("dialog[open]")) void openSearch();
@@ -73,14 +73,14 @@ function follow(event) {
   }
 }
 
-/** Moves the focus to the note that is open, in the list, or to the first one. */
+/** Moves the focus to the open note in the list, or to the first note. */
 function focusList() {
   const open = byId("notes").querySelector(".is-open .note-link") ?? byId("notes").querySelector(".note-link");
   if (byId("app").dataset.view === "note" && matchMedia("(max-width: 720px)").matches) go(home);
   /** @type {HTMLElement | null} */ (open)?.focus();
 }
 
-/** Makes them work. */
+/** Connects the shortcuts. */
 export function setUpKeyboard() {
   if (isMac) {
     for (const key of document.querySelectorAll("kbd[data-modifier]")) {
@@ -98,7 +98,7 @@ export function setUpKeyboard() {
     }
   });
   offer(() => [{ label: t("help.open"), icon: "help", keys: "F1", run: () => void openHelp() }]);
-  // Before the editor, which has other uses for some of these keys.
+  // In the capture phase, because the editor has other uses for some of these keys.
   document.addEventListener("keydown", follow, { capture: true });
   byId("skip").addEventListener("click", (event) => {
     event.preventDefault();

@@ -1,10 +1,10 @@
-// On a phone, list and note take turns: the list is then what the page is mainly about.
+// The main landmark. On a phone, list and note alternate: the list is the main landmark while it is shown.
 
 import { byId } from "../ground/dialogs.js";
 
 const narrow = matchMedia("(max-width: 720px)");
 
-/** Makes the list or the note the main landmark, by what the page shows now. */
+/** Makes the list or the note the main landmark, depending on which is shown. */
 export function drawLandmarks() {
   const isList = narrow.matches && byId("app").dataset.view === "home";
   byId("sidebar").setAttribute("role", isList ? "main" : "complementary");

@@ -1,4 +1,4 @@
-// The button for the page's language. The choice is applied before the first paint: chooselanguage.js.
+// The button that selects the page's language. chooselanguage.js applies the choice before the first paint.
 
 import { byId, openMenu, toast } from "../ground/dialogs.js";
 import { language, languages, t, textsOf } from "../ground/language.js";
@@ -13,10 +13,10 @@ function stored() {
   }
 }
 
-/** @param {string | null} chosen Null for the browser's. */
+/** @param {string | null} chosen Null for the browser's language. */
 async function choose(chosen) {
   try {
-    // Then the worker keeps the language as well, if there is one.
+    // Loading the texts checks that they are available, and lets the worker cache them.
     if (chosen) await textsOf(chosen);
   } catch (error) {
     console.warn(error);
@@ -33,7 +33,7 @@ async function choose(chosen) {
   location.reload();
 }
 
-/** Makes the page's button of that name work. */
+/** Connects the button. */
 export function setUpLanguageMenu() {
   byId("language").addEventListener("click", () => {
     const chosen = stored();

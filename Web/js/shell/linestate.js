@@ -1,4 +1,4 @@
-// Problems of the connection, or of this person's rights: shown below the list, and above the text.
+// Problems of the connection, or of this user's rights: shown below the list, and as notices above the text.
 
 import { BlockedLine, blockedReason } from "./blockedline.js";
 import { byId } from "../ground/dialogs.js";
@@ -12,11 +12,11 @@ import { accessTrouble, askForToken, endsAt, forgetEnd } from "../account/signin
 
 export const blockedLine = new BlockedLine();
 
-/** Below the list: whether the server can be reached. */
+/** Draws the line below the list: whether the server can be reached. */
 export function drawLine() {
   const { state } = connection.status;
   const trouble = accessTrouble();
-  // Without an open note, no other place shows it.
+  // Shown also without an open note, whose status does not appear then.
   byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
     ? t("line.ended")
@@ -25,11 +25,11 @@ export function drawLine() {
   byId("line-sign-in").textContent = trouble?.button.label ?? "";
 }
 
-/** How long the server is away before the page explains it; milliseconds. */
+/** Time without a connection after which the page explains it; milliseconds. */
 const hintAfter = 3_000;
 /** @type {any} */
 let hintTimer;
-/** Whether this outage was explained. */
+/** Whether the page has explained this outage. */
 let isHinted = false;
 
 /** @param {string} state Of the connection. */
@@ -56,7 +56,7 @@ function putOfflineNotice() {
   notices.set("offline", blockedLine.isBlocked ? { title: t("line.blocked"), text: t(blockedReason(location.protocol)) } : { text });
 }
 
-/** Adds notices about the connection or this person's rights; other parts draw them. */
+/** Sets the notices about the connection and this user's rights; other parts draw them. */
 export function drawConnectionNotice() {
   const { state, code } = connection.status;
   const trouble = accessTrouble();
@@ -75,7 +75,7 @@ export function drawConnectionNotice() {
     });
   }
   if (trouble) {
-    // Without a text, the trouble is shown in the place of the text.
+    // Without a text, the trouble is shown where the text would be.
     if (page.current?.hasText) notices.set("connection", { ...trouble, isBad: true, buttons: [trouble.button] });
     else notices.delete("connection");
     return;

@@ -1,7 +1,7 @@
-// Has the browser keep the page itself (worker.js), and shows a message when there is a newer one.
+// Registers the worker that caches the page (worker.js), and shows a message when a newer version is available.
 //
-// It begins once the page has loaded, for then the browser has fetched the files that the worker keeps. If the server
-// does not offer the worker, everything that was kept is removed.
+// Called after the page has loaded, because the browser then has the files that the worker caches. If the server does
+// not offer the worker, everything cached is removed.
 
 import { home } from "../ground/base.js";
 import { announce } from "../ground/dialogs.js";
@@ -14,14 +14,14 @@ import { connection } from "../state/session.js";
 
 const workerAddress = `${home}worker.js`;
 
-/** How long a worker may take to answer, or to take over; milliseconds. */
+/** Maximum time for a worker to answer or to take over; milliseconds. */
 const answerWithin = 3_000;
 
 const build = document.querySelector('meta[name="build"]')?.getAttribute("content") ?? undefined;
 
 const newsText = t("page.newVersion");
 
-/** @param {ServiceWorker} worker @returns {Promise<string | undefined>} The build that it keeps. */
+/** @param {ServiceWorker} worker @returns {Promise<string | undefined>} The build that it caches. */
 function buildOf(worker) {
   const { port1, port2 } = new MessageChannel();
   const answer = new Promise((resolve) => port1.addEventListener("message", ({ data }) => resolve(data)));
@@ -39,9 +39,9 @@ function takeOver(worker) {
   return withLimit(isDone, answerWithin, undefined);
 }
 
-/** @param {ServiceWorker} worker Keeps another build than the one that answers now. */
+/** @param {ServiceWorker} worker A worker with another build than the active one. */
 async function meet(worker) {
-  // This page is already the server's new one: the worker takes over at once.
+  // This page is already of the newest build, so the worker takes over now.
   if ((await buildOf(worker)) === build) {
     await takeOver(worker);
     return;
@@ -64,17 +64,17 @@ function watch(registration) {
   });
 }
 
-/** @param {ServiceWorker | null} worker Keeps the language in use. */
+/** @param {ServiceWorker | null} worker The worker that is to cache the language in use. */
 const keepLanguage = (worker) => worker?.postMessage({ language });
 
-/** Called if the worker could not be registered: it is not offered, or not possible. */
+/** Called if the worker could not be registered: the server does not offer it, or the browser rejected it. */
 async function refused() {
   const status = await fetch(workerAddress, { method: "HEAD", cache: "no-store" }).then(({ status }) => status, () => 0);
   if (status === 404) await end();
   else if (status === 200) tellNews("copies", { text: refusedText, isOnce: true });
 }
 
-/** Removes all that was kept. */
+/** Removes everything cached. */
 async function end() {
   const registration = await navigator.serviceWorker.getRegistration(home);
   await registration?.unregister();
@@ -85,7 +85,7 @@ async function end() {
 export async function setUpOffline() {
   const workers = globalThis.navigator?.serviceWorker;
   if (!workers || build === undefined) return;
-  // Installing the page is offered from the second visit on, to keep the first one short.
+  // The manifest is offered from the second visit on, to keep the first one short.
   if (workers.controller) {
     const link = document.createElement("link");
     link.rel = "manifest";
@@ -104,7 +104,7 @@ export async function setUpOffline() {
   keepLanguage(registration.active);
   watch(registration);
   registration.addEventListener("updatefound", () => watch(registration));
-  // After an outage there may be another version of the server.
+  // After an outage, the server may run another version.
   const look = () => {
     if (registration.active) void registration.update().catch(() => refused());
   };

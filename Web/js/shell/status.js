@@ -1,4 +1,4 @@
-// The state of the note: saved or not, open or gone, and what can be done about it.
+// The state of the note: saved or not, open or gone, and the actions that help.
 
 import { announce, byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -15,7 +15,7 @@ import { connection, early } from "../state/session.js";
 import { accessTrouble } from "../account/signin.js";
 import { drawTitle, titleField } from "../notes/titlebar.js";
 
-/** "Saving…" shows only when saving takes longer than this; milliseconds. */
+/** Time after which "Saving…" is shown; milliseconds. */
 const savingShowsAfter = 400;
 
 /**
@@ -26,26 +26,26 @@ const savingShowsAfter = 400;
 let unsavedSince;
 /** @type {any} */
 let statusTimer;
-/** Why there is no text to work on, as announced to screen readers; empty if there is a text. */
+/** The last announced reason why there is no text; empty if there is a text. */
 let toldLoss = "";
 
 /**
  * @typedef {import("../state/shownnote.js").ShownNote} ShownNote
  * @typedef {ReturnType<typeof accessTrouble>} Trouble
  * @typedef {{isGone: boolean, isShut: boolean}} Loss
- *   isGone: the note was deleted, or could not be opened. isShut: this person has no access, and the page has no text.
+ *   isGone: the note was deleted, or could not be opened. isShut: this user has no access, and the page has no text.
  */
 
 /** @param {ShownNote} note */
 const isNoteGone = ({ phase }) => phase === "deleted" || phase === "failed";
 
-/** @param {ShownNote} note A deleted one, or one that the server does not know. */
+/** @param {ShownNote} note A note that was deleted or that the server does not know. */
 function deletedText({ hasText, unconfirmedCount }) {
   if (!hasText) return t("gone.never");
   return unconfirmedCount > 0 ? t("gone.unsaved") : t("gone.deleted");
 }
 
-/** Whether edits have been unsaved for so long that the page shows it; draws the status again when that time is over. */
+/** Returns whether edits have been unsaved for `savingShowsAfter`; if not yet, schedules `drawStatus`. */
 function isSavingLong() {
   if (unsavedSince === undefined) return false;
   const waited = performance.now() - unsavedSince;
@@ -56,7 +56,7 @@ function isSavingLong() {
 
 /**
  * @param {ShownNote} note
- * @param {number} count Of unsaved edits.
+ * @param {number} count The number of unsaved edits.
  * @param {Trouble} trouble
  * @returns {[kind: string, text: string]}
  */
@@ -105,7 +105,7 @@ function drawSaving(note, trouble, { isGone }) {
 }
 
 /**
- * Shows the buttons of the note. Neither a note that is gone nor one that cannot be opened can be shared.
+ * Shows the buttons of the note. A note that is gone or cannot be opened cannot be shared.
  *
  * @param {ShownNote} note
  * @param {Loss} loss
@@ -124,8 +124,7 @@ function drawButtons({ documentId, hasText, access }, { isGone, isShut }) {
 }
 
 /**
- * Shows the text, or what takes its place until it arrives: the field for early text, and whether the text is loading or
- * absent.
+ * Shows the text. Until it arrives, shows the field for early text, and whether the text is loading or not available.
  *
  * @param {ShownNote} note
  * @param {string} kind Of status.
@@ -133,7 +132,7 @@ function drawButtons({ documentId, hasText, access }, { isGone, isShut }) {
  */
 function drawWaiting({ documentId, hasText }, kind, { isGone, isShut }) {
   const isAwaited = page.editor === undefined && !isGone && !isShut;
-  // Without the server no text is on its way, also while the page tries to reach it again.
+  // Without a connection no text will arrive; neither while the page tries to connect again.
   const isOffline = kind === "offline" || (connection.status.state === "connecting" && notices.has("absent"));
   const isAbsent = isAwaited && isOffline && !hasText;
   if (isAbsent) notices.set("absent", { text: t("note.absent") });
@@ -177,7 +176,7 @@ function drawLoss(note, trouble, { isGone, isShut }) {
 }
 
 /**
- * Offers text that was typed before the note's own text arrived, and that is not in it.
+ * Offers text that was typed before the note's own text arrived, if the editor could not insert it.
  *
  * @param {ShownNote} note
  */
@@ -219,11 +218,11 @@ function putRefusalNotice({ refusal }) {
   });
 }
 
-/** Draws all that depends on the state of the note and of the connection. */
+/** Draws everything that depends on the state of the note and of the connection. */
 export function drawStatus() {
   clearTimeout(statusTimer);
   if (page.newNote) drawNewStatus(page.newNote);
-  // A note that is gone has no history to show. Leaving it may open the note again.
+  // A note that is gone has no history. Closing the history may open the note again.
   if (page.past && page.current && isNoteGone(page.current)) leavePast();
   const note = page.current;
   if (!note) return;

@@ -1,4 +1,4 @@
-// The place of the text: the editor, or the field for words that are typed before it is there.
+// The element for the text: the editor, or a field for text that is typed before the editor is ready.
 
 import { followComments } from "../comments/commenting.js";
 import { byId } from "../ground/dialogs.js";
@@ -19,14 +19,14 @@ let text;
 
 /** @typedef {import("../editing/foundplace.js").Place} Place */
 
-/** @type {{id: string, place: Place | string} | undefined} A place, or a heading, that is shown when its text is there. */
+/** @type {{id: string, place: Place | string} | undefined} A passage or heading to show once its text is available. */
 let awaited;
 
 /**
- * Shows a place in a note's text, once the note is open.
+ * Shows a passage of a note's text once the note is open.
  *
  * @param {string} id
- * @param {Place | string} place One that was found, or the name of a heading.
+ * @param {Place | string} place A search result, or the name of a heading.
  */
 export function showPlace(id, place) {
   awaited = { id, place };
@@ -41,7 +41,7 @@ function goToAwaited() {
   else page.editor.show(place);
 }
 
-/** Fetches what draws the text, then draws it. */
+/** Loads the code of the editor, then creates the editor. */
 export async function loadText() {
   try {
     text = await loadPart(() => import("../editing/text.js"));
@@ -59,9 +59,9 @@ export async function loadText() {
   mountEditor();
 }
 
-/** Once the note has a text, and unless there is an editor already. */
+/** Creates the editor once the note has a text, unless there is one. */
 export function mountEditor() {
-  // A word that is being composed is waited for.
+  // Wait until the word that is being composed is complete.
   if (!text || !page.current?.hasText || page.editor || early.isComposing) return;
   const isAwaited = early.isFocused;
   page.editor = text.editorIn({ host: byId("editor"), note: page.current });
@@ -70,7 +70,7 @@ export function mountEditor() {
     page.editor.put(words);
     page.current.persistNow();
   }
-  // What is hidden takes no focus.
+  // Show the editor first: a hidden element cannot take the focus.
   drawStatus();
   drawToolbar();
   if (isAwaited) page.editor.focus();
@@ -83,7 +83,7 @@ export function mountEditor() {
   void followComments();
 }
 
-/** Into the text, or to where it will be. */
+/** Moves the focus to the text, or to the field for early text. */
 export function focusText() {
   if (page.editor) page.editor.focus();
   else early.focus();
