@@ -1,11 +1,11 @@
-// The tiles with figures: the server's activity now, and in the last minutes.
+// Tiles with figures and charts of the server's activity, now and in the last minutes.
 
 import { countOf } from "../client/words.js";
 import { bytes, latency, number } from "./figures.js";
 import { Sparkline } from "./sparkline.js";
 
 /**
- * What `GET /api/stats` answers (Documentation/HTTP.md).
+ * The response of `GET /api/stats` (Documentation/HTTP.md).
  *
  * @typedef {{count: number, p50?: number, p90?: number, p99?: number}} Latencies Microseconds.
  * @typedef {{time: number, version: string, uptimeMilliseconds: number, isReady: boolean, isDemo: boolean,
@@ -19,16 +19,16 @@ import { Sparkline } from "./sparkline.js";
  *     acknowledgement: Latencies}}} Stats
  */
 
-/** How far a chart goes back; milliseconds. */
+/** Maximum age of a chart's samples; milliseconds. */
 const span = 5 * 60_000;
 
 /**
  * @typedef {object} Tile
  * @property {string} name
- * @property {(stats: Stats) => (number | undefined)[]} values For the lines; the first is the large figure.
+ * @property {(stats: Stats) => (number | undefined)[]} values One for each line; the first is the large figure.
  * @property {(value: number) => string} format
  * @property {(stats: Stats) => string[]} details
- * @property {string[]} [lines] Their names, where there are several.
+ * @property {string[]} [lines] The names of the lines, if there are several.
  * @property {number} [topMin]
  */
 
@@ -129,7 +129,7 @@ export class Charts {
 
   /** @param {Stats} stats */
   add(stats) {
-    // A clock that was set back would fold the lines over.
+    // If the clock was set back, start again: the samples must be ascending.
     const last = this.#history[this.#history.length - 1];
     if (last && stats.time <= last.time) this.#history = [];
     this.#history = [...this.#history.filter(({ time }) => time >= stats.time - span), stats];

@@ -1,6 +1,6 @@
-// Numbers formatted for people.
+// Formats numbers for people.
 
-/** @param {number} value One digit after the point where that says something. */
+/** Formats a number, with one decimal place below 100. @param {number} value */
 export const number = (value) =>
   value.toLocaleString(undefined, { maximumFractionDigits: Math.abs(value) < 100 ? 1 : 0 });
 
@@ -25,7 +25,7 @@ export const latency = (microseconds) =>
       : `${number(microseconds / 1_000_000)} s`;
 
 /**
- * “3 days 4 h”: the two largest units.
+ * Formats a duration by its two largest units: “3 d 4 h”.
  *
  * @param {number} milliseconds
  */

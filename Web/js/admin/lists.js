@@ -1,4 +1,4 @@
-// The lists: who is connected, which rooms are in use, which notes there are, which gateways serve them.
+// The lists of connections, of rooms in use, of notes, and of the cluster's nodes.
 
 import { at } from "../ground/base.js";
 import { RequestError, request } from "../client/http.js";
@@ -17,7 +17,7 @@ import { Table } from "./table.js";
  *   documents: number, hintLagMicroseconds?: number, silentMilliseconds: number, isAsked: boolean}} NodeEntry
  */
 
-/** The number of items in one request. */
+/** Maximum number of items in one request. */
 const shownMax = 500;
 
 const dialectNames = /** @type {Record<string, string>} */ ({
@@ -53,7 +53,10 @@ function queue({ queuedBytes, isLagging }) {
   return cell;
 }
 
-/** A gateway reports every two seconds; after so long it may be gone. */
+/**
+ * Maximum time since a node's last report, which is due every two seconds; beyond it, the node may be down;
+ * milliseconds.
+ */
 const silentMax = 6_000;
 
 /** @param {NodeEntry} node */
@@ -71,10 +74,10 @@ function seen({ isAsked, silentMilliseconds }) {
  *
  * @template Item
  * @typedef {object} List
- * @property {string} id Of the panel.
+ * @property {string} id The id of the panel.
  * @property {Table<Item>} table
  * @property {(filter: string) => Promise<{items: Item[], total: number}>} fetch
- * @property {(item: Item) => string} words What the filter looks into.
+ * @property {(item: Item) => string} words The text that the filter searches.
  * @property {string} none
  */
 
@@ -82,7 +85,7 @@ function seen({ isAsked, silentMilliseconds }) {
  * @typedef {object} Options
  * @property {(id: string) => HTMLElement} hostOf The panel of a list.
  * @property {(connection: ConnectionEntry) => void} disconnect
- * @property {() => number} now By the server's clock; milliseconds.
+ * @property {() => number} now Milliseconds of the server's clock.
  */
 
 /**
@@ -119,7 +122,7 @@ function connectionList({ hostOf, disconnect, now }) {
       [name, user, address, dialectNames[dialect], clientId].join(" "),
     async fetch(filter) {
       const { connections: items, total, more } = await request(`/api/connections?limit=${shownMax}`);
-      // Beyond the first page the server looks for the user of that name.
+      // Beyond the first page, the server searches for a user with this name.
       if (!more || !filter) return { items, total };
       const { connections: found } = await request(
         `/api/connections?limit=${shownMax}&user=${encodeURIComponent(filter)}`,
@@ -182,7 +185,7 @@ function noteList({ hostOf, now }) {
         const { notes: items } = await request("/api/notes");
         return { items, total: items.length };
       } catch (error) {
-        // An operator's key alone gives no right to read notes.
+        // An operator's key alone does not include the right to read notes.
         if (error instanceof RequestError && error.status === 403) return { items: [], total: 0 };
         throw error;
       }

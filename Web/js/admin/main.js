@@ -1,4 +1,4 @@
-// The operator's page: signing in with an API key, then figures and lists, asked for again and again.
+// The operator's page: signs in with an API key, then shows figures and lists, and polls the server for both.
 
 import { announce, byId, openDialog, toast } from "../ground/dialogs.js";
 import { RequestError, authorise, request } from "../client/http.js";
@@ -8,17 +8,17 @@ import { Charts } from "./charts.js";
 import { duration } from "./figures.js";
 import { drawList, makeLists, nameOf } from "./lists.js";
 
-/** How long between an answer and the next question; milliseconds. */
+/** Time between a response and the next request; milliseconds. */
 const askEvery = 2_000;
 const keyName = "parley.operator";
 
-/** @type {string | undefined} Lives in this tab alone, and never in an address. */
+/** @type {string | undefined} The API key: stored for this tab alone, and never part of an address. */
 let key = stored();
 /** @type {any} */
 let timer;
-/** Counts the rounds of requests, so that answers to an older one are dropped. */
+/** Counts the rounds of requests; responses to an older round are dropped. */
 let round = 0;
-/** The server's clock, ahead of this one by so many milliseconds. */
+/** How far the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
 
 authorise(() => key);
@@ -53,7 +53,7 @@ function keep(value) {
     if (value === undefined) sessionStorage.removeItem(keyName);
     else sessionStorage.setItem(keyName, value);
   } catch {
-    // Then it lasts as long as the page.
+    // The storage is full: the key lasts as long as the page.
   }
 }
 
@@ -90,7 +90,7 @@ function refusalOf(error) {
 byId("entry-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const value = keyField.value.trim();
-  // A header cannot contain other letters, and no key does.
+  // A header cannot contain other characters, and neither does any key.
   if (!/^[\x21-\x7e]+$/.test(value)) {
     byId("entry-problem").textContent = "That is no API key: one begins with pk_ and has no spaces.";
     keyField.select();
@@ -116,7 +116,7 @@ byId("entry-form").addEventListener("submit", async (event) => {
 });
 byId("sign-out").addEventListener("click", () => signOut());
 
-// Asking.
+// Polling.
 
 /** @param {import("./charts.js").Stats} stats */
 function take(stats) {
@@ -139,7 +139,7 @@ function say(state, text) {
   byId("main").classList.toggle("is-stale", state === "offline");
 }
 
-/** One round: the figures, and the list that is open. Another follows after a while. */
+/** Requests the figures and the open list once, and schedules the next round. */
 async function ask() {
   clearTimeout(timer);
   const mine = (round += 1);
@@ -230,7 +230,7 @@ async function disconnect(connection) {
   void ask();
 }
 
-// Off we go.
+// Start.
 
 if (key === undefined) signOut();
 else {

@@ -1,20 +1,20 @@
 // A small chart of the last minutes: lines over time, as SVG.
 
 const svgSpace = "http://www.w3.org/2000/svg";
-/** From the left to the right edge at least; milliseconds. */
+/** Minimum time between the left and the right edge; milliseconds. */
 const spanMin = 30_000;
-/** Room for the line's own width. */
+/** Pixels for the width of the line. */
 const margin = 2;
 
 /** @typedef {{time: number, values: (number | undefined)[]}} Sample Milliseconds; one value for each line. */
 
 /**
- * The paths of one line: it breaks where there is no value.
+ * Returns the paths of one line. The line breaks where there is no value.
  *
- * @param {Sample[]} samples Ascending.
- * @param {number} line Which of the values.
- * @param {{from: number, to: number, top: number, width: number, height: number}} frame
- *   Milliseconds, the value at the upper edge, pixels.
+ * @param {Sample[]} samples Ascending by time.
+ * @param {number} line The index of its values.
+ * @param {{from: number, to: number, top: number, width: number, height: number}} frame `from` and `to`: milliseconds;
+ * `top`: the value at the upper edge; the size in pixels.
  * @returns {{line: string, area: string}}
  */
 export function pathsOf(samples, line, { from, to, top, width, height }) {
@@ -43,7 +43,7 @@ export function pathsOf(samples, line, { from, to, top, width, height }) {
 }
 
 /**
- * A round number at or above the value: 1, 2 or 5 times a power of ten.
+ * Returns the smallest number of 1, 2 or 5 times a power of ten that is not below the value.
  *
  * @param {number} value
  */
@@ -65,9 +65,9 @@ export class Sparkline {
 
   /**
    * @param {object} options
-   * @param {number} options.lines How many.
-   * @param {number} options.span From the left to the right edge at most; milliseconds.
-   * @param {number} [options.topMin] What the upper edge stands for, at least.
+   * @param {number} options.lines The number of lines.
+   * @param {number} options.span Maximum time between the left and the right edge; milliseconds.
+   * @param {number} [options.topMin] Minimum value at the upper edge.
    */
   constructor({ lines, span, topMin = 1 }) {
     this.#span = span;
@@ -87,7 +87,7 @@ export class Sparkline {
 
   /**
    * @param {Sample[]} samples
-   * @param {string} label What there is to see, in words.
+   * @param {string} label A description for screen readers.
    */
   draw(samples, label) {
     this.#samples = samples;
@@ -102,7 +102,7 @@ export class Sparkline {
     this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const values = this.#samples.flatMap((sample) => sample.values.map((value) => value ?? 0));
     const top = Math.max(this.#topMin, roundUp(Math.max(0, ...values) * 1.05));
-    // At first there is little to show, and it may have the whole width.
+    // The first samples are spread over the whole width.
     const first = this.#samples[0]?.time ?? last.time;
     const span = Math.min(this.#span, Math.max(spanMin, last.time - first));
     const frame = { from: last.time - span, to: last.time, top, width, height };

@@ -1,5 +1,5 @@
-// A list of the operator's page: drawn again at each answer, row by row, so that what has the focus, or
-// is under the pointer, stays where it is.
+// A table of the operator's page. Each draw updates the existing rows, so that the focused element, and the one under
+// the pointer, stay where they are.
 
 /**
  * @template Item
@@ -7,7 +7,7 @@
  * @property {string} name
  * @property {(item: Item) => string | Node} cell
  * @property {boolean} [isNumber]
- * @property {boolean} [isAction] Its name is for screen readers alone.
+ * @property {boolean} [isAction] Whether the cell is a button; the column's name is for screen readers alone.
  */
 
 /** @template Item */
@@ -25,7 +25,7 @@ export class Table {
    * @param {object} options
    * @param {HTMLElement} options.host
    * @param {string} options.name
-   * @param {string} options.rowName The attribute `data-…` that holds the row's key.
+   * @param {string} options.rowName The attribute `data-…` with the row's key.
    * @param {Column<Item>[]} options.columns
    * @param {(item: Item) => string} options.keyOf
    */
@@ -52,7 +52,7 @@ export class Table {
 
   /**
    * @param {Item[]} items
-   * @param {string} remark Below the list; empty for none.
+   * @param {string} remark Shown below the table; empty for none.
    */
   draw(items, remark) {
     const keys = new Set(items.map(this.#keyOf));
@@ -84,7 +84,7 @@ export class Table {
     const cell = document.createElement("td");
     if (isNumber) cell.className = "is-number";
     if (isAction) cell.className = "is-action";
-    // On a phone the rows are cards, and each value has a label.
+    // On a phone each row is a card, and each value has a label.
     else cell.dataset.label = name;
     return cell;
   }
@@ -93,7 +93,7 @@ export class Table {
   #fill(row, item) {
     this.#columns.forEach(({ cell, isAction }, index) => {
       const place = row.cells[index];
-      // What can be pressed stays the same for as long as the row is there.
+      // A button is not replaced while its row exists.
       if (!place || (isAction && place.hasChildNodes())) return;
       const content = cell(item);
       const text = typeof content === "string" ? content : content.textContent;

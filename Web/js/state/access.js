@@ -1,39 +1,38 @@
-// The token with which this tab connects: the person's own, that of a shared link, or none.
+// The token with which this tab connects: the user's own, that of a shared link, or none.
 //
-// Tokens come in the part of the address behind "#", which is sent to no server and is in no log:
+// Tokens arrive in the fragment of the address, which is sent to no server and is in no log:
 //
-//   #token=…   the person's own. It is taken out of the address at once.
-//   #share=…   a shared link's. It stays, for the address is the link.
-//   #s=…       the key of a short link, which the server gives the token for (shortlink.js). It stays, too.
-//   #invite=…  an invitation: it lets its bearer become a user (passwords.js). It is taken out of the address at once.
+//   #token=…   the user's own token. It is removed from the address at once.
+//   #share=…   a shared link's token. It stays in the address, which is the link.
+//   #s=…       the key of a short link, for which the server issues the token (shortlink.js). It stays, too.
+//   #invite=…  an invitation, whose bearer may become a user (passwords.js). It is removed from the address at once.
 //
-// A third way is a password, a fourth an identity provider (provider.js); both give a refresh token, too (login.js).
+// Tokens are also issued for a password or by an identity provider (provider.js), both with a refresh token (login.js).
 //
-// All are kept in `sessionStorage`, so that a reload keeps them and another person at this browser does
-// not find them. Tabs of this page give the person's own token to each other on request, and notify each other
-// when the person signs out.
+// All are stored in `sessionStorage`: they survive a reload, and another person at this browser does not find them.
+// Tabs of this page pass the user's own token to each other on request, and notify each other when the user signs out.
 
 import { Emitter } from "../ground/emitter.js";
 
 /**
- * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken The name if it came
- *   with the token. Kept: the browser has the refresh token in a cookie.
- * @typedef {OwnToken & {isLink: boolean, key?: string}} Pass With the key of a short link.
+ * @typedef {{token: string, refreshToken?: string, isKept?: boolean, name?: string}} OwnToken `isKept`: the browser has
+ * the refresh token in a cookie. `name`: if it was sent with the token.
+ * @typedef {OwnToken & {isLink: boolean, key?: string}} Pass `key`: that of a short link.
  * @typedef {{sub?: string, name?: string, exp?: number}} Claims
  */
 
 const passKey = "parley.access";
-/** The key under which a tab remembers over a reload that its person has signed out. */
+/** The storage key by which a tab remembers, across a reload, that its user has signed out. */
 const outKey = "parley.signed-out";
 const channelName = "parley.access";
 
-/** In the address behind "#": a note that the server has yet to make, by its key. */
+/** The field of the fragment for a new note that the server has not created yet; its value is the note's key. */
 export const newPlace = "new";
-/** In the address behind "#": the heading that is to be shown. */
+/** The field of the fragment for the heading to show. */
 export const headingPlace = "heading";
 
 /**
- * Returns the fields of the address behind "#".
+ * Returns the fields of an address's fragment.
  *
  * @param {string} hash
  * @returns {{token?: string, share?: string, key?: string, invite?: string, isHistory: boolean, isNew: boolean,
@@ -56,7 +55,7 @@ export function fragmentOf(hash) {
 }
 
 /**
- * Returns all claims of a token, unchecked.
+ * Returns all claims of a token without verifying them.
  *
  * @param {string} token
  * @returns {Record<string, unknown> | undefined} Undefined if the token is malformed.
@@ -77,8 +76,8 @@ function payloadOf(token) {
 }
 
 /**
- * Returns a token's claims about its bearer and its end. They are for display, and never relied on: only the
- * server can verify them.
+ * Returns a token's claims about its bearer and its expiry. They are for display only: the server alone can verify
+ * them.
  *
  * @param {string} token
  * @returns {Claims | undefined} Undefined if the token is malformed.
@@ -95,7 +94,7 @@ export function claimsOf(token) {
 }
 
 /**
- * Returns the token in pasted text: there may be a label before it, and line breaks within.
+ * Returns the token in pasted text, which may contain a label before the token and line breaks within it.
  *
  * @param {string} text
  */
@@ -106,8 +105,8 @@ export function tokenIn(text) {
 }
 
 /**
- * changed: another token counts from now on. offered: another tab has one for the same person. signedOut: in
- * another tab, this person has.
+ * changed: the token or link of this tab has changed. offered: another tab has sent a newer token of the same user.
+ * signedOut: this user has signed out in another tab.
  *
  * @extends {Emitter<{changed: void, offered: OwnToken, signedOut: void}>}
  */
@@ -118,19 +117,19 @@ export class Access extends Emitter {
   #storage;
   /** @type {BroadcastChannel | undefined} */
   #channel;
-  /** Whether the page is about to be reloaded. Until then it shows what the former user saw. */
+  /** Whether the page is about to be reloaded. Until then it shows the former user's data. */
   #hasLeft = false;
-  /** Whether the person has signed out, and no user has signed in since. Then no tab offers its token. */
+  /** Whether the user has signed out, and no user has signed in since; then another tab's token is accepted only from a new sign-in. */
   #isOut;
-  /** @type {string | undefined} The token that another tab had. */
+  /** @type {string | undefined} The last token that another tab has sent. */
   #offered;
 
   /**
    * @param {object} options
    * @param {{hash: string}} options.location
    * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} options.storage
-   * @param {BroadcastChannel} [options.channel] To the other tabs.
-   * @param {{key: string, token: string}} [options.link] A short link that was opened.
+   * @param {BroadcastChannel} [options.channel] The channel to the other tabs.
+   * @param {{key: string, token: string}} [options.link] The short link that was opened.
    */
   constructor({ location, storage, channel, link }) {
     super();
@@ -149,7 +148,7 @@ export class Access extends Emitter {
     return this.pass?.token;
   }
 
-  /** Whether the person has signed out in this browser, and no user has signed in since. */
+  /** Whether the user has signed out in this browser, and no user has signed in since. */
   get isOut() {
     return this.#isOut;
   }
@@ -158,7 +157,7 @@ export class Access extends Emitter {
     return this.pass?.isLink ?? false;
   }
 
-  /** Whether this is a link that allows its guests to read, and neither to write nor to comment, or a published note. */
+  /** Whether the pass is a published note, or a link that grants reading but neither writing nor commenting. */
   get isReader() {
     if (this.pass?.key?.[0] === "/") return true;
     /** @type {{documents?: {may?: string[]}[]}} */
@@ -173,7 +172,7 @@ export class Access extends Emitter {
   }
 
   /**
-   * Whether the token has expired, by its own claim.
+   * Whether the token has expired, according to its claim.
    *
    * @param {number} [now] Milliseconds.
    */
@@ -182,14 +181,14 @@ export class Access extends Emitter {
     return end !== undefined && end * 1000 <= now;
   }
 
-  /** Whether the person has a password at this server: refresh tokens say how they were issued. */
+  /** Whether the user has a password on this server: the audience of a token shows how it was issued. */
   get hasPassword() {
     const { refreshToken, token, isKept } = this.pass ?? {};
     if (isKept) return token !== undefined && payloadOf(token)?.aud === "parley:user";
     return refreshToken !== undefined && payloadOf(refreshToken)?.aud === "parley:refresh";
   }
 
-  /** The part of a note's address behind "#" with which the note opens again. */
+  /** The fragment of a note's address with which this tab can open the note again. */
   get fragment() {
     // The path of a published note suffices.
     if (this.pass?.key) return this.pass.key[0] === "/" ? "" : `s=${this.pass.key}`;
@@ -206,23 +205,23 @@ export class Access extends Emitter {
     this.#channel?.postMessage({ token, refreshToken, isKept, name, isSignIn });
   }
 
-  /** @param {{key: string, token: string}} link The link of this tab, which could be opened only now. */
+  /** @param {{key: string, token: string}} link The link of this tab, which could not be opened before. */
   follow(link) {
     this.#become({ ...link, isLink: true });
   }
 
-  /** Asks the other tabs for a token, when the server wants one and there is none. */
+  /** Requests a token from the other tabs, when the server requires one and this tab has none. */
   ask() {
     if (!this.#isOut) this.#channel?.postMessage({ isWanted: true });
   }
 
   /**
-   * Gives up the token, or the link, from the next load of the page on. With a token of their own, the person has
-   * signed out in all tabs.
+   * Drops the token, or the link, at the next load of the page. With a token of their own, the user signs out in all
+   * tabs.
    *
    * @param {object} options
-   * @param {OwnToken} [options.next] Another person's, with which the page continues.
-   * @param {boolean} [options.isHere] Whether it concerns this tab alone.
+   * @param {OwnToken} [options.next] Another user's token, with which the page continues.
+   * @param {boolean} [options.isHere] Whether only this tab is signed out.
    */
   leave({ next, isHere = false } = {}) {
     this.#hasLeft = true;
@@ -246,7 +245,7 @@ export class Access extends Emitter {
       if (value === undefined) this.#storage.removeItem(key);
       else this.#storage.setItem(key, value);
     } catch {
-      // Then it lasts as long as the page.
+      // The storage is full: it lasts as long as the page.
     }
   }
 
@@ -269,7 +268,7 @@ export class Access extends Emitter {
     }
   }
 
-  /** @param {any} data From another tab of this page. */
+  /** @param {any} data A message from another tab of this page. */
   #heard(data) {
     if (this.#hasLeft) return;
     if (typeof data?.signedOut === "string") {
@@ -281,7 +280,7 @@ export class Access extends Emitter {
       const own = this.claims;
       if (this.#isOut && !data.isSignIn) return;
       if (own && own.sub !== claimsOf(data.token)?.sub) return;
-      // Take only a token that lasts longer.
+      // Take only a token that expires later.
       if (own && (own.exp ?? Infinity) >= (claimsOf(data.token)?.exp ?? Infinity)) return;
       const { token, refreshToken, isKept, name } = data;
       this.#offered = token;
@@ -291,7 +290,7 @@ export class Access extends Emitter {
 }
 
 /**
- * Returns the token that a tab with this storage had before, regardless of its address.
+ * Returns the token that a tab with this storage had before, whatever its address.
  *
  * @param {Pick<Storage, "getItem">} storage
  * @returns {{token: string, key?: string} | undefined}

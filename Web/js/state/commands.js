@@ -1,7 +1,7 @@
 // Commands that the search offers beside the notes. Each part of the page provides its own.
 
 /**
- * `keys` as they are printed: “Alt N”.
+ * `keys`: the shortcut as it is printed, for example “Alt N”.
  *
  * @typedef {{label: string, icon?: string, keys?: string, run: () => void}} Command
  */
@@ -9,7 +9,7 @@
 /** @type {(() => Command[])[]} */
 const sources = [];
 
-/** @param {() => Command[]} source Asked each time. */
+/** @param {() => Command[]} source Called each time. */
 export const offer = (source) => void sources.push(source);
 
 export const commandsNow = () => sources.flatMap((source) => source());

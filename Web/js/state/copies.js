@@ -1,28 +1,28 @@
-// Copies of the list and of the notes that were opened last, in this browser, for reading and writing without a
-// server. Edits are not in them: edits are kept separately (identity.js), and sent once.
+// Copies of the list and of the recently opened notes, in this browser, for reading and writing without a server. They
+// contain no unconfirmed edits: these are stored separately (identity.js), and sent once.
 //
-// Copies belong to one person. They are removed when that person signs out, when another user signs in, when the
-// server says that a note is gone or no longer theirs, and after a while. A visitor with a link has none.
+// Copies belong to one user. They are removed when the user signs out, when another user signs in, when the server
+// reports that a note is gone or no longer readable, and when they expire. Visitors with a link have none.
 //
-//   notes   an entry for each copy: owner, note, size, time of opening; small, and read at once
-//   states  the client core's state and the text of each
-//   lists   the list of notes of each person, and other answers that the server need not send again
+//   notes   a small entry for each copy (owner, note, size, time of opening); all are read at the start
+//   states  the client core's state and the text of each note
+//   lists   each user's list of notes, and other answers that the server need not send again
 
 /** @typedef {{id: string, title: string, access: "read" | "write", session: string, text: string}} Copy */
 /** @typedef {{owner: string, id: string, units: number, usedAt: number}} Entry */
 /**
  * @typedef {{notes: import("./notes.js").NoteEntry[], mayCreate: boolean}} FormerListCopy
  * @typedef {import("./noteparts.js").HeldList | FormerListCopy} ListCopy
- * @typedef {{path: string, tag: string, answer: any}} KeptAnswer Of the latest request of its path.
+ * @typedef {{path: string, tag: string, answer: any}} KeptAnswer The answer to the latest request of its path.
  */
 
-/** Bounds: notes of a person, UTF-16 units of text in all of them, and milliseconds without being opened. */
+/** Maximum notes of a user, UTF-16 units of text in all of them, and milliseconds without being opened. */
 export const bounds = { notes: 50, units: 5_000_000, age: 30 * 24 * 60 * 60 * 1000 };
 
 /**
- * Returns the entries to remove so that the others are within the bounds, the longest unused first.
+ * Returns the entries to remove so that the others are within the bounds, least recently used first to go.
  *
- * @param {Entry[]} entries Of one person.
+ * @param {Entry[]} entries Entries of one user.
  * @returns {Entry[]}
  */
 export function surplus(entries, limits = bounds) {
@@ -42,7 +42,7 @@ const commentsOf = (id) => `/api/notes/${encodeURIComponent(id)}/comments`;
 /** @param {string} path */
 const withoutQuery = (path) => path.replace(/\?.*/, "");
 
-/** @param {IDBValidKey} key Of a list or an answer. @returns {string[]} Its owner and its path. */
+/** @param {IDBValidKey} key The key of a list or an answer. @returns {string[]} Its owner and its path. */
 const partsOf = (key) => (Array.isArray(key) ? key : [key]).map(String);
 
 const stores = /** @type {const} */ (["notes", "states", "lists"]);
@@ -78,13 +78,13 @@ function openDatabase(name) {
 /**
  * @param {IDBDatabase} database
  * @param {(transaction: IDBTransaction) => void | Promise<void>} work
- * @returns {Promise<boolean>} Whether it is on disk.
+ * @returns {Promise<boolean>} Whether the transaction has committed.
  */
 async function isWritten(database, work) {
   try {
     const transaction = database.transaction(stores, "readwrite");
     const end = committed(transaction);
-    // The end of the transaction reports its failure.
+    // `end` reports the failure of the transaction.
     await Promise.all([work(transaction), end]);
     return true;
   } catch {
@@ -92,7 +92,7 @@ async function isWritten(database, work) {
   }
 }
 
-/** Owners whose copies have to be removed, under a key of `localStorage`, which answers at once. */
+/** Owners whose copies are still to be removed, stored in `localStorage`, which is synchronous. */
 class Doomed {
   #storage;
   #key;
@@ -129,21 +129,21 @@ class Doomed {
       if (owners.length > 0) this.#storage.setItem(this.#key, JSON.stringify(owners));
       else this.#storage.removeItem(this.#key);
     } catch {
-      // Without storage, copies are removed by this page, or after a while.
+      // Without storage, this page removes the copies, or they expire.
     }
   }
 }
 
 export class Copies {
-  /** Called when the browser does not keep copies: it has no room, or does not allow it. */
+  /** Called when the browser cannot store copies: it has no room, or does not allow it. */
   whenRefused = () => {};
-  /** @type {ListCopy | undefined} The list, as it was kept. */
+  /** @type {ListCopy | undefined} The stored list. */
   list;
 
-  /** Whether answers are kept. */
+  /** Whether answers are stored. */
   keepsAnswers = false;
 
-  /** Fulfilled when the copies are there, or it is known that there are none. */
+  /** Fulfilled when the entries and the list are read, or have failed to be read. */
   opened;
 
   /** @type {IDBDatabase | undefined} */
@@ -151,18 +151,18 @@ export class Copies {
   #owner;
   /** @type {Doomed | undefined} */
   #doomed;
-  /** @type {Map<string, Entry>} Of this person, by note. */
+  /** @type {Map<string, Entry>} The current user's entries, by note. */
   #entries = new Map();
-  /** @type {Map<string, Copy | undefined>} The one that was read last. */
+  /** @type {Map<string, Copy | undefined>} The copy that was read last. */
   #read = new Map();
   #isStopped = false;
-  /** The last operation; the next one waits for it, so that a removed copy is not written again. */
+  /** The last operation. The next one waits for it, so that a removed copy is not written again. */
   #last;
 
   /**
-   * @param {string | undefined} name Of the database; undefined where there are to be no copies.
-   * @param {() => string | undefined} owner The current owner; undefined for a person without copies.
-   * @param {import("../ground/storage.js").Store} [storage] Keeps the owners whose copies have to be removed, until they are.
+   * @param {string | undefined} name The name of the database; undefined to make no copies.
+   * @param {() => string | undefined} owner The current owner; undefined for a user without copies.
+   * @param {import("../ground/storage.js").Store} [storage] Stores the owners whose copies are still to be removed.
    */
   constructor(name, owner, storage) {
     this.#owner = owner;
@@ -178,7 +178,7 @@ export class Copies {
       for (const owner of this.#doomed?.owners ?? []) if (await this.#clear(database, owner)) this.#doomed?.remove(owner);
       await this.#load(database);
     } catch {
-      // The first copy that cannot be kept reports it.
+      // The first copy that cannot be stored reports the failure.
     }
   }
 
@@ -193,17 +193,17 @@ export class Copies {
     for (const entry of await entries) if (entry.owner === owner) this.#entries.set(entry.id, entry);
   }
 
-  /** @param {string} id Whether there may be a copy that was not read yet. */
+  /** @param {string} id Whether it may have a copy that has not been read. */
   isUnread(id) {
     return this.#entries.has(id) && !this.#read.has(id);
   }
 
-  /** @param {string} id The copy, once it was read. */
+  /** @param {string} id The note, whose copy was read before. */
   of(id) {
     return this.#read.get(id);
   }
 
-  /** @param {string} id Reads the copy, so that it can be opened at once. */
+  /** @param {string} id The note whose copy is read, so that it can be opened at once. */
   async read(id) {
     const owner = this.#owner();
     this.#read.clear();
@@ -219,12 +219,12 @@ export class Copies {
   }
 
   /**
-   * Runs one operation after the other, each for the person who was signed in at the call.
+   * Runs the operations one after the other, each for the user who was signed in at the call.
    *
    * @param {Work} work
-   * @param {{waits?: boolean}} options Whether it is done even if the browser takes long to bring the database.
-   *   Work that keeps something is not, since an unknown amount of it would wait.
-   * @returns {Promise<boolean>} Whether it is on disk.
+   * @param {{waits?: boolean}} options Whether to wait for the database to open. Work that stores data does not,
+   * because an unknown amount of it would accumulate.
+   * @returns {Promise<boolean>} Whether the work has committed.
    */
   #write(work, { waits = false } = {}) {
     const owner = this.#owner();
@@ -237,7 +237,7 @@ export class Copies {
     return result;
   }
 
-  /** @param {Copy} copy Of a note that is open. */
+  /** @param {Copy} copy The copy of an open note. */
   async save(copy) {
     const { id } = copy;
     this.#read.delete(id);
@@ -252,7 +252,7 @@ export class Copies {
       transaction.objectStore("states").put(copy, [owner, id]);
     });
     if (isSaved || this.#isStopped || this.#owner() === undefined) return;
-    // The former copy may be old, but it is complete.
+    // The former copy may be outdated, but it is complete.
     this.whenRefused();
   }
 
@@ -265,7 +265,7 @@ export class Copies {
     });
   }
 
-  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The kept answer. */
+  /** @param {string} path @returns {Promise<KeptAnswer | undefined>} The stored answer. */
   async answer(path) {
     const owner = this.#owner();
     if (owner === undefined || !this.#database || this.#isStopped) return undefined;
@@ -278,7 +278,7 @@ export class Copies {
     }
   }
 
-  /** @param {KeptAnswer} kept Replaces the kept answer of the same path, with any query. */
+  /** @param {KeptAnswer} kept Replaces the stored answer of the same path, whatever its query. */
   async keepAnswer(kept) {
     if (!this.keepsAnswers) return;
     await this.#write((transaction, owner) => {
@@ -289,7 +289,7 @@ export class Copies {
   /**
    * Removes the copies of notes that are no longer in the list.
    *
-   * @param {{id: string}[]} notes All that this person may see.
+   * @param {{id: string}[]} notes All notes that this user may see.
    * @param {(id: string) => boolean} isOpen
    */
   keepOnly(notes, isOpen) {
@@ -312,7 +312,7 @@ export class Copies {
     transaction.objectStore("lists").delete([owner, commentsOf(id)]);
   }
 
-  /** Removes copies that are too old, and those of another user who was signed in. */
+  /** Removes expired copies, and those of another user who was signed in. */
   async tidy() {
     await this.#write(async (transaction, owner) => {
       const oldest = Date.now() - bounds.age;
@@ -333,11 +333,11 @@ export class Copies {
     });
   }
 
-  /** Removes all copies of this person. */
+  /** Removes all copies of this user. */
   async clear() {
     const owner = this.#owner();
     if (owner === undefined) return;
-    // If the page goes away before the end, the next one removes the rest.
+    // If the page is closed before this is done, the next page removes the rest.
     this.#doomed?.add(owner);
     this.#entries.clear();
     this.#read.clear();
@@ -349,7 +349,7 @@ export class Copies {
     await result;
   }
 
-  /** @param {IDBDatabase} database @param {string} owner @returns {Promise<boolean>} Whether nothing is left. */
+  /** @param {IDBDatabase} database @param {string} owner @returns {Promise<boolean>} Whether all are removed. */
   #clear(database, owner) {
     return isWritten(database, async (transaction) => {
       const keys = await done(transaction.objectStore("notes").getAllKeys());
@@ -361,7 +361,7 @@ export class Copies {
     });
   }
 
-  /** Removes all copies of this person, and makes no more until the page is reloaded. */
+  /** Removes all copies of this user, and makes no more until the page is reloaded. */
   async forget() {
     const removed = this.clear();
     this.stop();
@@ -379,7 +379,7 @@ export class Copies {
     this.stop();
   }
 
-  /** Makes and shows no more copies. Earlier operations are still done. */
+  /** Stops making and showing copies. Earlier operations are completed. */
   stop() {
     this.#entries.clear();
     this.#read.clear();

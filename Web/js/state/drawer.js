@@ -1,10 +1,10 @@
-// The things that a tab keeps until they are on the server: notes that are begun, and words for notes that are not open.
+// Data that a tab stores until it is on the server: new notes, and text for notes that are not open yet.
 //
-// The drawer is in `localStorage`, so that it outlives the tab and the browser; under the id of the tab, which
-// holds a lock of that name. A tab that opens later takes over the things of closed tabs: it then holds their
-// locks, and leaves the things under their keys, so that nothing can be lost by moving it.
+// It is in `localStorage`, so that it outlives the tab and the browser. Its keys contain the id of the tab, which holds
+// a lock of this id. A tab that opens later adopts the data of closed tabs: it takes their locks, and leaves the data
+// under its keys, so that nothing can be lost by moving it.
 //
-// What a signed-in user left is for the same user alone (`owner`; "" if no user was signed in).
+// A signed-in user's data is for the same user alone (`owner`; "" if no user was signed in).
 
 import { hold, randomId } from "../client/identity.js";
 import { lastingStore, tabStore } from "../ground/storage.js";
@@ -20,16 +20,16 @@ const lockName = (id) => `parley.tab.${id}`;
 export class Drawer {
   #storage;
   #owner;
-  /** @type {string[]} Of this tab first, then of those that have gone. */
+  /** @type {string[]} The id of this tab, then those of adopted tabs. */
   #ids = [];
-  /** @type {Map<string, string>} In which of them a thing lies; the names of things are unique. */
+  /** @type {Map<string, string>} The tab id under which each value is stored, by the value's name. Names are unique. */
   #places = new Map();
 
   /**
    * @param {object} options
    * @param {Store} options.storage
-   * @param {() => string} options.owner Who this is now.
-   * @param {string} options.id Of this tab.
+   * @param {() => string} options.owner The current user.
+   * @param {string} options.id The id of this tab.
    */
   constructor({ storage, owner, id }) {
     this.#storage = storage;
@@ -37,7 +37,7 @@ export class Drawer {
     this.add(id);
   }
 
-  /** @param {string} id Of a tab that has gone. */
+  /** @param {string} id The id of a closed tab to adopt. */
   add(id) {
     this.#ids.push(id);
     for (const { place, name } of thingsIn(this.#storage, this.#owner())) {
@@ -45,7 +45,7 @@ export class Drawer {
     }
   }
 
-  /** @param {string} start @returns {string[]} Names that start so, without that start. */
+  /** @param {string} start @returns {string[]} The names with this prefix, without it. */
   names(start) {
     return [...this.#places.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
   }
@@ -59,7 +59,7 @@ export class Drawer {
   /**
    * @param {string} name
    * @param {any} value A value for JSON.
-   * @returns {boolean} False when the browser has no room for it.
+   * @returns {boolean} False if the storage is full.
    */
   set(name, value) {
     const place = this.#places.get(name) ?? this.#ids[0] ?? "";
@@ -115,7 +115,7 @@ function thingsIn(storage, owner) {
 }
 
 /**
- * Whether a drawer contains things of a person.
+ * Whether any tab has stored data of a user.
  *
  * @param {Store} storage
  * @param {string} owner
@@ -123,14 +123,14 @@ function thingsIn(storage, owner) {
 export const hasThings = (storage, owner) => thingsIn(storage, owner).length > 0;
 
 /**
- * Opens this tab's drawer, with the things that closed tabs have left.
+ * Opens this tab's drawer, and adopts the data that closed tabs have left.
  *
- * @param {() => string} owner Who this is now.
+ * @param {() => string} owner The current user.
  * @returns {Promise<Drawer>}
  */
 export async function openDrawer(owner) {
   const [storage, tabs] = [lastingStore(), tabStore()];
-  // "Duplicate tab" copies `sessionStorage`: the lock decides.
+  // "Duplicate tab" copies `sessionStorage`, so the lock decides which tab owns the id.
   let id = tabs.getItem(tabKey) ?? "";
   if (!/^[0-9a-f]{32}$/.test(id) || !(await hold(lockName(id)))) {
     id = randomId();
@@ -138,11 +138,11 @@ export async function openDrawer(owner) {
     try {
       tabs.setItem(tabKey, id);
     } catch {
-      // Then a reload is a new tab.
+      // The storage is full: after a reload this is a new tab.
     }
   }
   const drawer = new Drawer({ storage, owner, id });
-  // Without locks a closed tab cannot be told from a sleeping one.
+  // Without locks a closed tab cannot be distinguished from a suspended one.
   if (globalThis.navigator?.locks) {
     const others = new Set(thingsIn(storage, owner()).map(({ place }) => place).filter((place) => place !== id));
     for (const other of others) if (await hold(lockName(other), false)) drawer.add(other);

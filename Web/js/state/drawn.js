@@ -1,4 +1,4 @@
-// Whether Markdown's signs are drawn in the text: as boxes, bullets and pictures, or hidden. This browser remembers it.
+// Whether Markdown marks are drawn in the text (as boxes, bullets and pictures, or hidden). Stored by this browser.
 
 import { page } from "./page.js";
 import { lastingStore } from "../ground/storage.js";
@@ -14,7 +14,7 @@ export function switchDrawn() {
     if (isOn) lastingStore().removeItem(key);
     else lastingStore().setItem(key, "off");
   } catch {
-    // Then the choice lasts until the page is closed.
+    // The storage is full: the choice lasts until the page is closed.
   }
   page.emit("drawn", undefined);
 }

@@ -1,21 +1,21 @@
-// Text that a person types into a note before the note's own text has arrived.
+// Text that a user types into a note before the note's own text has arrived.
 //
-// A note has to be joined before it can be edited: that takes a round trip, or as long as the line is
-// down. People can type before that: a plain field takes the place of the text, and what is typed into
-// it goes in front of the text when that comes. Until then it outlives the tab, as edits do.
+// A note must be joined before it can be edited, which takes a round trip, or as long as the connection is down. Until
+// then a plain field replaces the text. Its content is inserted at the start of the text when that arrives, and
+// outlives the tab until then, as edits do.
 
 /** @typedef {{text: string, anchor: number, head: number}} Words The selection in UTF-16 units. */
 
-/** Begins the names of notes' early text in the drawer. */
+/** The prefix of the names of early text in the drawer. */
 const prefix = "early.";
 
-/** Text of up to so many UTF-16 units is written to the drawer at each key … */
+/** Maximum UTF-16 units of text that is written to the drawer at each keystroke, … */
 const shortText = 4_000;
-/** … and longer ones after so long; milliseconds. */
+/** … and the delay for longer text, in milliseconds. */
 const keepAfter = 150;
 
 export class EarlyWords {
-  /** Called when text that was held back during a composition may be taken. */
+  /** Called when a composition has ended, so that its text may be taken. */
   whenComposed = () => {};
 
   /** Called when the browser has no room for the text. */
@@ -25,7 +25,7 @@ export class EarlyWords {
   #drawer;
   /** @type {Map<string, string>} By note. */
   #texts = new Map();
-  /** @type {Set<string>} Notes whose words have changed since they were written to the drawer. */
+  /** @type {Set<string>} Notes whose text has changed since it was written to the drawer. */
   #unkept = new Set();
   /** @type {any} */
   #timer;
@@ -59,12 +59,12 @@ export class EarlyWords {
     return this.#note;
   }
 
-  /** Notes for which something was typed. */
+  /** The notes with early text. */
   get notes() {
     return [...this.#texts.keys()];
   }
 
-  /** Whether a word is being composed: an input method would lose it if the field were removed. */
+  /** Whether a word is being composed; an input method would lose it if the field were removed. */
   get isComposing() {
     return this.#isComposing;
   }
@@ -73,7 +73,7 @@ export class EarlyWords {
     return this.#note !== undefined && this.#field.ownerDocument.activeElement === this.#field;
   }
 
-  /** @param {string | undefined} note The note for new text; undefined removes the field. */
+  /** @param {string | undefined} note The note whose early text is shown; undefined hides the field. */
   show(note) {
     if (note === this.#note) return;
     this.#note = note;
@@ -95,7 +95,7 @@ export class EarlyWords {
    * Removes and returns the text of a note.
    *
    * @param {string} note
-   * @returns {Words | undefined} Undefined if there are none.
+   * @returns {Words | undefined} Undefined if there is no text.
    */
   take(note) {
     const text = this.text(note);
@@ -114,7 +114,7 @@ export class EarlyWords {
   }
 
   /**
-   * Moves the text to a note's new name. A field that shows it stays as it is, with the focus in it.
+   * Moves the text to a note's new id. A field that shows it stays as it is, with the focus.
    *
    * @param {string} from
    * @param {string} to
@@ -122,7 +122,7 @@ export class EarlyWords {
   move(from, to) {
     const text = this.text(from);
     this.#put(to, text);
-    // The text is under both names for a moment, and never under neither.
+    // Store the text under both ids for a moment, so that it is never under neither.
     this.flush();
     this.#put(from, "");
     if (this.#note === from) this.#note = to;
@@ -141,7 +141,7 @@ export class EarlyWords {
     else this.#timer ??= setTimeout(() => this.flush(), keepAfter);
   }
 
-  /** Writes what was typed to the drawer, before the page may go away. */
+  /** Writes changed text to the drawer, before the page may be closed. */
   flush() {
     clearTimeout(this.#timer);
     this.#timer = undefined;

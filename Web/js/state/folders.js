@@ -1,7 +1,7 @@
-// Folders of notes: all folders, the one that the list shows, and its notes.
+// Folders of notes: all folders, the chosen one, and its notes.
 //
-// The folders are fetched again with the list. Without a server, they are those of the notes in the copy of
-// the list. If the whole list is too long to be fetched, the notes of a folder come in pages.
+// The folders are fetched whenever the list is. Without a server, they are those of the notes in the copy of the list.
+// If the list is too long to be fetched as a whole, the notes of a folder are fetched in pages.
 
 import { Emitter } from "../ground/emitter.js";
 import { request } from "../client/http.js";
@@ -11,18 +11,18 @@ import { Refresher } from "../client/refresher.js";
  * @typedef {import("./notes.js").NoteEntry} NoteEntry
  * @typedef {{folder: string, notes: number, may?: string[]}} FolderEntry
  * @typedef {{path: string, name: string, notes: number, children: FolderNode[]}} FolderNode
- *   Of notes, those in it and below.
+ *   `notes`: the number of notes in it and below it.
  * @typedef {{match: string, may: string[]}} Granted
  */
 
-/** Folders of one answer, and notes of one page. */
+/** Maximum folders of one answer, and notes of one page. */
 const foldersMax = 5_000;
 const pageSize = 100;
 
 /**
  * Whether a right to folders includes a folder.
  *
- * @param {string} match A path, a path and `/*` for all below, too, or `*`.
+ * @param {string} match A path; a path and `/*` for all folders below it, too; or `*`.
  * @param {string} folder
  */
 export function covers(match, folder) {
@@ -33,7 +33,7 @@ export function covers(match, folder) {
 }
 
 /**
- * Returns the folders as a tree, in the order of their names.
+ * Returns the folders as a tree, sorted by name.
  *
  * @param {readonly FolderEntry[]} entries
  * @param {(one: string, other: string) => number} compare
@@ -65,7 +65,7 @@ export function treeOf(entries, compare) {
 }
 
 /**
- * Returns the folders of the known notes.
+ * Returns the folders of some notes.
  *
  * @param {readonly NoteEntry[]} notes
  * @returns {FolderEntry[]}
@@ -79,14 +79,14 @@ export function foldersOf(notes) {
 
 /** @extends {Emitter<{changed: void}>} */
 export class Folders extends Emitter {
-  /** @type {string | undefined} The folder that the list shows; all notes if undefined. */
+  /** @type {string | undefined} The folder that the list shows; undefined for all notes. */
   #chosen;
-  /** @type {FolderEntry[] | undefined} As the server says. */
+  /** @type {FolderEntry[] | undefined} The server's folders. */
   #entries;
   /** @type {Granted[]} */
   #granted = [];
   #refresher = new Refresher(() => this.#fetch());
-  /** @type {{folder: string, notes: NoteEntry[], next?: string} | undefined} Pages of a folder. */
+  /** @type {{folder: string, notes: NoteEntry[], next?: string} | undefined} The fetched pages of a folder. */
   #pages;
   #list;
   #ask;
@@ -100,7 +100,7 @@ export class Folders extends Emitter {
     list.on("changed", () => this.emit("changed", undefined));
   }
 
-  /** The folders that have notes, and those that this person has rights to. @returns {FolderEntry[]} */
+  /** The folders that contain notes, and those that this user has rights to. @returns {FolderEntry[]} */
   get all() {
     const known = this.#entries ?? foldersOf(this.#list.notes ?? []);
     const empty = this.#granted
@@ -123,12 +123,12 @@ export class Folders extends Emitter {
     if (folder === this.#chosen) return;
     this.#chosen = folder;
     this.#pages = undefined;
-    // If it fails, it is fetched again with the folders.
+    // If this fails, the pages are fetched again with the folders.
     if (folder !== undefined && this.#list.isCut) this.fetchMore().catch(() => this.refresh());
     this.emit("changed", undefined);
   }
 
-  /** The notes of the folder that is chosen, as far as they are here. @returns {NoteEntry[]} */
+  /** The notes of the chosen folder that are loaded. @returns {NoteEntry[]} */
   get notes() {
     const folder = this.#chosen;
     if (folder === undefined) return this.#list.notes ?? [];
@@ -136,17 +136,19 @@ export class Folders extends Emitter {
     return (this.#list.notes ?? []).filter((note) => (note.folder ?? "") === folder);
   }
 
-  /** Whether the folder that is chosen has notes that are not here. */
+  /** Whether the chosen folder has notes that are not loaded. */
   get hasMore() {
     return this.#pages?.next !== undefined;
   }
 
-  /** Fetches the next page of the chosen folder; if that fails, the former pages stay. */
+  /** Fetches the next page of the chosen folder; if that fails, the loaded pages stay. */
   fetchMore() {
     return this.#fetchPage(this.#pages?.folder === this.#chosen ? this.#pages : undefined);
   }
 
-  /** @param {{notes: NoteEntry[], next?: string} | undefined} before The pages before it; it is the first without. */
+  /**
+   * @param {{notes: NoteEntry[], next?: string} | undefined} before The pages before it; undefined for the first page.
+   */
   async #fetchPage(before) {
     const folder = this.#chosen;
     if (folder === undefined) return;
@@ -155,7 +157,7 @@ export class Folders extends Emitter {
     const { notes, next } = await request(
       `/api/notes?folder=${encodeURIComponent(folder)}&limit=${pageSize}${place}`,
     );
-    // Other pages may be there by now: of another folder, or after another fetch.
+    // The pages may have been replaced since: another folder was chosen, or another fetch was faster.
     if (this.#chosen !== folder || (before && this.#pages !== before)) return;
     this.#pages = { folder, notes: [...(before?.notes ?? []), ...notes], next };
     this.emit("changed", undefined);
@@ -171,12 +173,12 @@ export class Folders extends Emitter {
     this.#entries = folders;
     this.#granted = granted ?? [];
     this.emit("changed", undefined);
-    // Notes may have come into the folder, or gone from it: fetch its pages again from the first.
+    // Notes may have been added to the folder, or removed: fetch its pages again from the first.
     if (this.#pages || (this.#chosen !== undefined && this.#list.isCut)) await this.#fetchPage(undefined);
   }
 
   /**
-   * Whether notes may be made in a folder, or moved there.
+   * Whether this user may create notes in a folder, or move notes to it.
    *
    * @param {string} folder
    */
@@ -186,7 +188,7 @@ export class Folders extends Emitter {
     return entry?.may?.includes("manage") ?? this.#list.mayCreate;
   }
 
-  /** The folder in which a new note is made; undefined if this person may make notes in no folder. */
+  /** The folder for a new note; undefined if this user may create notes in no folder. */
   get forNewNote() {
     const chosen = this.#chosen;
     if (chosen !== undefined && this.mayCreateIn(chosen)) return chosen;

@@ -7,22 +7,22 @@ import { tellNews } from "../ground/news.js";
 
 /** @typedef {import("../client/note.js").Note} Note */
 
-/** The pause between a change of a note and its copy; milliseconds. Edits are kept separately, and earlier. */
+/** Delay between a change of a note and its copy; milliseconds. Edits are stored separately, and earlier. */
 const saveAfter = 5_000;
 
-/** Codes of a note that this person may not read, or that does not exist. */
+/** Error codes for a note that this user may not read, or that does not exist. */
 const lostCodes = new Set(["notAllowed", "readingLost", "unauthorised", "unknownDocument"]);
 
-/** @type {WeakMap<Note, string>} What was copied last, by note. */
+/** @type {WeakMap<Note, string>} The last copied state of each note. */
 const saved = new WeakMap();
 
-/** @type {WeakSet<Note>} Notes that the server has let this person into, since the page was loaded. */
+/** @type {WeakSet<Note>} Notes that the server has let this user join since the page was loaded. */
 let entered = new WeakSet();
 
-/** Whether the page itself is kept. Before that, copies could not be read. */
+/** Whether the page itself is cached; without it, copies could not be read. */
 let isOn = Boolean(globalThis.navigator?.serviceWorker?.controller);
 
-/** @param {Note} note Is written, if it is another one than before. */
+/** @param {Note} note Its copy is written if it has changed. */
 export function saveCopy(note) {
   if (!isOn || !entered.has(note) || (note.phase !== "live" && note.phase !== "away")) return;
   const copy = note.copy;
@@ -36,7 +36,7 @@ export function saveCopies(notes) {
   for (const note of notes) saveCopy(note);
 }
 
-/** @param {Note} note Is copied while it is open, and forgotten when it is gone. */
+/** @param {Note} note Copied while it is open; its copy is removed when it is gone. */
 export function followCopy(note) {
   /** @type {any} */
   let timer;
@@ -63,9 +63,9 @@ export function followCopy(note) {
 }
 
 /**
- * Makes copies from now on, since the page itself is kept.
+ * Begins to make copies, because the page itself is cached.
  *
- * @param {Iterable<Note>} notes Those that are open.
+ * @param {Iterable<Note>} notes The open notes.
  */
 export function startCopying(notes) {
   isOn = copies.keepsAnswers = true;
@@ -73,7 +73,7 @@ export function startCopying(notes) {
   saveCopies(notes);
 }
 
-/** Stops and removes all copies, since the server does not allow them. */
+/** Removes all copies and makes no more, because the server does not allow them. */
 export async function endCopying() {
   isOn = copies.keepsAnswers = false;
   await copies.forgetAll();
@@ -81,7 +81,7 @@ export async function endCopying() {
 
 export const refusedText = t("page.copiesRefused");
 
-/** @param {(id: string) => boolean} isOpen Whether the server has let this person into the note, and still does. */
+/** @param {(id: string) => boolean} isOpen Whether the server has let this user join the note, and still does. */
 export function setUpCopies(isOpen) {
   copies.keepsAnswers = isOn;
   copies.whenRefused = () => {
@@ -93,7 +93,7 @@ export function setUpCopies(isOpen) {
   });
   connection.on("welcome", () => void copies.tidy());
   connection.on("status", ({ state, code }) => {
-    // The server no longer lets in people without a token, or no longer this person.
+    // The server requires a token from now on, or has revoked this user's.
     const isOut = code === accessCodes.revoked || (code === accessCodes.unauthorised && !access.pass);
     if (state !== "stopped" || !isOut || access.isLink) return;
     entered = new WeakSet();

@@ -1,4 +1,4 @@
-// Notes that the user has begun, and the server has yet to make.
+// New notes that the server has not created yet.
 //
 //   begin ─▶ asking ─(made)─▶ over
 //              │ ▲
@@ -6,10 +6,10 @@
 //              ▼ │
 //            waiting ─(forget)─▶ over
 //
-// The answer takes a while, and does not come without a connection. The title can be written meanwhile, and
-// the text too (early.js); both outlive the tab, in its drawer. The server makes a note once for each key,
-// with the title of the first request: so a request is kept before it is sent, and sent again unchanged,
-// also by a tab that opens after this one has gone.
+// The answer takes some time, and does not arrive without a connection. Meanwhile the user can enter a title and text
+// (early.js); both outlive the tab, in its drawer. The server creates one note for each key, with the title of the
+// first request. So a request is stored before it is sent, and sent again unchanged, even by a tab that opens after
+// this one is closed.
 
 import { Emitter } from "../ground/emitter.js";
 import { RequestError } from "../client/http.js";
@@ -25,35 +25,35 @@ import { t } from "../ground/language.js";
 
 export const untitled = t("untitled");
 
-/** Of a note that is begun, in the drawer. */
+/** The prefix of the names of new notes in the drawer. */
 const prefix = "new.";
 
-/** The most notes that may wait to be made. */
+/** Maximum number of notes that wait to be created. */
 const waitingMax = 100;
 
-/** The pause before a connected server that cannot make notes is asked again; milliseconds. */
+/** Delay before a request is repeated that a reachable server could not serve; milliseconds. */
 const askAgainAfter = 5_000;
 
-/** One of them. */
+/** A note that the server has not created yet. */
 export class NewNote {
-  /** @type {{text: string, isFinal: boolean} | undefined} Why it is not made; final ones wait for the person. */
+  /** @type {{text: string, isFinal: boolean} | undefined} Why it is not created. Final problems wait for the user. */
   problem;
   key;
-  /** Whether it is in the drawer. */
+  /** Whether it is stored in the drawer. */
   isKept = true;
   isAsking = false;
   /** @type {any} */
   timer;
 
-  /** The folder in which it is made. */
+  /** The folder in which it is created. */
   folder = "";
   #title;
-  /** @type {string | undefined} The title that the server was asked for. */
+  /** @type {string | undefined} The title in the request. */
   #asked;
   #drawer;
 
   /**
-   * @param {string} key By which the server makes it once.
+   * @param {string} key The server creates one note for it.
    * @param {DrawerOfNotes} drawer
    */
   constructor(key, drawer, folder = "") {
@@ -65,7 +65,7 @@ export class NewNote {
     this.folder = typeof kept?.folder === "string" ? kept.folder : folder;
   }
 
-  /** The id under which its text is kept. No note of the server has such an id. */
+  /** The id under which its text is stored. No note on the server has this id. */
   get place() {
     return `new/${this.key}`;
   }
@@ -80,7 +80,7 @@ export class NewNote {
     this.keep();
   }
 
-  /** The title of the request: always the same. */
+  /** Returns the title of the request, which never changes. */
   ask() {
     const title = this.#asked ?? (this.#title || untitled);
     if (this.#asked === undefined) {
@@ -103,12 +103,12 @@ export class NewNote {
 }
 
 /**
- * made: by the server, with a title that may be older than the one written since.
+ * made: the server has created the note, with a title that may be older than the current one.
  *
  * @extends {Emitter<{made: {newNote: NewNote, note: NoteEntry}, changed: NewNote}>}
  */
 export class NewNotes extends Emitter {
-  /** @type {Map<string, NewNote>} By key, the latest last. */
+  /** @type {Map<string, NewNote>} By key, latest last. */
   #notes = new Map();
   #list;
   #drawer;
@@ -129,7 +129,7 @@ export class NewNotes extends Emitter {
     });
   }
 
-  /** The latest first. */
+  /** All notes, latest first. */
   get all() {
     return [...this.#notes.values()].reverse();
   }
@@ -138,12 +138,12 @@ export class NewNotes extends Emitter {
     return this.#notes.size >= waitingMax;
   }
 
-  /** @param {string | undefined} key Undefined for the latest one. */
+  /** @param {string | undefined} key Undefined for the latest note. */
   find(key) {
     return key === undefined ? this.all[0] : this.#notes.get(key);
   }
 
-  /** Asks for a note. */
+  /** Begins a new note, and requests it from the server. */
   begin(folder = "") {
     const note = new NewNote(randomId(), this.#drawer, folder);
     note.keep();
@@ -152,7 +152,7 @@ export class NewNotes extends Emitter {
     return note;
   }
 
-  /** @param {NewNote} note Is discarded. */
+  /** @param {NewNote} note The note to discard. */
   forget(note) {
     this.#notes.delete(note.key);
     note.remove();
@@ -167,10 +167,10 @@ export class NewNotes extends Emitter {
     this.emit("changed", note);
     try {
       const made = await this.#list.create(note.ask(), note.key, note.folder);
-      // Discarded meanwhile: the server has made it all the same, and it is in the list.
+      // Discarded since: the server has created the note nevertheless, and it is in the list.
       if (!this.#notes.has(note.key)) return;
       this.emit("made", { newNote: note, note: made });
-      // After its text was moved to the made note.
+      // Only after its text was moved to the created note.
       this.forget(note);
       this.emit("changed", note);
     } catch (error) {

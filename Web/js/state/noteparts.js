@@ -1,28 +1,28 @@
-// The list of notes, which the server sends in parts: first all of them, then those that have changed.
+// The list of notes. The server sends it in parts: first all of them, then those that have changed.
 
 /**
  * @typedef {import("./notes.js").NoteEntry} NoteEntry
  * @typedef {object} HeldList The list as the server sent it.
- * @property {string} [tag] Of the whole list.
- * @property {string[]} digests Of the parts; none where the server sends the list as a whole.
+ * @property {string} [tag] The ETag of the whole list.
+ * @property {string[]} digests The digests of the parts; empty if the server sends the list as a whole.
  * @property {NoteEntry[][]} parts
  * @property {boolean} mayCreate
  * @property {number} deletedAgeMax
  * @property {boolean} isCut
  */
 
-/** @param {HeldList} list @returns {NoteEntry[]} The newest change first. */
+/** @param {HeldList} list @returns {NoteEntry[]} Newest change first. */
 export const notesOf = ({ parts }) =>
   parts.flat().sort((a, b) => Number(b.updatedAt) - Number(a.updatedAt) || (a.id < b.id ? -1 : 1));
 
-/** @param {string[]} [digests] @returns {string} Where the parts of the list are that differ from these. */
+/** @param {string[]} [digests] @returns {string} The path of the parts of the list that differ from these. */
 export const pathOfParts = (digests = []) => `/api/notes?parts=${digests.join("")}`;
 
 /**
- * Returns the list after an answer.
+ * Returns the list with an answer of the server applied.
  *
  * @param {HeldList | undefined} held
- * @param {any} answer With the parts that differ from those that are held; a former server's has all notes.
+ * @param {any} answer Contains the parts that differ from the held ones; an older server's contains all notes.
  * @param {string} [tag]
  * @returns {HeldList}
  */
@@ -41,7 +41,7 @@ export function merged(held, answer, tag) {
   return { tag, digests, parts, mayCreate, deletedAgeMax, isCut };
 }
 
-/** @param {any} answer Column by column. @param {number} at @returns {NoteEntry} */
+/** @param {any} answer The notes, column by column. @param {number} at @returns {NoteEntry} */
 function noteAt({ ids, titles, revisions, createdAt, updatedAt, folders, may, rights }, at) {
   const note = { id: ids[at], title: titles[at], revision: revisions[at], createdAt: createdAt[at], updatedAt: updatedAt[at], may: may[rights[at]] };
   return folders[at] ? { ...note, folder: folders[at] } : note;

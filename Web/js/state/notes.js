@@ -1,4 +1,4 @@
-// The list of notes: fetched over HTTP, fetched again whenever the gateway says that it changed.
+// The list of notes. It is fetched over HTTP whenever the gateway reports that it has changed.
 
 import { Emitter } from "../ground/emitter.js";
 import { isPassing, request, requestUnless } from "../client/http.js";
@@ -11,62 +11,62 @@ import { merged, notesOf, pathOfParts } from "./noteparts.js";
  * @typedef {import("../client/connection.js").Connection} Connection
  * @typedef {import("../client/http.js").RequestError} RequestError
  * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
- *   may?: string[], folder?: string}} NoteEntry What this person may do with it, if the server said so, and where it
- *   is, if in a folder.
+ * may?: string[], folder?: string}} NoteEntry `may`: this user's rights, if the server reported them. `folder`:
+ * undefined outside of all folders.
  * @typedef {{id: string, title: string, error: unknown}} Refused
  * @typedef {import("./noteparts.js").HeldList} HeldList
  */
 
-/** The room whose `resourceUpdate` says that the list changed. */
+/** The room whose `resourceUpdate` reports that the list has changed. */
 const room = "notes";
 
-/** The list is fetched before its room is heard from if that takes longer than this; milliseconds. */
+/** Maximum time to wait for the room before the list is fetched; milliseconds. */
 const roomWithin = 3_000;
 
-/** Of a title in the drawer that waits for the server. */
+/** The prefix of the names of titles in the drawer that are not sent yet. */
 const titlePrefix = "title.";
 
-/** The pause before a title is sent again to a busy server; milliseconds. */
+/** Delay before a title is sent again to a busy server; milliseconds. */
 const sendAgainAfter = 5_000;
 
-/** How long a title waits for the answer to a former title of the same note; milliseconds. */
+/** Maximum time for which a title waits for the answer to a former title of the same note; milliseconds. */
 const formerWithin = 10_000;
 
-/** Before the key under which it is kept that a user may not make notes. */
+/** The prefix of the storage key that records that a user may not create notes. */
 const deniedPrefix = "parley.no-new-notes.";
 
 /**
- * fetched: the list from the server. refused: a title that had waited is not set.
+ * fetched: the list from the server. refused: the server has rejected a title that had waited.
  *
  * @extends {Emitter<{changed: void, fetched: {notes: NoteEntry[], held: HeldList}, refused: Refused}>}
  */
 export class NoteList extends Emitter {
-  /** @type {NoteEntry[] | undefined} As the server has them. */
+  /** @type {NoteEntry[] | undefined} The notes with the server's titles. */
   #notes;
-  /** @type {HeldList | undefined} As the server sent it last. */
+  /** @type {HeldList | undefined} The list as the server sent it last. */
   held;
   /** The owner of the held list. */
   #heldBy;
-  /** @type {number | undefined} Milliseconds for which a deleted note can be restored, 0 if it cannot; from the server. */
+  /** @type {number | undefined} For how long a deleted note can be restored, in milliseconds; 0 if it cannot. */
   deletedAgeMax;
-  /** Whether there are more notes than the server names at once. */
+  /** Whether there are more notes than the server sends at once. */
   isCut = false;
   #refresher = new Refresher(() => this.#fetch());
   /**
-   * Changes that were made or reported during a fetch of the list, whose answer may be older.
+   * Changes during a fetch of the list, which are applied to its answer, because the answer may be older.
    *
    * @type {((notes: NoteEntry[]) => NoteEntry[])[] | undefined}
    */
   #changes;
-  /** @type {Map<string, string>} Titles that wait for the server to be reached. */
+  /** @type {Map<string, string>} Titles that the server has not confirmed, by note. */
   #wanted = new Map();
-  /** @type {Map<string, Promise<boolean>>} The latest renaming of each note that is under way. */
+  /** @type {Map<string, Promise<boolean>>} The latest pending renaming of each note. */
   #renamings = new Map();
   /** @type {Map<string, string>} The latest title that this page gave to each note. */
   #titlesFromHere = new Map();
   /** @type {any} */
   #sendAgain;
-  /** @type {boolean | undefined} As the server says. */
+  /** @type {boolean | undefined} The server's answer. */
   #mayCreate;
   #storage;
   #owner;
@@ -79,13 +79,13 @@ export class NoteList extends Emitter {
 
   /**
    * @param {Connection} connection
-   * @param {object} [dependencies]
-   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [dependencies.storage]
-   * @param {() => string} [dependencies.owner] Who this is.
-   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [dependencies.drawer] Where
-   *   titles outlive the tab.
-   * @param {import("./copies.js").ListCopy} [dependencies.copy] What is shown until the server is there.
-   * @param {() => boolean} [dependencies.isLive] Whether this person may hear of changes of the list.
+   * @param {object} [surroundings]
+   * @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [surroundings.storage]
+   * @param {() => string} [surroundings.owner] The current user.
+   * @param {Pick<import("./drawer.js").Drawer, "names" | "get" | "set" | "remove">} [surroundings.drawer] Stores titles
+   * beyond the life of the tab.
+   * @param {import("./copies.js").ListCopy} [surroundings.copy] The list shown until the server answers.
+   * @param {() => boolean} [surroundings.isLive] Whether this user may subscribe to the list's room.
    */
   constructor(connection, dependencies = {}) {
     super();
@@ -104,7 +104,7 @@ export class NoteList extends Emitter {
     }
     connection.on("welcome", () => {
       const renamed = this.#renameAsWanted();
-      // The list is fetched once its room is heard from, for it reports all later changes.
+      // Fetch the list once its room is live, because the room reports all later changes.
       this.#refreshSoon = () => void renamed.then(() => this.refresh());
       if (!this.#isLive()) return this.#refreshSoon();
       connection.subscribe(room);
@@ -120,7 +120,7 @@ export class NoteList extends Emitter {
     connection.on("document", (change) => this.#documentChanged(change));
   }
 
-  /** Undefined until fetched once. */
+  /** The notes with their current titles; undefined until the list was fetched once. */
   get notes() {
     return this.#notes?.map((note) => ({ ...note, title: this.#wanted.get(note.id) ?? note.title }));
   }
@@ -128,7 +128,7 @@ export class NoteList extends Emitter {
   /**
    * Fetches the list.
    *
-   * @returns {Promise<void>} Fulfilled when it is fetched, or the server is not reached.
+   * @returns {Promise<void>} Fulfilled when the list is fetched, or the fetch has failed.
    */
   refresh() {
     return this.#refresher.refresh();
@@ -138,7 +138,7 @@ export class NoteList extends Emitter {
     this.#changes = [];
     try {
       const owner = this.#owner();
-      // The tag of another person's list must not be sent.
+      // Do not send the tag of another user's list.
       const held = owner === this.#heldBy ? this.held : undefined;
       const { isSame, answer, tag } = await requestUnless(pathOfParts(held?.digests), held?.tag);
       const list = isSame && held ? held : merged(held, answer, tag);
@@ -155,7 +155,7 @@ export class NoteList extends Emitter {
     this.emit("changed", undefined);
   }
 
-  /** Whether this person may make notes; before the server's answer, the value of the last visit. */
+  /** Whether this user may create notes; before the server's answer, the value of the last visit. */
   get mayCreate() {
     if (this.#mayCreate !== undefined) return this.#mayCreate;
     try {
@@ -172,12 +172,12 @@ export class NoteList extends Emitter {
       if (mayCreate) this.#storage?.removeItem(deniedPrefix + this.#owner());
       else this.#storage?.setItem(deniedPrefix + this.#owner(), "true");
     } catch {
-      // It is known as long as the page is there.
+      // The storage is full: it is known until the page is reloaded.
     }
   }
 
   /**
-   * Whether this person has a right to a note; undefined while it is not known.
+   * Whether this user has a right to a note; undefined if it is not known.
    *
    * @param {string} id
    * @param {"read" | "write" | "presence" | "manage"} verb
@@ -187,10 +187,10 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * The title to show of a note that is open. Its own is newer than the list's.
+   * Returns the title to show for an open note, whose own title is newer than the list's.
    *
    * @param {{documentId: string, title: string}} note
-   * @returns {string} Empty while it is not known.
+   * @returns {string} Empty if it is not known.
    */
   titleOfOpen({ documentId: id, title }) {
     return this.wantedTitleOf(id) ?? (title || this.titleOf(id) || "");
@@ -202,7 +202,7 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * A title that was given to the note, and could not be sent yet.
+   * Returns the title of a note that the server has not confirmed.
    *
    * @param {string} id
    */
@@ -211,7 +211,7 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * The latest title that this page gave to the note, which may have another title since.
+   * Returns the latest title that this page gave to a note; another user may have changed it since.
    *
    * @param {string} id
    */
@@ -220,7 +220,7 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * The folder of a note; undefined if it is in none, or not known.
+   * Returns the folder of a note; undefined if it is in none, or not known.
    *
    * @param {string} id
    */
@@ -229,24 +229,24 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * Puts a note into a folder.
+   * Moves a note to a folder.
    *
    * @param {string} id
-   * @param {string} folder None if it is empty.
-   * @returns {Promise<string>} The folder as the server writes it.
+   * @param {string} folder "" for no folder.
+   * @returns {Promise<string>} The folder in the server's spelling.
    */
   async move(id, folder) {
     /** @type {NoteEntry} */
     const moved = await request(`/api/notes/${encodeURIComponent(id)}`, "PATCH", { folder });
     this.#edit(id, (note) => ({ ...note, folder: moved.folder }));
-    // The rights in the other folder are known to the server only.
+    // Only the server knows this user's rights in the other folder.
     void this.refresh();
     return moved.folder ?? "";
   }
 
   /**
    * @param {string} title
-   * @param {string} key Two requests with one key make one note.
+   * @param {string} key Two requests with the same key create one note.
    * @param {string} [folder]
    * @returns {Promise<NoteEntry>}
    */
@@ -259,11 +259,11 @@ export class NoteList extends Emitter {
   }
 
   /**
-   * Gives a note another title, after the former renamings, since the server may perform requests in another order.
+   * Renames a note, after its former renamings: the server may perform concurrent requests in any order.
    *
    * @param {string} id
    * @param {string} title
-   * @returns {Promise<boolean>} False if the server cannot be reached, or is busy: then the title waits for it.
+   * @returns {Promise<boolean>} False if the server cannot be reached or is busy; the title is sent later.
    */
   async rename(id, title) {
     this.#wanted.set(id, title);
@@ -283,7 +283,7 @@ export class NoteList extends Emitter {
   async #sendTitle(id, title, former) {
     if (former) {
       await withLimit(former.catch(() => false), formerWithin, false);
-      // Another title was set since, or this one was sent.
+      // Another title was set since, or this one was sent already.
       if (this.#wanted.get(id) !== title) return true;
     }
     try {
@@ -306,20 +306,20 @@ export class NoteList extends Emitter {
       try {
         await this.rename(id, title);
       } catch (error) {
-        // Rejected now, for the note is gone or rights have changed.
+        // Rejected permanently: the note is gone, or rights have changed.
         this.emit("refused", { id, title, error });
       }
     }
   }
 
-  /** @param {RequestError} error Without a line, its return is waited for. */
+  /** @param {RequestError} error With status 0, the next welcome sends the titles. */
   #waitForServer({ status }) {
     if (status === 0) return;
     clearTimeout(this.#sendAgain);
     this.#sendAgain = setTimeout(() => void this.#renameAsWanted(), sendAgainAfter);
   }
 
-  /** @param {string} id @param {string} title Not one that was wanted since. */
+  /** @param {string} id @param {string} title Ignored if another title was set since. */
   #settle(id, title) {
     if (this.#wanted.get(id) === title) {
       this.#wanted.delete(id);
@@ -330,7 +330,7 @@ export class NoteList extends Emitter {
 
   /**
    * @param {string} id
-   * @param {string} author The name of the deleter, if the server does not know it.
+   * @param {string} author The name of the user who deletes it, for servers that do not know it.
    */
   async remove(id, author) {
     await request(`/api/notes/${encodeURIComponent(id)}?author=${encodeURIComponent(author)}`, "DELETE");
@@ -353,7 +353,9 @@ export class NoteList extends Emitter {
     this.#change((notes) => notes.map((note) => (note.id === id ? change(note) : note)));
   }
 
-  /** @param {(notes: NoteEntry[]) => NoteEntry[]} change To the list as it is, and to one that is on its way. */
+  /**
+   * Changes the list, and the answer of a fetch that is pending. @param {(notes: NoteEntry[]) => NoteEntry[]} change
+   */
   #change(change) {
     this.#changes?.push(change);
     this.#notes = this.#notes && change(this.#notes);
@@ -373,7 +375,7 @@ const units = [
 ];
 
 /**
- * “3 min. ago”.
+ * Returns a time relative to now, such as “3 min. ago”.
  *
  * @param {string | number} time ISO 8601, or milliseconds.
  * @param {number} [now] Milliseconds.

@@ -1,4 +1,4 @@
-// Open notes, and notes whose edits, or first words, still have to reach the server.
+// Open notes, and notes whose edits or early text the server does not have yet.
 
 import { CoreError } from "../client/door.js";
 import {
@@ -32,7 +32,7 @@ const pending = {
 export function openNote(documentId) {
   let note = notes.get(documentId);
   if (note) {
-    // It may have failed, and kept its edits.
+    // It may have failed, and still have its edits.
     note.reopen();
   } else {
     note = noteAsLeft(documentId);
@@ -51,7 +51,7 @@ export function openNote(documentId) {
 }
 
 /**
- * Opens a note with the edits that this client has not saved, since new ones would overwrite them.
+ * Opens a note with this client's unsaved edits, which new ones would overwrite.
  *
  * @param {string} documentId
  */
@@ -65,7 +65,7 @@ function noteAsLeft(documentId) {
     if (!(error instanceof CoreError)) throw error;
     setPendingAside(documentId, kept.identity.id);
     const note = noteAsCopied(options);
-    // Another version of the page wrote them, or the browser has spoilt them. Emitted once the caller can listen.
+    // Another version of the page wrote them, or they are corrupt. Emitted once the caller can listen.
     queueMicrotask(() => note.emit("notice", { kind: "aside" }));
     return note;
   }
@@ -83,19 +83,19 @@ function noteAsCopied(options) {
     return new ShownNote({ ...options, copied });
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
-    // Another version has written the copy. The server has the text.
+    // Another version wrote the copy. The server has the text.
     void copies.remove(options.documentId);
     return new ShownNote(options);
   }
 }
 
-/** The identities under which this tab may send: its own, and those of closed tabs. */
+/** Returns the identities under which this tab may send edits: its own, and those adopted from closed tabs. */
 function identities() {
   const { identity } = connection;
   return identity ? [identity, ...adoptedIdentities()] : adoptedIdentities();
 }
 
-/** @param {string} documentId Edits of this tab, or of one that is gone, which still have to be sent. */
+/** @param {string} documentId A note. Returns its unsent edits, of this tab or of an adopted one. */
 function leftBehind(documentId) {
   for (const { id } of identities()) {
     const kept = pendingOf(documentId, id, ownerNow());
@@ -104,12 +104,12 @@ function leftBehind(documentId) {
   return undefined;
 }
 
-/** @param {string} clientId Whether edits that were kept under it are this tab's to send. */
+/** @param {string} clientId Whether this tab sends the edits stored under it. */
 export const isSentHere = (clientId) => identities().some(({ id }) => id === clientId);
 
 /**
- * Changes to a note that are not saved. Edits that a closed tab left, and that are not being sent yet, count as one,
- * so that the page does not seem to be saved.
+ * Returns the number of unsaved changes to a note. Edits of a closed tab that are not being sent yet count as one, so
+ * that the note is not shown as saved.
  *
  * @param {Note} note
  */
@@ -117,13 +117,13 @@ export const unsavedIn = (note) =>
   note.unconfirmedCount + (adoptedIdentities().length > 0 ? othersOf(note.documentId, note.keptUnder).length : 0);
 
 /**
- * Takes the edits of the next closed tab once the note is saved: several tabs may have left some.
+ * Sends the edits of the next closed tab once the note is saved: several tabs may have left edits.
  *
  * @param {Note} note
  */
 function takeLeftBehind(note) {
   if (note.phase !== "live" || note.unconfirmedCount > 0 || adoptedIdentities().length === 0) return;
-  // Not from within the note's own event.
+  // Not within the note's own event.
   queueMicrotask(() => {
     if (notes.get(note.documentId) !== note || note.phase !== "live" || note.unconfirmedCount > 0) return;
     if (!leftBehind(note.documentId)) return;
@@ -135,7 +135,7 @@ function takeLeftBehind(note) {
 }
 
 /**
- * Inserts what was typed into a note before its text came, if another note was shown then.
+ * Inserts early text into a note whose text arrived while another note was shown.
  *
  * @param {Note} note
  */
@@ -154,7 +154,7 @@ function putEarlyWords(note) {
 export function leaveNote(note) {
   note.persistNow();
   saveCopy(note);
-  // A note that failed may be opened again, and keeps its edits until then.
+  // A failed note may be opened again, and retains its edits until then.
   if (note.phase === "deleted" || (note.phase === "failed" && note.unconfirmedCount === 0)) {
     notes.delete(note.documentId);
     note.close();
@@ -172,7 +172,7 @@ function releaseWhenSaved(note) {
   const isNeeded = () =>
     note === page.current || unsavedIn(note) > 0 || (!note.hasText && early.text(note.documentId) !== "");
   if (isNeeded()) return;
-  // Not from within the note's own event.
+  // Not within the note's own event.
   queueMicrotask(() => {
     if (isNeeded() || notes.get(note.documentId) !== note) return;
     notes.delete(note.documentId);

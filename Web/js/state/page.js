@@ -1,12 +1,11 @@
-// What the page shows now. Its parts draw themselves; events for several parts are emitted here.
+// The state of the page. Its parts draw themselves; events for several parts are emitted here.
 
 import { Emitter } from "../ground/emitter.js";
 
 /**
- * went: the address is another one. access: who this person is to the server, or why they have no access.
- * me: how others see this person. notes: the state of notes in the list. renewed: the note that is shown
- * has to be opened again. drawn: signs of Markdown are drawn from now on, or no longer. sought: a place in a note is to be
- * shown once the note is open.
+ * went: the address has changed. access: the user's identity or access has changed. me: the user's name or colour has
+ * changed. notes: the state of notes in the list has changed. renewed: the shown note must be opened again. drawn: the
+ * drawing of Markdown marks was switched on or off. sought: a passage is to be shown once its note is open.
  *
  * @extends {Emitter<{went: void, access: void, me: void, notes: void, renewed: void, drawn: void, sought: {id: string, place: import("../editing/foundplace.js").Place}}>}
  */
@@ -17,18 +16,18 @@ class Page extends Emitter {
   editor;
   /** @type {ReturnType<typeof import("../history/historyview.js").openHistory> | undefined} */
   past;
-  /** @type {import("./newnote.js").NewNote | undefined} Is shown, and the server has yet to make it. */
+  /** @type {import("./newnote.js").NewNote | undefined} The new note that is shown, until the server has created it. */
   newNote;
 
-  /** @type {{id: string, title: string} | undefined} A title that is being written, and not sent yet. */
+  /** @type {{id: string, title: string} | undefined} A title that is being typed, and is not sent yet. */
   typedTitle;
 
-  /** Of what is shown: where words for it go. */
+  /** The id of the shown note, or of the shown new note. */
   get place() {
     return this.current?.documentId ?? this.newNote?.place;
   }
 
-  /** Moves the focus into the text where nothing is focused, and no keyboard would come up on the screen. */
+  /** Moves the focus into the text if no element has it, unless that would open an on-screen keyboard. */
   focusIdle() {
     if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) this.editor?.focus();
   }

@@ -3,13 +3,13 @@
 import { isolated, t } from "../ground/language.js";
 
 /**
- * isDrawn: whether name and colour were made up, and not chosen.
+ * isDrawn: whether name and colour were drawn at random, and not chosen.
  *
  * @typedef {{name: string, color: string, isDrawn?: boolean}} Profile
  */
 
 /**
- * Colours that white text can be read on (contrast of at least 4.5 to 1).
+ * Colours with a contrast of at least 4.5 to 1 to white text.
  */
 export const palette = [
   "#b0452a",
@@ -47,17 +47,17 @@ const creatures = [
   "Trout", "Turtle", "Viper", "Vole", "Wagtail", "Weasel", "Whale", "Wren",
 ];
 
-/** The server's mark after the name of a guest, who has a link. */
+/** The mark that the server appends to the name of a guest, who has a link. */
 const guestMark = " (guest)";
 
-/** @param {string} name Of a guest. @returns {string} As the server knows them. */
+/** @param {string} name A guest's. @returns {string} The name in the server's form. */
 export const asGuest = (name) => name + guestMark;
 
-/** @param {string} name In the form of the server. @returns {string} As it is shown: a guest's mark in the page's language. */
+/** Translates a guest's mark to the page's language. @param {string} name In the server's form. @returns {string} */
 export const shownName = (name) =>
   name.endsWith(guestMark) ? t("me.guest", { name: name.slice(0, -guestMark.length) }) : name;
 
-/** How many names there are to draw. */
+/** The number of names that can be drawn. */
 export const nameCount = moods.length * creatures.length;
 
 /** @param {number} index Below `nameCount`. */
@@ -68,7 +68,7 @@ export const profileKey = "parley.profile";
 export const nameLengthMax = 40;
 
 /**
- * Draws a name and a colour that no other person has, as far as there are any.
+ * Draws a name and a colour that no other person has, as far as they suffice.
  *
  * @param {{name: string, color: string}[]} [others]
  * @param {() => number} [random] 0 ..< 1.
@@ -93,18 +93,18 @@ function drawColor(others, random) {
 }
 
 /**
- * Returns what to change in a made-up profile, so that it differs from the other people who are here.
+ * Returns another name or colour for a drawn profile that is not unique among the people who are present.
  *
  * @param {Profile} profile
  * @param {{name: string, color: string}[]} others
- * @param {{isNew?: boolean, random?: () => number}} [options] `isNew`: no other person has seen the name yet.
- * @returns {{name: string, color: string} | undefined} Undefined if it may stay.
+ * @param {{isNew?: boolean, random?: () => number}} [options] `isNew`: no other user has seen the name yet.
+ * @returns {{name: string, color: string} | undefined} Undefined to leave the profile unchanged.
  */
 export function unlike(profile, others, options) {
   const { isNew = false, random = Math.random } = options ?? {};
   const { name, color, isDrawn } = profile;
   if (!isDrawn) return undefined;
-  // A person with the same name and colour is this one, in another tab; unless both were just drawn by chance.
+  // The same name and colour are the same user in another tab, unless both were just drawn by chance.
   if (!isNew && others.some((other) => other.name === name && other.color === color)) return undefined;
   const isNamesake = isNew && others.some((other) => other.name === name);
   const isTaken = others.some((other) => other.color.toLowerCase() === color);
@@ -115,7 +115,7 @@ export function unlike(profile, others, options) {
 }
 
 /**
- * This person's name and colour, made up at the first visit.
+ * Returns this user's name and colour; draws them at the first visit.
  *
  * @returns {{profile: Profile, isNew: boolean}}
  */
@@ -133,7 +133,7 @@ export function storedProfile() {
     const { name, color, isDrawn } = JSON.parse(localStorage.getItem(profileKey) ?? "");
     if (typeof name === "string" && name && isColor(color)) return { name, color, isDrawn: isDrawn === true };
   } catch {
-    // Nothing is stored yet, or by another version.
+    // Nothing is stored yet, or another version has stored it.
   }
   return undefined;
 }
@@ -143,7 +143,7 @@ export function saveProfile(profile) {
   try {
     localStorage.setItem(profileKey, JSON.stringify(profile));
   } catch {
-    // Then the name lasts as long as the page.
+    // The storage is full: the name lasts as long as the page.
   }
 }
 
@@ -151,7 +151,7 @@ export function saveProfile(profile) {
 const isColor = (color) => typeof color === "string" && /^#[0-9a-f]{6}$/i.test(color);
 
 /**
- * The person's colour, or one that follows from the client id: a peer may send anything.
+ * Returns the person's colour, or one derived from the client id if it is invalid: a peer may send anything.
  *
  * @param {{color?: string, clientId?: string}} person
  */
@@ -163,8 +163,8 @@ export function colorOf({ color, clientId = "" }) {
 }
 
 /**
- * Returns the people with a different colour for each name, as long as there are colours. Of people who chose one
- * colour, the first by client id keeps it, so that all pages agree.
+ * Returns the people with a different colour for each name, as long as the palette suffices. Of people with the same
+ * colour, the first by client id retains it, so that all pages agree.
  *
  * @template {{name: string, color?: string, clientId?: string}} Person
  * @param {Person[]} people
@@ -174,7 +174,7 @@ export function inOwnColors(people) {
   const wanted = people.map((person) => colorOf(person).toLowerCase());
   /** @type {Map<string, string>} Names by colour. */
   const owners = new Map();
-  /** @type {Map<string, string>} What another colour becomes, by name and colour. */
+  /** @type {Map<string, string>} The replacement of a colour, by name and colour. */
   const replaced = new Map();
   const free = palette.filter((color) => !wanted.includes(color));
   const order = people.map((_, index) => index).sort((a, b) => ((people[a]?.clientId ?? "") < (people[b]?.clientId ?? "") ? -1 : 1));
@@ -196,10 +196,10 @@ export function inOwnColors(people) {
 }
 
 /**
- * Returns a text with the names of the people here, or for a crowd with their number and some of the names.
+ * Returns a text with the names of the people present, or for a crowd with their number and some names.
  *
- * @param {string[]} names Of others.
- * @param {number} othersCount How many others there are.
+ * @param {string[]} names The names of others.
+ * @param {number} othersCount The number of others.
  */
 export function whoIsHere(names, othersCount) {
   if (othersCount === 0) return t("people.onlyYou");
@@ -210,7 +210,7 @@ export function whoIsHere(names, othersCount) {
 }
 
 /**
- * Returns each person once, with the number of windows: the same name and colour are one person, as in `unlike`.
+ * Returns each person once, with the number of windows. The same name and colour are one person, as in `unlike`.
  *
  * @template {{name: string, color?: string, clientId?: string, isWriting: boolean}} Shown
  * @param {Shown[]} shown
@@ -244,7 +244,7 @@ export function inkOn(color) {
   return 1.05 / (luminance + 0.05) >= (luminance + 0.05) / 0.05 ? "#ffffff" : "#000000";
 }
 
-/** @type {Intl.Segmenter | undefined} Takes long to make. */
+/** @type {Intl.Segmenter | undefined} Created on demand, because that takes long. */
 let segmenter;
 
 /**
@@ -254,7 +254,7 @@ let segmenter;
  */
 export function initials(name) {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  // Text in brackets at the end says something about the person, and is not the name.
+  // Text in brackets at the end describes the person, and is not part of the name.
   const plain = name.replace(/[\u2066-\u2069]/g, "");
   const words = (plain.replace(/\s*[(（][^()（）]*[)）]\s*$/u, "") || plain).trim().split(/\s+/).filter(Boolean);
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
@@ -264,7 +264,7 @@ export function initials(name) {
 
 /**
  * @param {{name: string, color?: string, clientId?: string}} person
- * @param {{label?: boolean}} [options] Whether the picture is alone and needs a name.
+ * @param {{label?: boolean}} [options] Whether the picture stands without the name and needs a label.
  */
 export function avatar(person, options) {
   const label = options?.label ?? true;

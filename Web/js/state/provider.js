@@ -1,22 +1,22 @@
-// Signing in at an identity provider: this tab leaves for it, and returns to where it was.
+// Signing in at an identity provider: this tab opens the provider's page, and returns to its former address.
 //
-// The server sends people back to the page's own address, with one of these behind "#":
+// The server redirects the user to the page, with one of these fragments:
 //
-//   #signed-in            it has tokens for this browser, which the page asks for
-//   #sign-in-problem=…    it has none, for this reason
+//   #signed-in            the server has tokens for this browser, which the page requests
+//   #sign-in-problem=…    it has no tokens, for this reason
 
 import { fragmentOf } from "./access.js";
 import { home } from "../ground/base.js";
 
-/** The key under which a tab remembers what it showed before it left for the provider. */
+/** The storage key of the address that a tab showed before it opened the provider's page. */
 const placeKey = "parley.place";
-/** The key under which it remembers whether the browser keeps the session. */
+/** The storage key that records whether the browser stores the session. */
 const keepKey = "parley.keep";
 
 /**
- * Remembers what this tab shows, for its return.
+ * Stores the address of this tab, for its return.
  *
- * @param {boolean} keep Whether the browser keeps the session.
+ * @param {boolean} keep Whether the browser stores the session.
  */
 export function leaveForProvider(keep) {
   try {
@@ -24,11 +24,11 @@ export function leaveForProvider(keep) {
     if (keep) sessionStorage.setItem(keepKey, "true");
     else sessionStorage.removeItem(keepKey);
   } catch {
-    // It returns to the list then.
+    // The storage is full: the tab returns to the list.
   }
 }
 
-/** Whether the browser keeps the session of the user who returns. */
+/** Whether the browser stores the session of the user who returns. */
 export function isToBeKept() {
   try {
     return sessionStorage.getItem(keepKey) !== null;
@@ -37,7 +37,7 @@ export function isToBeKept() {
   }
 }
 
-/** @returns {string} What the tab showed before; the list, if that is not known. */
+/** @returns {string} The former address of the tab; the list's if it is not known. */
 function formerPlace() {
   try {
     const place = sessionStorage.getItem(placeKey) ?? "";
@@ -49,7 +49,7 @@ function formerPlace() {
 }
 
 /**
- * Returns the outcome if this tab has just returned from the provider, and restores the address of what it showed.
+ * Returns the outcome if this tab has just returned from the provider, and restores its former address.
  *
  * @returns {{problem?: string} | undefined}
  */

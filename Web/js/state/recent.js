@@ -1,4 +1,4 @@
-// The notes that a person has recently opened, in this browser.
+// The notes that a user has recently opened in this browser.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -6,16 +6,16 @@ const prefix = "parley.recent.";
 
 /** @extends {Emitter<{changed: void}>} */
 export class Recent extends Emitter {
-  /** Notes that are remembered. */
+  /** Maximum number of notes that are stored. */
   static countMax = 20;
 
   #storage;
   #owner;
 
   /**
-   * @param {object} dependencies
-   * @param {Pick<Storage, "getItem" | "setItem">} dependencies.storage
-   * @param {() => string} dependencies.owner Who this is.
+   * @param {object} surroundings
+   * @param {Pick<Storage, "getItem" | "setItem">} surroundings.storage
+   * @param {() => string} surroundings.owner The current user.
    */
   constructor({ storage, owner }) {
     super();
@@ -23,7 +23,7 @@ export class Recent extends Emitter {
     this.#owner = owner;
   }
 
-  /** The latest first. @returns {string[]} */
+  /** Latest first. @returns {string[]} */
   get ids() {
     try {
       const kept = JSON.parse(this.#storage.getItem(prefix + this.#owner()) ?? "[]");
@@ -33,7 +33,7 @@ export class Recent extends Emitter {
     }
   }
 
-  /** @param {string} id Was opened now. */
+  /** @param {string} id The note that was opened. */
   open(id) {
     const before = this.ids;
     if (before[0] === id) return;
@@ -41,13 +41,13 @@ export class Recent extends Emitter {
     try {
       this.#storage.setItem(prefix + this.#owner(), JSON.stringify(ids));
     } catch {
-      // The storage has no room.
+      // The storage is full.
     }
     this.emit("changed", undefined);
   }
 
   /**
-   * Returns the recently opened notes among some, the latest first.
+   * Returns the recently opened notes among `notes`, latest first.
    *
    * @template {{id: string}} Note
    * @param {readonly Note[]} notes

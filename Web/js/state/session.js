@@ -25,26 +25,28 @@ import { lastingStore, tabStore } from "../ground/storage.js";
 import { Tags } from "./tags.js";
 
 export const { profile, isNew: isNewPerson } = loadProfile();
-/** The outcome, if this tab has just returned from the identity provider. */
+/** The outcome of a sign-in if this tab has just returned from the identity provider. */
 export const comeback = comeBack();
 const link = await openShortLink(location, formerPass(tabStore()));
 export const access = new Access({ location, storage: tabStore(), channel: channelBetweenTabs(), link });
 if (fragmentOf(location.hash).token) history.replaceState(null, "", location.pathname);
 authorise(() => access.token);
 
-/** The owner of unsaved edits: a user, or "" for people with a link, and in a demo. */
+/** The owner of unsaved edits: a user, or "" for visitors with a link and in a demo. */
 export const ownerNow = () => (access.isLink ? "" : ownerOf(access.token));
 
-/** @param {string | undefined} token A person's own, not a link's. */
+/** @param {string | undefined} token A user's own token, not a link's. */
 export const ownerOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
-/** The owner of the copies: a user, or "" in a demo. Undefined for visitors with a link, and for a token without a name. */
+/**
+ * The owner of the copies: a user, or "" in a demo; undefined for visitors with a link and for a token without a name.
+ */
 const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub : access.isLink ? undefined : "");
 
-/** How long the browser may take to bring the copies; milliseconds. */
+/** Maximum time for the browser to read the copies; milliseconds. */
 const copiesWithin = 1_000;
 
-/** Copies are kept only where the page itself is kept, since they cannot be read without it. */
+/** Opens the copies; none are made if the page itself cannot be cached, because they could not be read without it. */
 async function openCopies() {
   if (!globalThis.navigator?.serviceWorker || !navigator.locks) return new Copies(undefined, ownerOfCopies);
   const copies = new Copies(`parley.copies${home}`, ownerOfCopies, lastingStore());
@@ -85,7 +87,7 @@ export const list = new NoteList(connection, {
   // A visitor with a link sees one note, and may not subscribe to the list's room.
   isLive: () => !access.isLink,
 });
-/** Requests data of which the browser may already have a copy. */
+/** Requests data, for which the browser may have a cached answer. */
 export const ask = askingOnce(copies);
 export const folders = new Folders(list, ask);
 export const tags = new Tags(list, connection, ask);

@@ -1,18 +1,18 @@
-// Short links: the address "/s/KEY", or "#s=KEY" at a note, stands for the token that the server gives for the key.
+// Short links: the address "/s/KEY", or "#s=KEY" at a note. The server exchanges the key for a token.
 //
-// The key goes to the server in the body of a request and is behind "#" from then on, so that it reaches no log.
-// The address "/p/NAME" of a published note is a link whose key everyone knows: it stays as it is.
+// The key is sent in the body of a request, and then moved to the fragment, so that it is in no log. The address
+// "/p/NAME" of a published note is a link with a public key, and stays as it is.
 
 import { fragmentOf } from "./access.js";
 import { at, nameAt, publishedAt, within } from "../ground/base.js";
 import { RequestError, isPassing, request } from "../client/http.js";
 
-/** A token that opens nothing, in place of the token of an ended link. */
+/** A token that grants nothing; it replaces the token of an expired link. */
 export const ended = "ended";
-/** Another such token, of a link that may still work, for the server could not be asked. */
+/** Another invalid token, for a link that may still work: the server could not be reached. */
 export const unopened = "unopened";
 
-/** The most attempts to ask a server that is busy, or cannot be reached. */
+/** Maximum attempts to reach a server that is busy or unreachable. */
 const triesMax = 3;
 
 /**
@@ -25,7 +25,7 @@ export function keyIn({ pathname, hash }) {
 }
 
 /**
- * Has the server open a link, or a published note.
+ * Requests the note and the token of a link, or of a published note.
  *
  * @param {string} key
  * @param {(milliseconds: number) => Promise<void>} pause
@@ -42,17 +42,17 @@ async function opened(key, pause) {
   }
 }
 
-/** @param {string | undefined} key @returns {boolean} Whether it is a published note's. */
+/** @param {string | undefined} key @returns {boolean} Whether it is the path of a published note. */
 export const isName = (key) => key?.[0] === "/";
 
 /** @param {number} milliseconds @returns {Promise<void>} */
 const forAWhile = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Opens the short link in the address of this tab, if there is one; afterwards the address is its note's.
+ * Opens the short link in the address of this tab, if it has one, and changes the address to the note's.
  *
  * @param {{pathname: string, hash: string}} place
- * @param {{key?: string, token: string} | undefined} known What this tab has opened before.
+ * @param {{key?: string, token: string} | undefined} known The link that this tab has opened before.
  * @param {(milliseconds: number) => Promise<void>} [pause]
  * @returns {Promise<OpenedLink | undefined>}
  */
@@ -62,7 +62,7 @@ export async function openShortLink(place, known, pause = forAWhile) {
   const key = keyIn(place);
   if (key === undefined) return undefined;
   const isAtNote = fragmentOf(place.hash).key !== undefined;
-  // A reload uses the known token, and so works without a server.
+  // A reload reuses the known token, and so works without a server.
   if (isAtNote && known?.key === key && known.token !== ended && known.token !== unopened) return { key, token: known.token };
   try {
     const { note, token } = await opened(key, pause);
@@ -75,7 +75,7 @@ export async function openShortLink(place, known, pause = forAWhile) {
 }
 
 /**
- * Opens the published note at the address of this tab. If there is none, the address is that of no note.
+ * Opens the published note at the address of this tab. If it does not exist, the address names no note.
  *
  * @param {string} path
  * @param {(milliseconds: number) => Promise<void>} pause

@@ -1,4 +1,4 @@
-// A note for the page: its text, and every place in it, with one kind of line end.
+// A note for the page: its text, and all positions in it, with "\n" for each line end.
 
 import { Note } from "../client/note.js";
 import { applied, lineEndsOf, shownOf } from "../ground/lineends.js";
@@ -10,9 +10,9 @@ import { inOwnColors } from "./people.js";
  */
 
 export class ShownNote extends Note {
-  /** @type {import("../ground/lineends.js").LineEnds | undefined} Of a note that contains "\r". */
+  /** @type {import("../ground/lineends.js").LineEnds | undefined} Set for a note that contains "\r". */
   #ends;
-  /** Whether a "\r" has come into a note that contained none. */
+  /** Whether a "\r" was inserted into a note that contained none. */
   #isStale = false;
 
   /** @param {ConstructorParameters<typeof Note>[0]} options */
@@ -21,7 +21,7 @@ export class ShownNote extends Note {
     this.#ends = lineEndsOf(super.text ?? "");
   }
 
-  /** The note's own text and its places at this moment; undefined if the shown ones are the same. */
+  /** The line ends of the note's own text; undefined if the shown text is the same. */
   get ends() {
     return this.#ends;
   }
@@ -66,7 +66,7 @@ export class ShownNote extends Note {
    * @param {NoteEvents[Name]} detail
    */
   emit(name, detail) {
-    // The constructor of a note may emit, before the fields of this class are set.
+    // The constructor of Note may emit before the fields of this class are set.
     if (!(#ends in this) || (name !== "reset" && name !== "changes")) return super.emit(name, detail);
     if (name === "reset") {
       const { text } = /** @type {NoteEvents["reset"]} */ (detail);
@@ -77,7 +77,7 @@ export class ShownNote extends Note {
     const { changes, isOwn } = /** @type {NoteEvents["changes"]} */ (detail);
     if (this.#isStale) return;
     if (!this.#ends && changes.some(({ insert }) => insert.includes("\r"))) {
-      // The core is ahead of the events that wait here, so the text is read after the last of them.
+      // The core may be ahead of the pending events, so the text is read after the last of them.
       this.#isStale = true;
       queueMicrotask(() => this.#renew());
       return;
@@ -92,7 +92,7 @@ export class ShownNote extends Note {
     this.emit("reset", { text: super.text ?? "" });
   }
 
-  /** @param {TextChange[]} changes Of the note's text. */
+  /** @param {TextChange[]} changes Changes of the note's text. */
   #follow(changes) {
     if (this.#ends) this.#ends = lineEndsOf(applied(this.#ends.text, changes));
   }

@@ -1,28 +1,28 @@
-// Tags in the texts of notes: all tags, and the notes with the tag by which the list is filtered.
+// Tags in the texts of notes: all tags, and the notes with the chosen tag.
 
 import { Emitter } from "../ground/emitter.js";
 import { request } from "../client/http.js";
 import { Refresher } from "../client/refresher.js";
 
-/** The resource that the gateway reports as changed when tags have changed, a while after an edit. */
+/** The resource that the gateway reports some time after an edit has changed tags. */
 const resource = "tags";
 
-/** Notes of a tag, at most. */
+/** Maximum notes of a tag. */
 const notesMax = 1_000;
 
 /**
- * failed: the notes of the chosen tag could not be fetched, so the tag is no longer chosen.
+ * failed: the notes of the chosen tag could not be fetched, and the tag is no longer chosen.
  *
  * @extends {Emitter<{changed: void, failed: unknown}>}
  */
 export class Tags extends Emitter {
-  /** @type {{tag: string, notes: number}[]} Those of the most notes first. */
+  /** @type {{tag: string, notes: number}[]} Sorted by number of notes, most first. */
   all = [];
   /** @type {string | undefined} */
   #chosen;
-  /** @type {Set<string> | undefined} Of the notes with the chosen tag; undefined until they are known. */
+  /** @type {Set<string> | undefined} The ids of the notes with the chosen tag; undefined until they are fetched. */
   #ids;
-  /** Whether more notes have the chosen tag than the server names. */
+  /** Whether more notes have the chosen tag than the server sends. */
   #isCut = false;
   #ask;
   #refresher = new Refresher(() => this.#fetch());
@@ -64,10 +64,10 @@ export class Tags extends Emitter {
   }
 
   /**
-   * Whether notes with the chosen tag are missing in a list.
+   * Whether a list lacks notes with the chosen tag.
    *
    * @param {readonly object[]} filtered The notes of the list with the tag.
-   * @param {boolean} isListCut Whether the list is known to have only some of all notes.
+   * @param {boolean} isListCut Whether the list is known to be incomplete.
    */
   areMissing(filtered, isListCut) {
     if (this.#chosen === undefined || this.#ids === undefined) return false;
@@ -85,7 +85,7 @@ export class Tags extends Emitter {
       this.#isCut = more;
       this.emit("changed", undefined);
     } catch (error) {
-      // The shown list stays; but a list that was not fetched is not shown as empty.
+      // A loaded list stays; a list that was never loaded must not be shown as empty.
       if (tag !== this.#chosen || this.#ids) return;
       this.#chosen = undefined;
       this.emit("changed", undefined);
