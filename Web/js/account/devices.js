@@ -1,4 +1,4 @@
-// Where this person is signed in, in a dialog, and how they sign out there. A part that is fetched when it is needed.
+// The dialog that lists where this user is signed in, and signs out there. Loaded on demand.
 
 import { byId, openDialog, toast } from "../ground/dialogs.js";
 import { focusRowAt, placeOf } from "../ground/dialogfocus.js";
@@ -94,11 +94,11 @@ class DeviceList {
    * Signs out one device or several.
    *
    * @param {string} path
-   * @param {string} done What to say then.
+   * @param {string} done The message after success.
    * @param {HTMLButtonElement} button
    */
   async #end(path, done, button) {
-    // A button that is disabled loses the focus.
+    // A disabled button loses the focus.
     const row = button.closest("li");
     const place = row ? placeOf(this.#rows, row) : this.#rows.childElementCount;
     button.disabled = true;
@@ -116,7 +116,7 @@ class DeviceList {
   }
 }
 
-/** Shows them until the person closes the dialog. */
+/** Shows the devices until the user closes the dialog. */
 export async function showDevices() {
   const devices = new DeviceList();
   const closed = openDialog(/** @type {HTMLDialogElement} */ (byId("devices")));

@@ -1,12 +1,12 @@
-// Signing in at servers that have users of their own, or an identity provider: a password for a token and a
-// refresh token.
+// Signing in on servers with user accounts or an identity provider: exchanges a password for a token and a refresh
+// token.
 
 import { RequestError, request } from "../client/http.js";
 
 /** @typedef {import("../state/access.js").OwnToken} OwnToken */
 
 /**
- * Reads the answer of such a server, which has status 200 for most errors.
+ * Returns the tokens in an answer, which has status 200 for most errors, too; throws for an error.
  *
  * @param {any} answer
  * @returns {OwnToken}
@@ -19,7 +19,7 @@ function tokenFrom(answer) {
   return { token: accessToken, refreshToken, ...(kept && { isKept: true }), name: answer.data.response?.name };
 }
 
-/** @param {{email: string, password: string, keep: boolean}} fields Whether the browser keeps the session. */
+/** @param {{email: string, password: string, keep: boolean}} fields `keep`: whether the browser stores the session. */
 export const logIn = async (fields) => tokenFrom(await request("/api/user/login", "POST", fields));
 
 /** @param {{invitation: string, email: string, password: string, name?: string, keep?: boolean}} fields */
@@ -28,10 +28,10 @@ export const joinBy = async (fields) => tokenFrom(await request("/api/user/join"
 /** @param {{email: string, password: string, newPassword: string, keep?: boolean}} fields */
 export const changePassword = async (fields) => tokenFrom(await request("/api/user/password", "POST", fields));
 
-/** @param {{refreshToken?: string, name: string}} fields The session, and what others see from now on. */
+/** @param {{refreshToken?: string, name: string}} fields The session, and the new display name. */
 export const rename = async (fields) => tokenFrom(await request("/api/user/name", "POST", fields));
 
-/** @param {string} [refreshToken] Without one, the one in the browser's cookie counts. */
+/** @param {string} [refreshToken] Without one, the server uses the browser's cookie. */
 export const renew = async (refreshToken) =>
   tokenFrom(await request("/api/user/refresh", "POST", { refreshToken }));
 
@@ -52,17 +52,17 @@ export function giveBack({ refreshToken, isKept }) {
 }
 
 /**
- * Takes the tokens that the server has for this browser after a sign-in at the identity provider.
+ * Requests the tokens that the server has for this browser after a sign-in at the identity provider.
  *
- * @param {boolean} keep Whether the browser keeps the session.
+ * @param {boolean} keep Whether the browser stores the session.
  */
 export const takeTokens = async (keep) => tokenFrom(await request("/api/user/provider", "POST", { keep }));
 
 /**
- * Returns the ways to sign in here, beside a token.
+ * Returns the ways to sign in on this server, besides a token.
  *
- * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>} Fails where the server does not
- *   say.
+ * @returns {Promise<{password: boolean, provider?: {name: string, address: string}}>} Rejects if the server cannot
+ * answer.
  */
 export async function waysToSignIn() {
   const { password, provider } = await request("/api/user/ways");

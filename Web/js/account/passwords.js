@@ -1,4 +1,4 @@
-// Becoming a user by an invitation, and changing one's password. A part that is fetched when it is needed.
+// Becoming a user by an invitation, and changing a password. Loaded on demand.
 
 import { byId, openDialog, toast } from "../ground/dialogs.js";
 import { keepFocusOn } from "../ground/dialogfocus.js";
@@ -8,12 +8,12 @@ import { access } from "../state/session.js";
 import { signIn } from "./signin.js";
 import { messageOf } from "../client/words.js";
 
-/** The shortest password that the server takes. */
+/** Minimum length of a password on the server. */
 const lengthMin = 8;
 
 /**
  * @typedef {{name: string, label: string, type?: string, autocomplete: string, isOptional?: boolean,
- *   value?: string}} Field One with a value is for the browser's store of passwords, and not shown.
+ *   value?: string}} Field A field with a value is hidden; it is for the browser's password store.
  */
 
 /** @param {Field} field */
@@ -28,15 +28,15 @@ function inputFor({ name, type = "text", autocomplete, isOptional = false, value
 }
 
 /**
- * Asks for fields, one of which is a password.
+ * Asks for the fields in a dialog; one of them is a password.
  *
  * @param {object} question
  * @param {string} question.title
  * @param {string} question.text
  * @param {Field[]} question.fields
  * @param {string} question.yes
- * @param {(values: Record<string, string>, isGivenUp: () => boolean) => Promise<string | undefined>} question.submit Says
- *   what is wrong; closes the dialog otherwise. Meanwhile the person may have closed it.
+ * @param {(values: Record<string, string>, isGivenUp: () => boolean) => Promise<string | undefined>} question.submit
+ * Returns the error to show; undefined closes the dialog. The user may close it before.
  */
 function ask({ title, text, fields, yes, submit }) {
   const dialog = document.createElement("dialog");
@@ -88,16 +88,16 @@ function ask({ title, text, fields, yes, submit }) {
       problem.textContent = wrong;
       keepFocusOn(confirm);
     } else {
-      // The user has closed the dialog meanwhile, and expects that it was done.
+      // The user has closed the dialog, and expects that the change was made.
       toast(`${title} – ${wrong}`);
     }
   };
   void openDialog(dialog).finally(() => dialog.remove());
 }
 
-/** @param {string} invitation The token of a link. */
+/** @param {string} invitation The token in the link. */
 export function join(invitation) {
-  // The dialog may have opened by itself meanwhile.
+  // The sign-in dialog may have opened by itself.
   /** @type {HTMLDialogElement} */ (byId("sign-in")).close();
   ask({
     title: t("join.title"),
@@ -112,7 +112,7 @@ export function join(invitation) {
       const shown = name.trim();
       const own = await joinBy({ invitation, email: email.trim(), password, ...(shown && { name: shown }) });
       if (!isGivenUp()) return signIn(own);
-      // The invitation is used all the same.
+      // The invitation is used up nevertheless.
       giveBack(own);
       toast(t("join.givenUp"));
       return undefined;
@@ -134,7 +134,7 @@ export function changePassword() {
     yes: t("password.yes"),
     submit: async ({ password = "", newPassword = "" }) => {
       const own = await change({ email, password, newPassword, keep: access.pass?.isKept });
-      // At once: the server ends the connection of the former token, and the next connection uses this one.
+      // Immediately: the server closes the connection of the former token, and the next connection uses this one.
       access.take(own);
       const problem = await signIn(own);
       if (!problem) toast(t("password.changed"));

@@ -1,15 +1,15 @@
-// The rights of this person, as far as the page knows: actions that are not allowed are not offered.
+// The rights of this user, as far as the page knows them. Actions that are not allowed are not offered.
 
 import { notes } from "../state/opennotes.js";
 import { access, folders, list } from "../state/session.js";
 import { accessTrouble } from "./signin.js";
 
-/** Whether notes may be made. A user whose sign-in has expired may still make some: they are kept until the next. */
+/** Whether this user may create notes. After the sign-in has expired, they are stored until the next sign-in. */
 export const mayCreate = () =>
   !access.isLink && folders.forNewNote !== undefined && (access.pass !== undefined || accessTrouble() === undefined);
 
 /**
- * Whether the note may be renamed, deleted and shared.
+ * Whether this user may rename, delete and share a note.
  *
  * @param {string} id
  */

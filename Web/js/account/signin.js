@@ -1,4 +1,4 @@
-// Signing in, renewing tokens, and the message if the server does not let this page in.
+// Signing in, renewing tokens, and the message if the server rejects this page.
 
 import { accessCodes } from "../client/connection.js";
 import { claimsOf } from "../state/access.js";
@@ -20,36 +20,38 @@ import { lastingStore } from "../ground/storage.js";
 import { messageOf } from "../client/words.js";
 
 /**
- * When the token ends; milliseconds. Known shortly before.
+ * When the token expires, in milliseconds; undefined until shortly before.
  *
  * @type {number | undefined}
  */
 export let endsAt;
 
-/** The person has seen that the end is near. */
+/** Hides the message that the token expires. */
 export function forgetEnd() {
   endsAt = undefined;
   page.emit("access", undefined);
 }
 
-/** While a new token is on its way. */
+/** Whether a new token is being requested. */
 let isRenewing = false;
 /** Whether the token was renewed, and the server has not accepted it yet. */
 let isRenewed = false;
 
-/** While the server checks a token. */
+/** Whether the server is checking a token. */
 let isSigningIn = false;
 
-/** While the server is asked again for a link that could not be opened before. */
+/** Whether a link that could not be opened before is being opened again. */
 let isOpening = false;
 
 /** @type {any} */
 let renewTimer;
 
-/** How long other tabs have to say that they have a newer token; milliseconds. */
+/** Time for other tabs to reply with a newer token; milliseconds. */
 const askWithin = 300;
 
-/** Asks the other tabs first: a refresh token is valid once, and this tab's may be used. */
+/**
+ * Asks the other tabs for a newer token first: a refresh token is valid once, and another tab may have used this one.
+ */
 async function newestToken() {
   const own = access.token;
   access.ask();
@@ -58,10 +60,10 @@ async function newestToken() {
 }
 
 /**
- * Gets a new token without asking the person, where that is possible.
+ * Renews the token without asking the user, if that is possible.
  *
  * @param {object} options
- * @param {boolean} [options.isFirst] Whether this tab has none yet: the browser may keep a session.
+ * @param {boolean} [options.isFirst] Whether this tab has no token yet; the browser may have a session in a cookie.
  */
 async function renewToken({ isFirst = false } = {}) {
   const { refreshToken, isKept } = access.pass ?? {};
@@ -70,7 +72,7 @@ async function renewToken({ isFirst = false } = {}) {
   try {
     if (refreshToken && (await newestToken())) return true;
     const own = await renew(refreshToken);
-    // Near the end of a session, a new token lasts no longer.
+    // Near the end of a session, a new token expires no later than the current one.
     if (connection.isOnline && (claimsOf(own.token)?.exp ?? Infinity) <= (access.claims?.exp ?? 0)) return false;
     isRenewed = true;
     return (await signIn(own)) === undefined;
@@ -82,10 +84,10 @@ async function renewToken({ isFirst = false } = {}) {
   }
 }
 
-/** The reason why the sign-in at the identity provider failed, or cannot be offered, until the person has seen it. */
+/** Why the sign-in at the identity provider failed or cannot be offered; shown once. */
 let providerProblem = "";
 
-/** Takes the tokens of a user who has returned from the identity provider, or the problem to show. */
+/** Requests the tokens of a user who has returned from the identity provider, or stores the problem to show. */
 export async function arrive() {
   if (!comeback) return;
   if (comeback.problem !== undefined) {
@@ -103,7 +105,7 @@ export async function arrive() {
 const badToken = t("access.badToken");
 
 /**
- * Returns the reason why the server does not let this page in, and a remedy.
+ * Returns the reason why the server rejects this page, and what the user can do.
  *
  * @returns {{state: string, title: string, text: string, button: {label: string, run: () => void}}
  *   | undefined}
@@ -145,8 +147,8 @@ export function accessTrouble() {
       button,
     };
   }
-  // A person can begin a new session alone; other tokens come from the operator. A page that was connecting when its
-  // session ended is rejected.
+  // A user can begin a new session alone; other tokens come from the operator. The server also rejects a page that was
+  // connecting when its session ended.
   const { refreshToken, isKept } = access.pass;
   if (refreshToken !== undefined || isKept) {
     return { state: t("access.signedOut"), title: t("access.sessionTitle"), text: t("access.sessionText"), button };
@@ -157,7 +159,7 @@ export function accessTrouble() {
   return { state: t("access.notSignedIn"), title: t("access.badTokenTitle"), text: badToken, button };
 }
 
-/** Asks the server again for the link that could not be opened; if that works, the page continues with it. */
+/** Opens the link again that could not be opened. On success, the page continues with it. */
 async function openLinkAgain() {
   if (isOpening) return;
   isOpening = true;
@@ -166,41 +168,41 @@ async function openLinkAgain() {
   isOpening = false;
   if (link && link.token !== unopened) {
     access.follow(link);
-    // An open demo has let this page in without the link.
+    // An open demo may have accepted this page without the link.
     const problem = await refresh(link.token);
     if (problem === "unreachable") connect();
     else if (problem !== undefined) return location.reload();
-    // The address is the note's by now.
+    // The address is now the note's.
     page.emit("went", undefined);
   }
   page.emit("access", undefined);
 }
 
-/** Connects at once, with the current token. */
+/** Connects now, with the current token. */
 function connect() {
   if (connection.status.state === "waiting") connection.retryNow();
   else connection.start();
 }
 
-/** How long leaving waits for the browser to remove copies; milliseconds. */
+/** Maximum time to wait for the sign-out and for the removal of copies; milliseconds. */
 const forgetWithin = 3_000;
 
 /**
- * Forgets the token, or the link, and reloads the page without.
+ * Drops the token, or the link, and reloads the page without it.
  *
  * @param {object} options
- * @param {boolean} [options.isHere] Whether the other tabs know of it already.
+ * @param {boolean} [options.isHere] Whether the other tabs have signed out already.
  */
 export async function leaveAccess({ isHere = false } = {}) {
   const { refreshToken, isKept, isLink } = access.pass ?? {};
   if (!isHere && !isLink && (refreshToken || isKept)) {
-    // This browser forgets the session even if the server cannot be reached.
+    // This browser drops the session even if the server cannot be reached.
     await withLimit(logOut(refreshToken).catch(() => undefined), forgetWithin, undefined);
   }
-  // The other tabs are notified before the copies are removed, so that they make no new ones afterwards.
+  // Notify the other tabs before the copies are removed, so that they make no new ones.
   access.leave({ isHere });
   if (!access.isLink) await withLimit(copies.forget(), forgetWithin, undefined);
-  // Again, for a tab that was loading has missed it.
+  // Again, for tabs that were still loading.
   access.leave({ isHere });
   forgetIdentity();
   // The address may contain the link, or be the link.
@@ -209,11 +211,11 @@ export async function leaveAccess({ isHere = false } = {}) {
 }
 
 /**
- * Gives the open connection another token.
+ * Replaces the token of the open connection.
  *
  * @param {string} token
- * @returns {Promise<string | undefined>} The code of the error; "unreachable" if there is no connection, or it ended
- *   before the server had answered.
+ * @returns {Promise<string | undefined>} The error code; "unreachable" if there is no connection, or it was closed
+ * before the server answered.
  */
 async function refresh(token) {
   isSigningIn = true;
@@ -226,11 +228,11 @@ async function refresh(token) {
 
 /**
  * @param {import("../state/access.js").OwnToken} own
- * @returns {Promise<string | undefined>} The reason, if the server rejected the token at once.
+ * @returns {Promise<string | undefined>} The reason if the server rejected the token.
  */
 export async function signIn(own) {
   const problem = await refresh(own.token);
-  // A connection that ended meanwhile, as that of a former password does, is no problem: the next one uses this token.
+  // It is no problem if the connection was closed, for example by a new password: the next one uses this token.
   if (problem !== undefined && problem !== "unreachable") {
     return problem === "unauthorised" ? badToken : problemText(problem, 0);
   }
@@ -242,7 +244,7 @@ export async function signIn(own) {
   } else {
     const isNew = !access.pass;
     if (!isNew && ownerOf(own.token) !== ownerNow()) {
-      // The page's content is the former person's, and is kept as theirs: the page starts again without it.
+      // The page contains the former user's data, which is stored for that user: reload without it.
       access.leave({ next: own });
       forgetIdentity();
       location.reload();
@@ -250,7 +252,7 @@ export async function signIn(own) {
     }
     access.take(own);
     if (isNew && (allPending(ownerNow()).length > 0 || hasThings(lastingStore(), ownerNow()))) {
-      // A tab that is gone left edits of this person: the page starts with them.
+      // A closed tab left edits of this user: reload to send them.
       location.reload();
       return undefined;
     }
@@ -261,7 +263,7 @@ export async function signIn(own) {
   return undefined;
 }
 
-/** Asks the person for a password, where the server has users, or for a token. */
+/** Asks the user for a password, if the server has user accounts, or for a token. */
 export async function askForToken() {
   if (/** @type {HTMLDialogElement} */ (byId("sign-in")).open) return;
   const trouble = accessTrouble();
@@ -275,25 +277,25 @@ export async function askForToken() {
     // The user can still enter a token; the problem says that there may be other ways.
     providerProblem ||= messageOf(error);
   }
-  // Meanwhile another dialog may have opened, or the person may be in.
+  // Another dialog may have opened since, or the user may be signed in.
   if (document.querySelector("dialog[open]") || (trouble && !accessTrouble())) return;
   new SignInForm(ways, signIn).open(providerProblem);
   providerProblem = "";
 }
 
-/** Whether the tab reads a published note, whose address gives another token as long as the note is published. */
+/** Whether the tab shows a published note, whose address provides a new token while the note is published. */
 const isPublished = () => isName(access.pass?.key) && access.token !== ended;
 
-/** Tries to get in after the server did not let this page in: first without asking the person. */
+/** Tries to sign in after the server rejected this page; first without asking the user. */
 async function letIn() {
   if (isPublished()) return openLinkAgain();
   if (access.isLink || await renewToken({ isFirst: !access.pass && !access.isOut })) return;
   if (!access.pass) access.ask();
-  // No dialog opens by itself over a text, or over another dialog.
+  // Open no dialog over a text, or over another dialog.
   if (accessTrouble() && !page.current?.hasText && !document.querySelector("dialog[open]")) await askForToken();
 }
 
-/** Watches the connection and the other tabs for events about this person's rights. */
+/** Handles events of the connection and of the other tabs about this user's rights. */
 export function setUpSignIn() {
   connection.on("welcome", () => {
     if (connection.identity) rememberIdentity(connection.identity);
@@ -312,7 +314,7 @@ export function setUpSignIn() {
       tell();
       return;
     }
-    // In the middle of the time that is left, as far as this clock can be trusted.
+    // After half of the remaining time. The delay is bounded, because this clock may be wrong.
     const delay = Math.min(Math.max((time - Date.now()) / 2, 1_000), 30_000);
     clearTimeout(renewTimer);
     renewTimer = setTimeout(async () => {

@@ -1,5 +1,4 @@
-// The dialog in which a person signs in: at an identity provider or by a password, where the server has them, or by a
-// token.
+// The sign-in dialog: by an identity provider or a password, if the server supports them, or by a token.
 
 import { claimsOf, tokenIn } from "../state/access.js";
 import { giveBack, logIn } from "./login.js";
@@ -26,15 +25,15 @@ export class SignInForm {
   #problem = byId("sign-in-problem");
 
   /**
-   * @param {Ways} ways How people can sign in here, besides a token.
-   * @param {(own: import("../state/access.js").OwnToken) => Promise<string | undefined>} signIn Returns why it failed, if it did.
+   * @param {Ways} ways The ways to sign in on this server, besides a token.
+   * @param {(own: import("../state/access.js").OwnToken) => Promise<string | undefined>} signIn Returns why it failed.
    */
   constructor(ways, signIn) {
     this.#ways = ways;
     this.#signIn = signIn;
   }
 
-  /** @param {string} problem To show at first. */
+  /** @param {string} problem The problem shown at first. */
   open(problem) {
     const { password, provider } = this.#ways;
     if (provider) {
@@ -71,7 +70,7 @@ export class SignInForm {
     (isByToken ? this.#token : provider ? this.#provider : this.#email.value ? this.#password : this.#email).focus();
   }
 
-  /** Whether the person has closed the dialog. After a sign-in the page closes it, with "confirm". */
+  /** Whether the user has closed the dialog. After a sign-in, the page closes it with "confirm". */
   get #isGivenUp() {
     return this.#form.onsubmit !== this.#submit || (!this.#dialog.open && this.#dialog.returnValue !== "confirm");
   }

@@ -1,6 +1,6 @@
 // A ZIP archive of uncompressed files, which every system opens.
 
-/** The table for all checksums. */
+/** The table for CRC-32. */
 const table = Uint32Array.from({ length: 256 }, (_, index) => {
   let sum = index;
   for (let bit = 0; bit < 8; bit += 1) sum = sum & 1 ? 0xedb88320 ^ (sum >>> 1) : sum >>> 1;
@@ -18,7 +18,7 @@ export function crc32(bytes) {
  * Returns a title as the name of a file that is valid on every system.
  *
  * @param {string} title
- * @param {string} otherwise The name if no character of the title can be in a file's name.
+ * @param {string} otherwise The name if no character of the title is valid in a file's name.
  */
 export function fileName(title, otherwise) {
   const plain = title
@@ -37,21 +37,21 @@ export function fileName(title, otherwise) {
  */
 const comparedName = (name) => name.normalize("NFC").toLowerCase().normalize("NFC");
 
-/** Bytes of files that are collected before they are given to the browser, which may put them on its disk. */
+/** Maximum bytes of files in memory; beyond it they become a Blob, which the browser may store on disk. */
 const heldMax = 4 << 20;
 
 export class Archive {
   /** @type {BlobPart[]} */
   #parts = [];
   #held = 0;
-  /** @type {Uint8Array[]} Entries of the directory at the end. */
+  /** @type {Uint8Array[]} Entries of the central directory at the end. */
   #entries = [];
-  /** @type {Map<string, number>} Names as they are taken, and the number that the next file of this name gets. */
+  /** @type {Map<string, number>} The names in use (as `comparedName`), and the last number used for each. */
   #names = new Map();
   #offset = 0;
 
   /**
-   * Adds a file; of two with one name, the second gets a number.
+   * Adds a file. If the name is in use, a number is appended to it.
    *
    * @param {string} name
    * @param {Uint8Array} bytes
@@ -61,7 +61,7 @@ export class Archive {
     let own = name;
     const key = comparedName(name);
     let number = this.#names.get(key) ?? 1;
-    // A title may end in such a number itself.
+    // A title may itself end in this number.
     while (this.#names.has(comparedName(own))) {
       number += 1;
       own = name.replace(/(\.[^.]*)?$/, (ending) => ` ${number}${ending}`);
@@ -88,7 +88,7 @@ export class Archive {
   }
 
   /**
-   * Returns the fields that a file's entry and the directory's entry have in common.
+   * Returns the fields that a file's header and its directory entry have in common.
    *
    * @param {Uint8Array} bytes @param {Uint8Array} name @param {Date} time
    */

@@ -1,4 +1,4 @@
-// Downloads notes as files: one as Markdown, text or HTML, all of them in one archive.
+// Downloads notes as files: one note as Markdown, text or HTML, or all notes in an archive.
 
 import { Archive, fileName } from "./archive.js";
 import { embedFiles, fetchFile } from "../links/files.js";
@@ -15,7 +15,7 @@ function save(blob, name) {
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // By then the browser has taken the file.
+  // The browser has read the file within this time.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
@@ -32,7 +32,7 @@ export async function downloadText(kind, title, text, note) {
 }
 
 /**
- * Returns a page that loads nothing.
+ * Returns the source of an HTML page that loads nothing.
  *
  * @param {string} title
  * @param {string} text
@@ -58,7 +58,7 @@ async function pageOf(title, text, note) {
   }
   whole.documentElement.dir = "auto";
   whole.body.append(whole.adoptNode(article));
-  // As text, for this page's own policy would apply to a style element.
+  // Added as text, because this page's own policy would apply to a style element.
   const html = whole.documentElement.outerHTML.replace("</head>", () => `<style>${pageStyle}</style></head>`);
   return `<!doctype html>\n${html}\n`;
 }
@@ -82,8 +82,8 @@ pre { direction: ltr; } img { max-width: 100%; } li.task { list-style: none; mar
 `;
 
 /**
- * Returns an archive of all notes that this person may read, each as a Markdown file named by its title,
- * in the folder of the note.
+ * Downloads an archive of all notes that this user may read. Each is a Markdown file named by its title, in the folder
+ * of the note.
  *
  * @param {{id: string, title: string, updatedAt: string | number, folder?: string}[]} notes
  * @param {(text: string) => void} say
@@ -94,7 +94,7 @@ export async function downloadAll(notes, say) {
   const files = new Set();
   for (const { id, title, updatedAt, folder } of notes) {
     const response = await authorised(`/api/notes/${encodeURIComponent(id)}/text`, { Accept: "text/markdown" });
-    // The note was deleted meanwhile.
+    // The note was deleted since.
     if (response === undefined) continue;
     const place = folder ? `${folder.split("/").map(nameOf).join("/")}/` : "";
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(await response.arrayBuffer());

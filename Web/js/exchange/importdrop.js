@@ -1,4 +1,4 @@
-// Makes notes of files that are dropped on the list. The part that imports them is fetched when it is needed.
+// Creates notes from files that are dropped on the list. The code that imports them is loaded on demand.
 
 import { toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -8,7 +8,7 @@ import { messageOf } from "../client/words.js";
 
 /** @typedef {import("./importreader.js").Given} Given */
 
-/** The deepest nesting of folders. */
+/** Maximum nesting of folders. */
 const depthMax = 32;
 
 /** @param {AsyncIterable<Given>} [dropped] */

@@ -1,7 +1,8 @@
-// Makes notes of drafts from files, over HTTP: each note is made, then filled.
+// Creates notes from imported drafts over HTTP: each note is created, then its text is inserted.
 //
-// Requests to an unreachable or busy server are repeated with the same keys, so that none is performed twice. A note whose
-// text the server rejects is deleted, so that no incomplete note remains; if it cannot be deleted, the row says so.
+// Requests to an unreachable or busy server are repeated with the same keys, so that none is performed twice. A note
+// whose text the server rejects is deleted, so that no incomplete note remains; if it cannot be deleted, `isLeft` is
+// set.
 
 import { RequestError } from "../client/http.js";
 import { randomId } from "../client/identity.js";
@@ -10,16 +11,16 @@ import { ImportProblem } from "./importproblem.js";
 /**
  * @typedef {import("./importreader.js").Found} Found
  * @typedef {{path: string, id?: string, title?: string, pad?: import("./importreader.js").Pad, problem?: ImportProblem | RequestError,
- *   isLeft?: boolean}} Outcome `isLeft`: a note without its whole text is there.
+ *   isLeft?: boolean}} Outcome `isLeft`: an incomplete note remains.
  *
  * @typedef {object} Gateway
  * @property {typeof import("../client/http.js").request} request
  * @property {(milliseconds: number) => Promise<void>} wait
  */
 
-/** The pauses before the second and each further attempt at a request; milliseconds. */
+/** Delays before the second and each further attempt at a request; milliseconds. */
 const waits = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
-/** UTF-16 units of one change: at most six bytes each in JSON. */
+/** Maximum UTF-16 units of one change; each is at most six bytes in JSON. */
 const pieceMax = 400_000;
 
 /**
@@ -27,9 +28,9 @@ const pieceMax = 400_000;
  * @param {object} options
  * @param {Gateway} options.gateway
  * @param {string} options.untitled
- * @param {string} options.author The name of the author, if the server does not know it.
+ * @param {string} options.author The name of the author, for servers that do not know it.
  * @param {number} options.messageBytesMax
- * @param {() => boolean} options.isStopped Between two notes.
+ * @param {() => boolean} options.isStopped Called before each note and each repetition of a request.
  * @returns {AsyncGenerator<Outcome>}
  */
 export async function* importNotes(found, { gateway, untitled, author, messageBytesMax, isStopped }) {
@@ -81,7 +82,7 @@ export async function* importNotes(found, { gateway, untitled, author, messageBy
 }
 
 /**
- * Returns parts of a text, none of which ends within a letter.
+ * Yields the parts of a text, none of which ends within a surrogate pair.
  *
  * @param {string} text
  * @param {number} unitsMax

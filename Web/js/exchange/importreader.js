@@ -1,16 +1,17 @@
-// The contents of the files that a person gives to be imported: notes, and other files.
+// Reads the files that a user imports: notes, and archives of notes.
 //
-// The rules are those of the command `parley import`: the same code (Sources/ParleyImporting), here as WebAssembly. It asks for
-// the bytes that it needs, so that an archive stays on the disk; a malicious file can harm only this tab.
+// The rules are those of the command `parley import`: the same code (Sources/Importing), compiled to WebAssembly. It
+// requests the bytes that it needs, so that an archive is not loaded as a whole. A malicious file can harm only this
+// tab.
 
 import { importAddress } from "../ground/assets.js";
 import { ImportProblem } from "./importproblem.js";
 
 /**
- * @typedef {{path: string, file?: Blob}} Given A file, and where it lay; without a file, one that could not be read.
+ * @typedef {{path: string, file?: Blob}} Given A file with its path; without `file`, it could not be read.
  * @typedef {{revision: number, authors: string[]}} Pad
- * @typedef {{title: string, text: string, folder?: string, pad?: Pad}} Draft A note to be made.
- * @typedef {{path: string, draft?: Draft, problem?: ImportProblem}} Found One of both.
+ * @typedef {{title: string, text: string, folder?: string, pad?: Pad}} Draft A note to create.
+ * @typedef {{path: string, draft?: Draft, problem?: ImportProblem}} Found Either a draft or a problem.
  *
  * @typedef {object} Exports
  * @property {WebAssembly.Memory} memory
@@ -23,13 +24,13 @@ import { ImportProblem } from "./importproblem.js";
  * @property {() => number} import_next
  */
 
-/** The most files that are collected for one import; the rules reject files beyond their own limit. */
+/** Maximum files that are collected for one import; the rules reject files beyond their own limit. */
 export const importFilesMax = 10_000;
 
 /** Kinds of steps, as in Web/core/import. */
 const [done, read, note] = [0, 1, 2];
 
-/** The text for each problem, by its name in Sources/ParleyImporting/ImportProblem.swift. */
+/** The key of the text for each problem, by its name in Sources/Importing/ImportProblem.swift. */
 const reasons = /** @type {const} */ ({
   notANote: "import.notANote",
   notText: "import.notText",
@@ -50,7 +51,7 @@ const reasons = /** @type {const} */ ({
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** @type {Promise<WebAssembly.Module> | undefined} Fetched at the first import. */
+/** @type {Promise<WebAssembly.Module> | undefined} Loaded at the first import. */
 let module;
 
 async function theModule() {
@@ -58,18 +59,18 @@ async function theModule() {
     if (!response.ok) throw new TypeError(`the rules of imports could not be fetched: ${response.status}`);
     return WebAssembly.compile(await response.arrayBuffer());
   });
-  // The next import fetches it again.
+  // After a failure, the next import loads it again.
   module.catch(() => (module = undefined));
   return module;
 }
 
-/** The rules, for one import: its memory ends with it. */
+/** An instance of the rules for one import, whose memory is released with it. */
 export class ImportReader {
   #exports;
 
   /**
    * @param {WebAssembly.Module} compiled
-   * @param {{scalarsMax: number}} limits Of a note's text.
+   * @param {{scalarsMax: number}} limits The limit of a note's text.
    */
   constructor(compiled, { scalarsMax }) {
     this.#exports = /** @type {Exports} */ (/** @type {unknown} */ (new WebAssembly.Instance(compiled).exports));
@@ -88,7 +89,7 @@ export class ImportReader {
     this.#exports[name](bytes.length);
   }
 
-  /** The fields of the last call's output. */
+  /** Returns functions that read the fields of the last call's output. */
   #output() {
     const { memory, output_address, output_count } = this.#exports;
     const view = new DataView(memory.buffer, output_address(), output_count());

@@ -1,4 +1,4 @@
-// The style sheet of the import. The built page has its text in a module in the place of this one
+// The style sheet of the import. In the built page, another module that contains its text replaces this one
 // (Scripts/build-page.py).
 
 import { at } from "../ground/base.js";

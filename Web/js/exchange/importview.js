@@ -1,5 +1,5 @@
-// The dialog that makes notes of files: choosing them, the progress, and which were imported and which were not. The
-// import continues if the dialog is closed, and reports its result at the end.
+// The dialog that imports notes: the choice of files, the progress, and the outcome for each file. The import continues
+// if the dialog is closed, and reports its result at the end.
 
 import { announce, byId, openDialog, toast } from "../ground/dialogs.js";
 import { request } from "../client/http.js";
@@ -22,12 +22,12 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(await importStyles());
 document.adoptedStyleSheets.push(sheet);
 
-/** The most rows of each kind; further ones are only counted. */
+/** Maximum rows of each kind; further ones are only counted. */
 const rowsMax = 500;
-/** The limits of a server with default settings, until the server's own are known. */
+/** The default limits of a server, used until the server reports its own. */
 const limitsOtherwise = { messageBytesMax: 4 << 20, documentScalarsMax: 4_000_000 };
 
-/** Whether an import is under way: files given meanwhile are ignored. */
+/** Whether an import is running; files that are chosen meanwhile are ignored. */
 let isBusy = false;
 
 /** @template {keyof HTMLElementTagNameMap} Name @param {Name} name @param {string} [className] @param {string} [text] */
@@ -56,7 +56,7 @@ function field(id, isFolder) {
   return made;
 }
 
-/** The dialog, made at its first use. */
+/** Creates the dialog at its first use. */
 function makeDialog() {
   const dialog = element("dialog", "dialog wide");
   dialog.id = "import";
@@ -73,7 +73,7 @@ function makeDialog() {
     button.addEventListener("click", () => input.click());
     input.addEventListener("change", () => {
       const given = [...(input.files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
-      // The same files may be chosen again.
+      // Allows the same files to be chosen again.
       input.value = "";
       void run(given);
     });
@@ -113,7 +113,7 @@ export async function openImport(dropped) {
   if (dropped) {
     /** @type {Given[]} */
     const given = [];
-    // One more than allowed, so that the problem is shown.
+    // Collect one file more than allowed, so that the rules report the problem.
     for await (const one of dropped) if (given.push(one) > importFilesMax) break;
     void run(given);
   }

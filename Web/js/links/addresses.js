@@ -1,4 +1,4 @@
-// Follows addresses that a text links to.
+// Follows links in a text.
 
 import { fileIn, saveFile } from "./files.js";
 import { safeAddress } from "./safeaddress.js";
@@ -12,7 +12,7 @@ import { messageOf } from "../client/words.js";
 /**
  * Goes to a note, and to a heading in it.
  *
- * @param {{note?: string, heading?: string}} place Without a note, the one that is open.
+ * @param {{note?: string, heading?: string}} place Without a note, the open one.
  */
 export function goToPlace({ note, heading }) {
   const id = note ?? page.current?.documentId;
@@ -35,7 +35,7 @@ export async function saveFileHere(file) {
 }
 
 /**
- * Follows a link of the text: to a place here, to a file of the note, or elsewhere in a new tab.
+ * Follows a link of the text: to a note or heading, to a file of the note, or to another site in a new tab.
  *
  * @param {string} url As written in the text.
  */

@@ -1,17 +1,17 @@
-// Files of notes on the page: how a text refers to them, and how they are fetched.
+// Files of notes on the page: how texts refer to them, and how they are loaded.
 //
-// An img element cannot send a token. So a file is fetched with this person's token, and shown from the browser's
-// own memory. Other files, and pictures too large to be drawn, have another type from the server, and become links.
+// An img element cannot send a token, so a file is fetched with this user's token, and shown from memory. The server
+// sends other files, and pictures too large to be drawn, with another type; they become links.
 
 import { at } from "../ground/base.js";
 import { authorised } from "../client/http.js";
 import { t } from "../ground/language.js";
 
-// No name that leads out of the note: browsers take a backslash for "/", and "%2e" for ".".
+// Excludes names that lead out of the note: browsers take a backslash for "/", and "%2e" for ".".
 const reference = /^files\/([0-9a-f]{64})\/(?!(?:\.|%2[eE]){1,2}$)([^/\\?#\s]+)$/;
 
 /**
- * Returns the file that an address in a note's text names; undefined for any other address.
+ * Returns the file that an address in a note's text refers to; undefined for any other address.
  *
  * @param {string} url
  */
@@ -33,10 +33,10 @@ const pathOfFile = (note, file) => `/api/notes/${encodeURIComponent(note)}/files
 /**
  * @param {string} note
  * @param {string} file
- * @returns {Promise<Blob | undefined>} Undefined if the note has no such file.
+ * @returns {Promise<Blob | undefined>} Undefined if the note does not have the file.
  */
 export async function fetchFile(note, file) {
-  // The address contains the hash of the content, so the browser may keep the file.
+  // The address contains the hash of the content, so the browser may cache the file.
   const response = await authorised(pathOfFile(note, file), {}, "default");
   return response?.blob();
 }
@@ -62,7 +62,7 @@ export function forgetFiles() {
   addresses = new Map();
 }
 
-/** @param {HTMLElement} image @param {string} file A link in place of a picture that is not drawn. */
+/** Replaces a picture that is not drawn by a link. @param {HTMLElement} image @param {string} file */
 function putLink(image, file) {
   const link = document.createElement("a");
   link.className = "file";
@@ -93,7 +93,7 @@ function prepareLink(link, note, file) {
   link.download = nameOfFile(file);
 }
 
-/** @type {WeakMap<Element, () => void>} What is fetched when it comes near. */
+/** @type {WeakMap<Element, () => void>} Functions that load an element's file. */
 const awaited = new WeakMap();
 /** @type {IntersectionObserver | undefined} */
 let nearness;
@@ -109,7 +109,7 @@ function cameNear(entries) {
 }
 
 /**
- * Fetches the files that a page shows, each when it comes near to the visible part.
+ * Loads the files of a page, each when it comes near the visible part.
  *
  * @param {HTMLElement} host
  * @param {string} note
@@ -137,7 +137,7 @@ export async function saveFile(note, file) {
   const blob = await fetchFile(note, file);
   if (!blob) return false;
   const link = document.createElement("a");
-  // No file is ever opened in the page itself.
+  // As a byte stream, so that no file is opened in the page itself.
   link.href = URL.createObjectURL(new Blob([blob], { type: "application/octet-stream" }));
   link.download = nameOfFile(file);
   link.click();
@@ -146,7 +146,7 @@ export async function saveFile(note, file) {
 }
 
 /**
- * Embeds the pictures in a page that is downloaded.
+ * Embeds the pictures in a page for download or printing.
  *
  * @param {HTMLElement} host
  * @param {string} note

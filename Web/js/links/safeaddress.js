@@ -1,15 +1,15 @@
 // Addresses that a text may link to.
 
-/** Where a link may lead. */
+/** The schemes that links may have. */
 const schemes = new Set(["http:", "https:", "mailto:", "tel:"]);
 
 /**
- * The address that a link leads to; undefined for one that is not followed, such as a script.
+ * Returns the address that a link leads to; undefined if it must not be followed, for example a script.
  *
  * @param {string} url Without the escapes of Markdown.
  */
 export function safeAddress(url) {
-  // A backslash, which a browser takes for "/", is a character like others.
+  // Browsers take a backslash for "/", so it is encoded.
   const plain = url.trim().replaceAll("\\", "%5C");
   try {
     const address = new URL(/^www\./i.test(plain) ? `https://${plain}` : plain, location.href);

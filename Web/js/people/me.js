@@ -1,4 +1,4 @@
-// This person, as others see them.
+// This user's name and colour.
 
 import { byId } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -7,10 +7,10 @@ import { asGuest, avatar, colorOf, profileKey, saveProfile, shownName, storedPro
 import { mayCreate } from "../account/rights.js";
 import { access, connection, isNewPerson, list, profile } from "../state/session.js";
 
-/** Whether the server takes the name from the token. */
+/** Whether the server reads the name from the token. */
 export const isNamed = () => access.token !== undefined && !access.isLink && connection.welcome?.demo !== true;
 
-/** The name that others see, in the form of the server. */
+/** The name that others see, in the server's form. */
 export function myName() {
   const { name, sub } = access.claims ?? {};
   if (isNamed()) return access.pass?.name || name || sub || profile.name;
@@ -18,9 +18,9 @@ export function myName() {
 }
 
 /**
- * The colour of an author who has the note open now.
+ * Returns the colour of an author who has the note open.
  *
- * @param {string} author The name, in the form of the server.
+ * @param {string} author The name, in the server's form.
  * @returns {string | undefined}
  */
 export function colorHere(author) {
@@ -29,7 +29,7 @@ export function colorHere(author) {
   return person && colorOf(person);
 }
 
-/** The name below the list, and whether notes may be made. */
+/** Draws the name below the list, and the buttons that this user may use. */
 export function drawMe() {
   byId("me-avatar").replaceChildren(avatar({ name: myName(), color: profile.color }, { label: false }));
   byId("me-name").textContent = shownName(myName());
@@ -39,7 +39,7 @@ export function drawMe() {
 }
 
 /**
- * Changes a made-up name and colour of this person if another person who is here has the same.
+ * Changes a drawn name or colour of this user if another user who is present has the same.
  *
  * @param {import("../state/people.js").Profile[]} others
  */
@@ -52,7 +52,7 @@ export function standApart(others) {
   tellProfile();
 }
 
-/** Whether no other person has seen this person's name yet. */
+/** Whether no other user has seen this user's name yet. */
 let isUnseen = isNewPerson;
 
 /** Sends the profile to the server, and notifies the page. */

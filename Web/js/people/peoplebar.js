@@ -1,4 +1,4 @@
-// The people with the note open, and those who are writing.
+// The people with the note open, and who of them is writing.
 
 import { byId } from "../ground/dialogs.js";
 import { inNumbers, isolated, t } from "../ground/language.js";
@@ -7,7 +7,7 @@ import { page } from "../state/page.js";
 import { avatar, shownName, whoIsHere, withoutDoubles } from "../state/people.js";
 import { profile } from "../state/session.js";
 
-/** The number of faces in the bar, besides one's own, before "+3": on a phone, as many as fit beside the buttons. */
+/** Maximum faces in the bar, besides one's own, before "+3": on a phone, as many as fit beside the buttons. */
 const facesMax = () => Math.max(0, Math.min(4, Math.floor((innerWidth - 345) / 33)));
 
 /** Whether the bar has room for one's own face beside "+3". */
@@ -15,7 +15,7 @@ const hasRoomForMe = () => innerWidth >= 345;
 
 addEventListener("resize", drawPeople);
 
-/** How long events about people are collected before they are drawn; milliseconds. */
+/** Time for which events about people are collected before they are drawn; milliseconds. */
 const drawnAfter = 100;
 /** @type {any} */
 let timer;
@@ -36,7 +36,7 @@ export function drawPeople() {
   ]);
   if (!me) return;
   const othersCount = (page.current?.othersCount ?? 0) - (named.length - others.length);
-  // People who write are among the faces.
+  // People who are writing are always among the faces.
   const shown = [...others].sort((a, b) => Number(b.isWriting) - Number(a.isWriting)).slice(0, facesMax());
   const isCrowded = othersCount > shown.length;
   const mine = isCrowded && !hasRoomForMe() ? [] : [me];
@@ -66,10 +66,10 @@ export function drawPeople() {
  */
 const made = (make, value) => ({ key: `${make.name} ${JSON.stringify(value)}`, make: () => make(value) });
 
-/** @type {WeakMap<Element, string>} What each element was made of. */
+/** @type {WeakMap<Element, string>} The key of each element. */
 const keys = new WeakMap();
 
-/** @param {HTMLElement} parent @param {Wanted[]} wanted Children; those that are there stay. */
+/** @param {HTMLElement} parent @param {Wanted[]} wanted Its new children; equal ones are reused. */
 function arrange(parent, wanted) {
   const former = new Map([...parent.children].map((child) => [keys.get(child), child]));
   /** @type {Element | null} */
@@ -93,7 +93,7 @@ function arrange(parent, wanted) {
   }
 }
 
-/** @param {number} count Of people without a face. */
+/** @param {number} count The number of people without a face. */
 function moreFace(count) {
   const more = document.createElement("span");
   more.className = "avatar more";

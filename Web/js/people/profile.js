@@ -1,4 +1,4 @@
-// The dialog in which people change their name and colour.
+// The dialog in which users change their name and colour.
 
 import { rename } from "../account/login.js";
 import { signIn } from "../account/signin.js";
@@ -11,7 +11,7 @@ import { palette, saveProfile } from "../state/people.js";
 import { access, profile } from "../state/session.js";
 import { messageOf } from "../client/words.js";
 
-/** Asks this person for a name and a colour, and offers the other actions on their account. */
+/** Asks this user for a name and a colour, and offers the other actions on the account. */
 async function editProfile() {
   const name = /** @type {HTMLInputElement} */ (byId("profile-name"));
   name.value = isNamed() ? myName() : profile.name;
@@ -52,7 +52,7 @@ async function editProfile() {
   if (isRenamed) await renameMyself(name.value.trim());
 }
 
-/** @param {string} name What others see from now on, on all devices. */
+/** @param {string} name The new display name, on all devices. */
 async function renameMyself(name) {
   try {
     const problem = await signIn(await rename({ refreshToken: access.pass?.refreshToken, name }));
@@ -63,7 +63,7 @@ async function renameMyself(name) {
   page.emit("me", undefined);
 }
 
-/** @param {() => Promise<void>} show Fails where the part cannot be fetched. */
+/** @param {() => Promise<void>} show Rejects if the part cannot be loaded. */
 async function openPart(show) {
   try {
     await show();
@@ -73,7 +73,7 @@ async function openPart(show) {
   }
 }
 
-/** Makes the button with this person's name work. */
+/** Connects the buttons of the profile. */
 export function setUpProfile() {
   byId("me").addEventListener("click", () => void editProfile());
   byId("change-password").addEventListener("click", () => {

@@ -1,7 +1,7 @@
-// The search of notes: by title at once, then by text, with an excerpt; it opens the note at the place. After “>”, or by
-// their first letters, it finds commands.
+// The search of notes: by title at once, then by text, with an excerpt. Opening a result shows the passage that was
+// found. Commands are found after “>”, or by their first letters.
 //
-// A combobox over a list: the focus stays in the field, and the arrow keys choose in the list.
+// A combobox with a list: the focus stays in the field, and the arrow keys select an entry.
 
 import { commandsNow } from "../state/commands.js";
 import { icon, showModal } from "../ground/dialogs.js";
@@ -27,26 +27,26 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(await searchStyles());
 document.adoptedStyleSheets.push(sheet);
 
-/** Before the words of a command. */
+/** The prefix of a search for commands. */
 const sign = ">";
-/** The most commands that are offered beside notes, and the letters that have to be typed before. */
+/** Maximum commands offered beside notes, and minimum letters that have to be typed for them. */
 const besideMax = 3;
 const besideMin = 2;
 
-/** The most notes that are shown before a word is typed, and the most with the word in their titles. */
+/** Maximum notes found by title, and maximum results of the server. */
 const titlesMax = 8;
 const foundMax = 20;
-/** The pause in typing after which the texts are searched; milliseconds. */
+/** Pause in typing after which the texts are searched; milliseconds. */
 const typingPause = 150;
-/** After how long an edit is found, and a little more; milliseconds. Then a search without results is repeated. */
+/** Time until an edit can be found, with a margin; milliseconds. Then a search without results is repeated once. */
 const indexPause = 2_500;
 
 /** @type {Palette | undefined} */
 let palette;
 
 /**
- * @param {string} words To begin with.
- * @param {(note: {id: string, title: string}) => void} [choose] Takes the chosen note, instead of opening it.
+ * @param {string} words The initial text of the field.
+ * @param {(note: {id: string, title: string}) => void} [choose] Called with the chosen note, which is not opened then.
  */
 export function showPalette(words, choose) {
   palette ??= new Palette();
@@ -92,7 +92,7 @@ class Palette {
   #state = makeState();
   /** @type {Offered[]} */
   #shown = [];
-  /** The place of the chosen one of those. */
+  /** The index of the selected entry in `#shown`. */
   #chosen = 0;
   /** @type {((note: Found) => void) | undefined} */
   #whenChosen;
@@ -114,7 +114,7 @@ class Palette {
       if (event.target === dialog) dialog.close();
     });
     dialog.addEventListener("close", () => {
-      // The event may come late, when the user searches again.
+      // The event may arrive after the user has opened the search again.
       if (!dialog.open) this.#stopSearch();
     });
   }
@@ -132,7 +132,7 @@ class Palette {
 
   // The list.
 
-  /** @param {Offered[]} offered @param {string} text For a screen reader, too. */
+  /** @param {Offered[]} offered @param {string} text Shown below the list, and announced. */
   #draw(offered, text) {
     const former = this.#shown[this.#chosen];
     this.#shown = offered;
@@ -190,7 +190,7 @@ class Palette {
     if ("run" in offered) return offered.run();
     if (this.#whenChosen) return this.#whenChosen(offered);
     if (offered.place) page.emit("sought", { id: offered.id, place: offered.place });
-    // The focus goes to the text when it is there, not back to where the search was opened.
+    // The focus goes to the text when that is loaded, not back to where the search was opened.
     /** @type {HTMLElement | null} */ (document.activeElement)?.blur();
     go(pathOf(offered.id));
     page.focusIdle();
@@ -236,7 +236,7 @@ class Palette {
       const count = first.length + rest.length;
       const said = answer.more ? "search.best" : "search.found";
       this.#draw([...first, ...commands, ...rest], count ? t(said, { count }) : t("search.none"));
-      // The words may just have been written.
+      // The words may have been written a moment ago, and not be indexed yet.
       if (isNone && !isLast) this.#timer = setTimeout(() => void this.#search(words, titles, commands, true), indexPause);
     } catch (error) {
       if (mine.signal.aborted) return;
@@ -274,12 +274,12 @@ function noteParts({ title, titleMarks, updatedAt, place }) {
 }
 
 /**
- * Joins the notes that were found by their titles with the server's answer.
+ * Joins the notes found by title with the server's results.
  *
  * @param {Found[]} titles
  * @param {Found[]} answer
- * @returns {{first: Found[], rest: Found[]}} Those found by their titles, with places from the
- *   answer; and the rest of the answer.
+ * @returns {{first: Found[], rest: Found[]}} The notes found by title, with passages from the server; and the other
+ * results.
  */
 function merged(titles, answer) {
   const answered = new Map(answer.map((found) => [found.id, found]));
@@ -291,7 +291,7 @@ function merged(titles, answer) {
 /** @param {Offered} offered @returns {string} A unique key. */
 const nameOf = (offered) => ("run" in offered ? `${sign}${offered.label}` : offered.id);
 
-/** @param {string} words @param {boolean} [areFirst] Whether a command has to begin with them. */
+/** @param {string} words @param {boolean} [areFirst] Whether a label must begin with them. */
 function commandsWith(words, areFirst = false) {
   const wanted = words.toLocaleLowerCase();
   return commandsNow().filter(({ label }) => {

@@ -1,4 +1,4 @@
-// Opens the search of notes, whose window is fetched at its first use.
+// Opens the search of notes, whose code is loaded at its first use.
 
 import { byId, toast } from "../ground/dialogs.js";
 import { t } from "../ground/language.js";
@@ -6,13 +6,13 @@ import { loadPart } from "../ground/parts.js";
 import { isApple, isOfComposition } from "../ground/shortcuts.js";
 
 /**
- * @param {string} [words] To begin with.
- * @param {(note: {id: string, title: string}) => void} [choose] In place of opening the note.
+ * @param {string} [words] The initial text of the field.
+ * @param {(note: {id: string, title: string}) => void} [choose] Called with the chosen note, which is not opened then.
  */
 export async function openSearch(words = "", choose) {
   try {
     const { showPalette } = await loadPart(() => import("./palette.js"));
-    // Not over a dialog that has opened while it was fetched.
+    // Do not cover a dialog that has opened while the code was loading.
     if (!document.querySelector("dialog[open]")) showPalette(words, choose);
   } catch (error) {
     console.error(error);
@@ -23,8 +23,8 @@ export async function openSearch(words = "", choose) {
 /** Makes the button and the field of the list open the search. */
 export function setUpSearching() {
   if (isApple(navigator)) byId("search-modifier").textContent = "⌘";
-  // The palette is fetched as soon as a key that begins a shortcut is pressed, for letters that are typed before the
-  // palette opens would go elsewhere.
+  // Load the palette when the first key of a shortcut is pressed: letters typed before the palette opens would go
+  // elsewhere.
   const prepare = (/** @type {KeyboardEvent} */ { key }) => {
     if (key !== "Control" && key !== "Meta") return;
     document.removeEventListener("keydown", prepare);
