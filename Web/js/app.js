@@ -1,4 +1,4 @@
-// Puts the page together: shows the note that the address names, and tells its parts what has happened.
+// The main module of the page: shows the note that the address names, and connects the parts of the page.
 
 import { fragmentOf } from "./state/access.js";
 import { offer } from "./state/commands.js";
@@ -44,10 +44,10 @@ import { drawToolbar, setUpToolbar } from "./editing/toolbar.js";
 import { isDrawn, switchDrawn } from "./state/drawn.js";
 import { drawCount, scheduleCount } from "./editing/wordcount.js";
 
-/** @type {(() => void)[]} To the note that is shown. */
+/** @type {(() => void)[]} Subscriptions to the shown note. */
 let subscriptions = [];
 
-/** @param {string} invitation Stays in the address until it can be taken, so that it survives a reload. */
+/** @param {string} invitation Stays in the address until the code is loaded, so that it survives a reload. */
 async function takeInvitation(invitation) {
   try {
     const { join } = await loadPart(() => import("./account/passwords.js"));
@@ -61,10 +61,10 @@ async function takeInvitation(invitation) {
 }
 
 /**
- * Uses the rights that the address gives.
+ * Applies the rights in the address.
  *
  * @param {ReturnType<typeof fragmentOf>} fragment
- * @returns Whether the page starts again with the rights of another link, which was put into the address of this tab.
+ * @returns Whether the page reloads, because the address of this tab was changed to another link.
  */
 function takeRights({ token, share, key, invite }) {
   if (token) {
@@ -94,9 +94,9 @@ function leaveShownNote() {
 }
 
 /**
- * Lays out the page for a note, a new note or the list of notes.
+ * Shows and hides the elements of the page for a note, a new note or the list.
  *
- * @param {string | undefined} id Of the note.
+ * @param {string | undefined} id The note's id.
  */
 function layOut(id) {
   const { newNote } = page;
@@ -108,7 +108,7 @@ function layOut(id) {
   drawLandmarks();
   byId("welcome").hidden = !isHome;
   byId("note").hidden = isHome;
-  // A note that is not made yet can be neither shared nor deleted.
+  // A note that is not created yet can be neither shared nor deleted.
   byId("share").hidden = byId("note-menu").hidden = newNote !== undefined;
   byId("read").hidden = false;
   closePeople();
@@ -117,7 +117,7 @@ function layOut(id) {
 }
 
 /**
- * Opens a note, and follows it as the shown one.
+ * Opens a note and subscribes to its events.
  *
  * @param {string} id
  */
@@ -159,9 +159,9 @@ function drawParts() {
   showPast();
 }
 
-/** Shows what the address names. */
+/** Shows the view that the address names. */
 function show() {
-  // Before the field gets another note's title.
+  // Before the field is set to another note's title.
   keepTitle();
   const fragment = fragmentOf(location.hash);
   if (takeRights(fragment)) return;
@@ -177,7 +177,7 @@ function show() {
   }
   if (isSameNew) return;
   if (id !== undefined && !connection.isOnline && !notes.has(id) && copies.isUnread(id)) {
-    // The text is in this browser, which is faster than the server.
+    // The text is in this browser: read it, which is faster than the server.
     void copies.read(id).then(show);
     return;
   }
@@ -189,7 +189,7 @@ function show() {
   drawParts();
 }
 
-// The parts.
+// Setting up the parts.
 
 setUpNotesList();
 setUpImportDrop();
@@ -244,11 +244,11 @@ blockedLine.on("changed", () => {
   drawLine();
   drawStatus();
 });
-// After the page shows why it is not let in, the sign-in begins.
+// The sign-in begins after the page has shown why it was rejected.
 setUpSignIn();
 setUpCopies((id) => notes.get(id)?.phase === "live");
 
-// What the person does.
+// Actions of the user.
 
 byId("gone-retry").addEventListener("click", () => {
   const trouble = accessTrouble();
@@ -262,7 +262,7 @@ byId("retry").addEventListener("click", () => connection.retryNow());
 function listItems() {
   /** @type {import("./ground/dialogs.js").MenuItem[]} */
   const items = [{ label: t("list.download"), icon: "download", run: () => void download("archive") }];
-  // Until the server has said that it keeps none, there may be some.
+  // Until the server has reported that it stores no deleted notes, assume that it does.
   if (list.deletedAgeMax !== 0) {
     items.unshift({ label: t("deleted.title"), icon: "trash", run: () => void openDeletedNotes() });
   }
@@ -310,7 +310,7 @@ offer(listItems);
 byId("file").addEventListener("change", () => {
   const input = /** @type {HTMLInputElement} */ (byId("file"));
   page.editor?.addFiles([...(input.files ?? [])]);
-  // The same file may be chosen again.
+  // Allows the same file to be chosen again.
   input.value = "";
 });
 
@@ -324,9 +324,9 @@ document.addEventListener("click", (event) => {
   go(pathname + hash);
 });
 
-// What the surroundings do.
+// Events of the browser.
 
-/** Writes edits that are not on the server to the browser's storage. */
+/** Stores edits and text that are not on the server, before the page may be closed. */
 function keep() {
   early.flush();
   connection.suspend();
@@ -348,21 +348,21 @@ addEventListener("pagehide", () => {
   keep();
 });
 addEventListener("beforeunload", (event) => {
-  // The next page restores edits from this browser's storage. Refused edits may be lost, and edits that did not fit there.
+  // The next page restores edits from the storage. Rejected edits, and edits that did not fit there, may be lost.
   if ([...notes.values()].some((note) => note.refusal || note.isKeepFailing)) event.preventDefault();
 });
 
-// Off we go.
+// Start.
 
 drawMe();
 for (const record of allPending(ownerNow())) {
   if (isSentHere(record.identity.id)) openNote(record.documentId);
 }
-// Open the notes of text that was typed before a reload, so that they take it.
+// Open the notes that have early text from before a reload, so that it is inserted.
 const unmade = new Set(newNotes.all.map(({ place }) => place));
 for (const id of early.notes) if (!unmade.has(id)) openNote(id);
 show();
-// A user who returns from the identity provider gets a token first.
+// A user who returns from the identity provider needs the token first.
 void arrive().then(() => connection.start());
-// What the browser keeps is what it has fetched already.
+// The files are loaded by now, so that the worker can cache them without requests.
 void loadText().then(setUpOffline);

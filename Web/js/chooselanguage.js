@@ -1,10 +1,10 @@
-// The page's language, before the first paint: the one that was chosen on the page, or the first of the browser's
-// that there is. A classic script on purpose. language.js has the texts.
+// Chooses the page's language before the first paint: the one selected on the page, or the first of the browser's
+// languages that the page has. A classic script, so that it runs at once. language.js loads the texts.
 (() => {
   const known = ["en", "de", "es", "fr", "ja", "ar"];
-  /** How long the page waits for the texts of its language before it shows English ones; milliseconds. */
+  /** Maximum time to wait for the texts of the language before English ones are shown; milliseconds. */
   const patience = 2_000;
-  /** The files of the built page, as this script's own file names them (Scripts/build-page.py). */
+  /** The files of the languages, relative to this script; Scripts/build-page.py inserts them. */
   const files = /** @type {Record<string, string>} */ ({ "@languages": "" });
 
   /** @type {string | null} */
@@ -12,7 +12,7 @@
   try {
     chosen = localStorage.getItem("parley.language");
   } catch {
-    // Storage may be forbidden; then the browser's language counts.
+    // If storage is forbidden, the browser's language is used.
   }
   const wanted = [chosen, ...navigator.languages].map((tag) => String(tag).toLowerCase().split("-")[0] ?? "");
   const language = wanted.find((one) => known.includes(one)) ?? "en";

@@ -1,7 +1,7 @@
-// What the page uses of CodeMirror's languages, as far as checking needs it.
+// The part of CodeMirror's languages that the page uses, as far as type checks need it.
 
 type Support = { language: any; support: any };
-/** A tokenizer, of which `streamed` makes a language. */
+/** A tokenizer; `streamed` makes a language of it. */
 type Tokens = { readonly name: string };
 
 export function streamed(tokens: Tokens): Support;

@@ -1,4 +1,4 @@
-// Common programming languages of code in notes: a part of its own, for few notes contain code. JavaScript and CSS
+// Common programming languages of code in notes. Loaded on demand, because few notes contain code. JavaScript and CSS
 // are in the part for HTML.
 export {
   c, cpp, csharp, diff, dockerFile, go, java, json, kotlin, lua, nginx, objectiveC, perl, powerShell, properties, python,

@@ -1,4 +1,4 @@
-// What the page uses of CodeMirror 6, as far as checking needs it.
+// The part of CodeMirror 6 that the page uses, as far as type checks need it.
 
 export type TextInput = string;
 
@@ -130,7 +130,7 @@ export class EditorView {
   readonly state: EditorState;
   readonly scrollDOM: HTMLElement;
   readonly contentDOM: HTMLElement;
-  /** Heights of blocks count from here; pixels of the screen. */
+  /** The top of the document, from which heights of blocks are measured; pixels of the screen. */
   readonly documentTop: number;
   readonly contentHeight: number;
   lineBlockAt(position: number): { from: number; to: number; top: number; height: number };
@@ -183,7 +183,7 @@ export const defaultKeymap: any[];
 export const historyKeymap: any[];
 export const keymap: { of(bindings: any[]): Extension };
 export const searchKeymap: { key?: string; scope?: string; run?: any }[];
-/** Markdown with tables, boxes, and what else GitHub adds. */
+/** Markdown with GitHub's extensions, such as tables and task lists. */
 export const markdownLanguage: { parser: any };
 export function markdown(options?: object): { language: any; support: any };
 export const Language: { new (data: any, parser: any, extensions: Extension[], name: string): any };

@@ -1,4 +1,4 @@
-// What the page uses of CodeMirror's HTML, as far as checking needs it.
+// The part of CodeMirror's HTML that the page uses, as far as type checks need it.
 
 export function html(options?: { matchClosingTags?: boolean }): { language: any; support: any };
 export function css(): { language: any; support: any };

@@ -1,2 +1,2 @@
-// HTML for Markdown, with the styles and scripts within it: a part of its own, for few notes contain HTML.
+// HTML for Markdown, with styles and scripts. Loaded on demand, because few notes contain HTML.
 export { css, html, javascript } from "../vendor/codemirror/html.js";

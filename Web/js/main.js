@@ -1,8 +1,8 @@
-// Starts the page, and reports the result to starting.js.
+// Loads the page, and reports the result to starting.js.
 
 import { loadPart } from "./ground/parts.js";
 
-// Addresses in the document are relative to the page's address, which changes.
+// Make the relative addresses of the document absolute, because the page's address changes.
 /** @type {NodeListOf<HTMLAnchorElement | HTMLLinkElement>} */
 const links = document.querySelectorAll("a[data-link], link[rel=icon]");
 for (const link of links) link.setAttribute("href", link.href);

@@ -1,19 +1,19 @@
-// Before the page has started: keeps the latest click on a button for the code that will listen to it, and
-// says so when the start takes long or fails. A page that a browser has kept since before an upgrade names files
-// that the server has no longer: it is reloaded.
+// Runs before the page has started: stores the latest click on a button for the code that will handle it, and shows a
+// message if the start takes long or fails. A cached page from before an upgrade refers to files that the server no
+// longer has: it is reloaded.
 //
-// A classic script on purpose: it listens before the first button is there. The modules come later than the
-// buttons, over a slow line much later, and a browser's `load` event does not wait for them. A block, so that none of
-// its names is global.
+// A classic script, because it must listen before the first button is drawn. Modules are loaded after the buttons, on a
+// slow connection much later, and a browser's `load` event does not wait for them. The block keeps its names out of the
+// global scope.
 {
-  /** How long a start may take before the page shows a message; milliseconds. */
+  /** Time after which the page shows that the start takes long; milliseconds. */
   const patience = 20_000;
 
-  /** The least time between reloads, as in parts.js; milliseconds. */
+  /** Minimum time between reloads, as in parts.js; milliseconds. */
   const reloadEvery = 60_000;
   const reloadKey = "parley.reloaded";
 
-  /** @type {HTMLElement | undefined} The button that was clicked last. */
+  /** @type {HTMLElement | undefined} The last clicked button. */
   let clicked;
   /** @type {HTMLElement | undefined} */
   let message;
@@ -27,7 +27,7 @@
     clicked.setAttribute("aria-busy", "true");
   };
 
-  /** @param {string} id Of the element that has the text, hidden: in English, until the page's language is there. */
+  /** @param {string} id A hidden element that contains the text: in English, until the page's language is loaded. */
   const textOf = (id) => document.getElementById(id)?.textContent ?? "";
 
   /** @param {string} text */
@@ -51,7 +51,7 @@
     say(textOf("starting-slow"));
   }, patience);
 
-  /** @param {Event} event A file of the page could not be fetched. */
+  /** @param {Event} event A file of the page could not be loaded. */
   const miss = (event) => {
     const { tagName, rel } = /** @type {HTMLLinkElement} */ (event.target);
     if (tagName !== "SCRIPT" && !(tagName === "LINK" && rel === "stylesheet")) return;
@@ -62,7 +62,7 @@
         return;
       }
     } catch {
-      // Without storage the page could not tell that it has done so before.
+      // Without storage the page cannot record that it has reloaded.
     }
     fail();
   };
@@ -86,7 +86,7 @@
     () => {
       stop();
       message?.remove();
-      // A button that the start has hidden would do nothing.
+      // Do not click a button that the start has hidden.
       if (clicked && !clicked.hidden) clicked.click();
       clicked = undefined;
     },

@@ -1,9 +1,10 @@
-// Runs before the first paint, so that a chosen theme does not flash. A classic script on purpose.
+// Applies the chosen theme before the first paint, so that the other one does not flash. A classic script for this
+// reason.
 (() => {
   try {
     const theme = localStorage.getItem("parley.theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
   } catch {
-    // Storage may be forbidden; then the system's theme counts.
+    // If storage is forbidden, the system's theme is used.
   }
 })();

@@ -1,19 +1,19 @@
-// Draws diagrams with Mermaid, one for each message, in a frame without an origin (reading/drawing.js makes it).
+// Draws diagrams with Mermaid, one for each message, in a frame without an origin that reading/drawing.js creates.
 //
-// The frame has the page's policy and, once these two scripts are loaded, one of its own: nothing else is loaded, and
-// styles written in elements have no effect. Mermaid measures its texts with such styles, so they are given to the
-// document in the way that a policy allows; the drawing has them in itself, for it is shown as a picture.
+// The frame has the page's policy, and a stricter one of its own: it loads only these two scripts, and ignores inline
+// styles. Mermaid measures texts with such styles, so they are added as an adopted style sheet, which the policy
+// allows. The drawing contains them itself, because it is shown as an image.
 
 const sheet = new CSSStyleSheet();
 document.adoptedStyleSheets = [sheet];
 
-/** Styles of the drawing that is being made. */
+/** The styles of the current drawing. */
 let styles = "";
 
 const createElement = document.createElement.bind(document);
 document.createElement = (name, options) => {
   if (name !== "style") return createElement(name, options);
-  // Holds the text, but is no style element, which the policy would report.
+  // An element for the text that is not a style element, which the policy would report.
   const element = document.createElementNS("http://www.w3.org/2000/svg", "metadata");
   Object.defineProperty(element, "innerHTML", {
     set(text) {
@@ -27,12 +27,13 @@ document.createElement = (name, options) => {
 const { setAttribute } = Element.prototype;
 Element.prototype.setAttribute = function (name, value) {
   if (name === "style") this.style.cssText = value;
-  // The policy blocks pictures of other sites, too.
+  // The policy would block and report images of other sites.
   else if (name !== "href" || this.localName !== "image") setAttribute.call(this, name, value);
 };
 Object.defineProperty(HTMLImageElement.prototype, "src", { set() {} });
 
-// A parsed document has the policy, too, and reports each style in it: during parsing, styles have another name.
+// The policy also applies to parsed documents and reports each style in them, so styles have another name while
+// parsing.
 const { parseFromString } = DOMParser.prototype;
 DOMParser.prototype.parseFromString = function (text, type) {
   return parseFromString.call(this, String(text).replaceAll(' style="', ' data-style="'), type);
@@ -51,14 +52,14 @@ mermaid.initialize({
   class: { htmlLabels: false },
   maxTextSize: 20_000,
   maxEdges: 300,
-  // The settings that a diagram's own directives must not change.
+  // Settings that a diagram's own directives must not change.
   secure: [
     "secure", "startOnLoad", "securityLevel", "suppressErrorRendering", "maxTextSize", "maxEdges", "htmlLabels",
     "themeCSS", "fontFamily", "altFontFamily", "dompurifyConfig", "flowchart", "class",
   ],
 });
 
-/** @param {string} source @returns {Promise<{drawn: string}>} A picture in SVG. */
+/** @param {string} source @returns {Promise<{drawn: string}>} SVG. */
 async function draw(source) {
   styles = "";
   const { svg } = await mermaid.render("diagram", source);
@@ -69,7 +70,7 @@ async function draw(source) {
     drawing.setAttribute("height", height);
   }
   drawing.removeAttribute("data-style");
-  // As text, for the policy reports styles in elements.
+  // Added as text, because the policy reports style elements.
   const style = `<style>${styles.replace(/&/g, "&amp;").replace(/</g, "&lt;")}</style>`;
   const xml = new XMLSerializer().serializeToString(drawing).replaceAll(' data-style="', ' style="');
   return { drawn: xml.replace(">", () => `>${style}`) };

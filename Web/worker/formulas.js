@@ -1,6 +1,7 @@
-// Draws formulas as MathML, one for each message. A worker, since a formula may take forever: then the page ends it.
+// Draws formulas as MathML, one for each message. It is a worker because a formula may take very long: the page then
+// terminates it.
 //
-// The built page has KaTeX itself in the place of the import (Scripts/build-page.py).
+// In the built page, KaTeX itself replaces the import (Scripts/build-page.py).
 
 importScripts("../vendor/katex/katex.js");
 
@@ -17,7 +18,7 @@ self.addEventListener("message", ({ data: { source, isDisplay } }) => {
   try {
     self.postMessage({ drawn: self.katex.renderToString(source, { ...options, displayMode: isDisplay }) });
   } catch (error) {
-    // KaTeX marks the place by marks below letters, each of which a screen reader would read.
+    // KaTeX marks the position by characters below letters, which a screen reader would read.
     self.postMessage({ problem: String(error.message).replace(/^KaTeX parse error: /, "").replace(/\u0332/g, "") });
   }
 });

@@ -1,27 +1,28 @@
-// The page's service worker: a reload without a server shows the page, and not the browser's error.
+// The page's service worker: without a server, a reload shows the page instead of the browser's error.
 //
-// It keeps the files of one build, and nothing else: no answer of the API, no text of a note, no address. A page is
-// kept under the worker's own address, never under the one that was asked for, whose end may be a link's token.
-// Beside English, it keeps the languages that its pages have been in.
+// It caches the files of one build, and nothing else: no answer of the API, no text of a note, no address. A page is
+// cached under the worker's own address, not the requested one, whose fragment may contain a link's token. Beside
+// English, it caches the languages in which its pages were shown.
 //
-//   page     the network first, with a bound; then the kept one
-//   files    the kept ones first, for their names carry a hash of their content
-//   others   are not touched
+//   page     from the network, with a time limit; then from the cache
+//   files    from the cache first, because their names contain a hash of their content
+//   others   are not handled
 //
-// A new build's worker waits until a page of its build asks it to take over, or all pages of the former are closed.
+// The worker of a new build waits until a page of this build asks it to take over, or all pages of the former one are
+// closed.
 
-/** The build, as in the page's HTML; and its files, below assets/. Scripts/build-page.py fills both in. */
+/** The build, as in the page's HTML; and its files, below assets/. Scripts/build-page.py inserts both. */
 const build = "@build";
 /** @type {string[]} */
 const files = ["@files"];
-/** @type {Record<string, string>} The files of the languages, by their names. */
+/** @type {Record<string, string>} The files of the languages, by language. */
 const languages = { "@languages": "" };
 
-/** How long the network may take to bring a page; milliseconds. */
+/** Maximum time to wait for a page from the network; milliseconds. */
 const patience = 3_000;
 
 const scope = self.registration.scope;
-// Another gateway may have the same origin, below another path.
+// Another gateway may have the same origin, with another path.
 const ownCaches = `parley.page ${new URL(scope).pathname} `;
 const cacheName = ownCaches + build;
 
@@ -29,11 +30,11 @@ const addressOf = (file) => new URL(`assets/${file}`, scope).href;
 const below = new URL("n/", scope).href;
 const published = new URL("p/", scope).href;
 
-/** The page below n/, where links begin one folder higher; and back. */
+/** The page for addresses below n/, where links begin one folder higher; and the reverse. */
 const lowered = (html) => html.replaceAll('="assets/', '="../assets/').replaceAll('="./"', '="../"');
 const raised = (html) => html.replaceAll('="../assets/', '="assets/').replaceAll('="../"', '="./"');
 
-/** The page of this build, from what the browser has, or else from the server. */
+/** Fetches the page of this build: from the browser's cache if possible, otherwise from the server. */
 async function fetchPage() {
   const open = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
   const shown = open.map(({ url }) => url.replace(/[?#].*/, "")).filter((url) => isPage(url) && !url.startsWith(published));
@@ -48,7 +49,7 @@ async function fetchPage() {
 async function fill() {
   const cache = await caches.open(cacheName);
   const { html, headers } = await fetchPage();
-  // The body is not compressed any longer; the policy for scripts stays.
+  // The body is no longer compressed; the policy for scripts is retained.
   const kept = new Headers(headers);
   for (const name of ["content-encoding", "content-length", "etag", "vary"]) kept.delete(name);
   await cache.put(scope, new Response(html, { headers: kept }));
@@ -63,7 +64,7 @@ async function fill() {
   await keepFormerLanguages();
 }
 
-/** @param {string} language Whose texts are kept from now on; English is with the page. */
+/** @param {string} language The language whose texts are to be cached; English is part of the page. */
 async function keepLanguage(language) {
   if (!Object.hasOwn(languages, language)) return;
   const address = addressOf(languages[language]);
@@ -73,7 +74,7 @@ async function keepLanguage(language) {
   if (response.ok) await cache.put(address, response);
 }
 
-/** Keeps the languages that the worker of the former build has kept. Without them the page is in English. */
+/** Caches the languages that the worker of the former build has cached. Without them, the page would be in English. */
 async function keepFormerLanguages() {
   for (const name of await caches.keys()) {
     if (!name.startsWith(ownCaches)) continue;
@@ -90,7 +91,7 @@ async function removeFormer() {
   await self.clients.claim();
 }
 
-/** Whether an address without its end is a page's: the list, or a note, also a published one. */
+/** Whether an address without query and fragment is a page: the list, a note or a published note. */
 function isPage(url) {
   return url === scope || [below, published].some((one) => url.startsWith(one) && !url.slice(one.length).includes("/"));
 }
@@ -108,14 +109,14 @@ async function page(request, url) {
   const late = new Promise((resolve) => setTimeout(() => resolve(undefined), patience));
   const fetched = fetch(request).catch(() => undefined);
   const response = await Promise.race([fetched, late]);
-  // A proxy answers with such a status for a server that is down.
+  // A proxy returns 5xx if the server is down.
   return response && response.status < 500 ? response : kept;
 }
 
 /** @param {Request} request @param {string} url */
 async function file(request, url) {
   const cache = await caches.open(cacheName);
-  // All compressed forms are one file to a cache, which holds the uncompressed one.
+  // The cache has one uncompressed form of each file, so `Vary` is ignored.
   return (await cache.match(url, { ignoreVary: true })) ?? fetch(request);
 }
 

@@ -1,4 +1,4 @@
-// Comments on the shown note, from when its text is there until another note's is.
+// Comments on the shown note, from when its editor is created until another note is shown.
 
 import { Emitter } from "../ground/emitter.js";
 import { byId } from "../ground/dialogs.js";
@@ -8,27 +8,30 @@ import { access, ask, connection, drawer, profile } from "../state/session.js";
 
 /** @type {import("./commentsview.js").CommentsView | undefined} */
 let shown;
-/** @type {import("../state/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its comments were there. */
+/**
+ * @type {import("../state/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its
+ * comments were loaded.
+ */
 let wanted;
 
 /**
- * changed: the comments of the shown note have arrived or changed.
+ * changed: the comments of the shown note were loaded, or have changed.
  *
  * @type {Emitter<{changed: void}>}
  */
 export const commentNews = new Emitter();
 
-/** @param {object} note @returns All of its comments, if it is shown and they are here. */
+/** @param {object} note @returns All of its comments, if it is shown and they are loaded. */
 export const commentsOf = (note) => (shown?.note === note ? shown?.answer : undefined);
 
-/** Ends the comments of another note or another editor. */
+/** Closes the view of the comments. */
 export function leaveComments() {
   shown?.close();
   shown = undefined;
   byId("comments").hidden = true;
 }
 
-/** Shows the comments of the note that is open, once its text is there. */
+/** Shows the comments of the open note, once its editor is created. */
 export async function followComments() {
   const { current: note, editor } = page;
   if (shown && shown.note === note && shown.editor === editor) return;
@@ -48,10 +51,10 @@ export async function followComments() {
   }
 }
 
-/** Whether this person may comment on the note that is shown. */
+/** Whether this user may comment on the shown note. */
 export const mayCommentHere = () => shown?.mayComment ?? false;
 
-/** Begins a comment on what is selected, as soon as the comments are there. */
+/** Begins a comment on the selection, once the comments are loaded. */
 export function commentHere() {
   if (shown) shown.begin();
   else wanted = page.current;

@@ -1,4 +1,4 @@
-// One comment as it is shown: who has made it, when, and its words.
+// Draws one comment: its author, its time and its text.
 
 import { dateFormat, t } from "../ground/language.js";
 import { avatar, shownName } from "../state/people.js";
@@ -7,7 +7,7 @@ const dayAndTime = dateFormat({ dateStyle: "medium", timeStyle: "short" });
 
 /**
  * @param {import("./comments.js").Comment} comment
- * @param {string} [color] The author's, if the author has the note open; a made-up one otherwise.
+ * @param {string} [color] The author's colour; derived from the name if it is not given.
  */
 export function commentItem(comment, color) {
   const item = document.createElement("article");

@@ -1,8 +1,8 @@
-// Comments on a note: fetched from the server when the note's own room says that they have changed, placed in the
-// editor's text, and changed by this person.
+// Comments on a note: fetched from the server when the note's room reports a change, positioned in the editor's text,
+// and changed by this user.
 //
-// Ranges are requested for a revision, once the server has all that was typed here, so that the editor's text is that
-// revision's; edits made while the answer is on its way move the ranges.
+// Ranges are requested for a revision, once the server has all edits made here, so that the editor's text is the text
+// of that revision. Edits made before the answer arrives move the ranges.
 
 import { Emitter } from "../ground/emitter.js";
 
@@ -14,18 +14,19 @@ import { Emitter } from "../ground/emitter.js";
  * @typedef {{first: Comment, answers: Comment[]}} Thread
  * @typedef {import("../editing/commentmarks.js").Mark} Mark
  * @typedef {import("../editing/commentmarks.js").Moment} Moment
- * @typedef {{moment: () => Moment, set: (marks: Mark[]) => void, marks: () => readonly Mark[]}} Marks The editor's.
+ * @typedef {{moment: () => Moment, set: (marks: Mark[]) => void, marks: () => readonly Mark[]}} Marks The editor's
+ * marks.
  * @typedef {{text: string, author: string, thread?: string}} Draft
  */
 
-/** The rooms that notify readers of a note that its comments have changed. */
+/** The prefix of the rooms that report changes of a note's comments. */
 const roomPrefix = "/note/";
 
 /**
- * The places of scalars in a text, in UTF-16 units.
+ * Converts offsets in scalars to positions in UTF-16 units.
  *
  * @param {string} text
- * @param {number[]} offsets Of scalars.
+ * @param {number[]} offsets Offsets in Unicode scalars.
  * @returns {Map<number, number>}
  */
 export function unitsOf(text, offsets) {
@@ -43,7 +44,7 @@ export function unitsOf(text, offsets) {
 }
 
 /**
- * The number of scalars of a text before a place in UTF-16 units.
+ * Returns the number of scalars before a position in UTF-16 units.
  *
  * @param {string} text
  * @param {number} unit
@@ -55,9 +56,9 @@ export function scalarsBefore(text, unit) {
 }
 
 /**
- * Comments by threads, in the order of their places in the text; those whose text is gone come last.
+ * Returns comments by threads, in the order of their positions in the text. Threads whose text is deleted come last.
  *
- * @param {Comment[]} comments The oldest first.
+ * @param {Comment[]} comments Oldest first.
  * @returns {Thread[]}
  */
 export function threadsOf(comments) {
@@ -94,13 +95,13 @@ export class Comments extends Emitter {
   #isFetching = false;
   #isStale = false;
   #isClosed = false;
-  /** Whether the note was joined at its last change of status. */
+  /** Whether the note was live at its last change of status. */
   #isFollowing = false;
-  /** Whether ranges are to be fetched as soon as the server has all that was typed. */
+  /** Whether to request ranges once the server has all edits made here. */
   #wantsPlaces = false;
-  /** A revision from which on a comment has a range that this page does not have yet. */
+  /** The first revision for which a comment's range is known, where it is newer than this page's text. */
   #placedFrom = 0;
-  /** @type {(() => void)[]} Callers that wait until the server has all that was typed. */
+  /** @type {(() => void)[]} Callers that wait until the server has all edits made here. */
   #settling = [];
   /** @type {(() => void)[]} */
   #subscriptions;
@@ -136,9 +137,9 @@ export class Comments extends Emitter {
   }
 
   /**
-   * Subscribes to the note's room whenever the note is joined. The comments are fetched once the room is heard from,
-   * for it reports all later changes. Before the join, the gateway does not know the note's folder, and rejects users
-   * whose right to read comes from the folder alone.
+   * Subscribes to the note's room whenever the note is joined. The comments are fetched once the room is live, because
+   * it reports all later changes. Before the join, the gateway does not know the note's folder, and rejects users whose
+   * right to read depends on the folder.
    */
   #follow() {
     const isJoined = this.#note.phase === "live";
@@ -146,7 +147,7 @@ export class Comments extends Emitter {
     this.#isFollowing = isJoined;
   }
 
-  /** All comments, from the server's last answer; undefined before the first. */
+  /** All comments in the server's last answer; undefined before the first. */
   get answer() {
     return this.isLoaded ? { epoch: this.#epoch, comments: this.all } : undefined;
   }
@@ -161,15 +162,15 @@ export class Comments extends Emitter {
     this.#connection.handle("unsubscribe", this.#room);
   }
 
-  // Only while the text is the server's.
+  // Actions that need the server's text.
 
-  /** Whether the server has all that was typed here. */
+  /** Whether the server has all edits made here. */
   get #isSettled() {
     return this.#note.phase === "live" && this.#note.unconfirmedCount === 0;
   }
 
   #settle() {
-    // Once the editor shows the note's text.
+    // After the pending actions, when the editor shows the note's text.
     this.#connection.afterwards(() => {
       if (this.#isClosed || !this.#isSettled) return;
       for (const go of this.#settling.splice(0)) go();
@@ -179,7 +180,7 @@ export class Comments extends Emitter {
 
   /**
    * @param {number} within Milliseconds.
-   * @returns {Promise<boolean>} Whether the editor's text is the server's now.
+   * @returns {Promise<boolean>} Whether the editor's text became the server's within this time.
    */
   #settled(within) {
     return new Promise((resolve) => {
@@ -192,7 +193,7 @@ export class Comments extends Emitter {
     });
   }
 
-  /** Ranges that an edit has made doubtful. */
+  /** Requests the ranges again, because an edit has made them uncertain. */
   placeAgain() {
     this.#wantsPlaces = true;
     this.#settle();
@@ -200,7 +201,7 @@ export class Comments extends Emitter {
 
   // Fetching.
 
-  /** Fetches all comments. Calls during a fetch are served by one more after it, also if it fails. */
+  /** Fetches all comments. All calls during a fetch cause one more after it, even if it fails. */
   async refresh() {
     if (this.#isFetching || this.#isClosed) {
       this.#isStale = true;
@@ -218,7 +219,7 @@ export class Comments extends Emitter {
   }
 
   async #fetch() {
-    // The editor shows the note's text only after all those actions.
+    // The editor shows the note's text only after the pending actions.
     await new Promise((resolve) => this.#connection.afterwards(() => resolve(undefined)));
     const isPlacing = this.#isSettled;
     const revision = this.#note.revision;
@@ -238,8 +239,8 @@ export class Comments extends Emitter {
 
   /**
    * @param {{epoch: string, mayComment: boolean, limits: {textBytesMax: number}, comments: Comment[]}} answer
-   * @param {{moment: Moment, ends: import("../ground/lineends.js").LineEnds | undefined, revision: number} | undefined} at Whose revision
-   *   the ranges are for.
+   * @param {{moment: Moment, ends: import("../ground/lineends.js").LineEnds | undefined, revision: number} | undefined}
+   * at The text that the ranges refer to; undefined if ranges were not requested.
    */
   #take({ epoch, mayComment, limits, comments }, at) {
     this.#epoch = epoch;
@@ -259,7 +260,7 @@ export class Comments extends Emitter {
         ...open.flatMap(({ id, place }) => {
           if (!place) return [];
           if (place.revision !== at.revision) {
-            // It was made on a revision that has not arrived here yet.
+            // Its range is for a revision that has not arrived here yet.
             this.#placedFrom = Math.max(this.#placedFrom, place.revision);
             this.#wantsPlaces = true;
             return former.filter((mark) => mark.id === id);
@@ -278,11 +279,11 @@ export class Comments extends Emitter {
   // Changing.
 
   /**
-   * Returns the body of a new comment on the range that the editor holds for it; undefined while the server lacks some of
-   * what was typed, null if the range's text is gone.
+   * Returns the body of a new comment on the range that is marked in the editor for it. Undefined if the server does
+   * not receive all edits in time; null if the range's text is deleted.
    *
    * @param {Draft} draft
-   * @param {number} [within] Milliseconds to wait for that.
+   * @param {number} [within] Maximum time to wait for the server, in milliseconds.
    * @returns {Promise<object | null | undefined>}
    */
   async bodyOf({ text, author, thread }, within = 10_000) {
@@ -301,13 +302,13 @@ export class Comments extends Emitter {
     return { text, author, anchor: this.#epoch ? { epoch: this.#epoch, ...anchor } : anchor };
   }
 
-  /** Returns a key for a comment, which is made once even if it is sent several times. */
+  /** Returns an idempotency key for a comment. */
   newKey() {
     return this.#newKey();
   }
 
   /**
-   * Makes a comment. With the same key and body again, it is made once.
+   * Creates a comment. A repetition with the same key and body creates no second one.
    *
    * @param {object} body
    * @param {string} key

@@ -1,5 +1,5 @@
-// Sends the text of a comment, and makes one comment even after several attempts: until the server has confirmed it, the
-// text is kept in the tab's drawer, with the key of its request.
+// Sends the text of a comment. Until the server has confirmed it, the text is stored in the tab's drawer with the key
+// of its request, so that several attempts create one comment.
 
 import { announce } from "../ground/dialogs.js";
 import { RequestError } from "../client/http.js";
@@ -7,7 +7,8 @@ import { t } from "../ground/language.js";
 import { messageOf } from "../client/words.js";
 
 /**
- * @typedef {ReturnType<typeof commentSender>} CommentSender For a composer: its first text, and where it sends its text.
+ * @typedef {ReturnType<typeof commentSender>} CommentSender The initial text of a composer, and the functions that send
+ * its text.
  */
 
 /**
@@ -23,13 +24,13 @@ export function commentSender({ comments, unsent, profile, thread }) {
   let sent = kept?.sent;
   return {
     text: kept?.text ?? "",
-    /** @param {string} text That is in the field now. */
+    /** @param {string} text The text in the field. */
     keep: (text) => unsent.keep(name, text.trim() ? { text, sent } : undefined),
     /** Discards the text. */
     drop: () => unsent.keep(name, undefined),
     /**
      * @param {string} text
-     * @returns {Promise<string | undefined>} A problem in words.
+     * @returns {Promise<string | undefined>} The problem as a text for the user.
      */
     async submit(text) {
       if (sent?.text !== text) {
@@ -37,7 +38,7 @@ export function commentSender({ comments, unsent, profile, thread }) {
         if (body === undefined) return t("comments.unsaved");
         if (body === null) return t("comments.rangeGone");
         sent = { text, body, key: comments.newKey() };
-        // A page that goes away meanwhile does not learn whether the request arrived.
+        // If the page is closed now, it is unknown whether the request arrived: store it before.
         unsent.keep(name, { text, sent });
       }
       await comments.make(sent.body, sent.key);

@@ -1,5 +1,5 @@
-// Comments beside the note: the panel with its threads, and the links between them and the text. This part is fetched
-// when a note is open.
+// Comments beside the note: the panel with its threads, and the links between them and the text. Loaded when a note is
+// open.
 
 import { announce, byId } from "../ground/dialogs.js";
 import { commentButton } from "./commentbutton.js";
@@ -22,10 +22,10 @@ import { messageOf } from "../client/words.js";
  * @property {import("../state/shownnote.js").ShownNote} note
  * @property {Editor} editor
  * @property {import("../client/connection.js").Connection} connection
- * @property {(path: string) => Promise<any>} ask Requests data of which the browser may already have a copy.
+ * @property {(path: string) => Promise<any>} ask Requests data, for which the browser may have a cached answer.
  * @property {() => {name: string, color: string}} profile
  * @property {() => void} changed Called when comments have changed.
- * @property {boolean} isGuest Whether this person uses a link: the server cannot distinguish its guests.
+ * @property {boolean} isGuest Whether this user came by a link: the server cannot distinguish the guests of a link.
  * @property {import("./unsentcomments.js").DrawerOfComments} drawer
  */
 
@@ -57,11 +57,14 @@ export class CommentsView {
   #newComment;
   #commentButton;
   #threads = new ThreadList((id) => this.#makeThread(id));
-  /** @type {string | undefined} The thread that is highlighted. */
+  /** @type {string | undefined} The highlighted thread. */
   #chosen;
-  /** Whether the user wants to comment without a selection. A hint asks for one until they select or close the panel. */
+  /**
+   * Whether a comment was begun without a selection. A hint asks for one until the user selects text or closes the
+   * panel.
+   */
   #wantsSelection = false;
-  /** Whether a comment was begun before the comments were there. */
+  /** Whether a comment was begun before the comments were loaded. */
   #isAwaited = false;
   #subscriptions;
 
@@ -96,7 +99,7 @@ export class CommentsView {
     return this.#comments.answer;
   }
 
-  /** Begins a comment on the selected text, once it is known whether this person may comment. */
+  /** Begins a comment on the selection, once it is known whether this user may comment. */
   begin() {
     this.#isAwaited = !this.#comments.isLoaded;
     if (!this.mayComment) return;
@@ -206,7 +209,7 @@ export class CommentsView {
     this.#commentButton.draw();
   }
 
-  /** @param {number} count Of unresolved threads. */
+  /** @param {number} count The number of unresolved threads. */
   #drawButton(count) {
     byId("comments-count").hidden = count === 0;
     byId("comments-count").textContent = inNumbers(count);
@@ -215,7 +218,7 @@ export class CommentsView {
     this.#button.title = label;
   }
 
-  /** @param {number} count Of all threads. @param {number} shownCount */
+  /** @param {number} count The number of all threads. @param {number} shownCount */
   #drawHint(count, shownCount) {
     const hint = byId("comments-none");
     const { isBegun } = this.#newComment;
@@ -254,7 +257,7 @@ export class CommentsView {
     return this.editor.comments.marksOf(this.editor.view);
   }
 
-  /** Shows which threads have a place in the text. */
+  /** Shows which threads have a range in the text. */
   #drawPlaces() {
     this.#threads.drawPlaces(new Set(this.#marks.map(({ id }) => id)));
   }

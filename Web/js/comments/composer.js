@@ -1,5 +1,5 @@
-// A field for a text that is sent to the server. The text stays in the field until the server has confirmed it, also if
-// the connection is lost or the server rejects the text.
+// A field for a text that is sent to the server. The text stays in the field until the server has confirmed it, even if
+// the connection is lost or the server rejects it.
 
 import { t } from "../ground/language.js";
 import { isOfComposition } from "../ground/shortcuts.js";
@@ -26,22 +26,23 @@ export class Composer {
   #problem = document.createElement("p");
   #sendButton;
   #isBusy = false;
-  /** Whether it is unknown if the text has arrived. */
+  /** Whether it is unknown if the server has the text. */
   #isOpen = false;
 
   /**
    * @param {object} options
-   * @param {string} options.label The field's name for screen readers; shown in it while it is empty.
-   * @param {string} options.send On the button.
-   * @param {string} [options.text] The text at the beginning.
-   * @param {string} [options.original] A text that is also stored elsewhere, and can be discarded; none for a new text.
+   * @param {string} options.label The field's name for screen readers; its placeholder, too.
+   * @param {string} options.send The label of the button.
+   * @param {string} [options.text] The initial text.
+   * @param {string} [options.original] The stored text that is being edited, which may be discarded; none for a new
+   * text.
    * @param {() => number} options.bytesMax
-   * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text; a problem in words, or undefined
-   *   once it is there. `failed` puts its errors into words.
-   * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed An error in words; and whether it is
-   *   unknown if the text has arrived, so that the same text has to be sent again before it may be changed.
+   * @param {(text: string) => Promise<string | undefined>} options.submit Sends the text. Fulfilled with a problem to
+   * show, or undefined once the server has the text; rejections are passed to `failed`.
+   * @param {(error: unknown) => {problem: string, isOpen: boolean}} options.failed Describes an error. `isOpen`: it is
+   * unknown if the server has the text, so the same text must be sent again before it may be changed.
    * @param {() => void} [options.cancel]
-   * @param {() => void} [options.changed] The person has changed the text.
+   * @param {() => void} [options.changed] Called when the user has changed the text.
    */
   constructor(options) {
     const { label, send, original = "", text = original, cancel, changed } = options;
@@ -86,7 +87,7 @@ export class Composer {
     this.#area.focus();
   }
 
-  /** Called when the server can be reached again. */
+  /** Called when the connection is restored. */
   retry() {
     if (this.#isOpen) void this.#send();
   }
@@ -99,7 +100,7 @@ export class Composer {
       event.preventDefault();
       void this.#send();
     } else if (event.key === "Escape" && cancel && !this.#isBusy && [original.trim(), ""].includes(this.text.trim())) {
-      // With another text in it, the field is hidden with the panel, and keeps the text.
+      // Another text is preserved: the key hides the panel, and the field with it.
       event.stopPropagation();
       cancel();
     }

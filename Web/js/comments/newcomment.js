@@ -1,5 +1,5 @@
-// A new comment, from the selection of its range until it is sent or discarded: the range, held in the editor, and the
-// field above the threads.
+// A new comment, from the selection of its range until it is sent or discarded: the range, marked in the editor, and
+// the field above the threads.
 
 import { byId } from "../ground/dialogs.js";
 import { Composer } from "./composer.js";
@@ -7,7 +7,7 @@ import { t } from "../ground/language.js";
 
 /** @typedef {{from: number, to: number}} Range In UTF-16 units. */
 
-/** The most of the range's text that is shown above the field; UTF-16 units. */
+/** Maximum UTF-16 units of the range's text shown above the field. */
 const quoteMax = 400;
 
 export class NewComment {
@@ -22,7 +22,7 @@ export class NewComment {
    * @param {object} options
    * @param {ReturnType<typeof import("../editing/editor.js").createEditor>} options.editor
    * @param {import("./comments.js").Comments} options.comments
-   * @param {() => import("./commentsender.js").CommentSender} options.sending Asked for when one is begun.
+   * @param {() => import("./commentsender.js").CommentSender} options.sending Called when a comment is begun.
    * @param {() => void} options.redraw Draws the threads again.
    */
   constructor(options) {
@@ -36,7 +36,7 @@ export class NewComment {
   }
 
   /**
-   * Begins a comment on a range, unless one with words is begun already, which gets the focus.
+   * Begins a comment on a range. If an unfinished one has text, it gets the focus instead.
    *
    * @param {Range} range
    */
@@ -55,12 +55,12 @@ export class NewComment {
     composer.focus();
   }
 
-  /** Called when the server can be reached again. */
+  /** Called when the connection is restored. */
   retry() {
     this.#composer?.retry();
   }
 
-  /** Called when the note is left: the text stays in the drawer. */
+  /** Called when the note is left; the text stays in the drawer. */
   close() {
     this.#composer = undefined;
     this.#place.hidden = true;
@@ -102,7 +102,7 @@ export class NewComment {
     return quote;
   }
 
-  /** @param {Range | undefined} range That is held; none otherwise. */
+  /** @param {Range | undefined} range The range to mark; undefined to remove the mark. */
   #hold(range) {
     const others = this.#marks.marksOf(this.#view).filter(({ id }) => id !== "");
     this.#marks.set(this.#view, range ? [{ id: "", ...range }, ...others] : others);

@@ -1,5 +1,5 @@
-// The list of threads beside the note. It keeps the view of each thread, with what is written in it, as long as the
-// thread is shown.
+// The list of threads beside the note. It reuses the view of each thread, with the text typed in it, while the thread
+// is shown.
 
 import { byId } from "../ground/dialogs.js";
 
@@ -14,12 +14,12 @@ export class ThreadList {
   /** @type {Map<string, {thread: Thread, view: ThreadView}>} Shown threads, by their ids. */
   #shown = new Map();
 
-  /** @param {(id: string) => ThreadView} makeView Makes the view of a thread, of which the id is given. */
+  /** @param {(id: string) => ThreadView} makeView Creates the view of a thread. */
   constructor(makeView) {
     this.#makeView = makeView;
   }
 
-  /** @param {Thread[]} threads In the order in which they are shown. */
+  /** @param {Thread[]} threads In the order of display. */
   draw(threads) {
     const ids = new Set(threads.map(({ first }) => first.id));
     for (const id of this.#shown.keys()) if (!ids.has(id)) this.#shown.delete(id);
@@ -39,7 +39,7 @@ export class ThreadList {
     const list = this.#list;
     const wanted = new Set(/** @type {Element[]} */ (elements));
     for (const element of [...list.children]) if (!wanted.has(element)) element.remove();
-    // The thread with the focus is not moved, for it would lose the focus, and a word that is being composed.
+    // The thread with the focus is not moved: it would lose the focus and a composed word.
     const kept = elements.find((element) => element.contains(document.activeElement));
     elements.forEach((element, index) => {
       if (element === kept) while (list.children[index] !== kept) list.append(list.children[index] ?? "");
@@ -47,7 +47,7 @@ export class ThreadList {
     });
   }
 
-  /** @param {Set<string>} marked Threads whose words are marked in the text. */
+  /** @param {Set<string>} marked The threads whose range is marked in the text. */
   drawPlaces(marked) {
     for (const { view, thread } of this.#shown.values()) {
       const { id, place, resolved } = thread.first;
@@ -55,7 +55,7 @@ export class ThreadList {
     }
   }
 
-  /** @param {string | undefined} chosen The thread that is highlighted. */
+  /** @param {string | undefined} chosen The highlighted thread. */
   drawChosen(chosen) {
     for (const [id, { view }] of this.#shown) view.drawChosen(id === chosen);
   }
@@ -67,7 +67,7 @@ export class ThreadList {
     element?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Called when the server can be reached again. */
+  /** Called when the connection is restored. */
   retry() {
     for (const { view } of this.#shown.values()) view.retry();
   }

@@ -1,4 +1,4 @@
-// One thread beside the note: its comments, the actions on each of them, and the field for an answer.
+// One thread beside the note: its comments, their actions, and the field for an answer.
 
 import { announce, confirm } from "../ground/dialogs.js";
 import { commentItem } from "./commentitem.js";
@@ -71,14 +71,15 @@ export class ThreadView {
 
   /**
    * @param {object} options
-   * @param {string} options.id Of its first comment.
+   * @param {string} options.id The id of its first comment.
    * @param {import("./comments.js").Comments} options.comments
    * @param {() => {name: string}} options.profile
-   * @param {() => import("./commentsender.js").CommentSender} options.answering Asked for when an answer may be written.
+   * @param {() => import("./commentsender.js").CommentSender} options.answering Called when the user may write an
+   * answer.
    * @param {() => void} options.choose Highlights the thread.
    * @param {() => void} options.jump Shows its range in the text.
    * @param {() => void} options.redraw Draws all threads again.
-   * @param {() => void} options.ended Called when it was deleted here, and the focus with it.
+   * @param {() => void} options.ended Called after this user has deleted it, which loses the focus.
    */
   constructor(options) {
     this.#options = options;
@@ -99,7 +100,7 @@ export class ThreadView {
     const { element } = this;
     const { choose } = this.#options;
     const release = () => (this.#isPressed = false);
-    // A pointer chooses only after the click: the field of the thread chosen before closes, and moves the threads below.
+    // A pointer selects after the click: selecting closes the former thread's field, which moves the threads below.
     element.addEventListener("pointerdown", () => {
       this.#isPressed = true;
       addEventListener("pointerup", release, { once: true });
@@ -114,7 +115,7 @@ export class ThreadView {
   /** @param {Thread} thread */
   draw({ first, answers }) {
     this.#drawQuote(first);
-    // A comment that is being edited here stays as it is.
+    // A comment that is being edited here is not redrawn.
     const kept = this.#editing === undefined ? null : this.#itemWith(this.#editing);
     const focused = this.#focusedAction();
     const items = [first, ...answers].map((comment) => (kept && comment.id === this.#editing ? kept : this.#itemOf(comment)));
@@ -124,7 +125,7 @@ export class ThreadView {
       this.element.append(this.#answer.element);
     }
     for (const child of [...this.#body.children]) if (child !== kept && child !== this.#problem) child.remove();
-    // An element that is moved loses the focus, so the others are put around the one that is being edited.
+    // A moved element loses the focus, so the others are inserted around the one that is being edited.
     const place = kept ? items.indexOf(kept) : -1;
     if (kept) kept.before(...items.slice(0, Math.max(place, 0)));
     this.#problem.before(...items.slice(place + 1), foot);
@@ -132,7 +133,7 @@ export class ThreadView {
     if (focused) this.#actionNamed(focused)?.focus();
   }
 
-  /** @param {boolean} isGone Whether its words are no longer in the text. */
+  /** @param {boolean} isGone Whether its range is no longer in the text. */
   drawPlace(isGone) {
     this.element.classList.toggle("is-gone", isGone);
     this.#gone.hidden = !isGone;
@@ -145,7 +146,7 @@ export class ThreadView {
     this.#drawAnswer();
   }
 
-  /** Called when the server can be reached again. */
+  /** Called when the connection is restored. */
   retry() {
     this.#answer?.retry();
   }
@@ -158,7 +159,7 @@ export class ThreadView {
     this.element.classList.toggle("is-resolved", resolved !== undefined);
   }
 
-  /** Shows the field for an answer in the chosen thread, and where it contains an unsent answer. */
+  /** Shows the field for an answer in the chosen thread, or if it contains an unsent answer. */
   #drawAnswer() {
     const answer = this.#answer;
     const isShown = answer !== undefined && this.#comments.mayComment && (this.#isChosen || answer.text !== "");
@@ -218,7 +219,7 @@ export class ThreadView {
     return this.#body.querySelector(`[data-id="${CSS.escape(comment)}"]`);
   }
 
-  // What a person does.
+  // Actions of the user.
 
   #makeAnswer() {
     const { text, keep, submit, failed } = this.#options.answering();

@@ -1,5 +1,5 @@
-// Words for comments on a note that the server does not have yet, in the tab's drawer: they outlive a reload, and the
-// browser. A request whose outcome is unknown is kept with them: sent again under its key, it makes one comment.
+// Texts of comments that the server does not have yet. They are in the tab's drawer, so that they outlive the page. A
+// request whose outcome is unknown is stored with them: sent again with its key, it creates one comment.
 
 /**
  * @typedef {{text: string, body: object, key: string}} Sent
@@ -7,9 +7,9 @@
  * @typedef {Pick<import("../state/drawer.js").Drawer, "get" | "set" | "remove">} DrawerOfComments
  */
 
-/** Begins the names of texts for comments in the drawer. */
+/** The prefix of the names of these texts in the drawer. */
 const prefix = "comment.";
-/** @type {Map<string, Unsent>} What the browser has no room for: as long as the page is there. */
+/** @type {Map<string, Unsent>} Texts that do not fit in the storage; they last as long as the page. */
 const unkept = new Map();
 
 export class UnsentComments {

@@ -1,7 +1,7 @@
 // The page's texts in Arabic, from right to left.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "إلغاء",
   "close": "إغلاق",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "بلا عنوان",
   "withReason": "{text} {reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "الآن",
   "when.today": "اليوم، {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "وسوم أقل",
   "tag.cut": "لا تظهر في القائمة كل الملاحظات التي تحمل هذا الوسم. ابحث عن {words} للعثور على غيرها.",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "استيراد ملاحظات…",
   "import.title": "استيراد ملاحظات",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "اكتب {sign} للأوامر.",
   "search.noCommand": "لا يوجد أمر كهذا.",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "اكتبوا معًا.",
   "welcome.text": "افتح ملاحظة في نافذتين، أو شارك رابطها. يكتب الجميع في الوقت نفسه، ولا تضيع أي كلمة، حتى عند انقطاع الشبكة.",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "تم الاتصال. كل التغييرات محفوظة.",
   "status.tryNow": "حاول الآن",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "ربما حُذفت، أو أن عنوانها غير مكتمل.",
   "gone.unsaved": "حُذفت قبل حفظ تغييراتك الأخيرة. يمكنك نسخ النص كما كان لديك.",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "العودة إلى الملاحظات",
   "gone.copy": "نسخ النص الذي كان لديك",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "لا توجد في هذا المتصفح مساحة لتغييراتك غير المحفوظة. أبقِ هذه الصفحة مفتوحة.",
   "notice.offline": "تعذّر الوصول إلى الخادم. يمكنك متابعة الكتابة: ما تكتبه يُحفظ في هذا المتصفح ويُرسَل عند عودة الخادم.",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "تعود الملاحظة إلى ما يراه الآخرون.",
   "discard.yes": "تجاهلها",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "هناك ملاحظات جديدة كثيرة لم تُنشأ بعد. يجب أن تصل إلى الخادم أولًا.",
   "new.problem": "لم تُنشأ الملاحظة بعد.",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "الكتابة جارية: {first} و{second}…",
   "people.manyWrite": { zero: "لا أحد يكتب", one: "شخص واحد يكتب…", two: "شخصان يكتبان…", few: "{count} أشخاص يكتبون…", many: "{count} شخصًا يكتبون…", other: "{count} شخص يكتبون…" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "هل تريد حذف «{title}»؟",
   "remove.textForAWhile": "تُحذف لدى الجميع. يمكنك استعادتها من «الملاحظات المحذوفة» خلال {length}.",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { zero: "لا تغييرات", one: "تغيير واحد", two: "تغييران", few: "{count} تغييرات", many: "{count} تغييرًا", other: "{count} تغيير" },
   "history.singleChanges": "عرض كل تغيير على حدة",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "أنهى الخادم الاتصال.",
   "line.unreachable": "تعذّر الوصول إلى الخادم. جارٍ إعادة المحاولة…",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "ملاحظة أخرى تحمل هذا الاسم.",
   "publish.resting": "كانت ملاحظة أخرى تحمل هذا الاسم. يصبح متاحًا بعد {time}.",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "ليس مسموحًا لك بذلك.",
   "problem.unauthorised": "تسجيل دخولك غير صالح. سجّل الدخول مرة أخرى.",

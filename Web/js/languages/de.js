@@ -1,7 +1,7 @@
 // The page's texts in German. They avoid addressing the reader, as far as that reads well.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "Abbrechen",
   "close": "Schließen",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "Ohne Titel",
   "withReason": "{text} {reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "gerade eben",
   "when.today": "Heute, {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "Weniger Schlagwörter",
   "tag.cut": "Nicht alle Notizen mit diesem Schlagwort stehen in der Liste. Andere findet die Suche nach {words}.",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "Notizen importieren …",
   "import.title": "Notizen importieren",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "{sign} tippen für Befehle.",
   "search.noCommand": "So einen Befehl gibt es nicht.",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "Zusammen schreiben.",
   "welcome.text": "Eine Notiz in zwei Fenstern öffnen oder ihren Link teilen: Alle tippen zugleich, und kein Wort geht verloren, auch wenn das Netz ausfällt.",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "Verbunden. Alle Änderungen sind gespeichert.",
   "status.tryNow": "Jetzt versuchen",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "Vielleicht wurde sie gelöscht, oder die Adresse ist unvollständig.",
   "gone.unsaved": "Sie wurde gelöscht, bevor die letzten Änderungen gespeichert waren. Der Text, wie er hier stand, lässt sich kopieren.",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "Zurück zu den Notizen",
   "gone.copy": "Bisherigen Text kopieren",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "In diesem Browser ist kein Platz für die ungespeicherten Änderungen. Diese Seite bitte offen lassen.",
   "notice.offline": "Der Server ist nicht erreichbar. Weiterschreiben geht: Die Änderungen bleiben in diesem Browser und werden gesendet, sobald der Server wieder erreichbar ist.",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "Die Notiz zeigt dann wieder, was alle anderen sehen.",
   "discard.yes": "Verwerfen",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "Zu viele neue Notizen sind noch nicht angelegt. Sie müssen erst den Server erreichen.",
   "new.problem": "Die Notiz ist noch nicht angelegt.",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "{first} und {second} schreiben …",
   "people.manyWrite": { one: "{count} Person schreibt …", other: "{count} Personen schreiben …" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "„{title}“ löschen?",
   "remove.textForAWhile": "Die Notiz verschwindet für alle. Wiederherstellen lässt sie sich noch so lange unter „Gelöschte Notizen“: {length}.",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { one: "{count} Änderung", other: "{count} Änderungen" },
   "history.singleChanges": "Einzelne Änderungen zeigen",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "Der Server hat die Verbindung beendet.",
   "line.unreachable": "Der Server ist nicht erreichbar. Neuer Versuch …",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "Eine andere Notiz hat diesen Namen.",
   "publish.resting": "Eine andere Notiz hatte diesen Namen. Er ist nach dem {time} frei.",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "Dafür fehlt die Berechtigung.",
   "problem.unauthorised": "Die Anmeldung ist nicht gültig. Bitte neu anmelden.",

@@ -1,7 +1,7 @@
 // The page's texts in English. How a text is added: Documentation/Page.md.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "Cancel",
   "close": "Close",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "Untitled",
   "withReason": "{text} {reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "just now",
   "when.today": "Today, {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "Fewer tags",
   "tag.cut": "Not all notes with this tag are listed. Search for {words} to find others.",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "Import notes…",
   "import.title": "Import notes",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "Type {sign} for commands.",
   "search.noCommand": "There is no such command.",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "Write it together.",
   "welcome.text": "Open a note in two windows, or share its link. Everyone can type at once; no word is lost, even when the network fails.",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "Connected. All changes are saved.",
   "status.tryNow": "Try now",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "It may have been deleted, or its address is incomplete.",
   "gone.unsaved": "It was deleted before your latest changes were saved. You can copy your version of the text.",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "Back to the notes",
   "gone.copy": "Copy your version of the text",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "This browser has no space to store your unsaved changes. Leave this page open.",
   "notice.offline": "The server cannot be reached. You can continue to write: your changes are stored in this browser, and sent when the server can be reached again.",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "The note goes back to what everyone else sees.",
   "discard.yes": "Discard them",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "Too many new notes are waiting to be created. They have to reach the server first.",
   "new.problem": "The note is not created yet.",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "{first} and {second} are writing…",
   "people.manyWrite": { one: "{count} people are writing…", other: "{count} people are writing…" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "Delete “{title}”?",
   "remove.textForAWhile": "It is deleted for everyone. For {length} you can restore it from “Deleted notes”.",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { one: "{count} change", other: "{count} changes" },
   "history.singleChanges": "Show single changes",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "The server ended the connection.",
   "line.unreachable": "The server cannot be reached. Trying again…",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "Another note has this name.",
   "publish.resting": "Another note had this name. It will be free after {time}.",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "You are not allowed to do this.",
   "problem.unauthorised": "Your sign-in is not valid. Sign in again.",

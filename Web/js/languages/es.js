@@ -1,7 +1,7 @@
 // The page's texts in Spanish.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "Cancelar",
   "close": "Cerrar",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "Sin título",
   "withReason": "{text} {reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "ahora mismo",
   "when.today": "Hoy, {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "Menos etiquetas",
   "tag.cut": "No todas las notas con esta etiqueta están en la lista. Busca {words} para encontrar otras.",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "Importar notas…",
   "import.title": "Importar notas",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "Escribe {sign} para ver los comandos.",
   "search.noCommand": "No existe ese comando.",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "Escribir entre todos.",
   "welcome.text": "Abre una nota en dos ventanas o comparte su enlace. Todo el mundo escribe a la vez y no se pierde ninguna palabra, aunque falle la red.",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "Con conexión. Todos los cambios están guardados.",
   "status.tryNow": "Probar ahora",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "Puede que se haya eliminado o que la dirección esté incompleta.",
   "gone.unsaved": "Se ha eliminado antes de que se guardaran tus últimos cambios. Puedes copiar el texto tal como lo tenías.",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "Volver a las notas",
   "gone.copy": "Copiar el texto que tenías",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "En este navegador no hay espacio para tus cambios sin guardar. Deja esta página abierta.",
   "notice.offline": "No se puede acceder al servidor. Puedes seguir escribiendo: lo que escribas se guarda en este navegador y se envía cuando el servidor vuelva.",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "La nota vuelve a ser la que ven los demás.",
   "discard.yes": "Descartarlos",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "Hay demasiadas notas nuevas sin crear. Antes tienen que llegar al servidor.",
   "new.problem": "La nota aún no se ha creado.",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "{first} y {second} están escribiendo…",
   "people.manyWrite": { one: "{count} persona está escribiendo…", many: "{count} de personas están escribiendo…", other: "{count} personas están escribiendo…" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "¿Eliminar «{title}»?",
   "remove.textForAWhile": "Se elimina para todo el mundo. Durante {length} puedes restaurarla desde «Notas eliminadas».",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { one: "{count} cambio", many: "{count} de cambios", other: "{count} cambios" },
   "history.singleChanges": "Mostrar cada cambio",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "El servidor ha terminado la conexión.",
   "line.unreachable": "No se puede acceder al servidor. Reintentando…",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "Otra nota tiene este nombre.",
   "publish.resting": "Otra nota tenía este nombre. Quedará libre después del {time}.",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "No tienes permiso para hacer esto.",
   "problem.unauthorised": "Tu sesión no es válida. Inicia sesión de nuevo.",

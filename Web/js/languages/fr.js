@@ -1,7 +1,7 @@
 // The page's texts in French. A narrow space is before marks of two parts, and inside of quotation marks.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "Annuler",
   "close": "Fermer",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "Sans titre",
   "withReason": "{text} {reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "à l’instant",
   "when.today": "Aujourd’hui, {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "Moins d’étiquettes",
   "tag.cut": "Toutes les notes portant cette étiquette ne sont pas dans la liste. Recherchez {words} pour en trouver d’autres.",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "Importer des notes…",
   "import.title": "Importer des notes",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "Tapez {sign} pour les commandes.",
   "search.noCommand": "Cette commande n’existe pas.",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "Écrivez à plusieurs.",
   "welcome.text": "Ouvrez une note dans deux fenêtres, ou partagez son lien. Tout le monde écrit en même temps ; aucun mot ne se perd, même quand le réseau est coupé.",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "Connecté. Toutes les modifications sont enregistrées.",
   "status.tryNow": "Essayer maintenant",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "Elle a peut-être été supprimée, ou son adresse est incomplète.",
   "gone.unsaved": "Elle a été supprimée avant l’enregistrement de vos dernières modifications. Vous pouvez copier le texte tel que vous l’aviez.",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "Retour aux notes",
   "gone.copy": "Copier le texte que vous aviez",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "Ce navigateur n’a plus de place pour vos modifications non enregistrées. Laissez cette page ouverte.",
   "notice.offline": "Le serveur est injoignable. Vous pouvez continuer à écrire : ce que vous écrivez est gardé dans ce navigateur et envoyé quand le serveur est de retour.",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "La note redevient celle que voient tous les autres.",
   "discard.yes": "Les abandonner",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "Trop de nouvelles notes attendent d’être créées. Elles doivent d’abord parvenir au serveur.",
   "new.problem": "La note n’est pas encore créée.",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "{first} et {second} écrivent…",
   "people.manyWrite": { one: "{count} personne écrit…", many: "{count} de personnes écrivent…", other: "{count} personnes écrivent…" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "Supprimer « {title} » ?",
   "remove.textForAWhile": "Elle est supprimée pour tout le monde. Pendant {length}, vous pouvez la restaurer depuis « Notes supprimées ».",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { one: "{count} modification", many: "{count} de modifications", other: "{count} modifications" },
   "history.singleChanges": "Afficher chaque modification",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "Le serveur a mis fin à la connexion.",
   "line.unreachable": "Le serveur est injoignable. Nouvelle tentative…",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "Une autre note porte ce nom.",
   "publish.resting": "Une autre note portait ce nom. Il sera libre après le {time}.",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "Vous n’avez pas le droit de faire cela.",
   "problem.unauthorised": "Votre session n’est pas valide. Reconnectez-vous.",

@@ -1,7 +1,7 @@
 // The page's texts in Japanese, in polite form.
 
 export default {
-  // Words of several places.
+  // Texts for several parts of the page.
 
   "cancel": "キャンセル",
   "close": "閉じる",
@@ -23,7 +23,7 @@ export default {
   "untitledFile": "無題",
   "withReason": "{text}{reason}",
 
-  // Times and lengths.
+  // Times and durations.
 
   "when.now": "たった今",
   "when.today": "今日 {time}",
@@ -106,7 +106,7 @@ export default {
   "tag.fewer": "タグを減らす",
   "tag.cut": "このタグの付いたノートの一部は一覧にありません。ほかのノートは {words} で検索してください。",
 
-  // Files that become notes.
+  // Importing files.
 
   "import.menu": "ノートをインポート…",
   "import.title": "ノートのインポート",
@@ -152,7 +152,7 @@ export default {
   "search.hint": "{sign} と入力するとコマンドが表示されます。",
   "search.noCommand": "該当するコマンドはありません。",
 
-  // Nothing open.
+  // No note is open.
 
   "welcome.title": "いっしょに書きましょう。",
   "welcome.text": "ノートを二つのウィンドウで開くか、リンクを共有してみてください。全員が同時に入力でき、ネットワークが途切れても言葉は失われません。",
@@ -284,7 +284,7 @@ export default {
   "status.allSaved": "接続しました。変更はすべて保存されています。",
   "status.tryNow": "今すぐ試す",
 
-  // A note that is gone, or not here.
+  // A note that is deleted or not available.
 
   "gone.never": "削除されたか、アドレスが不完全な可能性があります。",
   "gone.unsaved": "最新の変更が保存される前に削除されました。手元にあった本文はコピーできます。",
@@ -295,7 +295,7 @@ export default {
   "gone.back": "ノートの一覧に戻る",
   "gone.copy": "手元の本文をコピー",
 
-  // Above the text.
+  // Notices above the text.
 
   "notice.storage": "このブラウザーには未保存の変更を残す空きがありません。このページを開いたままにしてください。",
   "notice.offline": "サーバーに接続できません。このまま書き続けられます。変更はこのブラウザーに保存され、サーバーに接続できたときに送信されます。",
@@ -315,7 +315,7 @@ export default {
   "discard.text": "ノートは、ほかの人に見えている内容に戻ります。",
   "discard.yes": "破棄する",
 
-  // A note that is begun.
+  // A new note that is not created yet.
 
   "new.tooMany": "まだ作成されていない新しいノートが多すぎます。先にサーバーへ届く必要があります。",
   "new.problem": "ノートはまだ作成されていません。",
@@ -347,7 +347,7 @@ export default {
   "people.twoWrite": "{first} さんと {second} さんが入力しています…",
   "people.manyWrite": { other: "{count} 人が入力しています…" },
 
-  // Deleting, and bringing back.
+  // Deleting and restoring.
 
   "remove.title": "「{title}」を削除しますか？",
   "remove.textForAWhile": "全員に対して削除されます。{length}以内なら「削除したノート」から復元できます。",
@@ -441,7 +441,7 @@ export default {
   "history.changeCount": { other: "変更 {count} 件" },
   "history.singleChanges": "個々の変更を表示",
 
-  // The line, and who may come in.
+  // Connection and access.
 
   "line.ended": "サーバーが接続を終了しました。",
   "line.unreachable": "サーバーに接続できません。再試行しています…",
@@ -606,7 +606,7 @@ export default {
   "publish.taken": "ほかのノートがこの名前を使っています。",
   "publish.resting": "ほかのノートがこの名前を使っていました。{time}を過ぎると使えます。",
 
-  // What goes wrong, by the server's codes.
+  // Errors, by the server's codes.
 
   "problem.notAllowed": "この操作は許可されていません。",
   "problem.unauthorised": "サインインが有効ではありません。もう一度サインインしてください。",

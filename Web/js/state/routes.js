@@ -1,5 +1,5 @@
-// Addresses: "/" and "/n/ID", "/n/ID#history" for its past, "/p/NAME" for a note that is published under a name, and
-// "/#new=KEY" for a note that the server has yet to make. The address of a shared link keeps its token there, too.
+// Addresses: "/" for the list, "/n/ID" for a note, "/n/ID#history" for its history, "/p/NAME" for a published note, and
+// "/#new=KEY" for a new note that the server has not created yet. In a tab of a shared link, they contain its token.
 
 import { newPlace } from "./access.js";
 import { at, home, nameAt, noteAt } from "../ground/base.js";
@@ -16,7 +16,7 @@ export function pathOf(id, place) {
   return `${path}${fragment && "#"}${fragment}`;
 }
 
-/** @param {string} key Of a note that the server has yet to make. */
+/** @param {string} key The key of a new note that the server has not created yet. */
 export const pathOfNew = (key) => `${home}#${newPlace}=${key}`;
 
 /** @param {string} path */

@@ -1,5 +1,5 @@
-// State that the parts of the page share: the person and their rights, the connection to the server, the
-// list of notes, and the client core.
+// The state that the parts of the page share: the user and their rights, the connection, the list of notes, and the
+// client core.
 
 import { Access, channelBetweenTabs, claimsOf, formerPass, fragmentOf } from "./access.js";
 import { coreAddress } from "../ground/assets.js";
