@@ -1,5 +1,5 @@
-// A connection to a gateway, for pages of other sites. The rules of the protocol are in the client core; this file
-// loads it, gets it tokens, and keeps unsaved edits in the browser's storage.
+// A connection to a gateway, for pages of other sites. The client core contains the rules of the protocol; this file
+// loads it, requests tokens, and stores unsaved edits in the browser.
 
 import { claimsOf } from "../js/state/access.js";
 import { Connection, accessCodes, otherVersionCode } from "../js/client/connection.js";
@@ -11,9 +11,9 @@ import { SharedNote } from "./note.js";
 import { SharedRoom } from "./room.js";
 
 /**
- * connecting: on the way. online: in step with the gateway. waiting: it cannot be reached; the next attempt is at
- * `retryAt` (milliseconds since 1970). stopped: it will not be tried again, for `reason`; `otherVersion`: the gateway and
- * this SDK do not understand each other's first messages.
+ * connecting: the connection is being established. online: synchronised with the gateway. waiting: the gateway cannot
+ * be reached; the next attempt is at `retryAt` (milliseconds since 1970). stopped: no further attempt, for `reason`;
+ * `otherVersion`: the gateway and this SDK do not understand each other's first messages.
  *
  * @typedef {{state: "connecting" | "online" | "waiting" | "stopped", retryAt?: number,
  *   reason?: "closed" | "noAccess" | "refused" | "otherVersion"}} Status
@@ -21,27 +21,27 @@ import { SharedRoom } from "./room.js";
 
 /**
  * @typedef {object} Options
- * @property {string} [name] How others see this person.
- * @property {string} [color] `#rrggbb`; one is chosen by the name.
- * @property {() => string | undefined | Promise<string | undefined>} [token] Gives the person's token, asked for
- *   before connecting and whenever the last one ends. Undefined if there is none to be had.
- * @property {string} [user] Whose unsaved edits these are, in a browser that several people use; the token's `sub`
- *   unless it is given.
- * @property {URL | string} [core] Where the core's WebAssembly is, if not beside this file.
+ * @property {string} [name] The display name.
+ * @property {string} [color] `#rrggbb`. Default: derived from the name.
+ * @property {() => string | undefined | Promise<string | undefined>} [token] Returns the user's token; called before
+ * connecting and whenever the last token expires. Undefined if no token is available.
+ * @property {string} [user] The owner of the unsaved edits, in a browser that several people use. Default: the token's
+ * `sub`.
+ * @property {URL | string} [core] The address of the core's WebAssembly. Default: beside this file.
  */
 
-/** The ids of this page's clients. @type {Set<string>} */
+/** The client ids in use by this page. @type {Set<string>} */
 const inUse = new Set();
 
-/** Rejected or unavailable tokens in a row after which the client stops. */
+/** Maximum failures in a row after which another rejected token stops the client. */
 const refusalsMax = 5;
-/** Milliseconds before the second attempt to get a token; they double with each attempt, up to the longest. */
+/** Delay before the second attempt to get a token, and its maximum; milliseconds. It doubles with each attempt. */
 const retryFirst = 1_000;
 const retryLongest = 60_000;
-/** Milliseconds online after which a token counts as accepted. */
+/** Minimum time online after which a token counts as accepted; milliseconds. */
 const tokenLeast = 5_000;
 
-/** Colours of people who chose none. */
+/** Colours of users who have not chosen one. */
 const colors = ["#0b6e99", "#8a3ffc", "#b54708", "#0f7b3f", "#c11574", "#5925dc", "#a15c00", "#155eef"];
 
 /** @param {string} name */
@@ -52,7 +52,7 @@ function colorFor(name) {
 }
 
 /**
- * The gateway's addresses.
+ * Returns the gateway's addresses.
  *
  * @param {string | URL} url `https://host`, with a path if the gateway is below one.
  */
@@ -79,10 +79,10 @@ function checkColor(color) {
   if (!/^#[0-9a-f]{6}$/i.test(color)) throw new ParleyError("invalid", "expected a colour as #rrggbb");
 }
 
-/** @param {number | undefined} code Of a connection that has stopped. @returns {Status["reason"]} */
+/** @param {number | undefined} code The code of a stopped connection. @returns {Status["reason"]} */
 const reasonOf = (code) => (code === undefined ? "closed" : code === otherVersionCode ? "otherVersion" : "refused");
 
-/** @param {string | undefined} token Whose it is, as far as it says. */
+/** @param {string | undefined} token Returns its `sub`, or "". */
 const subjectOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
 /** @param {Options} options @returns {Promise<string | undefined>} */
@@ -92,7 +92,7 @@ async function tokenBy({ token }) {
   throw new ParleyError("invalid", `expected a token as a string, got ${typeof given}`);
 }
 
-/** The longest name that a gateway takes, in bytes of UTF-8. */
+/** Maximum length of a name on a gateway, in bytes of UTF-8. */
 const nameBytesMax = 200;
 
 /** @param {string} name */
@@ -102,7 +102,7 @@ function shortened(name) {
   return new TextDecoder().decode(bytes.subarray(0, nameBytesMax - 3)).replace(/\uFFFD*$/, "…");
 }
 
-/** Whether there is a storage: a browser may forbid it to a page, or to a frame of another site. */
+/** Whether the browser provides storage. It may deny it to a page, or to a frame of another site. */
 function hasStorage() {
   try {
     return localStorage.length >= 0 && sessionStorage.length >= 0;
@@ -136,8 +136,8 @@ async function loadCore(from) {
 /**
  * Connects to a gateway.
  *
- * It returns once the client's code runs; notes may be opened at once, and have their text as soon as the gateway
- * has answered. One connection serves any number of notes.
+ * Returns once the client core is loaded. Notes may be opened at once; they have their text when the gateway has
+ * answered. One connection serves any number of notes.
  *
  * @param {string | URL} url The gateway's address.
  * @param {Options} [options]
@@ -153,7 +153,7 @@ export async function connect(url, options = {}) {
   // Several gateways may have clients in one page's storage.
   const storage = hasStorage() ? new EditStorage(`parley@${base.host}${base.pathname}`) : undefined;
   let identity = await storage?.claimIdentity(owner);
-  // Where the browser has no locks, another client of this page may have claimed the same.
+  // If the browser has no locks, another client of this page may have claimed the same identity.
   if (identity && inUse.has(identity.id)) identity = undefined;
   if (identity) inUse.add(identity.id);
   await storage?.adoptLeftBehind(owner);
@@ -179,14 +179,17 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
-  /** Closed notes whose edits wait for the gateway, since the browser cannot keep them. @type {Map<string, SharedNote>} */
+  /**
+   * Closed notes whose edits are still to be sent, because the browser cannot store them. @type {Map<string,
+   * SharedNote>}
+   */
   #leaving = new Map();
   /** @type {Map<string, SharedRoom>} */
   #rooms = new Map();
   #profile;
   #unsaved = 0;
   #isAsking = false;
-  /** The first token's person: edits that wait are never sent as another's. */
+  /** The user of the first token. Unsaved edits are never sent as another user's. */
   #subject;
   /** The number of rejected or unavailable tokens since the client was last online for a while. */
   #failures = 0;
@@ -230,20 +233,20 @@ export class Parley extends Emitter {
     this.#connection.start();
   }
 
-  /** Edits of all notes, closed ones included, that the gateway has not confirmed to be stored. */
+  /** The number of edits of all notes, closed ones included, that the gateway has not confirmed. */
   get unsaved() {
     return this.#unsaved;
   }
 
-  /** How others see this person. */
+  /** The name and colour that other users see. */
   get profile() {
     return { ...this.#profile };
   }
 
   /**
-   * Changes how others see this person.
+   * Changes the name and colour that other users see.
    *
-   * @param {{name?: string, color?: string}} profile What is left out stays. `color`: `#rrggbb`.
+   * @param {{name?: string, color?: string}} profile Omitted fields are not changed. `color`: `#rrggbb`.
    */
   setProfile({ name = this.#profile.name, color = this.#profile.color }) {
     checkColor(color);
@@ -251,7 +254,7 @@ export class Parley extends Emitter {
     this.#connection.tellProfile(this.#profile);
   }
 
-  /** This person's id in rooms, once the gateway has answered: the token's user, or a name that it gave. */
+  /** This user's id in rooms, once the gateway has answered: the token's user, or an id that the gateway assigned. */
   get personId() {
     return this.#connection.welcome?.personId;
   }
@@ -261,7 +264,7 @@ export class Parley extends Emitter {
     return this.#storage !== undefined;
   }
 
-  /** Notes with edits that a former page has left: they are sent once the note is opened. @returns {string[]} */
+  /** Notes with edits that an earlier page left. They are sent when the note is opened. @returns {string[]} */
   get leftBehind() {
     const own = this.#connection.identity;
     const ids = new Set([...(own ? [own] : []), ...(this.#storage?.adopted ?? [])].map(({ id }) => id));
@@ -302,9 +305,9 @@ export class Parley extends Emitter {
    * Subscribes to a room. Calls with the same name return the same room, until it is closed.
    *
    * @param {string} name
-   * @param {{isPresent?: boolean, from?: import("../js/client/door.js").RoomPosition}} [options] `isPresent`: this person is
-   *   seen there, and sees who is there. `from`: the place of the last publication that was dealt with, for one that is
-   *   not open: what came after it comes first, or a gap.
+   * @param {{isPresent?: boolean, from?: import("../js/client/door.js").RoomPosition}} [options] `isPresent`: this user
+   * appears in the room's presence, and receives it. `from`: the position of the last publication that was processed,
+   * for a room that is not open; publications after it are delivered first, or a gap.
    */
   room(name, options = {}) {
     const { isPresent = false, from } = options;
@@ -325,7 +328,7 @@ export class Parley extends Emitter {
   }
 
   /**
-   * Makes a note, and opens it.
+   * Creates a note, and opens it.
    *
    * @param {{title: string, id?: string}} note
    * @returns {Promise<SharedNote>}
@@ -349,7 +352,7 @@ export class Parley extends Emitter {
     return this.note((await response.json()).id);
   }
 
-  /** Asks before the page is left while edits or publications are not saved; returns what ends that. */
+  /** Asks the user before the page is left with unsaved edits or publications; returns a function that stops this. */
   preventUnload() {
     const ask = (/** @type {BeforeUnloadEvent} */ event) => {
       if (this.#unsaved > 0 || [...this.#rooms.values()].some(({ waiting }) => waiting > 0)) event.preventDefault();
@@ -368,7 +371,7 @@ export class Parley extends Emitter {
     }
   }
 
-  /** Closes all notes, rooms and the connection. Edits that are not saved stay in the browser for the next visit. */
+  /** Closes all notes, rooms and the connection. Unsaved edits stay in the browser for the next visit. */
   close() {
     this.#connection.suspend();
     for (const open of [...this.#notes.values(), ...this.#rooms.values()]) open.close();
@@ -399,7 +402,7 @@ export class Parley extends Emitter {
     const isAccess = code !== undefined && Object.values(accessCodes).includes(code);
     if (state === "online") this.#onlineSince = Date.now();
     if (state === "stopped" && isAccess && this.#options.token && !this.#removals.signal.aborted) {
-      // A token that expires is no failure; a rejected token is.
+      // A token that expired is no failure; a rejected token is.
       if (this.#onlineSince > 0 && Date.now() - this.#onlineSince > tokenLeast) this.#failures = 0;
       else this.#failures += 1;
       this.#onlineSince = 0;
@@ -415,7 +418,7 @@ export class Parley extends Emitter {
     });
   }
 
-  /** Asks for another token: at once the first time, and later and later then. */
+  /** Requests another token: immediately the first time, then with increasing delays. */
   #renewLater() {
     if (this.#failures === 0) {
       this.#tell({ state: "connecting" });
@@ -438,7 +441,7 @@ export class Parley extends Emitter {
     this.emit("status", status);
   }
 
-  /** Gets another token of the same person, and continues with it. */
+  /** Requests another token of the same user, and continues with it. */
   async #renew() {
     if (this.#isAsking || !this.#options.token) return;
     clearTimeout(this.#retry);
@@ -450,7 +453,7 @@ export class Parley extends Emitter {
     try {
       token = await tokenBy(this.#options);
     } catch (error) {
-      // The app's own error, such as a back end that does not answer.
+      // The app's own error, for example a back end that does not answer.
       hasFailed = true;
       console.warn(`The token function failed: ${error instanceof Error ? error.name : "an error"}`);
     }

@@ -1,4 +1,4 @@
-// Finds an edit of a text area from its text before and after, since the browser does not say what changed.
+// Finds the edit of a text area from its text before and after, because the browser does not report it.
 
 import { wellFormed } from "../js/ground/wellformed.js";
 
@@ -8,12 +8,12 @@ const startsPair = (/** @type {number} */ unit) => unit >= 0xd800 && unit < 0xdc
 const endsPair = (/** @type {number} */ unit) => unit >= 0xdc00 && unit < 0xe000;
 
 /**
- * Returns the one replacement that turns `before` into `after`; undefined if both are the same. Never within a
- * surrogate pair. Takes time in proportion to the longer text.
+ * Returns the one replacement that turns `before` into `after`; undefined if both are equal. It never splits a
+ * surrogate pair. Linear in the longer text.
  *
  * @param {string} before
  * @param {string} after
- * @param {number} [caret] The caret's place in `after`, which decides where "aa" was typed into "aaa".
+ * @param {number} [caret] The caret in `after`, which decides where an "a" was typed in "aaa".
  * @returns {TextChange | undefined}
  */
 export function difference(before, after, caret = after.length) {
@@ -21,25 +21,25 @@ export function difference(before, after, caret = after.length) {
   const shorter = Math.min(before.length, after.length);
   const lastUnit = (/** @type {string} */ text, /** @type {number} */ end) => text.charCodeAt(text.length - 1 - end);
   const isSameAt = (/** @type {number} */ end) => lastUnit(before, end) === lastUnit(after, end);
-  // The text behind the caret was there before.
+  // The text after the caret is not changed by typing.
   const behind = Math.min(shorter, after.length - Math.min(caret, after.length));
   let end = 0;
   while (end < behind && isSameAt(end)) end += 1;
   let start = 0;
   while (start < shorter - end && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
   while (end < shorter - start && isSameAt(end)) end += 1;
-  // Both halves of a pair go together.
+  // Do not split surrogate pairs.
   if (start > 0 && startsPair(before.charCodeAt(start - 1))) start -= 1;
   if (end > 0 && endsPair(before.charCodeAt(before.length - end))) end -= 1;
   return { from: start, to: before.length - end, insert: wellFormed(after.slice(start, after.length - end)) };
 }
 
 /**
- * Returns where a place of a text is after edits.
+ * Maps a position through edits.
  *
  * @param {number} place
- * @param {TextChange[]} changes Ascending, all in the text before any of them.
- * @param {boolean} [isBehind] Whether a place at an insertion moves behind it; else it stays before.
+ * @param {TextChange[]} changes Sorted, all in the text before any of them.
+ * @param {boolean} [isBehind] Whether a position at an insertion moves after it; otherwise it stays before.
  */
 export function moved(place, changes, isBehind = false) {
   let shift = 0;
@@ -51,11 +51,11 @@ export function moved(place, changes, isBehind = false) {
 }
 
 /**
- * Returns where a selection is after edits by others. What they insert at one of its ends stays outside, for the next
- * key would replace it; a caret stays before.
+ * Maps a selection through edits of others. Their insertions at its ends stay outside, because the next key would
+ * replace them. A caret stays before an insertion.
  *
  * @param {{anchor: number, head: number}} selection
- * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ * @param {TextChange[]} changes Sorted, all in the text before any of them.
  */
 export function movedSelection({ anchor, head }, changes) {
   return { anchor: moved(anchor, changes, anchor < head), head: moved(head, changes, head < anchor) };

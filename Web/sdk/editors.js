@@ -1,5 +1,5 @@
-// Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app's own modules are used, for two
-// copies of one editor do not know each other.
+// Binds a note to an app's own CodeMirror 6 or Monaco. Neither is imported: the app passes its own modules, because two
+// copies of one editor are not compatible.
 
 import { ComposedLine, listOf, viewOfCodeMirror } from "../js/editing/composedline.js";
 import { beginsInHalf, endsInHalf } from "../js/ground/halves.js";
@@ -14,12 +14,11 @@ import { applied, changesIn, placeIn, shownOf } from "./lines.js";
  */
 
 /**
- * Edits as a note takes them: not within a surrogate pair, as editors that compare units may have them, and whole
- * scalars alone.
+ * Converts an editor's edits to edits that a note accepts: not within a surrogate pair, and without lone surrogates.
  *
- * @param {string} before The text before them.
+ * @param {string} before The text before the edits.
  * @param {() => string} after
- * @param {TextChange[]} changes Ascending.
+ * @param {TextChange[]} changes Sorted.
  */
 function whole(before, after, changes) {
   const splits = (/** @type {number} */ place) => {
@@ -39,7 +38,7 @@ class CodeMirrorBinding {
   #view;
   #stops;
   #isAlive = true;
-  /** @type {string | undefined} The text without the first half of a character, which the note has not got. */
+  /** @type {string | undefined} The text without the first half of a character, which the note does not have yet. */
   #withoutHalf;
   /** @type {ComposedLine} */
   #composed;
@@ -47,8 +46,8 @@ class CodeMirrorBinding {
   /**
    * @param {SharedNote} note
    * @param {any} view
-   * @param {(changes: TextChange[]) => void} make Makes changes that are not edits of this person.
-   * @param {() => void} lock Lets the view be edited as long as the note may be.
+   * @param {(changes: TextChange[]) => void} make Applies changes that are not this user's edits.
+   * @param {() => void} lock Sets whether the view may be edited, as the note allows.
    */
   constructor(note, view, make, lock) {
     this.#note = note;
@@ -65,7 +64,7 @@ class CodeMirrorBinding {
         if (view.state.readOnly === note.isWritable) lock();
       }),
     ];
-    // A view must not be changed while it is made.
+    // A view must not be changed during its creation.
     queueMicrotask(() => {
       if (!this.#isAlive) return;
       if (note.text !== undefined) this.#show();
@@ -80,12 +79,12 @@ class CodeMirrorBinding {
     if (change) this.#composed.take([change]);
   }
 
-  /** @param {TextChange[]} changes Of the shown text. */
+  /** @param {TextChange[]} changes Changes of the shown text. */
   #edit(changes) {
     this.#note.edit(this.#composed.follow(changes), this.#view);
   }
 
-  /** @param {any} transaction Of the app or its user. @param {string} before The text before it. */
+  /** @param {any} transaction A transaction of the app or its user. @param {string} before The text before it. */
   #takeOwn(transaction, before) {
     const [note, composed] = [this.#note, this.#composed];
     const changes = listOf(transaction.changes);
@@ -105,12 +104,12 @@ class CodeMirrorBinding {
       if (change) this.#edit([change]);
       queueMicrotask(() => {
         composed.catchUp();
-        // A half that stayed alone is shown as it is stored.
+        // If the other half did not follow, show what is stored.
         this.#show();
       });
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
-      // Edits that the note rejects must not stay on the screen.
+      // Edits that the note rejects must not remain in the view.
       if (note.text !== undefined) queueMicrotask(() => this.#show());
     }
   }
@@ -135,12 +134,12 @@ class CodeMirrorBinding {
 }
 
 /**
- * An extension for CodeMirror 6. The editor shows the note's text once there is one, and may be edited from then on;
- * its own text before that is given up.
+ * Returns an extension for CodeMirror 6. The editor shows the note's text once it is available, and can be edited from
+ * then on. Its own former text is discarded.
  *
  * @param {SharedNote} note
  * @param {{Annotation: any, Transaction: any, EditorState: any, EditorView: any, Compartment: any, ViewPlugin: any}}
- *   modules Of `@codemirror/state` and `@codemirror/view`.
+ *   modules The exports of `@codemirror/state` and `@codemirror/view`.
  */
 export function codeMirror(note, { Annotation, Transaction, EditorState, EditorView, Compartment, ViewPlugin }) {
   const shared = Annotation.define();
@@ -156,9 +155,9 @@ export function codeMirror(note, { Annotation, Transaction, EditorState, EditorV
   ));
   return [
     locked.of(EditorState.readOnly.of(true)),
-    // An app's own setting may come before that one.
+    // An app's own setting may take precedence over the one above, so changes are checked here, too.
     EditorState.changeFilter.of((/** @type {any} */ one) => isShared(one) || note.isWritable),
-    // Line ends are "\n", or places would differ from the note's.
+    // Only "\n" ends a line: other line ends would make positions differ from the note's.
     EditorState.lineSeparator.of("\n"),
     lifeCycle,
     EditorView.updateListener.of((/** @type {any} */ update) => update.view.plugin(lifeCycle).take(update, isShared)),
@@ -175,13 +174,15 @@ class MonacoBinding {
   #field;
   #stops;
   #listeners;
-  /** Whether the model is being changed by the note. */
+  /** Whether the note is changing the model. */
   #isShared = false;
   /** The note's text that the model shows. */
   #text = "";
-  /** @type {string | undefined} The shown text without the first half of a character, which the note has not got. */
+  /**
+   * @type {string | undefined} The shown text without the first half of a character, which the note does not have yet.
+   */
   #withoutHalf;
-  /** The first half of a character that was typed, and that Monaco forgets if it draws before the other comes. */
+  /** The first half of a typed character, which Monaco loses if it draws before the other half arrives. */
   #firstHalf = "";
   /** @type {ComposedLine} */
   #composed;
@@ -251,7 +252,7 @@ class MonacoBinding {
     return { from: this.#placeAt(lineNumber, 1), to: this.#placeAt(lineNumber, last) };
   }
 
-  /** @param {any} one Of the editor's selections. @returns {Selected} */
+  /** @param {any} one One of the editor's selections. @returns {Selected} */
   #selectedBy(one) {
     return {
       anchor: this.#placeAt(one.selectionStartLineNumber, one.selectionStartColumn),
@@ -290,14 +291,14 @@ class MonacoBinding {
   }
 
   /**
-   * Edits the model in steps of undo, without which the undo of own edits would be misplaced.
+   * Edits the model between two stops of the undo stack; otherwise undo of own edits would be misplaced.
    *
    * @param {TextChange[]} changes
    */
   #make(changes) {
     this.#quietly(() => {
       const edits = changes.map((change) => this.#editOf(change));
-      // Monaco's own selections grow over what is inserted at their ends, and in some versions carets do, too.
+      // Monaco extends its selections by insertions at their ends, and in some versions carets, too.
       const kept = this.#selections().map((one) => movedSelection(one, changes));
       this.#model.pushStackElement();
       this.#model.pushEditOperations([], edits, () => null);
@@ -306,24 +307,24 @@ class MonacoBinding {
     });
   }
 
-  /** @param {string} next The note's text. */
+  /** @param {string} next The note's new text. */
   #show(next) {
     if (this.#withoutHalf !== undefined) this.#composed.reset();
     this.#withoutHalf = undefined;
     this.#text = next;
-    // 0: "\n", also in a text without a line end.
+    // 0 means "\n"; it is set even in a text without a line end.
     this.#quietly(() => this.#model.setEOL(0));
     const before = applied(this.#model.getValue(), this.#composed.waiting);
     const change = difference(before, shownOf(next));
     if (!change) return;
-    // Monaco has no place behind a lone half of a character, and would take in the next unit. So that is replaced, too.
+    // Monaco cannot address the position after a lone surrogate, and would include the next unit: replace that as well.
     const [following = ""] = endsInHalf(before, change.to) ? before.slice(change.to) : "";
     this.#composed.take([
       { from: change.from, to: change.to + following.length, insert: change.insert + following },
     ]);
   }
 
-  /** @param {TextChange[]} changes Of the shown text. */
+  /** @param {TextChange[]} changes Changes of the shown text. */
   #edit(changes) {
     const before = this.#text;
     const own = changesIn(before, this.#composed.follow(changes));
@@ -337,12 +338,12 @@ class MonacoBinding {
     if (source === this.#editor) return;
     const before = this.#text;
     this.#text = applied(before, changes);
-    // An edit may make one end of a line of two, or two of one.
+    // An edit may turn one line end into two, or two into one.
     if ((before + this.#text).includes("\r")) this.#show(this.#text);
     else this.#composed.take(changes);
   }
 
-  /** @param {any} event Of the model. */
+  /** @param {any} event A change event of the model. */
   #takeOwn(event) {
     if (this.#isShared) return;
     const forgotten = this.#firstHalf;
@@ -351,7 +352,7 @@ class MonacoBinding {
       const change = difference(this.#withoutHalf, this.#model.getValue());
       this.#withoutHalf = undefined;
       if (change) this.#edit([change]);
-      // A half that stayed alone is shown as it is stored; a model must not be changed within its change event.
+      // If the other half did not follow, show what is stored. A model must not be changed within its change event.
       queueMicrotask(() => {
         this.#composed.catchUp();
         this.#show(this.#text);
@@ -374,7 +375,7 @@ class MonacoBinding {
     if (isSecondHalf) queueMicrotask(() => this.#show(this.#text));
   }
 
-  /** @param {any} event Of the editor. */
+  /** @param {any} event A selection event of the editor. */
   #tellSelection({ selection }) {
     if (this.#isShared || !this.#note.isWritable || this.#withoutHalf !== undefined) return;
     const { anchor, head } = this.#selectedBy(selection);
@@ -384,7 +385,7 @@ class MonacoBinding {
 }
 
 /**
- * Binds a Monaco editor to a note, until the returned function is called.
+ * Binds a Monaco editor to a note. The returned function unbinds it.
  *
  * @param {SharedNote} note
  * @param {any} editor A standalone code editor.

@@ -1,4 +1,4 @@
-// <parley-note src="https://notes.example.org/n/welcome">: a shared text in any page, by one line.
+// <parley-note src="https://notes.example.org/n/welcome">: a shared text in any page, with one line of HTML.
 
 import { connect } from "./client.js";
 import { ParleyError } from "./errors.js";
@@ -7,7 +7,7 @@ import { bind } from "./plaintext.js";
 /** @typedef {import("./client.js").Parley} Parley */
 
 /**
- * One connection for all elements of a page that are at one gateway as one person.
+ * The connections that elements without a token share, by gateway and name.
  *
  * @type {Map<string, {count: number, parley: Promise<Parley>}>}
  */
@@ -56,12 +56,11 @@ export function partsOf(src) {
 const Base = /** @type {typeof HTMLElement} */ (globalThis.HTMLElement ?? class {});
 
 /**
- * A shared text area; below it, the people who are here and the state of saving.
+ * A shared text area; below it, the people present and the state of saving.
  *
- * Attributes: `src`, the note's address; `name`, how others see this person; `placeholder`; `label`, the text area's
- * name for assistive software. Property `token`: a function that gives the person's token; set it before the
- * element is in the page. Parts: `text`, `status`, `people`, `person`, `footer`. Event `parley-error` with a
- * `ParleyError`.
+ * Attributes: `src`, the note's address; `name`, the display name; `placeholder`; `label`, the text area's name for
+ * assistive software. Property `token`: a function that returns the user's token; set it before the element is inserted
+ * into the page. Parts: `text`, `status`, `people`, `person`, `footer`. Event `parley-error` with a `ParleyError`.
  */
 export class ParleyNoteElement extends Base {
   // Not a static field, for which esbuild would rewrite all private members of the class: 1 kB more.
@@ -108,7 +107,7 @@ export class ParleyNoteElement extends Base {
     root.append(this.#area, footer);
   }
 
-  /** Gives the person's token; set before the element is in the page. */
+  /** Returns the user's token; set before the element is inserted into the page. */
   get token() {
     return this.#token;
   }
@@ -120,12 +119,12 @@ export class ParleyNoteElement extends Base {
 
   connectedCallback() {
     if (Object.hasOwn(this, "token")) {
-      // It was set before this class was known.
+      // It was set before this class was defined.
       const { token } = this;
       delete (/** @type {any} */ (this).token);
       this.#token = token;
     }
-    // An element that is moved within the page keeps its connection.
+    // An element that is moved within the page retains its connection.
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     void this.#open();
@@ -143,7 +142,7 @@ export class ParleyNoteElement extends Base {
   attributeChangedCallback(name, former, value) {
     if (name === "placeholder") this.#area.placeholder = value ?? "";
     else if (name === "label") this.#area.setAttribute("aria-label", value ?? "Shared text");
-    // Before the element is in the page, and while it is being made, there is no note to change.
+    // Before the element is in the page, there is no note to change.
     else if (this.#hasBegun && former !== value) void this.#open();
   }
 
@@ -172,7 +171,7 @@ export class ParleyNoteElement extends Base {
         if (connections.get(key) === entry) connections.delete(key);
         void entry.parley.then((parley) => parley.close(), () => {});
       };
-      // An element that is removed from the page meanwhile releases the connection.
+      // An element that is removed from the page before the connection is ready releases it.
       this.#leave = release;
       const parley = await entry.parley;
       if (round !== this.#round) return;
@@ -270,7 +269,7 @@ export class ParleyNoteElement extends Base {
   }
 }
 
-/** How many elements show a note. @type {WeakMap<import("./note.js").SharedNote, number>} */
+/** The number of elements that show each note. @type {WeakMap<import("./note.js").SharedNote, number>} */
 const shows = new WeakMap();
 
 /** @param {import("./note.js").SharedNote} note */

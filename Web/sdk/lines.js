@@ -1,18 +1,18 @@
-// Ends of lines: a note keeps "\r\n" and "\r" as they were written, and fields of browsers show "\n" for each.
+// Line ends: a note preserves "\r\n" and "\r"; fields of browsers show each as "\n".
 
 /** @typedef {import("../js/client/door.js").TextChange} TextChange */
 
 /**
- * A note's text as fields show it, which know one end of a line alone, "\n".
+ * Returns a note's text as fields show it: with "\n" for each line end.
  *
  * @param {string} text
  */
 export const shownOf = (text) => text.replace(/\r\n?/g, "\n");
 
 /**
- * Where a place of the shown text is in the note's.
+ * Maps a position in the shown text to the note's text.
  *
- * @param {string} text The note's.
+ * @param {string} text The note's text.
  * @param {number} place
  */
 export function placeIn(text, place) {
@@ -23,19 +23,19 @@ export function placeIn(text, place) {
 }
 
 /**
- * Edits of the shown text as edits of the note's.
+ * Maps edits of the shown text to the note's text.
  *
- * @param {string} text The note's.
+ * @param {string} text The note's text.
  * @param {TextChange[]} changes
  */
 export const changesIn = (text, changes) =>
   changes.map(({ from, to, insert }) => ({ from: placeIn(text, from), to: placeIn(text, to), insert }));
 
 /**
- * A text after edits.
+ * Returns a text with edits applied.
  *
  * @param {string} text
- * @param {TextChange[]} changes Ascending, all in the text before any of them.
+ * @param {TextChange[]} changes Sorted, all in the text before any of them.
  */
 export function applied(text, changes) {
   let result = "";

@@ -1,5 +1,4 @@
-// A note that several people write, for an app's own editor. Positions count UTF-16 units, as strings and editors of
-// browsers do.
+// A shared note, for an app's own editor. Positions count UTF-16 units, as strings and editors of browsers do.
 
 import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/ground/emitter.js";
@@ -13,32 +12,32 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * opening: no text yet. live: in step with the gateway. away: the text is here and may be edited, the gateway is not
- * reached. failed: it cannot be opened, for `failure`; edits are kept. deleted: a user deleted it.
+ * opening: no text yet. live: synchronised with the gateway. away: the text is available and may be edited, but the
+ * gateway cannot be reached. failed: it cannot be opened, for `failure`; edits are retained. deleted: a user deleted
+ * it.
  *
  * @typedef {"opening" | "live" | "away" | "failed" | "deleted" | "closed"} NoteState
  */
 
 /**
- * Another person with the note open. Selections are from `anchor` to `head`, where the caret is.
+ * Another person with the note open. Selections are from `anchor` to `head`; the caret is at `head`.
  *
  * @typedef {{key: number, name: string, color: string, isWriting: boolean,
  *   selections: {anchor: number, head: number}[]}} Person
  */
 
 /**
- * Edits, ascending, all in the text before any of them. `source`: what was given with them to `edit`; undefined for
- * those of others.
+ * Edits, sorted, all in the text before any of them. `source`: the argument of `edit`; undefined for edits of others.
  *
  * @typedef {{changes: TextChange[], isOwn: boolean, source: unknown}} Changes
  */
 
 /**
- * text: the whole text was replaced, at first and after a long absence. changes: edits were made. state: one of
- * state, access, unsaved, failure, refusal or title has changed. people: others came, went or moved their carets.
- * moved: edits were placed into a text that others had changed a lot while this client was away; the person should
- * check them. unkept: the browser has no room to keep unsaved edits. aside: edits that were left in the browser could
- * not be read, and are set aside in its storage.
+ * text: the whole text was replaced, at first and after a long absence. changes: edits were made. state: one of state,
+ * access, unsaved, failure, refusal or title has changed. people: others have joined, left or moved their carets.
+ * moved: edits made while away were merged into a text that others had changed a lot; the user should check them.
+ * unkept: the browser has no room for unsaved edits. aside: edits that were left in the browser could not be read, and
+ * were moved aside in its storage.
  *
  * @typedef {{text: string, changes: Changes, state: void, people: void, moved: void, unkept: void,
  *   aside: void}} SharedNoteEvents
@@ -59,11 +58,11 @@ export class SharedNote extends Emitter {
   #storage;
   #isClosed = false;
   #told;
-  /** Client ids whose edits were opened, or could not be. @type {Set<string>} */
+  /** Client ids whose stored edits were opened, or could not be. @type {Set<string>} */
   #taken = new Set();
 
   /**
-   * Made by `Parley.note`.
+   * Created by `Parley.note`.
    *
    * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, id: string,
    *   owner: string, storage: EditStorage | undefined, changed: () => void, closed: () => void,
@@ -79,7 +78,7 @@ export class SharedNote extends Emitter {
     this.#told = { changed, closed, left };
     this.#note = this.#open();
     this.ready = new Promise((resolve, reject) => {
-      // Edits that were left in the browser have their text with them.
+      // Stored edits include their text.
       if (this.text !== undefined) resolve(this.text);
       this.on("text", resolve);
       this.on("state", () => {
@@ -90,11 +89,11 @@ export class SharedNote extends Emitter {
         }
       });
     });
-    // A page that does not wait for `ready` gets no unhandled rejection.
+    // Prevents an unhandled rejection in pages that do not wait for `ready`.
     this.ready.catch(() => {});
   }
 
-  /** Opens it with edits that were left in the browser, if there are any. */
+  /** Opens the note with edits that were left in the browser, if there are any. */
   #open() {
     const { note, isAside } = open(this.#core, this.#connection, this.id, this.#owner, this.#storage, this.#taken);
     note.on("reset", ({ text }) => this.emit("text", text));
@@ -119,14 +118,14 @@ export class SharedNote extends Emitter {
     return note;
   }
 
-  /** Closed tabs whose edits of this note have not been sent yet. */
+  /** The number of closed tabs whose edits of this note have not been sent. */
   get #leftBehind() {
     const others = this.#storage?.othersOf(this.id, this.#note.keptUnder) ?? [];
     return others.filter(({ id }) => !this.#taken.has(id)).length;
   }
 
   /**
-   * Takes the edits of the next closed tab once those at hand are saved: several tabs may have left some.
+   * Sends the edits of the next closed tab once the current ones are saved: several tabs may have left edits.
    *
    * @param {Note} note
    */
@@ -134,7 +133,7 @@ export class SharedNote extends Emitter {
     const isTurn = () =>
       this.#note === note && !this.#isClosed && note.phase === "live" && note.unconfirmedCount === 0
       && this.#leftBehind > 0;
-    // Not from within the note's own event.
+    // Not within the note's own event.
     if (isTurn()) queueMicrotask(() => {
       if (!isTurn()) return;
       note.close();
@@ -166,17 +165,17 @@ export class SharedNote extends Emitter {
     return this.#note.title;
   }
 
-  /** "read" if this person may not edit. @returns {"read" | "write"} */
+  /** "read" if this user may not edit. @returns {"read" | "write"} */
   get access() {
     return this.#note.access === "read" ? "read" : "write";
   }
 
-  /** Whether edits are accepted now: there is a text, and the right to write it. */
+  /** Whether edits are accepted now: the note has a text, and this user may write. */
   get isWritable() {
     return !this.#isClosed && this.#note.hasText && this.#note.isWritable;
   }
 
-  /** Edits made here that the gateway has not confirmed to be stored. */
+  /** The number of edits that the gateway has not confirmed. Each closed tab with unsent edits counts as one. */
   get unsaved() {
     if (this.#isClosed) return this.#note.phase === "leaving" ? this.#note.unconfirmedCount : 0;
     return this.#note.unconfirmedCount + this.#leftBehind;
@@ -187,12 +186,12 @@ export class SharedNote extends Emitter {
     return this.#storage !== undefined && !this.#note.isKeepFailing;
   }
 
-  /** The text with all edits made here; undefined until there is one. It is copied at each use. */
+  /** The text with all edits made here; undefined until it is available. It is copied at each access. */
   get text() {
     return this.#isClosed ? undefined : this.#note.text;
   }
 
-  /** The other people with the note open; of a crowd, the most recently active ones. @returns {Person[]} */
+  /** The other people with the note open; if they are many, the most recently active ones. @returns {Person[]} */
   get people() {
     /** @type {Map<number, {anchor: number, head: number}[]>} */
     const selections = new Map();
@@ -204,16 +203,16 @@ export class SharedNote extends Emitter {
     }));
   }
 
-  /** The number of other people with the note open: more than `people` if they are too many to be named. */
+  /** The number of other people with the note open; may exceed the length of `people`, which has a limit. */
   get othersCount() {
     return this.#note.othersCount;
   }
 
   /**
-   * Takes edits that were just made in an editor that shows this note's text.
+   * Passes edits that were made in an editor, which shows this note's text, to the note.
    *
-   * @param {TextChange[]} changes Ascending, not overlapping, all in the text before any of them.
-   * @param {unknown} [source] The editor of the edits, which ignores the event about them.
+   * @param {TextChange[]} changes Sorted, not overlapping, all in the text before any of them.
+   * @param {unknown} [source] The editor that made the edits, which ignores the event about them.
    * @throws {ParleyError} invalid
    */
   edit(changes, source) {
@@ -221,12 +220,12 @@ export class SharedNote extends Emitter {
       const why = this.access === "read" ? "may be read alone" : `is ${this.state}`;
       throw new ParleyError("invalid", `expected a note that may be edited, got one that ${why}`);
     }
-    // A bound editor knows where its text ends; a caller that computes places may be wrong.
+    // A bound editor's positions are correct; those of another caller may not be.
     check(changes, source === undefined ? (this.text ?? "") : undefined);
     if (changes.length === 0) return;
     const sound = changes.map(({ from, to, insert }) => ({ from, to, insert: wellFormed(insert) }));
     this.#note.edit(sound);
-    // Others' edits that the core has taken already are emitted first, for these were made on them.
+    // Emit others' edits first that the core has already applied, because these were made after them.
     this.#connection.afterwards(() => this.emit("changes", { changes: sound, isOwn: true, source }));
   }
 
@@ -241,14 +240,14 @@ export class SharedNote extends Emitter {
     this.edit([{ from, to, insert: text }]);
   }
 
-  /** @param {string} text Is added at the end. */
+  /** @param {string} text The text to append. */
   append(text) {
     const end = this.text?.length ?? 0;
     this.replace(end, end, text);
   }
 
   /**
-   * Tells the others where this person's caret or selection is.
+   * Sends this user's caret or selection to the other people.
    *
    * @param {number} anchor
    * @param {number} [head]
@@ -257,19 +256,19 @@ export class SharedNote extends Emitter {
     if (!this.#isClosed) this.#note.select(anchor, head);
   }
 
-  /** Tries again to open the note or to save its edits, after a failure or rejection. */
+  /** Tries again to open the note, or to save its edits, after a failure or a rejection. */
   retry() {
     if (this.state === "failed") this.#note.reopen();
     else this.#note.retryRefused();
   }
 
-  /** Discards unsaved edits, and takes the gateway's text. */
+  /** Discards unsaved edits, and restores the gateway's text. */
   discardUnsaved() {
     this.#note.discardUnconfirmed();
   }
 
   /**
-   * Holds back others' edits until a promise settles, for ten seconds at most: while a word is being composed (IME).
+   * Holds back others' edits while an input method composes a word: until `end` settles, for ten seconds at most.
    *
    * @param {Promise<unknown>} end
    */
@@ -279,7 +278,7 @@ export class SharedNote extends Emitter {
 
   /**
    * Closes the note. Unsaved edits stay in the browser, and are sent when the note is opened again. If the browser
-   * cannot keep them, they are sent now, and count as unsaved until then.
+   * cannot store them, they are sent now, and count as unsaved until they are confirmed.
    */
   close() {
     if (this.#isClosed) return;
@@ -293,7 +292,7 @@ export class SharedNote extends Emitter {
 
 /**
  * @param {TextChange[]} changes
- * @param {string} [text] The text before the edits, if they are checked against it.
+ * @param {string} [text] The text before the edits, to check them against.
  * @throws {ParleyError} invalid
  */
 function check(changes, text) {
@@ -343,7 +342,7 @@ function open(core, connection, documentId, owner, storage, taken) {
       return { note: new Note({ ...options, restored: kept }), isAside: false };
     } catch (error) {
       if (!(error instanceof CoreError)) throw error;
-      // They are of another version. If there is no room to set them aside, no others may be saved in their place.
+      // Another version wrote them. If they cannot be moved aside, save no other edits in their place.
       const isMoved = storage.setPendingAside(documentId, identity.id);
       return { note: new Note(isMoved ? options : { core, connection, documentId }), isAside: true };
     }

@@ -1,4 +1,4 @@
-// Parley for web pages: notes that several people write, in any page, with any editor.
+// Parley for web pages: shared notes in any page, with any editor.
 //
 //     import { connect, bind } from "https://notes.example.org/sdk/1/parley.js";
 //

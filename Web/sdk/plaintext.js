@@ -1,5 +1,5 @@
-// Binds a note to a <textarea>, or to an element that is edited as plain text: what is typed becomes edits, and
-// others' edits are made in place, with the selection where it was.
+// Binds a note to a <textarea>, or to an element that is edited as plain text: typed text becomes edits, and others'
+// edits are applied in place, preserving the selection.
 
 import { ComposedLine } from "../js/editing/composedline.js";
 import { endsInHalf } from "../js/ground/halves.js";
@@ -13,17 +13,17 @@ import { applied, changesIn, placeIn, shownOf } from "./lines.js";
  */
 
 /**
- * An element for editing: its text has "\n" for the end of a line.
+ * An editable element. Its text has "\n" for each line end.
  *
  * @typedef {object} Field
  * @property {HTMLElement} element
  * @property {() => string} read
- * @property {(text: string) => void} write Puts another text in its place.
+ * @property {(text: string) => void} write Replaces the whole text.
  * @property {(change: TextChange) => void} replace
- * @property {() => {anchor: number, head: number} | undefined} selection Undefined while it is elsewhere.
+ * @property {() => {anchor: number, head: number} | undefined} selection Undefined if it is elsewhere.
  * @property {(selection: {anchor: number, head: number}) => void} select
  * @property {(isEditable: boolean) => void} allow
- * @property {() => void} giveBack Restores whether it was editable before.
+ * @property {() => void} giveBack Restores whether the element was editable.
  */
 
 /** @param {HTMLTextAreaElement} area @returns {Field} */
@@ -57,7 +57,7 @@ function plainField(element) {
     throw new ParleyError("unsupported", "this browser does not edit elements as plain text: bind a <textarea>");
   }
   element.style.whiteSpace = "pre-wrap";
-  /** The selection of the tree that the element is in. */
+  /** Returns the selection of the document or shadow root that contains the element. */
   const selectionHere = () => {
     const root = /** @type {any} */ (element.getRootNode());
     return /** @type {Selection | null} */ (root.getSelection?.() ?? element.ownerDocument.getSelection());
@@ -65,7 +65,7 @@ function plainField(element) {
   const read = () => {
     let text = "";
     for (const node of element.childNodes) text += node.nodeName === "BR" ? "\n" : (node.textContent ?? "");
-    // A browser shows a last line that is empty only with another end of line behind it.
+    // A browser shows an empty last line only if another line end follows it.
     return text.endsWith("\n") ? text.slice(0, -1) : text;
   };
   const write = (/** @type {string} */ text) => void (element.textContent = text === "" ? "" : `${text}\n`);
@@ -112,9 +112,9 @@ class FieldBinding {
   #field;
   #stops;
   #removals = new AbortController();
-  /** The text that was last read from the field, or written to it. */
+  /** The text last read from the field or written to it. */
   #shown;
-  /** The note's text for the shown one. */
+  /** The note's text that corresponds to `#shown`. */
   #text = "";
   #hasText = false;
   /** Whether the field shows the first half of a character, which the note does not have. */
@@ -132,7 +132,7 @@ class FieldBinding {
       element,
       selection: field.selection,
       slice: (from, to) => this.#shown.slice(from, to),
-      // All lines are one text to the browser, which ends a composition when that is replaced.
+      // To the browser the field is one text, whose replacement ends a composition, so all lines count as one.
       lineAt: () => ({ from: 0, to: Infinity }),
       make: (changes) => this.#make(changes),
       focus: () => element.focus({ preventScroll: true }),
@@ -148,7 +148,7 @@ class FieldBinding {
     element.addEventListener("input", () => this.#takeTyped(), { signal });
     element.ownerDocument.addEventListener("selectionchange", tellSelection, { signal });
     element.addEventListener("select", tellSelection, { signal });
-    // The other half no longer follows.
+    // The other half will not follow.
     element.addEventListener("blur", () => this.#isHalf && this.#takeTyped(), { signal });
     allow();
     if (note.text !== undefined) this.#show(note.text);
@@ -164,7 +164,7 @@ class FieldBinding {
     this.#field.giveBack();
   }
 
-  /** @param {TextChange[]} changes After which the field shows the note's text. */
+  /** @param {TextChange[]} changes Afterwards the field shows the note's text. */
   #make(changes) {
     const field = this.#field;
     const selection = field.selection();
@@ -174,7 +174,7 @@ class FieldBinding {
     if (selection) field.select(movedSelection(selection, changes));
   }
 
-  /** @param {string} text The note's. */
+  /** @param {string} text The note's text. */
   #show(text) {
     this.#hasText = true;
     this.#text = text;
@@ -182,7 +182,7 @@ class FieldBinding {
     if (change) this.#composed.take([change]);
   }
 
-  /** Takes over what was typed since the last event. */
+  /** Sends the text that was typed since the last event. */
   #takeTyped() {
     if (!this.#hasText || !this.#note.isWritable) return;
     const [field, composed] = [this.#field, this.#composed];
@@ -197,7 +197,7 @@ class FieldBinding {
     this.#shown = now;
     if (change) {
       const own = changesIn(this.#text, composed.follow([change]));
-      // Before the event, so that its listeners find the field consistent.
+      // Set before the event, so that its listeners find a consistent state.
       this.#text = applied(this.#text, own);
       this.#note.edit(own, field);
     }
@@ -205,7 +205,7 @@ class FieldBinding {
       this.#isHalf = false;
       composed.catchUp();
     }
-    // Halves of pairs are shown as they are stored.
+    // Lone surrogates are shown as they are stored.
     if (shownOf(this.#text) !== applied(this.#shown, composed.waiting)) this.#show(this.#text);
   }
 
@@ -229,8 +229,8 @@ class FieldBinding {
 const bound = new WeakMap();
 
 /**
- * Shows a note's text in a field, and takes what is typed there; until the returned function is called, or the field is
- * bound again. A script that changes the field's text has to dispatch an `input` event.
+ * Shows a note's text in a field, and sends what is typed there, until the returned function is called or the field is
+ * bound again. A script that changes the field's text must dispatch an `input` event.
  *
  * @param {SharedNote} note
  * @param {HTMLTextAreaElement | HTMLElement} element A `<textarea>`, or an element to be edited as plain text.

@@ -1,4 +1,4 @@
-// A room: its publications, in order and each once, and the people who are there.
+// A room: its publications, in order and each once, and the people present.
 
 import { CoreError } from "../js/client/door.js";
 import { Emitter } from "../js/ground/emitter.js";
@@ -11,43 +11,43 @@ import { ParleyError } from "./errors.js";
  */
 
 /**
- * A publication. `position`: its place; keep it to continue from there on the next visit. `time`: milliseconds
- * since 1970, by the gateway's clock. `personId`: the publisher, stamped by the gateway, or "". `senderId`: the
- * publisher's name for itself, or "".
+ * A publication. `position`: its position in the room's history; store it to continue from there on the next visit.
+ * `time`: milliseconds since 1970 of the gateway's clock. `personId`: the publisher, as verified by the gateway, or "".
+ * `senderId`: the publisher's own id for itself, or "".
  *
  * @typedef {{kind: "publication", data: any, position: RoomPosition, time: number, personId: string,
  *   senderId: string}} Publication
  */
 
 /**
- * Publications between the two places are missing, since the gateway no longer has them, or the reader was too slow:
- * fetch what the room is about again.
+ * Publications between the two positions are missing, because the gateway no longer has them, or the reader was too
+ * slow: fetch the room's data again.
  *
  * @typedef {{kind: "gap", after: RoomPosition, through: RoomPosition}} Gap
  */
 
 /**
- * The resource that the room is named after has changed: fetch it again. Rooms do not remember these.
+ * The resource that the room is named after has changed: fetch it again. Rooms do not store these updates.
  *
  * @typedef {{kind: "resource"}} ResourceUpdate
  */
 
 /**
- * A person in a room. `id`: the token's user, or a name that the gateway gave.
+ * A person in a room. `id`: the token's user, or an id that the gateway assigned.
  *
  * @typedef {{id: string, name: string, color: string, isTyping: boolean, isSelf: boolean}} RoomPerson
  */
 
 /**
- * publication, gap, resource: see the types of these names. state: the state has changed. people: others came, went,
- * changed their name, began to type or stopped. receipt: another person has received or read a publication of this
- * person's; receipts from a time without a connection are not repeated.
+ * publication, gap, resource: see the types of these names. state: the state has changed. people: others have joined,
+ * left, changed their name, or begun or stopped typing. receipt: another person has received or read a publication of
+ * this user; receipts during an outage are not repeated.
  *
  * @typedef {{publication: Publication, gap: Gap, resource: ResourceUpdate, state: void, people: void,
  *   receipt: Receipt & {position: RoomPosition}}} SharedRoomEvents
  */
 
-/** The most news that wait for one reader; beyond it, one gap replaces the older half. */
+/** Maximum events that wait for one reader; beyond it, one gap replaces the older half. */
 const waitingMax = 1_000;
 
 /** @extends {Emitter<SharedRoomEvents>} */
@@ -55,15 +55,15 @@ export class SharedRoom extends Emitter {
   /** The room's name. */
   name;
   /**
-   * opening: no answer yet. live: in step with the gateway. away: the gateway is not reached; missed publications come
-   * later. failed: the subscription was rejected, for `failure`. closed: by `close`.
+   * opening: no answer yet. live: synchronised with the gateway. away: the gateway cannot be reached; missed
+   * publications are delivered later. failed: the subscription was rejected, for `failure`. closed: by `close`.
    *
    * @type {import("../js/client/door.js").RoomPhase}
    */
   state = "opening";
   /** The reason of the state `failed`: an error code of the protocol, or `readingLost`. */
   failure = "";
-  /** The place of the newest publication that was emitted. @type {RoomPosition | undefined} */
+  /** The position of the newest publication that was emitted. @type {RoomPosition | undefined} */
   position;
 
   #core;
@@ -76,12 +76,12 @@ export class SharedRoom extends Emitter {
   /** @type {Map<string, {json: string, promise: Promise<RoomPosition>, resolve: (position: RoomPosition) => void,
    *   reject: (error: ParleyError) => void}>} */
   #answers = new Map();
-  /** Questions about receipts, by offset. @type {Map<number, {promise: Promise<Receipt[]>,
+  /** Pending requests for receipts, by offset. @type {Map<number, {promise: Promise<Receipt[]>,
    *   resolve: (receipts: Receipt[]) => void, reject: (error: ParleyError) => void}>} */
   #questions = new Map();
 
   /**
-   * Made by `Parley.room`.
+   * Created by `Parley.room`.
    *
    * @param {{core: import("../js/client/door.js").Core, connection: import("../js/client/connection.js").Connection, name: string,
    *   isPresent: boolean, from: RoomPosition | undefined, closed: () => void}} parts
@@ -98,7 +98,7 @@ export class SharedRoom extends Emitter {
     connection.subscribe(name, isPresent, from);
   }
 
-  /** Whether this person is seen in the room, and sees who is there. */
+  /** Whether this user appears in the room's presence, and receives it. */
   get isPresent() {
     return this.#isPresent;
   }
@@ -109,7 +109,7 @@ export class SharedRoom extends Emitter {
     this.#connection.subscribe(this.name, isPresent);
   }
 
-  /** Whether the others see that this person types. It stays so until it is set to false. */
+  /** Whether the others see that this user is typing. It remains true until it is set to false. */
   get isTyping() {
     return this.#isTyping;
   }
@@ -120,7 +120,7 @@ export class SharedRoom extends Emitter {
     this.#connection.handle("typing", this.name, isTyping ? 1 : 0);
   }
 
-  /** The people who are there, this one included; none unless `isPresent`. @returns {RoomPerson[]} */
+  /** The people present, this user included; empty unless `isPresent`. @returns {RoomPerson[]} */
   get people() {
     const { present, typing } = this.#core.roomPeople(this.name);
     const self = this.#connection.welcome?.personId;
@@ -129,24 +129,24 @@ export class SharedRoom extends Emitter {
     }));
   }
 
-  /** The ids of people who type. @returns {string[]} */
+  /** The ids of people who are typing. @returns {string[]} */
   get typists() {
     return this.#core.roomPeople(this.name).typing;
   }
 
-  /** Publications of this page that have no answer yet; with 1,000 of them, the next is rejected. */
+  /** The number of this page's publications without an answer. Maximum 1,000: the next one is rejected. */
   get waiting() {
     return this.#answers.size;
   }
 
   /**
-   * Publishes data. While the gateway is not reached the publication waits, in this page's memory alone.
+   * Publishes data. While the gateway cannot be reached, the publication waits in this page's memory alone.
    *
    * @param {unknown} data A value for JSON, nested at most 24 deep.
-   * @param {{key?: string, senderId?: string}} [options] `key`: data is published once under one key, even if it is
-   *   tried again; the default is a new key. `senderId`: a name by which an app recognises its own publications.
-   * @returns {Promise<RoomPosition>} Its place, once it is on the gateway's disk. Rejects with ParleyError: invalid,
-   *   refused (see its `reason`), unsure.
+   * @param {{key?: string, senderId?: string}} [options] `key`: data is published once for each key, even if it is sent
+   * again. Default: a new key. `senderId`: an id by which an app recognises its own publications.
+   * @returns {Promise<RoomPosition>} Its position, once the gateway has stored it on disk. Rejects with ParleyError:
+   * invalid, refused (see its `reason`), unsure.
    */
   publish(data, options = {}) {
     const { key = newKey(), senderId = "" } = options;
@@ -172,10 +172,10 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Confirms to its author that this person has received or read a publication; a later stage is never revoked. Waits
-   * for a connection.
+   * Confirms to the publisher that this user has received or read a publication. A receipt is never revoked. Waits for
+   * a connection.
    *
-   * @param {RoomPosition} position The publication's.
+   * @param {RoomPosition} position The publication's position.
    * @param {Receipt["stage"]} [stage]
    * @throws {ParleyError} invalid
    */
@@ -186,9 +186,9 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Returns which people have received or read a publication of this person's.
+   * Returns which people have received or read a publication of this user.
    *
-   * @param {RoomPosition} position The publication's.
+   * @param {RoomPosition} position The publication's position.
    * @returns {Promise<Receipt[]>} Rejects with ParleyError: invalid, refused (see its `reason`).
    */
   receiptsOf({ epoch, offset }) {
@@ -209,8 +209,8 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Returns the publications from now on, in order, each once, with gaps and resource updates between. 1,000 of them
-   * wait for the loop; when more come, one gap replaces the older half. The loop ends when the room is closed, and
+   * Returns the publications from now on, in order, each once, with gaps and resource updates between them. Maximum
+   * 1,000 wait for the loop; beyond it, one gap replaces the older half. The loop ends when the room is closed, and
    * throws when the subscription is rejected.
    *
    * @returns {AsyncIterableIterator<Publication | Gap | ResourceUpdate>}
@@ -224,12 +224,12 @@ export class SharedRoom extends Emitter {
     return reader;
   }
 
-  /** Subscribes again, after a failure. */
+  /** Subscribes again after a failure. */
   retry() {
     if (this.state === "failed") this.#connection.subscribe(this.name, this.#isPresent);
   }
 
-  /** Leaves the room. Publishing under way continues, but its answer is not awaited. */
+  /** Leaves the room. Pending publications may still be stored, but their promises are rejected. */
   close() {
     if (this.state === "closed") return;
     this.isTyping = false;
@@ -243,7 +243,7 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Ends all loops and questions, since the connection has ended.
+   * Ends all loops and pending requests, because the connection has ended.
    *
    * @param {ParleyError} error
    */
@@ -256,7 +256,7 @@ export class SharedRoom extends Emitter {
     for (const reader of [...this.#readers]) reader.end(error);
   }
 
-  /** The resource of this name has changed. */
+  /** Emits that the resource with the room's name has changed. */
   resourceChanged() {
     this.#tell({ kind: "resource" });
   }
@@ -333,7 +333,7 @@ const failure = (code) =>
 /** @param {string} code */
 const notHeard = (code) => new ParleyError("refused", `the room may not be heard: ${code}`, code);
 
-/** @returns {any} A promise with what settles it. */
+/** @returns {any} A promise with its `resolve` and `reject`. */
 function newAnswer() {
   /** @type {any} */
   const answer = {};
@@ -341,21 +341,21 @@ function newAnswer() {
   return answer;
 }
 
-/** Makes a random key, which has not been used before. */
+/** Returns a new random key. */
 const newKey = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");
 
 /**
- * News for one loop.
+ * The events for one loop.
  *
  * @implements {AsyncIterableIterator<Publication | Gap | ResourceUpdate>}
  */
 class Reader {
   /** @type {(Publication | Gap | ResourceUpdate)[]} */
   #news = [];
-  /** @type {(() => void)[]} Calls of `next` that wait. */
+  /** @type {(() => void)[]} Pending calls of `next`. */
   #calls = [];
   #isOver = false;
-  /** @type {ParleyError | undefined} Is thrown once, behind the news. */
+  /** @type {ParleyError | undefined} Thrown once, after the remaining events. */
   #error;
   #leave;
 
@@ -403,13 +403,13 @@ class Reader {
   }
 }
 
-/** @param {(Publication | Gap | ResourceUpdate)[]} news With one gap in place of the older half. */
+/** Replaces the older half by one gap. @param {(Publication | Gap | ResourceUpdate)[]} news */
 function shortened(news) {
   const dropped = news.slice(0, (news.length >> 1) + 1);
   const placed = /** @type {(Publication | Gap)[]} */ (dropped.filter(({ kind }) => kind !== "resource"));
   const [first, last] = [placed[0], placed[placed.length - 1]];
   const rest = news.slice(dropped.length);
-  // Resource updates carry no data, so one stands for many.
+  // Resource updates contain no data, so one represents many.
   if (!first || !last) return [/** @type {ResourceUpdate} */ ({ kind: "resource" }), ...rest];
   const after = first.kind === "gap" ? first.after : { ...first.position, offset: first.position.offset - 1 };
   const through = last.kind === "gap" ? last.through : last.position;
