@@ -179,10 +179,7 @@ export class Parley extends Emitter {
   #token;
   /** @type {Map<string, SharedNote>} */
   #notes = new Map();
-  /**
-   * Closed notes whose edits are still to be sent, because the browser cannot store them. @type {Map<string,
-   * SharedNote>}
-   */
+  /** Closed notes with edits to send that the browser cannot store. @type {Map<string, SharedNote>} */
   #leaving = new Map();
   /** @type {Map<string, SharedRoom>} */
   #rooms = new Map();

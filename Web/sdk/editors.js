@@ -178,9 +178,7 @@ class MonacoBinding {
   #isShared = false;
   /** The note's text that the model shows. */
   #text = "";
-  /**
-   * @type {string | undefined} The shown text without the first half of a character, which the note does not have yet.
-   */
+  /** @type {string | undefined} The shown text without the first half of a character, which the note lacks so far. */
   #withoutHalf;
   /** The first half of a typed character, which Monaco loses if it draws before the other half arrives. */
   #firstHalf = "";

@@ -134,7 +134,7 @@ export class SharedRoom extends Emitter {
     return this.#core.roomPeople(this.name).typing;
   }
 
-  /** The number of this page's publications without an answer. Maximum 1,000: the next one is rejected. */
+  /** The number of this page's publications without an answer. At 1,000, the next one is rejected. */
   get waiting() {
     return this.#answers.size;
   }

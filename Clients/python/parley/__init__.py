@@ -1,4 +1,4 @@
-"""Write notes on a Parley gateway from Python, beside people.
+"""Write notes on a Parley gateway from Python, together with people.
 
     import asyncio, parley
 

@@ -1,5 +1,5 @@
-"""A connection to a gateway. The rules of the protocol are in the client core; the socket, the clock and the disk are
-here."""
+"""A connection to a gateway. The client core contains the rules of the protocol; the socket, the clock and the disk
+are here."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ TokenSource = Callable[[], "str | None | Awaitable[str | None]"]
 _log = logging.getLogger("parley")
 #: The subprotocol of Documentation/Protocol.md.
 _SUBPROTOCOL = websockets.Subprotocol("parley.v1")
-#: Close codes about tokens, of Documentation/Protocol.md: none or no valid one, one that has ended, one taken back.
+#: Close codes about tokens, of Documentation/Protocol.md: missing or invalid, expired, revoked.
 _ACCESS_CODES = (4502, 4507, 4508)
-#: What answers a hello that is not understood, and what the core says of an answer that is not.
+#: The close code for a hello that is not understood, and the core's errors for a reply that is not.
 _BAD_MESSAGE = 4500
 _VERSION_ERRORS = ("badMessage", "unknownType")
-#: A text of 4 MB in JSON, with room to spare.
+#: Maximum bytes of a message: a text of 4 MB in JSON, with room to spare.
 _MESSAGE_BYTES_MAX = 64 << 20
 
 
 class connect:
     """Connects to a gateway: `async with connect("https://notes.example.org", name="Bot") as client:`.
 
-    - `name`, `color`: how others see this program.
-    - `token`: a function, async or not, that gives the token; asked before each connection and when the last one ends.
-    - `keep`: a folder of this client's alone, in which edits that are not saved outlive the process. Without one they
-      are in memory.
+    - `name`, `color`: the name and colour that other users see.
+    - `token`: a function, async or not, that returns the token; called before each connection and when a token expires.
+    - `keep`: a folder for this client alone, in which unsaved edits outlive the process. Without one, they are in
+      memory.
 
-    It returns at once; a note has its text when `await client.note(id)` returns. At its end it waits until everything
-    is saved, if there is a connection, and closes it.
+    The block begins before the connection is established; a note has its text when `await client.note(id)` returns. The
+    end of the block waits until everything is saved, if there is a connection, and closes the connection.
     """
 
     _client: Client
@@ -65,13 +65,13 @@ class connect:
         self._of = (name, color, token, keep)
 
     async def __aenter__(self) -> Client:
-        # Compiling WebAssembly takes a second or so: on another thread, so that the loop continues.
+        # Compiling WebAssembly takes about a second: on another thread, so that the loop is not blocked.
         await asyncio.to_thread(choice)
         self._client = Client(self._url, *self._of)
         try:
             await self._client._open()
         except BaseException:
-            # A token function that failed, for one: the folder is free again.
+            # For example, the token function failed: release the folder.
             await self._client.close(wait=False)
             raise
         return self._client
@@ -84,8 +84,8 @@ class open_note:
     """Connects and opens one note by its address, as the browser shows it:
     `async with open_note("https://notes.example.org/n/minutes", name="Bot") as note:`.
 
-    It takes what `connect` takes, raises what `Client.note` raises, and waits at its end as `connect` does. What comes
-    behind a `#` or `?` is left out: a shared link's token is for `token`.
+    It takes the arguments of `connect`, raises what `Client.note` raises, and waits at its end as `connect` does. The
+    parts of the address after `#` or `?` are ignored: pass a shared link's token as `token`.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class open_note:
 
 
 def _address(url: str) -> str:
-    """The address of the gateway's WebSocket."""
+    """Returns the address of the gateway's WebSocket."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("expected the gateway's address, such as https://notes.example.org")
@@ -128,7 +128,7 @@ def _address(url: str) -> str:
 
 
 class Client:
-    """A client of a gateway. Made by `connect`; belongs to the thread and the event loop that it was made in.
+    """A client of a gateway. Created by `connect`; belongs to the thread and the event loop in which it was created.
 
     From another thread: `loop.call_soon_threadsafe(note.append, "text")`, or `asyncio.run_coroutine_threadsafe`.
     """
@@ -137,7 +137,7 @@ class Client:
         self, url: str, name: str, color: str, token: TokenSource | None, keep: str | os.PathLike[str] | None
     ) -> None:
         self.state = "connecting"
-        """connecting, online, waiting (it cannot be reached, and is tried again), stopped."""
+        """connecting, online, waiting (the gateway cannot be reached; the client retries), stopped."""
         self._url = url
         self._profile = (name, color)
         self._source = token
@@ -158,13 +158,13 @@ class Client:
         self._news = News()
 
     async def until(self, state: str) -> None:
-        """Returns when `state` is this one. Raises ConnectionEnded where it is stopped instead."""
+        """Returns when `state` has this value. Raises ConnectionEnded if the client stops instead."""
         while self.state != state:
             self._engine.check()
             await self._news.wait()
 
     async def note(self, id: str, *, create: str | None = None) -> Note:
-        """Opens a note, and returns when it has its text; the same one for the same id.
+        """Opens a note, and returns when it has its text. The same id returns the same note.
 
         Raises NoteUnavailable, ConnectionEnded, StorageFailed.
         """
@@ -177,7 +177,7 @@ class Client:
             try:
                 self._restore_or_open(id)
             except StorageFailed:
-                # Once the folder can be read, it is opened as if for the first time.
+                # When the folder can be read again, the note is opened as if for the first time.
                 del self._notes[id]
                 raise
         note, state = self._notes[id]
@@ -189,10 +189,10 @@ class Client:
         return note
 
     def room(self, name: str, *, is_present: bool = False, since: Position | None = None) -> Room:
-        """A room, which is heard from now on; the same one for the same name, until it is closed.
+        """Subscribes to a room. The same name returns the same room, until it is closed.
 
-        - `is_present`: this program is seen there, and sees who is there.
-        - `since`: the place of the last publication that was dealt with: what came after it comes first, or a `Gap`.
+        - `is_present`: this program appears in the room's presence, and receives it.
+        - `since`: the position of the last processed publication; those after it are delivered first, or a `Gap`.
 
         Raises ConnectionEnded.
         """
@@ -210,34 +210,36 @@ class Client:
 
     @property
     def person_id(self) -> str:
-        """This program's id in rooms, once the gateway has answered: the token's user, or a name that it gave."""
+        """This program's id in rooms, once the gateway has answered: the token's user, or an id that the gateway
+        assigned."""
         return self._engine.person_id
 
     def set_profile(self, *, name: str | None = None, color: str | None = None) -> None:
-        """Has others see this program so from now on; what is left out stays. Raises ConnectionEnded."""
+        """Changes the name and colour that other users see; omitted arguments are not changed. Raises
+        ConnectionEnded."""
         self._engine.check()
         self._profile = (name or self._profile[0], color or self._profile[1])
         self._engine.do("profile", *self._profile)
 
     @property
     def core(self) -> str:
-        """What the client core runs as: library, or wasm where the package's library does not fit this machine."""
+        """How the client core runs: library, or wasm if the package's library does not work on this machine."""
         return self._engine.core.kind
 
     @property
     def unsaved(self) -> int:
-        """Edits of all open notes that are not confirmed to be stored."""
+        """The number of edits of all open notes that the gateway has not confirmed."""
         return sum(state.unsaved for _, state in self._notes.values())
 
     @property
     def left_behind(self) -> list[str]:
-        """Notes with edits that a former process has left in the folder; they are sent once the note is opened."""
+        """The notes with edits that an earlier process left in the folder. They are sent when the note is opened."""
         return [note for note in (self._folder.notes if self._folder else []) if note not in self._notes]
 
     async def close(self, *, wait: bool = True) -> None:
-        """Ends it; once everything is saved, if there is a connection.
+        """Closes the client; if there is a connection, once everything is saved.
 
-        Raises ChangesRefused or NoteUnavailable where edits of a note could not be saved; those of others are.
+        Raises ChangesRefused or NoteUnavailable if edits of a note could not be saved; edits of other notes are saved.
         """
         if self._is_closed:
             return
@@ -250,9 +252,9 @@ class Client:
         finally:
             if self.unsaved and not self._folder:
                 _log.warning("the client is closed with %d edits that are not saved", self.unsaved)
-            # Where it was never begun there is nothing to keep, nor to stop.
+            # A client that was never started has nothing to store, nor to stop.
             with contextlib.suppress(CoreError):
-                # The newest edits may not have had their time to be kept.
+                # The newest edits may not be stored yet.
                 self._engine.do("suspending")
             self._is_closed = True
             self._engine.ended = ConnectionEnded("closed")
@@ -388,7 +390,8 @@ class Client:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            # The program's own trouble; the token at hand is good until it ends. Its text may hold anything.
+            # The program's own error; the current token is valid until it expires. The error's text may contain
+            # anything.
             _log.warning("the token function failed with %s", type(error).__name__)
         if self._is_closed or self.state != "stopped":
             return
@@ -411,12 +414,12 @@ class Client:
             task.cancel()
 
     async def _run_socket(self, outgoing: asyncio.Queue[str]) -> None:
-        """One connection, from its opening to its end."""
+        """Runs one connection, from its opening to its end."""
         code = 1006
         try:
             async with websockets.connect(
                 self._url, subprotocols=[_SUBPROTOCOL], max_size=_MESSAGE_BYTES_MAX,
-                # The core asks for signs of life by itself, and says when to give up.
+                # The core sends its own pings, and decides when to close.
                 ping_interval=None, open_timeout=None, compression=None, user_agent_header="parley-python",
             ) as socket:  # fmt: skip
                 self._engine.do("opened")
@@ -431,14 +434,14 @@ class Client:
                 code = socket.close_code or 1006
         except (OSError, websockets.WebSocketException, asyncio.TimeoutError) as error:
             if isinstance(error, websockets.InvalidStatus):
-                # A gateway takes every connection: this address is another server's, or its proxy's.
+                # A gateway accepts every connection: this address belongs to another server, or to a proxy.
                 _log.warning("expected a gateway, got the HTTP status %d", error.response.status_code)
             else:
                 _log.info("the connection ended: %s", type(error).__name__)
             if isinstance(error, websockets.ConnectionClosed) and error.rcvd:
                 code = error.rcvd.code
         except Exception as error:
-            # Such as a proxy that websockets does not know: it would be the same at each attempt.
+            # For example, a proxy that websockets does not support: each further attempt would fail as well.
             _log.warning("the connection failed: %s", type(error).__name__)
             if self._outgoing is outgoing and not self._is_closed:
                 self._outgoing = None
@@ -472,7 +475,7 @@ class Client:
             self._folder.keep(note, client, edits, tag, lambda: self._engine.core.kept_text(note))
         except StorageFailed as error:
             _log.warning("%s", error)
-            # A process restored from what was kept before would send edits twice.
+            # A process that restored the older stored edits would send edits twice.
             if is_required:
                 self._forget(note)
             self._engine.do("keepFailed", note)

@@ -1,8 +1,8 @@
 """The client core: events go in, actions come out.
 
-It knows the form of both, and no rule of the protocol. A byte for the kind, then fields: a number is a 64-bit float,
-little-endian; a text or a run of bytes is its length as such a number, then its bytes. Positions are UTF-16 units.
-Web/core/Door.swift in Parley's sources is the other half; doors.py has the ways to it.
+This module encodes and decodes both; it contains no rule of the protocol. An event or action is one byte for the kind,
+then fields: a number is a 64-bit float, little-endian; a text or byte string is its length as a number, then its bytes.
+Positions are UTF-16 units. Web/core/Door.swift in Parley's sources is the other side; doors.py loads the core.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _EVENTS = {
 
 
 class CoreError(Exception):
-    """The core does not take this, such as edits that another version has kept."""
+    """The core rejects its input, for example edits stored by another version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A replacement: the text from `start` to `end` gives way to `text`. Positions count characters (code points)."""
+    """A replacement of the text from `start` to `end` by `text`. Positions count characters (code points)."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something to be done; `values` in the order in which the door writes them."""
+    """An action to perform. `values` are in the order in which the door writes them."""
 
     kind: str
     note: str = ""
@@ -84,7 +84,7 @@ class _Reader:
 
 
 class Core:
-    """One client: its machine is behind the door."""
+    """The core of one client. The door contains its state."""
 
     def __init__(self, door: Door) -> None:
         self._door = door
@@ -95,31 +95,32 @@ class Core:
         return self._door.kind
 
     def create(self, name: str, color: str, seed: int, claim: tuple[str, str] | None) -> None:
-        """Makes the machine. `claim`: the id and resume token of who this client was before."""
+        """Creates the client. `claim`: the id and resume token of its former identity."""
         known, token = claim or ("", "")
         self._call("client_create", _Writer().write(name, color, seed, 1 if claim else 0, known, token))
 
     def handle(self, now: int, kind: str, *values: str | bytes | float) -> list[Action]:
-        """Takes what has happened at `now`, milliseconds of a clock that is never set back."""
+        """Handles an event at `now`, in milliseconds of a monotonic clock. Returns actions to perform in order."""
         count = self._call("client_handle", _Writer(bytearray([_EVENTS[kind]])).write(*values), float(now))
         reader = _Reader(self._output())
         return [_read_action(reader) for _ in range(count)]
 
     def edit(self, now: int, note: str, changes: list[tuple[int, int, str]]) -> list[Action]:
-        """Takes edits: from where, how many units are removed, what is inserted; ascending, in the text before."""
+        """Handles edits: start, units removed, text inserted. They are sorted, and refer to the text before all of
+        them."""
         values = [value for change in changes for value in change]
         return self.handle(now, "edit", note, len(changes), *values)
 
     def text(self, note: str) -> str | None:
-        """The text on the screen, if there is one."""
+        """Returns the text with all edits made here; None until there is one."""
         return self._output().decode() if self._call("note_text", _Writer().write(note)) else None
 
     def revision(self, note: str) -> int:
-        """The newest revision of the server that is known."""
+        """Returns the newest known revision of the server."""
         return int(self._call("note_revision", _Writer().write(note)))
 
     def people(self, note: str) -> list[tuple[str, str, str, bool, list[tuple[int, int]]]]:
-        """The others: each one's client id, name, colour, whether they write, and selections in units."""
+        """Returns the other people: client id, name, colour, whether they are writing, and selections in units."""
         self._call("note_people", _Writer().write(note))
         reader = _Reader(self._output())
         reader.number()
@@ -131,14 +132,14 @@ class Core:
         return people
 
     def room_people(self, room: str) -> tuple[list[tuple[str, str, str]], list[str]]:
-        """The people present in a room, each one's id, name and colour; and the ids of the people who type."""
+        """Returns the people present in a room, as id, name and colour; and the ids of the people who are typing."""
         self._call("room_people", _Writer().write(room))
         reader = _Reader(self._output())
         present = [(reader.text(), reader.text(), reader.text()) for _ in range(reader.integer())]
         return present, [reader.text() for _ in range(reader.integer())]
 
     def kept_text(self, note: str) -> str:
-        """The server's text below the edits of the note's first `keep` without an answer."""
+        """Returns the server's text on which the edits of the note's oldest unanswered `keep` were made."""
         self._call("kept_text", _Writer().write(note))
         return self._output().decode()
 

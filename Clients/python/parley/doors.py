@@ -1,7 +1,7 @@
-"""The two ways to the client core: a shared library of this machine, and WebAssembly for any other.
+"""The two forms of the client core: a shared library for this machine, and WebAssembly for any other.
 
-The same bytes cross both. The library is many times faster and there at once; where it does not fit, WebAssembly
-takes its place.
+Both use the same encoding. The library is many times faster and loads at once; WebAssembly is used if the library does
+not work on the machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from .errors import CoreUnavailable
 
-#: Says which way is taken, library or wasm; none leaves it to this package.
+#: The environment variable that selects library or wasm; if it is not set, the package selects.
 CHOICE = "PARLEY_CORE"
 #: PARLEY_CLIENT_VERSION of Clients/c/parley_client.h in Parley's sources.
 _VERSION = 1
@@ -31,31 +31,31 @@ _FUNCTIONS = {
 
 
 class LibraryUnavailable(RuntimeWarning):
-    """The package's library cannot be used on this machine; WebAssembly takes its place, which is slower."""
+    """The package's library cannot be used on this machine; WebAssembly is used instead, which is slower."""
 
 
 class Door(Protocol):
-    """A way to one client core."""
+    """An instance of the client core."""
 
     kind: str
 
     def call(self, name: str, data: bytes, *more: float) -> float:
-        """Calls a function of the core with bytes; negative where it does not take them."""
+        """Calls a function of the core with bytes. The result is negative if the core rejects them."""
 
     def output(self) -> bytes:
-        """What the last call has written."""
+        """Returns the output of the last call."""
 
 
 def open_door() -> Door:
-    """A core of its own, by the way that is there.
+    """Opens a new instance of the core, in the form that `choice` returns.
 
-    Raises CoreUnavailable, and ValueError where PARLEY_CORE names no way.
+    Raises CoreUnavailable, and ValueError if PARLEY_CORE has another value.
     """
     return LibraryDoor() if choice() == "library" else WebAssemblyDoor()
 
 
 def choice() -> str:
-    """The way that is taken, once what it needs is loaded: WebAssembly is compiled first, which takes a second or so.
+    """Returns library or wasm, and loads it. Compiling WebAssembly takes about a second.
 
     Raises as `open_door` does.
     """
@@ -75,7 +75,7 @@ def choice() -> str:
     try:
         _module()
     except Exception as error:
-        # An import that fails, a module that is damaged, a machine that wasmtime does not know.
+        # For example, the import fails, the module is damaged, or wasmtime does not support the machine.
         raise CoreUnavailable(
             "; ".join(filter(None, [reason, f"WebAssembly cannot be used: {type(error).__name__}"]))
         ) from error
@@ -116,11 +116,11 @@ class _Library:
 
 @lru_cache(maxsize=1)
 def _library() -> _Library | str:
-    """The library, or why there is none; nothing where the package was made without one."""
+    """Returns the library, or why it cannot be used; "" if the package was built without one."""
     path = pathlib.Path(__file__).with_name("libparleyclient.so")
     try:
         wanted = path.with_name(f"{path.name}.sha256").read_text().split()[0]
-        # A file that was cut off would end the process when it is loaded, not raise.
+        # Loading a truncated file would crash the process instead of raising an error.
         if hashlib.sha256(path.read_bytes()).hexdigest() != wanted:
             return "the package's library is not the one that it was made with"
         return _Library(path)
@@ -131,7 +131,7 @@ def _library() -> _Library | str:
 
 
 class LibraryDoor:
-    """A core in the shared library. For one thread at a time."""
+    """An instance of the core in the shared library. Use it in one thread at a time."""
 
     kind = "library"
 
@@ -155,8 +155,8 @@ class LibraryDoor:
 
 @lru_cache(maxsize=1)
 def _module() -> tuple[Any, Any]:
-    """The core in WebAssembly, compiled once for the process."""
-    # Taken along only where it is used: it is 30 MB, and takes a moment to import.
+    """Returns the core in WebAssembly, compiled once for the process."""
+    # Imported only if it is used: wasmtime is 30 MB, and its import takes some time.
     import wasmtime
 
     engine = wasmtime.Engine()
@@ -165,7 +165,7 @@ def _module() -> tuple[Any, Any]:
 
 
 class WebAssemblyDoor:
-    """A core in a memory of its own, by wasmtime."""
+    """An instance of the core in wasmtime, with a memory of its own."""
 
     kind = "wasm"
 

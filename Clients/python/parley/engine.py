@@ -1,4 +1,4 @@
-"""The client core on the event loop: events go in, and the actions that come out are performed in their order."""
+"""The client core on the event loop: events go in, and the resulting actions are performed in order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Engine:
     def __init__(self, perform: Callable[[Action], None]) -> None:
         self.core = Core(open_door())
         self.ended: ConnectionEnded | None = None
-        """Why nothing more happens."""
+        """The reason why the client has ended; None while it runs."""
         self.person_id = ""
         self._perform = perform
         self._actions: deque[Action] = deque()
@@ -27,11 +27,11 @@ class Engine:
         self._thread = threading.get_ident()
 
     def now(self) -> int:
-        """Milliseconds of a clock that is never set back."""
+        """Returns milliseconds of a monotonic clock."""
         return int(time.monotonic() * 1_000)
 
     def do(self, kind: str, *values: str | bytes | float) -> None:
-        """Gives an event to the core."""
+        """Passes an event to the core."""
         self._act(self.core.handle(self.now(), kind, *values))
 
     def edit(self, note: str, start: int, count: int, text: str) -> None:
@@ -39,14 +39,14 @@ class Engine:
         self._act(self.core.edit(self.now(), note, [(start, count, text)]))
 
     def check(self) -> None:
-        """Raises RuntimeError in another thread, ConnectionEnded after the end."""
+        """Raises RuntimeError in another thread, and ConnectionEnded after the end."""
         if threading.get_ident() != self._thread:
             raise RuntimeError("expected a call in the client's own thread; use loop.call_soon_threadsafe elsewhere")
         if self.ended:
             raise self.ended
 
     def _act(self, actions: list[Action]) -> None:
-        """Performs what the core asks for, in its order: actions of one event before those of the next."""
+        """Performs the core's actions in order: all actions of one event before those of the next."""
         self._actions.extend(actions)
         if self._acting:
             return

@@ -1,16 +1,17 @@
-"""What can go wrong."""
+"""The errors of this package."""
 
 
 class ParleyError(Exception):
-    """The base of the errors of this package. Texts never hold what people write, nor tokens."""
+    """The base class of this package's errors. Their texts never contain users' text or tokens."""
 
 
 class ConnectionEnded(ParleyError):
-    """The connection has ended and is not tried again; `reason` says why.
+    """The connection has ended permanently, for `reason`.
 
-    closed: it was closed here. noAccess: no token, or one that was not taken. refused: the gateway refuses this client.
-    otherVersion: the gateway and this package do not understand each other's first messages; bring them together.
-    failed: no connection can be made as this program is set up; `__cause__` says why.
+    closed: this program closed it. noAccess: there is no token, or the gateway rejected it. refused: the gateway
+    rejects this client. otherVersion: the gateway and this package do not understand each other's first messages;
+    upgrade one of them. failed: no connection can be made with this program's configuration; `__cause__` contains the
+    reason.
     """
 
     def __init__(self, reason: str, code: int = 0) -> None:
@@ -36,7 +37,7 @@ class NoteUnavailable(ParleyError):
 
 
 class ChangesRefused(ParleyError):
-    """The gateway does not take edits; they wait for `retry` or `discard_unsaved`."""
+    """The gateway rejects edits; they are retained until `retry` or `discard_unsaved`."""
 
     def __init__(self, note: str, code: str) -> None:
         self.note = note
@@ -47,7 +48,7 @@ class ChangesRefused(ParleyError):
 
 
 class RoomUnavailable(ParleyError):
-    """A room cannot be heard; `code` is an error code of the protocol, or readingLost, closed."""
+    """A room cannot be subscribed to; `code` is an error code of the protocol, or readingLost, closed."""
 
     def __init__(self, room: str, code: str) -> None:
         self.room = room
@@ -56,9 +57,9 @@ class RoomUnavailable(ParleyError):
 
 
 class PublishRefused(ParleyError):
-    """Something was not published; `code` is an error code of the protocol, such as notAllowed, tooLarge, tooMany.
+    """A publication failed; `code` is an error code of the protocol, such as notAllowed, tooLarge, tooMany.
 
-    unsure: the gateway has forgotten this client, so whether it was published is unknown.
+    unsure: the gateway has discarded this client's state, so whether it was published is unknown.
     """
 
     def __init__(self, room: str, code: str) -> None:
@@ -68,7 +69,7 @@ class PublishRefused(ParleyError):
 
 
 class StorageFailed(ParleyError):
-    """Unsaved edits could not be kept on disk, or what is kept cannot be read."""
+    """Unsaved edits could not be stored, or stored edits cannot be read."""
 
 
 class CoreUnavailable(ParleyError):

@@ -1,4 +1,4 @@
-"""News as iterators: each for one reader, with a bound."""
+"""Events as iterators, each for one reader, with a bound."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from weakref import WeakSet
 
 Event = TypeVar("Event")
 
-#: Events that an iterator holds for a reader that is behind.
+#: Maximum events that wait in an iterator for its reader.
 EVENTS_MAX = 1_000
 
 
 class Events(AsyncIterator[Event]):
-    """Events in their order, from the call that has made this iterator on.
+    """Events in order, from the creation of this iterator on.
 
-    To wait for one with a time limit loses none: `await asyncio.wait_for(anext(events), 5)`. A reader that has heard
-    enough calls `aclose`, or drops the iterator.
+    A time limit loses no event: `await asyncio.wait_for(anext(events), 5)`. A reader that needs no more events calls
+    `aclose`, or drops the iterator.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Events(AsyncIterator[Event]):
         return self._waiting.popleft()
 
     async def aclose(self) -> None:
-        """Ends it; what waits is dropped."""
+        """Ends the iterator, and drops the waiting events."""
         self._waiting.clear()
         self._end(None)
 
@@ -53,18 +53,18 @@ class Events(AsyncIterator[Event]):
         self._came.set()
 
     def _end(self, error: Exception | None) -> None:
-        """What waits comes first, then the error, if there is one."""
+        """Ends the iterator after the waiting events, with an error if there is one."""
         if not self._is_over:
             self._is_over, self._error = True, error
             self._came.set()
 
     def _shorten(self) -> None:
-        """Does what this kind of iterator does when its reader is too far behind."""
+        """Called when more than EVENTS_MAX events wait: drops some, or ends with an error."""
         raise NotImplementedError
 
 
 def ended(reader: Events[Event], error: Exception | None) -> Events[Event]:
-    """Ends an iterator for which no event will come."""
+    """Ends an iterator for which no event will come, and returns it."""
     reader._end(error)
     return reader
 
@@ -73,12 +73,12 @@ class Readers(WeakSet[Events[Event]]):
     """The iterators of the same events. A dropped iterator is removed."""
 
     def tell(self, event: Event) -> None:
-        """Gives an event to all."""
+        """Adds an event to all iterators."""
         for reader in self:
             reader._put(event)
 
     def end(self, error: Exception | None) -> None:
-        """Ends all."""
+        """Ends all iterators."""
         for reader in self:
             reader._end(error)
         self.clear()

@@ -1,4 +1,4 @@
-"""A note, as a program writes it."""
+"""A note, for programs that read and write it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Person:
     color: str
     is_writing: bool
     selections: tuple[tuple[int, int], ...] = ()
-    """Where the selections begin and where their carets are, in characters."""
+    """The anchor and the head (the caret) of each selection, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Edits that were made, in order; each counts in the text after those before it.
+    """Edits that were made, in order. The positions of each refer to the text after those before it.
 
-    `is_own`: this program made them. `text` is set instead of edits when the whole text is another: at first, and after
-    a return from long ago.
+    `is_own`: this program made them. `text` is set instead of edits if the whole text was replaced: at first, and after
+    a long absence.
     """
 
     changes: tuple[Change, ...]
@@ -36,10 +36,10 @@ class Changed:
 
 
 class Note:
-    """A note. Positions count characters, as Python's strings do. Made by `Client.note`.
+    """A note. Positions count characters, as Python's strings do. Created by `Client.note`.
 
-    Writing returns at once; `saved` returns when the gateway has everything on its disk. Without a connection edits
-    wait, and are sent once there is one.
+    Edits return at once; `saved` returns when the gateway has stored everything on disk. Without a connection edits
+    wait, and are sent when it is restored.
     """
 
     def __init__(self, state: NoteState, leave: Callable[[], None]) -> None:
@@ -69,12 +69,12 @@ class Note:
 
     @property
     def unsaved(self) -> int:
-        """Edits that the gateway has not confirmed to be stored."""
+        """The number of edits that the gateway has not confirmed."""
         return self._state.unsaved
 
     @property
     def refusal(self) -> str:
-        """Why the gateway does not take the edits at hand: an error code of the protocol."""
+        """Why the gateway rejects the unsaved edits: an error code of the protocol."""
         return self._state.refusal
 
     @property
@@ -91,12 +91,12 @@ class Note:
 
     @property
     def revision(self) -> int:
-        """The newest revision of the gateway that is known here."""
+        """The newest known revision of the gateway."""
         return self._engine.core.revision(self.id)
 
     @property
     def people(self) -> list[Person]:
-        """The other people in the note; of a crowd, the ones that acted last."""
+        """The other people with the note open; if they are many, the most recently active ones."""
         text = self._state.text or ""
         people = []
         for id, name, color, is_writing, selections in self._engine.core.people(self.id):
@@ -105,9 +105,9 @@ class Note:
         return people
 
     def select(self, anchor: int, head: int | None = None) -> None:
-        """Shows the others a caret at `head`, and a selection from `anchor`.
+        """Shows a caret at `head` to the other people, and a selection from `anchor`.
 
-        Raises IndexError where there are no such places, ConnectionEnded.
+        Raises IndexError for positions outside the text, and ConnectionEnded.
         """
         self._engine.check()
         text = self.text
@@ -119,7 +119,8 @@ class Note:
     def replace(self, start: int, end: int, text: str) -> None:
         """Replaces the characters from `start` to `end`.
 
-        Raises IndexError where there are none, NoteUnavailable where the note may not be written, ConnectionEnded.
+        Raises IndexError for positions outside the text, NoteUnavailable if the note may not be written,
+        ConnectionEnded.
         """
         self._engine.check()
         before = self.text
@@ -129,7 +130,7 @@ class Note:
             raise self._state.unavailable()
         if self.access == "read":
             raise NoteUnavailable(self.id, "readOnly")
-        # Halves of surrogate pairs have no form in UTF-8.
+        # Lone surrogates cannot be encoded in UTF-8.
         text = text.encode("utf-16-le").decode("utf-16-le", "replace")
         if start == end and not text:
             return
@@ -148,7 +149,7 @@ class Note:
         self.replace(end, end, text)
 
     def set_text(self, text: str) -> None:
-        """Makes this the text, by replacing what differs: what others write around it stays."""
+        """Replaces the part of the text that differs from `text`. Concurrent edits outside this part are preserved."""
         before = self.text
         start = 0
         shorter = min(len(before), len(text))
@@ -160,7 +161,7 @@ class Note:
         self.replace(start, len(before) - end, text[start : len(text) - end])
 
     async def saved(self) -> None:
-        """Returns when the gateway has all edits made here on its disk, however long it cannot be reached.
+        """Waits until the gateway has stored all edits made here on disk; an outage does not end the wait.
 
         Raises ChangesRefused, NoteUnavailable, ConnectionEnded.
         """
@@ -172,19 +173,18 @@ class Note:
             await self._state.wait()
 
     def retry(self) -> None:
-        """Sends refused edits again, or tries again to open the note."""
+        """Sends rejected edits again, or tries again to open the note."""
         self._engine.do("reopen" if self.state == "failed" else "retryRefused", self.id)
 
     def discard_unsaved(self) -> None:
-        """Drops the edits that are not saved, and takes the gateway's text."""
+        """Discards unsaved edits, and restores the gateway's text."""
         self._engine.do("discard", self.id)
 
     def changes(self) -> Events[Changed]:
-        """Edits from this call on, by others and by this program, until the note is closed or deleted.
+        """Returns edits from this call on, by others and by this program, until the note is closed or deleted.
 
-        The text that they lead to is `text` at the time of the first one not read yet: an iterator that is behind sees
-        the edits later than `text` shows them. After 1,000 unread edits it raises Overflowed, and ConnectionEnded
-        where the connection has ended.
+        `text` may be ahead of the iterator: it includes edits that the reader has not read yet. After 1,000 unread
+        edits the iterator raises Overflowed, and ConnectionEnded if the connection has ended.
         """
         reader = _Changes(self.id)
         if self.state in ("deleted", "closed"):
@@ -195,15 +195,15 @@ class Note:
         return reader
 
     async def close(self) -> None:
-        """Stops listening, once all edits are saved; without a connection at once. Edits that are kept are sent when the
-        note is opened again, others as soon as there is a connection."""
+        """Closes the note, once all edits are saved; without a connection immediately. Edits stored in the folder
+        are sent when the note is opened again, others as soon as there is a connection."""
         if self.state == "live" and not self.refusal:
             await self.saved()
         self._leave()
 
 
 class NoteState:
-    """What a client knows of a note."""
+    """A client's state of a note."""
 
     def __init__(self, engine: Engine, id: str) -> None:
         self.engine = engine
@@ -219,7 +219,7 @@ class NoteState:
         self._news = News()
 
     def unavailable(self) -> NoteUnavailable:
-        """Why the note cannot be used."""
+        """Returns the error for a note that cannot be used."""
         return NoteUnavailable(self.id, self.failure or self.phase)
 
     async def wait(self) -> None:
@@ -228,12 +228,12 @@ class NoteState:
         await self._news.wait()
 
     def close(self) -> None:
-        """Ends it for this client."""
+        """Closes the note for this client."""
         self.phase = "closed"
         self.end(None)
 
     def take(self, action: Action) -> None:
-        """Follows an action of the core."""
+        """Applies an action of the core."""
         match action.kind:
             case "status":
                 phase, self.failure, self.access, self.unsaved, self.refusal, _ = action.values
@@ -250,13 +250,13 @@ class NoteState:
         self._news.stir()
 
     def _apply(self, changes: tuple[tuple[int, int, str], ...]) -> None:
-        """Others' edits: ascending, in units of the text before all of them."""
+        """Applies others' edits: sorted, in units of the text before all of them."""
         if not changes or self.text is None:
             return
         before = self.text
         told = []
         pieces: list[str] = []
-        # In characters and units of the text before, and how far those before have moved what follows.
+        # Positions in the text before, in characters and in units, and the shift by the edits so far.
         character = unit = moved = 0
         for start, count, text in changes:
             first = character + _characters(before, character, start - unit)
@@ -287,23 +287,23 @@ class _Changes(Events[Changed]):
 
 
 def _units(text: str, start: int, end: int) -> int:
-    """The UTF-16 units of a part of a text."""
+    """Returns the number of UTF-16 units in a part of a text."""
     if text.isascii():
         return end - start
     return len(text[start:end].encode("utf-16-le")) // 2
 
 
 def _place(text: str, units: int) -> int:
-    """The place of the character after so many units; the end for a place beyond it."""
+    """Converts a position in units to characters; a position beyond the end becomes the end."""
     if text.isascii():
         return min(units, len(text))
     return len(text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "replace"))
 
 
 def _characters(text: str, start: int, units: int) -> int:
-    """The characters that so many units from `start` are."""
+    """Converts a number of units after `start` to characters."""
     if text.isascii():
         return units
-    # As many characters have that many units or more. Encoded, the units are counted by bytes.
+    # This many characters have at least this many units. Encoded, each unit is two bytes.
     encoded = text[start : start + units].encode("utf-16-le")
     return len(encoded[: 2 * units].decode("utf-16-le"))

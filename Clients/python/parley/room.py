@@ -1,4 +1,4 @@
-"""A room: what is published there, in order and each once, and the people who are there."""
+"""A room: its publications, in order and each once, and the people present."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .errors import Overflowed, ParleyError, PublishRefused, RoomUnavailable
 from .events import EVENTS_MAX, Event, Events, Readers, ended
 
 
-# Python refuses to read numbers of many more digits.
+# Python raises an error for integers with many more digits.
 _DIGITS_MAX = 4_000
 
 
 def _integer(digits: str) -> float:
-    """A number; a float if it is too long, since no publication may end another client's connection."""
+    """Returns an integer, or a float if it is too long: no publication may end another client's connection."""
     return int(digits) if len(digits) <= _DIGITS_MAX else float(digits)
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The place of a publication in a room's history; another epoch means another history."""
+    """The position of a publication in a room's history. Another epoch is another history."""
 
     epoch: str
     offset: int
@@ -34,25 +34,25 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """Something that was published."""
+    """A publication in a room."""
 
     data: Any
-    """What JSON says."""
+    """The decoded JSON."""
     position: Position
-    """Its place; keep it, and give it to `Client.room` as `since` in the next process."""
+    """Its position; store it, and pass it to `Client.room` as `since` in the next process."""
     time: int
-    """Milliseconds since 1970, by the gateway's clock."""
+    """Milliseconds since 1970 of the gateway's clock."""
     person_id: str
-    """The person who published it, stamped by the gateway; "" where nobody is known."""
+    """The publisher, as verified by the gateway; "" if unknown."""
     sender_id: str
-    """What the publisher called itself, or ""."""
+    """The publisher's own id for itself, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Publications between the two places are missing: they are no longer known, or the reader was too slow.
+    """Publications between the two positions are missing: the gateway no longer has them, or the reader was too slow.
 
-    Fetch the room's subject again.
+    Fetch the room's data again.
     """
 
     after: Position
@@ -61,15 +61,15 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class ResourceUpdate:
-    """The resource that the room is named after has changed: fetch it again. Rooms do not remember these."""
+    """The resource that the room is named after has changed: fetch it again. Rooms do not store these updates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """How far a publication of this program's has come with a person."""
+    """The delivery state of a publication of this program, for one person."""
 
     position: Position
-    """The publication's place."""
+    """The publication's position."""
     person_id: str
     stage: str
     """delivered or read."""
@@ -90,7 +90,7 @@ RoomNews = Publication | Gap | ResourceUpdate
 
 
 class Room:
-    """A room. Made by `Client.room`."""
+    """A room. Created by `Client.room`."""
 
     def __init__(self, state: RoomState, forget: Callable[[], None]) -> None:
         self._state = state
@@ -105,33 +105,33 @@ class Room:
 
     @property
     def state(self) -> str:
-        """opening, live, away (no connection; what is missed comes later), failed, closed."""
+        """opening, live, away (no connection; missed publications are delivered later), failed, closed."""
         return self._state.phase
 
     @property
     def failure(self) -> str:
-        """Why it cannot be heard, in the state failed: an error code of the protocol, or readingLost."""
+        """Why the subscription failed, in the state failed: an error code of the protocol, or readingLost."""
         return self._state.failure
 
     @property
     def position(self) -> Position | None:
-        """The place of the newest publication that came."""
+        """The position of the newest publication that was received."""
         return self._state.position
 
     async def opened(self) -> None:
-        """Returns when the room is heard. Raises RoomUnavailable, ConnectionEnded."""
+        """Returns when the room is live. Raises RoomUnavailable, ConnectionEnded."""
         while self.state != "live":
             if self.state in ("failed", "closed"):
                 raise RoomUnavailable(self.name, self.failure or self.state)
             await self._state.wait()
 
     async def publish(self, data: Any, *, key: str | None = None, sender_id: str = "") -> Position:
-        """Publishes what `json.dumps` takes; returns its place when it is on the gateway's disk.
+        """Publishes data that `json.dumps` accepts. Returns its position once the gateway has stored it on disk.
 
-        Without a connection it waits, in memory, with at most 999 others. Under one `key` it is published once, however
-        often it is tried; one is made if there is none. `sender_id`: a name by which an app knows its own again.
+        Without a connection it waits in memory, with at most 999 others. Data is published once for each `key`, even if
+        it is sent again; default: a new key. `sender_id`: an id by which an app recognises its own publications.
 
-        Raises PublishRefused, RoomUnavailable, ConnectionEnded, and ValueError or TypeError for what is no JSON.
+        Raises PublishRefused, RoomUnavailable, ConnectionEnded, and ValueError or TypeError for data that is not JSON.
         """
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         if self.state == "closed":
@@ -150,31 +150,31 @@ class Room:
             except CoreError as error:
                 del self._state.answers[key]
                 raise ValueError("expected data nested at most 24 deep, of whole characters") from error
-        # A caller that stops waiting for it does not keep others from it.
+        # A cancelled caller does not cancel the publication for other callers.
         return await asyncio.shield(answer)
 
     def publications(self) -> Events[RoomNews]:
-        """What is published from now on, in order, each once, with gaps and resource updates between.
+        """Returns publications from now on, in order, each once, with gaps and resource updates between them.
 
-        1,000 of them wait for the loop; when more come, the older half gives way to one `Gap`. It ends when the room is
-        closed. Raises RoomUnavailable when it cannot be heard, ConnectionEnded when the connection has ended.
+        At most 1,000 wait for the loop; beyond it, one `Gap` replaces the older half. It ends when the room is closed.
+        Raises RoomUnavailable if the subscription is rejected, ConnectionEnded if the connection has ended.
         """
         return self._open(_News(), self._state.readers)
 
     def confirm(self, position: Position, stage: str = "read") -> None:
-        """Tells a publication's author that it was `delivered` to this program, or `read`; it never goes back.
+        """Confirms to the publisher that a publication was `delivered` to this program, or `read`; it is never revoked.
 
-        It waits for a connection. Raises RoomUnavailable, ConnectionEnded, and ValueError for a place of another
-        history or an invalid stage.
+        It is sent when there is a connection. Raises RoomUnavailable, ConnectionEnded, and ValueError for a position of
+        another history or an invalid stage.
         """
         if stage not in ("delivered", "read"):
             raise ValueError("expected the stage delivered or read")
         self._engine.do("confirm", self.name, self._offset(position), stage == "read")
 
     async def receipts_of(self, position: Position) -> dict[str, str]:
-        """How far a publication of this program's has come: `delivered` or `read`, by the people's ids.
+        """Returns the receipts of a publication of this program: `delivered` or `read`, by user id.
 
-        Raises RoomUnavailable, with the protocol's error code if the server refuses; ConnectionEnded, ValueError.
+        Raises RoomUnavailable, with the protocol's error code if the server rejects this; ConnectionEnded, ValueError.
         """
         offset = self._offset(position)
         question = self._state.questions.get(offset)
@@ -184,28 +184,28 @@ class Room:
         return await asyncio.shield(question)
 
     def receipts(self) -> Events[Receipt]:
-        """Receipts of this program's publications, from this call on.
+        """Returns receipts of this program's publications, from this call on.
 
-        Those of the time without a connection are not sent later: `receipts_of` says what holds. After 1,000
-        unread receipts it raises Overflowed; otherwise it ends as `publications` does.
+        Receipts during an outage are not repeated: `receipts_of` returns the current ones. After 1,000 unread receipts
+        it raises Overflowed; otherwise it ends as `publications` does.
         """
         return self._open(_Receipts(self.name), self._state.hearers)
 
     @property
     def people(self) -> list[RoomPerson]:
-        """The people who are there, this program included; none unless it was opened with `is_present`."""
+        """The people present, this program included; empty unless the room was opened with `is_present`."""
         present, typing = self._engine.core.room_people(self.name)
         own = self._engine.person_id
         return [RoomPerson(*person, person[0] in typing, person[0] == own) for person in present]
 
     @property
     def typists(self) -> list[str]:
-        """The ids of the people who type."""
+        """The ids of the people who are typing."""
         return self._engine.core.room_people(self.name)[1]
 
     @property
     def is_typing(self) -> bool:
-        """Whether the others see that this program types. It stays so until it is set to False."""
+        """Whether the others see that this program is typing. It remains True until it is set to False."""
         return self._is_typing
 
     @is_typing.setter
@@ -215,16 +215,17 @@ class Room:
             self._engine.do("typing", self.name, is_typing)
 
     async def changed(self) -> None:
-        """Returns at the next news of state, people or typists; raises ConnectionEnded where there is none to come."""
+        """Returns at the next change of state, people or typists; raises ConnectionEnded if the connection has
+        ended."""
         await self._state.wait()
 
     def retry(self) -> None:
-        """Tries again to hear it, after a failure."""
+        """Subscribes again after a failure."""
         if self.state == "failed":
             self._state.subscribe()
 
     def close(self) -> None:
-        """Unsubscribes. Publishing continues, but its answer is not awaited."""
+        """Unsubscribes. Pending publications may still be stored, but `publish` raises RoomUnavailable."""
         if self.state == "closed":
             return
         self.is_typing = False
@@ -242,7 +243,7 @@ class Room:
         return position.offset
 
     def _open(self, reader: Events[Event], readers: Readers[Event]) -> Events[Event]:
-        """Adds an iterator, unless nothing will come."""
+        """Adds an iterator, or ends it if no event will come."""
         if self.state == "closed":
             return ended(reader, None)
         if self.state == "failed":
@@ -254,7 +255,7 @@ class Room:
 
 
 class RoomState:
-    """What a client knows of a room."""
+    """A client's state of a room."""
 
     def __init__(self, engine: Engine, name: str, is_present: bool, since: Position | None) -> None:
         self.engine = engine
@@ -275,18 +276,18 @@ class RoomState:
         await self._news.wait()
 
     def subscribe(self) -> None:
-        """Asks the gateway for what is published from the position on."""
+        """Subscribes to the publications after the position."""
         position = self.position or Position("", 0)
         self.engine.do("subscribe", self.name, self._is_present, position.epoch, position.offset)
 
     def be_present(self) -> None:
-        """Shows this program in the room."""
+        """Makes this program appear in the room's presence."""
         if not self._is_present:
             self._is_present = True
             self.subscribe()
 
     def take(self, action: Action) -> None:
-        """Follows an action of the core."""
+        """Applies an action of the core."""
         match action.kind:
             case "publication":
                 position, time, person, sender, text = action.values
@@ -323,11 +324,11 @@ class RoomState:
         _settle(self.answers.pop(key, ("", None))[1], answer)
 
     def tell(self, news: RoomNews) -> None:
-        """Gives news to all iterators."""
+        """Adds an event to all iterators."""
         self.readers.tell(news)
 
     def end(self, error: ParleyError | None, unanswered: ParleyError) -> None:
-        """Ends all iterators, and fails the requests that have no answer."""
+        """Ends all iterators, and fails the pending requests."""
         for key in list(self.answers):
             self._answer(key, unanswered)
         for offset in list(self.questions):
@@ -338,12 +339,12 @@ class RoomState:
 
 
 def _settle(future: asyncio.Future[Any] | None, answer: Any) -> None:
-    """Gives the waiting callers a result, or an error."""
+    """Passes a result, or an error, to the waiting callers."""
     if future is None or future.done():
         return
     if isinstance(answer, ParleyError):
         future.set_exception(answer)
-        # A caller that has stopped waiting does not raise it.
+        # Prevents a warning if the caller has stopped waiting.
         future.exception()
     else:
         future.set_result(answer)
@@ -362,14 +363,14 @@ class _Receipts(Events[Receipt]):
 
 
 class _News(Events[RoomNews]):
-    """A room's news for one reader."""
+    """A room's events for one reader."""
 
     def _shorten(self) -> None:
-        """Puts one gap in place of the older half."""
+        """Replaces the older half by one gap."""
         dropped = [self._waiting.popleft() for _ in range(len(self._waiting) // 2 + 1)]
         placed = [news for news in dropped if not isinstance(news, ResourceUpdate)]
         if not placed:
-            # Of many updates the last says it all.
+            # Resource updates contain no data, so one represents many.
             self._waiting.appendleft(dropped[-1])
             return
         first, last = placed[0], placed[-1]

@@ -1,4 +1,4 @@
-"""Unsaved edits in a folder: they outlive the process."""
+"""Unsaved edits in a folder, where they outlive the process."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .errors import StorageFailed
 
 
 class EditFolder:
-    """A folder of one client: who it is to the gateway, and its edits that are not saved.
+    """The folder of one client: its identity at the gateway, and its unsaved edits.
 
-    One process uses it at a time. Each file is written beside the former one and put in its place, so a process that is
-    killed leaves the one or the other.
+    One process uses it at a time. Each file is written under another name and then renamed, so that a killed process
+    leaves either the former file or the new one.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = pathlib.Path(path)
-        # The texts that are on disk, by note: of this process alone, for a former one may have been killed.
+        # The names of the texts on disk, by note; of this process alone, because a former one may have been killed.
         self._texts: dict[str, str] = {}
         try:
             self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -37,24 +37,24 @@ class EditFolder:
             raise StorageFailed("another process has this folder; give each client one of its own") from None
 
     def close(self) -> None:
-        """Lets another process have the folder."""
+        """Releases the folder for other processes."""
         os.close(self._lock)
 
     @property
     def claim(self) -> tuple[str, str] | None:
-        """Who this client was before."""
+        """The stored identity of this client: id and resume token."""
         kept = self._read("client")
         return None if kept is None else (str(kept["id"]), str(kept["resumeToken"]))
 
     def keep_claim(self, client: str, resume_token: str) -> None:
-        """Keeps who this client is."""
+        """Stores the identity of this client."""
         self._write("client", {"id": client, "resumeToken": resume_token})
 
     def keep(self, note: str, client: str, edits: str, tag: str, read_text: Callable[[], str]) -> None:
-        """Keeps a note's edits; on disk when it returns.
+        """Stores a note's edits; they are on disk when it returns.
 
-        The text below them is as long as the note, and the same for many edits: it is read and written only
-        when its tag is another.
+        The text on which they were made is as long as the note and seldom changes: it is read and written only when its
+        tag changes.
         """
         name, text = self._name(note), self._text_name(note, client, tag)
         former = self._texts.get(note)
@@ -77,7 +77,7 @@ class EditFolder:
             path.unlink()
 
     def kept(self, note: str) -> tuple[str, str] | None:
-        """A note's edits, and the text below them."""
+        """Returns a note's edits, and the text on which they were made."""
         kept = self._read(self._name(note))
         if kept is None or kept.get("note") != note:
             return None
@@ -86,12 +86,12 @@ class EditFolder:
 
     @property
     def notes(self) -> list[str]:
-        """The notes with edits."""
+        """The notes with stored edits."""
         kept = [self._read(path.name) for path in sorted(self._path.glob("note-*"))]
         return [str(each["note"]) for each in kept if each]
 
     def set_aside(self, note: str) -> None:
-        """Moves edits that cannot be read to where none are saved in their place."""
+        """Moves unreadable edits to a name that no other edits overwrite."""
         name = self._name(note)
         number = 1
         while (aside := self._path / f"aside-{number}-{name}").exists():
@@ -101,7 +101,7 @@ class EditFolder:
 
     @staticmethod
     def _name(note: str) -> str:
-        # Ids are chosen by users: nothing of them is used in a path.
+        # Users choose ids, so no part of an id is used in a path.
         return f"note-{hashlib.sha256(note.encode()).hexdigest()[:32]}"
 
     def _text_name(self, note: str, client: str, tag: str) -> str:
@@ -122,7 +122,7 @@ class EditFolder:
     def _write(self, name: str, value: dict[str, Any]) -> None:
         beside = self._path / f".{name}.new"
         try:
-            # A folder that was there before may be open to others; what is unsaved and who one is are not for them.
+            # An existing folder may be readable by others; unsaved edits and the identity must not be.
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
                 file.write(json.dumps(value).encode())
                 file.flush()

@@ -49,9 +49,7 @@ let renewTimer;
 /** Time for other tabs to reply with a newer token; milliseconds. */
 const askWithin = 300;
 
-/**
- * Asks the other tabs for a newer token first: a refresh token is valid once, and another tab may have used this one.
- */
+/** Asks the other tabs for a newer token. A refresh token is valid once, and another tab may have used this one's. */
 async function newestToken() {
   const own = access.token;
   access.ask();

@@ -53,10 +53,7 @@ function queue({ queuedBytes, isLagging }) {
   return cell;
 }
 
-/**
- * Maximum time since a node's last report, which is due every two seconds; beyond it, the node may be down;
- * milliseconds.
- */
+/** Maximum time since a node's last report; beyond it, the node may be down. A report is due every two seconds. */
 const silentMax = 6_000;
 
 /** @param {NodeEntry} node */

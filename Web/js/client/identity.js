@@ -84,7 +84,7 @@ const isIdentity = (value) =>
 /** @param {ClientIdentity} identity */
 const isOfServer = ({ resumeToken }) => resumeToken !== "";
 
-/** Returns a random, unique id, without `crypto.randomUUID`: pages over plain HTTP do not have it. */
+/** Returns a random, unique id, without `crypto.randomUUID`, which pages over plain HTTP do not provide. */
 export const randomId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 

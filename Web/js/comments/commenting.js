@@ -8,10 +8,7 @@ import { access, ask, connection, drawer, profile } from "../state/session.js";
 
 /** @type {import("./commentsview.js").CommentsView | undefined} */
 let shown;
-/**
- * @type {import("../state/shownnote.js").ShownNote | undefined} The note on which a comment was begun before its
- * comments were loaded.
- */
+/** @type {import("../state/shownnote.js").ShownNote | undefined} The note whose comments are awaited to begin one. */
 let wanted;
 
 /**

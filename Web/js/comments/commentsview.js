@@ -59,10 +59,7 @@ export class CommentsView {
   #threads = new ThreadList((id) => this.#makeThread(id));
   /** @type {string | undefined} The highlighted thread. */
   #chosen;
-  /**
-   * Whether a comment was begun without a selection. A hint asks for one until the user selects text or closes the
-   * panel.
-   */
+  /** Whether a comment was begun without a selection: a hint asks for one, until the panel is closed. */
   #wantsSelection = false;
   /** Whether a comment was begun before the comments were loaded. */
   #isAwaited = false;

@@ -33,9 +33,7 @@ const files = {
   ar: () => import("../languages/ar.js"),
 };
 
-/**
- * @param {string} language @returns {Promise<import("./texts.js").Texts>} Its texts; rejects if they cannot be loaded.
- */
+/** @param {string} language @returns {Promise<import("./texts.js").Texts>} Rejects if they cannot be loaded. */
 export const textsOf = async (language) => (await files[language]?.())?.default ?? english;
 
 const root = globalThis.document?.documentElement;

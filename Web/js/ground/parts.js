@@ -14,9 +14,7 @@ const reloadKey = "parley.reloaded";
 /** Whether the page is reloading. A navigation within it would cancel the reload. */
 let isReloading = false;
 
-/**
- * @param {string} html @returns {string | undefined} The build of a page; undefined for one that is served from source.
- */
+/** @param {string} html @returns {string | undefined} The build of a page; a page served from source has none. */
 export const buildIn = (html) => /<meta name="build" content="([^"]+)"/.exec(html)?.[1];
 
 /**

@@ -12,9 +12,7 @@ import { authorsAfter, writtenBy } from "./writtenby.js";
 
 /** @typedef {import("../state/shownnote.js").ShownNote} ShownNote */
 
-/**
- * Minimum delay of a request after others' edits: this time, or this multiple of the last answer's cost; milliseconds.
- */
+/** Minimum delay of a request after others' edits: this (milliseconds), or this multiple of the last answer's cost. */
 const askedAfter = 1_000;
 const costShare = 20;
 /** Maximum UTF-16 units of a text that is fetched as a whole; of a longer one, only the difference is fetched. */

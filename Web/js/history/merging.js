@@ -19,10 +19,7 @@ const wholeClasses = /(?:^| )(?:formula|callout-title|footnote)(?: |$)/;
 /** Parts of a table: only the content of their cells can be marked. */
 const rows = new Set(["THEAD", "TBODY", "TR"]);
 
-/**
- * A word, white space, or another character. Scripts without spaces have words of one letter, as in the server's
- * differences.
- */
+/** A word, white space, or another character. Each letter is a word in scripts without spaces, as on the server. */
 const words =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]\p{M}*|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*|\s+|\p{RI}{2}|[^][\p{M}\p{EMod}]*(?:\u200d[^][\p{M}\p{EMod}]*)*/gu;
 

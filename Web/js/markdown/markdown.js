@@ -32,10 +32,7 @@ function rebind() {
   whole = bound({ ...(htmlTagLanguage && { htmlTagLanguage }), codeLanguages: languageHere });
 }
 
-/**
- * Returns Markdown with HTML. HTML with its styles and scripts is as large as all other parts, so it is loaded on
- * demand.
- */
+/** Returns Markdown with HTML, which is loaded on demand: it is as large as all other parts. */
 export async function markdownWithHTML() {
   const { html } = await import("../html.js");
   if (!htmlTagLanguage) {

@@ -16,9 +16,7 @@ const day = dateFormat({ dateStyle: "medium" });
 /** The number of notes shown at first, and added by each click on "more". */
 const pageSize = 50;
 
-/**
- * @type {DeletedNotes | undefined} The latest request for the list; while the server is slow, only it opens the dialog.
- */
+/** @type {DeletedNotes | undefined} The latest request for the list; earlier ones do not open the dialog. */
 let latest;
 
 /** @param {DeletedEntry} entry */

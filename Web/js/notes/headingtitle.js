@@ -15,10 +15,7 @@ const lengthMax = 200;
 
 /** @type {any} */
 let timer;
-/**
- * @type {{id: string, title: string} | undefined} The last title taken from a heading. It follows the heading until a
- * user changes it.
- */
+/** @type {{id: string, title: string} | undefined} The last title from a heading, until a user changes the title. */
 let given;
 
 /**

@@ -35,9 +35,7 @@ export async function askForFolder({ title, folder }, move) {
   yes.disabled = false;
   form.onsubmit = submit;
 
-  /**
-   * Whether the dialog is still open for this note; it may have been closed, or opened for another, since the request.
-   */
+  /** Whether the dialog is still open for this note; it may have been closed or opened for another since. */
   const isHere = () => dialog.open && form.onsubmit === submit;
 
   /** @param {Event} event */

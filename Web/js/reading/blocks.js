@@ -86,9 +86,7 @@ function addHeading(parent, node, source, depth, level) {
   parent.append(element);
 }
 
-/**
- * @param {HTMLElement} parent @param {string} text With its `$$` marks; without the closing one it is shown as text.
- */
+/** @param {HTMLElement} parent @param {string} text With its `$$` marks; without the last one it is shown as text. */
 function addFormula(parent, text) {
   const source = /^\$\$([^]*)\$\$$/.exec(text)?.[1];
   if (source?.trim()) return parent.append(formula("div", source, true));
@@ -130,7 +128,7 @@ function quotesAround(node) {
   return count;
 }
 
-/** Whether a line is blank but for at most `quotes` quote marks. @param {string} text @param {number} quotes */
+/** @param {string} text @param {number} quotes @returns {boolean} Whether a line has at most so many marks, and no text. */
 const hasBlankLine = (text, quotes) =>
   text.split("\n").slice(1, -1).some((line) => /^[ \t>]*$/.test(line) && line.split(">").length - 1 <= quotes);
 
@@ -146,9 +144,7 @@ function lastIn(node) {
   return last;
 }
 
-/**
- * @param {Node} list @param {string} text @returns {boolean} Whether blank lines separate items, or blocks of an item.
- */
+/** @param {Node} list @param {string} text @returns {boolean} Whether a blank line is between items, or blocks of one. */
 function isLoose(list, text) {
   const quotes = quotesAround(list);
   let end = -1;

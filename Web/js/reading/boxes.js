@@ -32,7 +32,7 @@ export function tick(box, drawn) {
   toast(t("note.tickFailed"));
 }
 
-/** Returns whether the text now equals the box. @param {HTMLInputElement} box @param {DrawnText | undefined} drawn */
+/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text equals the box. */
 function put(box, drawn) {
   const note = page.current;
   const range = drawn?.movedRange(markerOf(box));

@@ -103,9 +103,7 @@ const besideCJK = (name) => ({
   },
 });
 
-/**
- * @param {any} line @returns {number} The columns before indented code; a tab's first column after ">" is the mark's.
- */
+/** @param {any} line @returns {number} The columns before indented code. A tab's first column after ">" is not counted. */
 const columnsOfCode = (line) =>
   line.baseIndent + 4 + (line.text[line.basePos - 1] === ">" && line.text[line.basePos] === "\t" ? 1 : 0);
 

@@ -153,10 +153,7 @@ function drawBoxes() {
   for (const box of host().querySelectorAll("input")) if (box.disabled !== isShut) box.disabled = isShut;
 }
 
-/**
- * @param {Element | null | undefined} element @returns {HTMLElement | undefined} The child of the page that contains
- * it.
- */
+/** @param {Element | null | undefined} element @returns {HTMLElement | undefined} The page's child around it. */
 function blockOf(element) {
   while (element && element.parentElement !== host()) element = element.parentElement;
   return /** @type {HTMLElement | undefined} */ (element ?? undefined);

@@ -146,9 +146,7 @@ export class Folders extends Emitter {
     return this.#fetchPage(this.#pages?.folder === this.#chosen ? this.#pages : undefined);
   }
 
-  /**
-   * @param {{notes: NoteEntry[], next?: string} | undefined} before The pages before it; undefined for the first page.
-   */
+  /** @param {{notes: NoteEntry[], next?: string} | undefined} before The pages before it; none for the first. */
   async #fetchPage(before) {
     const folder = this.#chosen;
     if (folder === undefined) return;

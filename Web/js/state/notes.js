@@ -353,9 +353,7 @@ export class NoteList extends Emitter {
     this.#change((notes) => notes.map((note) => (note.id === id ? change(note) : note)));
   }
 
-  /**
-   * Changes the list, and the answer of a fetch that is pending. @param {(notes: NoteEntry[]) => NoteEntry[]} change
-   */
+  /** @param {(notes: NoteEntry[]) => NoteEntry[]} change Applied to the list, and to a pending answer. */
   #change(change) {
     this.#changes?.push(change);
     this.#notes = this.#notes && change(this.#notes);

@@ -27,7 +27,7 @@ class Page extends Emitter {
     return this.current?.documentId ?? this.newNote?.place;
   }
 
-  /** Moves the focus into the text if no element has it, unless that would open an on-screen keyboard. */
+  /** Moves the focus into the text if nothing is focused and no on-screen keyboard would open. */
   focusIdle() {
     if (matchMedia("(hover: hover)").matches && document.activeElement === document.body) this.editor?.focus();
   }

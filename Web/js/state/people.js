@@ -264,7 +264,7 @@ export function initials(name) {
 
 /**
  * @param {{name: string, color?: string, clientId?: string}} person
- * @param {{label?: boolean}} [options] Whether the picture stands without the name and needs a label.
+ * @param {{label?: boolean}} [options] Whether the picture is shown without the name and needs a label.
  */
 export function avatar(person, options) {
   const label = options?.label ?? true;

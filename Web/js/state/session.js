@@ -38,9 +38,7 @@ export const ownerNow = () => (access.isLink ? "" : ownerOf(access.token));
 /** @param {string | undefined} token A user's own token, not a link's. */
 export const ownerOf = (token) => (token === undefined ? "" : (claimsOf(token)?.sub ?? ""));
 
-/**
- * The owner of the copies: a user, or "" in a demo; undefined for visitors with a link and for a token without a name.
- */
+/** The owner of the copies: a user, or "" in a demo. Undefined for visitors with a link, and tokens without a name. */
 const ownerOfCopies = () => (access.pass && !access.isLink ? access.claims?.sub : access.isLink ? undefined : "");
 
 /** Maximum time for the browser to read the copies; milliseconds. */
