@@ -128,7 +128,7 @@ function quotesAround(node) {
   return count;
 }
 
-/** @param {string} text @param {number} quotes @returns {boolean} Whether a line has at most so many marks, and no text. */
+/** @param {string} text @param {number} quotes @returns {boolean} Whether a line is blank but for these marks. */
 const hasBlankLine = (text, quotes) =>
   text.split("\n").slice(1, -1).some((line) => /^[ \t>]*$/.test(line) && line.split(">").length - 1 <= quotes);
 
@@ -144,7 +144,7 @@ function lastIn(node) {
   return last;
 }
 
-/** @param {Node} list @param {string} text @returns {boolean} Whether a blank line is between items, or blocks of one. */
+/** @param {Node} list @param {string} text @returns {boolean} Whether a blank line is between items or blocks. */
 function isLoose(list, text) {
   const quotes = quotesAround(list);
   let end = -1;

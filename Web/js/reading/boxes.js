@@ -32,7 +32,7 @@ export function tick(box, drawn) {
   toast(t("note.tickFailed"));
 }
 
-/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether the text equals the box. */
+/** @param {HTMLInputElement} box @param {DrawnText | undefined} drawn @returns {boolean} Whether it succeeded. */
 function put(box, drawn) {
   const note = page.current;
   const range = drawn?.movedRange(markerOf(box));

@@ -103,7 +103,7 @@ const besideCJK = (name) => ({
   },
 });
 
-/** @param {any} line @returns {number} The columns before indented code. A tab's first column after ">" is not counted. */
+/** @param {any} line @returns {number} The columns to remove from indented code, and from a tab after ">". */
 const columnsOfCode = (line) =>
   line.baseIndent + 4 + (line.text[line.basePos - 1] === ">" && line.text[line.basePos] === "\t" ? 1 : 0);
 
