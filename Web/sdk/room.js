@@ -209,7 +209,7 @@ export class SharedRoom extends Emitter {
   }
 
   /**
-   * Returns the publications from now on, in order, each once, with gaps and resource updates between them. Maximum
+   * Returns the publications from now on, in order, each once, with gaps and resource updates between them. At most
    * 1,000 wait for the loop; beyond it, one gap replaces the older half. The loop ends when the room is closed, and
    * throws when the subscription is rejected.
    *
@@ -256,7 +256,7 @@ export class SharedRoom extends Emitter {
     for (const reader of [...this.#readers]) reader.end(error);
   }
 
-  /** Emits that the resource with the room's name has changed. */
+  /** Reports that the resource that the room is named after has changed. */
   resourceChanged() {
     this.#tell({ kind: "resource" });
   }

@@ -6,7 +6,7 @@ import { RequestError, request } from "../client/http.js";
 /** @typedef {import("../state/access.js").OwnToken} OwnToken */
 
 /**
- * Returns the tokens in an answer, which has status 200 for most errors, too; throws for an error.
+ * Returns the tokens in an answer, or throws its error. Most errors have the status 200.
  *
  * @param {any} answer
  * @returns {OwnToken}

@@ -23,7 +23,7 @@
  */
 
 /**
- * An action for the page. Times are milliseconds of the clock that `now` of the events is from.
+ * An action for the page. Times are in milliseconds of the same clock as the `now` of events.
  *
  * @typedef {{kind: "connect"} | {kind: "disconnect"} | {kind: "send", text: string}
  *   | {kind: "wake", at: number | undefined} | {kind: "needToken"}

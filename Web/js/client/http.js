@@ -14,7 +14,7 @@ export class RequestError extends Error {
     super(problemText(code, status));
     this.status = status;
     this.code = code;
-    /** @type {number | undefined} The time until which a name is not free. */
+    /** @type {number | undefined} When the requested name becomes free; milliseconds. */
     this.until = until;
   }
 }

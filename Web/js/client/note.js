@@ -63,7 +63,7 @@ export class Note extends Emitter {
   #toldAccess = "write";
   /** @type {ReturnType<Core["people"]> | undefined} Cached until the next action or edit. */
   #here;
-  /** @type {Map<string, number>} The numbers of all people so far, by client id. */
+  /** @type {Map<string, number>} A number for each client id that has been present. */
   #keys = new Map();
   /** @type {string | undefined} The client id under which edits are in the browser's storage. */
   #keptUnder;
@@ -260,7 +260,7 @@ export class Note extends Emitter {
     this.hasText = false;
   }
 
-  /** Writes unconfirmed edits to the browser's storage, before the page may go away. */
+  /** Writes unconfirmed edits to the browser's storage, before the page may be closed. */
   persistNow() {
     this.#connection.suspend();
   }
@@ -356,7 +356,7 @@ export class Note extends Emitter {
       this.#connection.handle("kept", this.documentId, Math.round(performance.now() - began));
       return;
     }
-    // The older stored edits must go: a tab that restored them would send edits twice.
+    // Remove the older stored edits: a tab that restored them would send edits twice.
     if (isRequired) this.#forget();
     this.#connection.handle("keepFailed", this.documentId);
     this.emit("notice", { kind: "storage" });

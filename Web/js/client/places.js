@@ -7,7 +7,7 @@
  *
  * @param {number} place In UTF-16 units.
  * @param {TextChange[]} changes Sorted, all in the text before any of them.
- * @param {-1 | 1} side 1 if text inserted at the position moves it to the end of the text; -1 if it stays before it.
+ * @param {-1 | 1} side 1 if the position moves after text inserted at it; -1 if it stays before.
  */
 export function movedPlace(place, changes, side) {
   let shift = 0;

@@ -20,7 +20,7 @@ export class Refresher {
     this.#fetch = fetch;
   }
 
-  /** @returns {Promise<void>} Fulfilled when the fetch has finished or failed, and the one for this call as well. */
+  /** @returns {Promise<void>} Fulfilled when the fetch for this call has finished, even if it failed. */
   refresh() {
     this.#failures = 0;
     if (this.#running) this.#isStale = true;

@@ -8,7 +8,7 @@ import { access, ask, connection, drawer, profile } from "../state/session.js";
 
 /** @type {import("./commentsview.js").CommentsView | undefined} */
 let shown;
-/** @type {import("../state/shownnote.js").ShownNote | undefined} The note whose comments are awaited to begin one. */
+/** @type {import("../state/shownnote.js").ShownNote | undefined} The note to comment on once its comments load. */
 let wanted;
 
 /**

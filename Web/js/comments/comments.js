@@ -99,7 +99,7 @@ export class Comments extends Emitter {
   #isFollowing = false;
   /** Whether to request ranges once the server has all edits made here. */
   #wantsPlaces = false;
-  /** The first revision for which a comment's range is known, where it is newer than this page's text. */
+  /** The revision from which on ranges are requested again; 0 if none is awaited. */
   #placedFrom = 0;
   /** @type {(() => void)[]} Callers that wait until the server has all edits made here. */
   #settling = [];
@@ -180,7 +180,7 @@ export class Comments extends Emitter {
 
   /**
    * @param {number} within Milliseconds.
-   * @returns {Promise<boolean>} Whether the editor's text became the server's within this time.
+   * @returns {Promise<boolean>} Whether the server had all edits within this time.
    */
   #settled(within) {
     return new Promise((resolve) => {

@@ -98,7 +98,7 @@ export function openDialog(dialog) {
   takers.get(dialog)?.();
   dialog.returnValue = "";
   showModal(dialog);
-  // These are not submit buttons, because Enter in a field presses the first one.
+  // Not submit buttons, because Enter in a field presses the first submit button.
   for (const button of dialog.querySelectorAll("[data-close]")) {
     /** @type {HTMLElement} */ (button).onclick = () => dialog.close();
   }

@@ -111,7 +111,7 @@ export class ComparedPage {
   }
 
   /**
-   * Numbers the footnotes of the drawn blocks, those of the older text alone last, and draws them.
+   * Numbers the footnotes of the drawn blocks, and draws them. Footnotes of the older text alone come last.
    *
    * @param {HTMLElement[]} blocks
    * @returns {HTMLElement | undefined}

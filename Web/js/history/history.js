@@ -10,7 +10,7 @@ import { LatestAnswer } from "./latestanswer.js";
 import { Sessions } from "./sessions.js";
 
 /**
- * Changes of one author without a longer pause. Times are milliseconds.
+ * Consecutive changes of one author without a long pause. Times are in milliseconds.
  *
  * @typedef {{firstRevision: number, lastRevision: number, author: string, clientId: string,
  *   firstTime: number, lastTime: number, inserted: number, deleted: number}} Group

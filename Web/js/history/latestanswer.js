@@ -1,6 +1,6 @@
 // Answers for a slider that moves faster than they arrive: one request at a time, for the latest key.
 
-/** During a request, a new key is requested once it was wanted for this time; milliseconds. */
+/** Time for which a new key must remain wanted before it replaces a pending request; milliseconds. */
 const settleTime = 90;
 
 /**

@@ -39,7 +39,7 @@ const unsavedOf = (id) => {
   return note ? unsavedIn(note) : 0;
 };
 
-/** Draws the list if it has changed; otherwise cheap. */
+/** Draws the list if it has changed; cheap if it has not. */
 export function drawList() {
   const box = byId("notes");
   // The field must not be removed while the user types in it.
@@ -49,7 +49,7 @@ export function drawList() {
   const known = tags.filtered(isRecent ? recent.of(list.notes ?? []) : pins.sorted(folders.notes));
   const typed = page.typedTitle;
   const all = typed ? known.map((entry) => (entry.id === typed.id ? { ...entry, title: typed.title } : entry)) : known;
-  // Other folders and the recently opened notes omit notes on purpose.
+  // A folder, and the recently opened notes, omit other notes on purpose.
   const isTagCut = tags.areMissing(all, list.isCut && !isRecent && folders.chosen === undefined);
   const place = JSON.stringify([folders.chosen, isRecent, filter, tags.chosen]);
   if (place !== rowsOf) rowsMax = rowsStep;

@@ -127,7 +127,7 @@ class Sharing {
     byId("sharing-problem").textContent = text;
   }
 
-  /** Shows an error in this note's dialog, or as a toast if that is closed. @param {string} text */
+  /** Shows an error in this note's dialog, or as a toast if the dialog is closed. @param {string} text */
   #sayFailed(text) {
     if (this.#isHere && this.#dialog.open) this.#say(text);
     else toast(text);

@@ -21,7 +21,7 @@ function grow() {
   titleField.style.height = `${titleField.scrollHeight + 2}px`;
 }
 
-/** Whether the user has typed in the field since it was focused or drawn. */
+/** Whether the user has typed in the field since entering it. */
 let isEdited = false;
 
 /** The title of the note that is shown. */
@@ -30,7 +30,7 @@ function titleNow() {
   return page.current ? list.titleOfOpen(page.current) : "";
 }
 
-/** Sets the field's text; if all of it was selected, all of the new text is. @param {string} title */
+/** Sets the field's text, and selects it if the former text was selected. @param {string} title */
 function put(title) {
   const { value, selectionStart, selectionEnd } = titleField;
   const isSelected = value !== "" && selectionStart === 0 && selectionEnd === value.length;

@@ -128,7 +128,7 @@ function quotesAround(node) {
   return count;
 }
 
-/** @param {string} text @param {number} quotes @returns {boolean} Whether a line is blank but for these marks. */
+/** @param {string} text @param {number} quotes @returns {boolean} Whether a line has no more than these marks. */
 const hasBlankLine = (text, quotes) =>
   text.split("\n").slice(1, -1).some((line) => /^[ \t>]*$/.test(line) && line.split(">").length - 1 <= quotes);
 

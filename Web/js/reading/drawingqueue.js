@@ -1,8 +1,8 @@
 // Draws in a worker or a frame, which is terminated when a drawing takes too long.
 
 /**
- * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer The drawing; an error in its source; the
- * drawing took too long; or the worker is not available.
+ * @typedef {{drawn: string} | {problem: string} | "late" | "failed"} Answer drawn: the result. problem: an error in the
+ * source. late: it took too long. failed: the worker is not available.
  * @typedef {{send: (request: object) => void, end: () => void}} Place
  */
 

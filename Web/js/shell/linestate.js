@@ -16,7 +16,7 @@ export const blockedLine = new BlockedLine();
 export function drawLine() {
   const { state } = connection.status;
   const trouble = accessTrouble();
-  // Shown also without an open note, whose status does not appear then.
+  // Without an open note, no other element shows the state of the connection.
   byId("line").hidden = trouble === undefined && (state === "online" || state === "connecting");
   byId("line-text").textContent = trouble?.title ?? (state === "stopped"
     ? t("line.ended")

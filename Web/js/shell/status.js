@@ -132,7 +132,7 @@ function drawButtons({ documentId, hasText, access }, { isGone, isShut }) {
  */
 function drawWaiting({ documentId, hasText }, kind, { isGone, isShut }) {
   const isAwaited = page.editor === undefined && !isGone && !isShut;
-  // Without a connection no text will arrive; neither while the page tries to connect again.
+  // Without a connection no text arrives, nor while the page tries to connect again.
   const isOffline = kind === "offline" || (connection.status.state === "connecting" && notices.has("absent"));
   const isAbsent = isAwaited && isOffline && !hasText;
   if (isAbsent) notices.set("absent", { text: t("note.absent") });

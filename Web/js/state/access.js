@@ -119,7 +119,7 @@ export class Access extends Emitter {
   #channel;
   /** Whether the page is about to be reloaded. Until then it shows the former user's data. */
   #hasLeft = false;
-  /** Whether the user has signed out since the last sign-in. Another tab's token is then accepted only if it is new. */
+  /** Whether the user has signed out since the last sign-in. Another tab's token then counts only after a sign-in. */
   #isOut;
   /** @type {string | undefined} The last token that another tab has sent. */
   #offered;

@@ -20,7 +20,7 @@
 export const bounds = { notes: 50, units: 5_000_000, age: 30 * 24 * 60 * 60 * 1000 };
 
 /**
- * Returns the entries to remove so that the others are within the bounds, least recently used first to go.
+ * Returns the least recently used entries, whose removal leaves the others within the bounds.
  *
  * @param {Entry[]} entries Entries of one user.
  * @returns {Entry[]}
@@ -198,7 +198,7 @@ export class Copies {
     return this.#entries.has(id) && !this.#read.has(id);
   }
 
-  /** @param {string} id The note, whose copy was read before. */
+  /** @param {string} id Returns its copy, if that was read before. */
   of(id) {
     return this.#read.get(id);
   }

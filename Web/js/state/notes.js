@@ -12,7 +12,7 @@ import { merged, notesOf, pathOfParts } from "./noteparts.js";
  * @typedef {import("../client/http.js").RequestError} RequestError
  * @typedef {{id: string, title: string, revision: number, createdAt: string, updatedAt: string,
  * may?: string[], folder?: string}} NoteEntry `may`: this user's rights, if the server reported them. `folder`:
- * undefined outside of all folders.
+ * undefined if it is in none.
  * @typedef {{id: string, title: string, error: unknown}} Refused
  * @typedef {import("./noteparts.js").HeldList} HeldList
  */

@@ -68,7 +68,7 @@ export const profileKey = "parley.profile";
 export const nameLengthMax = 40;
 
 /**
- * Draws a name and a colour that no other person has, as far as they suffice.
+ * Draws a name and a colour that no other person has, if there are enough.
  *
  * @param {{name: string, color: string}[]} [others]
  * @param {() => number} [random] 0 ..< 1.
