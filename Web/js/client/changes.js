@@ -43,7 +43,7 @@ export function placeAfter(place, changes, isFirst) {
 /**
  * Transforms changes so that they apply after `others`. Both lists apply to the same text.
  *
- * Both orders result in the same text: `a`, then `transformed(b, a, !isFirst)`; or `b`, then `transformed(a, b, isFirst)`.
+ * Both orders result in one text: `a`, then `transformed(b, a, !isFirst)`; or `b`, then `transformed(a, b, isFirst)`.
  * Inserted text is preserved, in the order of the positions at which it was inserted.
  *
  * @param {TextChange[]} changes
